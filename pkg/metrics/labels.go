@@ -1,0 +1,125 @@
+package metrics
+
+// Scopes of locks: the label scope of every lock metric. A scope is the kind of
+// thing that is locked, never its name.
+const (
+	// ScopeInstance is the lock of one workflow instance.
+	ScopeInstance = "instance"
+	// ScopeQueue is the lock of one shard of the bookmark queue.
+	ScopeQueue = "queue"
+	// ScopeRefresh is the lock of a refresh of definitions.
+	ScopeRefresh = "refresh"
+	// ScopeReload is the lock of a reload of definitions.
+	ScopeReload = "reload"
+)
+
+// Reasons of a retried lock acquisition: the label reason of
+// weft_lock_retries_total.
+const (
+	// RetryUnavailable says that no etcd member answered.
+	RetryUnavailable = "unavailable"
+	// RetryTimeout says that an answer did not come in time.
+	RetryTimeout = "timeout"
+	// RetryOther is any other error that passes by itself.
+	RetryOther = "other"
+)
+
+// Reasons of a dead letter: the label reason of weft_dead_letters_total.
+const (
+	// DeadLetterExpired is a queued stimulus that nothing claimed in time.
+	DeadLetterExpired = "expired"
+	// DeadLetterInstanceFinished is a command for an instance that has ended.
+	DeadLetterInstanceFinished = "instance_finished"
+	// DeadLetterInstanceDeleted is a command for an instance that is gone.
+	DeadLetterInstanceDeleted = "instance_deleted"
+	// DeadLetterNoProgress is a command that was taken over too often.
+	DeadLetterNoProgress = "no_progress"
+	// DeadLetterTooLarge is a command whose commit passes the limits of etcd.
+	DeadLetterTooLarge = "too_large"
+)
+
+// Operations on etcd: the label op of weft_etcd_requests_total.
+const (
+	// OpGet is a range read.
+	OpGet = "get"
+	// OpPut is a single put.
+	OpPut = "put"
+	// OpDelete is a single delete.
+	OpDelete = "delete"
+	// OpTxn is a transaction.
+	OpTxn = "txn"
+)
+
+// CommitOutcome is how the transaction that ends a burst ended.
+type CommitOutcome string
+
+// The outcomes of a commit.
+const (
+	// CommitCommitted is a commit that etcd accepted and answered; the lock
+	// was released in the same transaction.
+	CommitCommitted CommitOutcome = "committed"
+	// CommitResolved is a commit whose answer was lost and that was found in
+	// the journal afterwards.
+	CommitResolved CommitOutcome = "resolved"
+	// CommitFenced is a commit that was refused because the lock was not this
+	// node's any more.
+	CommitFenced CommitOutcome = "fenced"
+	// CommitAbandoned is a commit whose outcome was made definite by giving it
+	// up: its lock key is gone, so no late copy can land.
+	CommitAbandoned CommitOutcome = "abandoned"
+	// CommitKeptLock is an accepted commit that kept the lock because there
+	// was new work for the instance.
+	CommitKeptLock CommitOutcome = "kept_lock"
+	// CommitConflict is a commit that was refused by a compare on something
+	// that the lock does not protect.
+	CommitConflict CommitOutcome = "conflict"
+	// CommitBreach is a commit that was refused although its lock held. It
+	// must never happen.
+	CommitBreach CommitOutcome = "breach"
+)
+
+// RefreshTarget says what the definitions were read from again.
+type RefreshTarget string
+
+// The targets of [Metrics.Refresh].
+const (
+	// TargetRefresh indexes the triggers of stored definitions again.
+	TargetRefresh RefreshTarget = "refresh"
+	// TargetReload reads definitions from their sources again.
+	TargetReload RefreshTarget = "reload"
+)
+
+// RefreshOutcome is how a refresh or a reload ended.
+type RefreshOutcome string
+
+// The outcomes of [Metrics.Refresh].
+const (
+	// RefreshCompleted is a refresh that this node did.
+	RefreshCompleted RefreshOutcome = "completed"
+	// RefreshAlreadyInProgress is a refresh that another one is doing; it is
+	// not an error.
+	RefreshAlreadyInProgress RefreshOutcome = "already_in_progress"
+	// RefreshFailed is a refresh that ended with an error.
+	RefreshFailed RefreshOutcome = "failed"
+)
+
+// The outcomes of an attempt to take a lock.
+const (
+	lockAcquired = "acquired"
+	lockRefused  = "refused"
+	lockFailed   = "failed"
+)
+
+// The label values that exist at zero from the start.
+var (
+	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeRefresh, ScopeReload}
+	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
+	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
+	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceDeleted, DeadLetterNoProgress, DeadLetterTooLarge}
+	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
+	knownCommitOutcomes  = []string{string(CommitCommitted), string(CommitResolved), string(CommitFenced), string(CommitAbandoned), string(CommitKeptLock), string(CommitConflict), string(CommitBreach)}
+	knownRefreshTargets  = []string{string(TargetRefresh), string(TargetReload)}
+	knownRefreshOutcomes = []string{string(RefreshCompleted), string(RefreshAlreadyInProgress), string(RefreshFailed)}
+	// The words of the HTTP API, so that a query and an instance agree.
+	knownFinalSubStatuses = []string{"Finished", "Cancelled", "Faulted"}
+)

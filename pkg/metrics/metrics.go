@@ -1,0 +1,441 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics is what one node measures about itself. A nil *Metrics measures
+// nothing and is safe to use.
+type Metrics struct {
+	families []family
+
+	lockAcquisitions     *prometheus.CounterVec
+	lockContention       *prometheus.CounterVec
+	lockWait             *prometheus.HistogramVec
+	lockHold             *prometheus.HistogramVec
+	locksHeld            *prometheus.GaugeVec
+	locksLost            *prometheus.CounterVec
+	lockRetries          *prometheus.CounterVec
+	lockRetriesExhausted *prometheus.CounterVec
+	lockReleaseFailures  *prometheus.CounterVec
+	lockOrphansRemoved   prometheus.Counter
+
+	commits        *prometheus.CounterVec
+	commitSeconds  prometheus.Histogram
+	commitBytes    prometheus.Histogram
+	lateDurability prometheus.Counter
+
+	refreshes      *prometheus.CounterVec
+	refreshSeconds prometheus.Histogram
+
+	sessionsLost prometheus.Counter
+	nodes        prometheus.Gauge
+	nodeInfo     *prometheus.GaugeVec
+	draining     prometheus.Gauge
+
+	instancesStarted  prometheus.Counter
+	instancesFinished *prometheus.CounterVec
+	bursts            prometheus.Counter
+	burstSeconds      prometheus.Histogram
+	activities        *prometheus.CounterVec
+	takeovers         prometheus.Counter
+	mailboxOldest     prometheus.Gauge
+	queueDepth        prometheus.Gauge
+	queueOldest       prometheus.Gauge
+	deadLetters       *prometheus.CounterVec
+	timerLateness     prometheus.Histogram
+
+	httpRequests *prometheus.CounterVec
+	httpSeconds  *prometheus.HistogramVec
+	etcdRequests *prometheus.CounterVec
+}
+
+// Buckets in seconds and bytes. They reach from an uncontended answer of a
+// local etcd to the longest wait that the defaults allow (session TTL 10 s,
+// drain 30 s), so that no alert threshold falls outside.
+var (
+	waitBuckets  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	holdBuckets  = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+	lateBuckets  = []float64{.01, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300}
+	bytesBuckets = []float64{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 1536 << 10}
+)
+
+// New makes the collectors of one node and registers them with reg: all of
+// them, or none and an error, as when reg has some of them already.
+func New(reg prometheus.Registerer) (*Metrics, error) {
+	var b builder
+	scope := label{"scope", knownScopes}
+	m := &Metrics{
+		lockAcquisitions: b.counterVec("lock_acquisitions_total",
+			"Attempts to take a lock, by how they ended: acquired; refused, held elsewhere until the wait was over; failed, with an error.",
+			scope, label{"outcome", knownLockOutcomes}),
+		lockContention: b.counterVec("lock_contention_total",
+			"Attempts to take a lock that found it held.", scope),
+		lockWait: b.histogramVec("lock_wait_seconds",
+			"Time from asking for a lock to having it.", waitBuckets, scope),
+		lockHold: b.histogramVec("lock_hold_seconds",
+			"Time from having a lock to its release or loss.", holdBuckets, scope),
+		locksHeld: b.gaugeVec("locks_held",
+			"Locks that this node holds now.", scope),
+		locksLost: b.counterVec("locks_lost_total",
+			"Locks that ended with their session and not by a release.", scope),
+		lockRetries: b.counterVec("lock_retries_total",
+			"Repeated attempts to take a lock after an error that passes by itself.",
+			scope, label{"reason", knownRetryReasons}),
+		lockRetriesExhausted: b.counterVec("lock_retries_exhausted_total",
+			"Acquisitions of a lock that were given up after the last retry.", scope),
+		lockReleaseFailures: b.counterVec("lock_release_failures_total",
+			"Releases of a lock that failed; the end of the lease frees it.", scope),
+		lockOrphansRemoved: b.counter("lock_orphans_removed_total",
+			"Lock keys on this node's own lease that nobody here held and that were removed."),
+
+		commits: b.counterVec("commits_total",
+			"Commits of bursts, by outcome. A breach must never happen.",
+			label{"outcome", knownCommitOutcomes}),
+		commitSeconds: b.histogram("commit_seconds",
+			"Time from sending a commit to its definite outcome.", waitBuckets),
+		commitBytes: b.histogram("commit_bytes",
+			"Size of the transaction of a commit.", bytesBuckets),
+		lateDurability: b.counter("late_durability_total",
+			"Direct deliveries whose cause was made durable before the burst ended, because the deadline, one second or a drain came first."),
+
+		refreshes: b.counterVec("definition_refresh_total",
+			"Refreshes (triggers indexed again) and reloads (definitions read from their sources again), by outcome.",
+			label{"target", knownRefreshTargets}, label{"outcome", knownRefreshOutcomes}),
+		refreshSeconds: b.histogram("definition_refresh_seconds",
+			"Time that a refresh or reload took on the node that did it.", waitBuckets),
+
+		sessionsLost: b.counter("sessions_lost_total",
+			"Sessions with etcd that this node lost."),
+		nodes: b.gauge("nodes",
+			"Live nodes of the cluster, as this node sees them."),
+		nodeInfo: b.gaugeVec("node_info",
+			"Always 1: the id and the version of this node.",
+			label{name: "node"}, label{name: "version"}),
+		draining: b.gauge("draining",
+			"1 while this node drains, else 0."),
+
+		instancesStarted: b.counter("instances_started_total",
+			"Workflow instances that this node created."),
+		instancesFinished: b.counterVec("instances_finished_total",
+			"Workflow instances whose end this node committed, by how they ended.",
+			label{"sub_status", knownFinalSubStatuses}),
+		bursts: b.counter("bursts_total",
+			"Bursts that this node ran."),
+		burstSeconds: b.histogram("burst_seconds",
+			"Time of a burst, from the loaded instance to the result.", holdBuckets),
+		activities: b.counterVec("activities_total",
+			"Executed activities, by registered type and outcome.",
+			label{name: "type"}, label{name: "outcome"}),
+		takeovers: b.counter("takeovers_total",
+			"Instances with work that this node took over from one that is gone."),
+		mailboxOldest: b.gauge("mailbox_oldest_seconds",
+			"Age of the oldest command that waits in a mailbox; 0 when none waits."),
+		queueDepth: b.gauge("queue_depth",
+			"Stimuli in the bookmark queue."),
+		queueOldest: b.gauge("queue_oldest_seconds",
+			"Age of the oldest stimulus in the bookmark queue; 0 when it is empty."),
+		deadLetters: b.counterVec("dead_letters_total",
+			"Stimuli and commands that became dead letters, by reason.",
+			label{"reason", knownDeadLetters}),
+		timerLateness: b.histogram("timer_lateness_seconds",
+			"Time from when a timer was due to when it fired.", lateBuckets),
+
+		httpRequests: b.counterVec("http_requests_total",
+			"Answered HTTP requests, by route pattern, method and status code.",
+			label{name: "route"}, label{name: "method"}, label{name: "code"}),
+		httpSeconds: b.histogramVec("http_request_seconds",
+			"Time of an HTTP request, by route pattern and method.", holdBuckets,
+			label{name: "route"}, label{name: "method"}),
+		etcdRequests: b.counterVec("etcd_requests_total",
+			"Requests that this node sent to etcd, by operation.",
+			label{"op", knownOps}),
+	}
+	m.families = b.families
+	if err := b.register(reg); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// LockAcquired counts a lock that was taken after wait. Exactly one
+// [Metrics.LockReleased] or [Metrics.LockLost] must follow.
+func (m *Metrics) LockAcquired(scope string, wait time.Duration) {
+	if m == nil {
+		return
+	}
+	m.lockAcquisitions.WithLabelValues(scope, lockAcquired).Inc()
+	m.lockWait.WithLabelValues(scope).Observe(wait.Seconds())
+	m.locksHeld.WithLabelValues(scope).Inc()
+}
+
+// LockRefused counts an attempt that ended because another held the lock.
+func (m *Metrics) LockRefused(scope string) {
+	if m == nil {
+		return
+	}
+	m.lockAcquisitions.WithLabelValues(scope, lockRefused).Inc()
+}
+
+// LockAcquireFailed counts an attempt that ended with an error.
+func (m *Metrics) LockAcquireFailed(scope string) {
+	if m == nil {
+		return
+	}
+	m.lockAcquisitions.WithLabelValues(scope, lockFailed).Inc()
+}
+
+// LockContended counts an attempt that found the lock held, whatever comes of
+// it: at most once an attempt.
+func (m *Metrics) LockContended(scope string) {
+	if m == nil {
+		return
+	}
+	m.lockContention.WithLabelValues(scope).Inc()
+}
+
+// LockReleased counts the end of a held lock by its release, also when the
+// release failed and the lease has to end it.
+func (m *Metrics) LockReleased(scope string, held time.Duration) {
+	if m == nil {
+		return
+	}
+	m.lockEnded(scope, held)
+}
+
+// LockLost counts the end of a held lock by the end of its session.
+func (m *Metrics) LockLost(scope string, held time.Duration) {
+	if m == nil {
+		return
+	}
+	m.lockEnded(scope, held)
+	m.locksLost.WithLabelValues(scope).Inc()
+}
+
+func (m *Metrics) lockEnded(scope string, held time.Duration) {
+	m.lockHold.WithLabelValues(scope).Observe(held.Seconds())
+	m.locksHeld.WithLabelValues(scope).Dec()
+}
+
+// LockRetry counts a repeated attempt to take a lock; reason is one of the
+// Retry constants.
+func (m *Metrics) LockRetry(scope, reason string) {
+	if m == nil {
+		return
+	}
+	m.lockRetries.WithLabelValues(scope, reason).Inc()
+}
+
+// LockRetriesExhausted counts an acquisition that was given up after the last
+// retry.
+func (m *Metrics) LockRetriesExhausted(scope string) {
+	if m == nil {
+		return
+	}
+	m.lockRetriesExhausted.WithLabelValues(scope).Inc()
+}
+
+// LockReleaseFailed counts a release that etcd did not confirm.
+func (m *Metrics) LockReleaseFailed(scope string) {
+	if m == nil {
+		return
+	}
+	m.lockReleaseFailures.WithLabelValues(scope).Inc()
+}
+
+// LockOrphanRemoved counts a lock key of our own lease that nobody here held
+// and that the janitor removed.
+func (m *Metrics) LockOrphanRemoved() {
+	if m == nil {
+		return
+	}
+	m.lockOrphansRemoved.Inc()
+}
+
+// SessionLost counts the loss of this node's session.
+func (m *Metrics) SessionLost() {
+	if m == nil {
+		return
+	}
+	m.sessionsLost.Inc()
+}
+
+// SetNodes says how many live nodes this node sees.
+func (m *Metrics) SetNodes(n int) {
+	if m == nil {
+		return
+	}
+	m.nodes.Set(float64(n))
+}
+
+// SetNodeInfo says which node this is. What was said before is gone.
+func (m *Metrics) SetNodeInfo(node, version string) {
+	if m == nil {
+		return
+	}
+	m.nodeInfo.Reset()
+	m.nodeInfo.WithLabelValues(node, version).Set(1)
+}
+
+// SetDraining says whether this node drains.
+func (m *Metrics) SetDraining(draining bool) {
+	if m == nil {
+		return
+	}
+	if draining {
+		m.draining.Set(1)
+	} else {
+		m.draining.Set(0)
+	}
+}
+
+// Commit counts a commit whose outcome is definite: took is the time from the
+// first sending to that, bytes the size of the transaction, 0 if it was never
+// built.
+func (m *Metrics) Commit(outcome CommitOutcome, took time.Duration, bytes int) {
+	if m == nil {
+		return
+	}
+	m.commits.WithLabelValues(string(outcome)).Inc()
+	m.commitSeconds.Observe(took.Seconds())
+	if bytes > 0 {
+		m.commitBytes.Observe(float64(bytes))
+	}
+}
+
+// LateDurability counts a direct delivery whose cause had to be made durable
+// before its burst ended.
+func (m *Metrics) LateDurability() {
+	if m == nil {
+		return
+	}
+	m.lateDurability.Inc()
+}
+
+// Refresh counts a refresh or reload. The time of one that another is doing
+// already is not observed: it would hide how long the work takes.
+func (m *Metrics) Refresh(target RefreshTarget, outcome RefreshOutcome, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.refreshes.WithLabelValues(string(target), string(outcome)).Inc()
+	if outcome != RefreshAlreadyInProgress {
+		m.refreshSeconds.Observe(took.Seconds())
+	}
+}
+
+// InstanceStarted counts an instance that was created durably.
+func (m *Metrics) InstanceStarted() {
+	if m == nil {
+		return
+	}
+	m.instancesStarted.Inc()
+}
+
+// InstanceFinished counts an instance whose end is durable; subStatus is that
+// of the instance: Finished, Cancelled or Faulted.
+func (m *Metrics) InstanceFinished(subStatus string) {
+	if m == nil {
+		return
+	}
+	m.instancesFinished.WithLabelValues(subStatus).Inc()
+}
+
+// Burst counts a burst and its time.
+func (m *Metrics) Burst(took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.bursts.Inc()
+	m.burstSeconds.Observe(took.Seconds())
+}
+
+// Activity counts an executed activity. The type must be that of a registered
+// activity, not text from a definition: it becomes a label.
+func (m *Metrics) Activity(typ, outcome string) {
+	if m == nil {
+		return
+	}
+	m.activities.WithLabelValues(typ, outcome).Inc()
+}
+
+// Takeover counts an instance that this node took over from one that is gone.
+func (m *Metrics) Takeover() {
+	if m == nil {
+		return
+	}
+	m.takeovers.Inc()
+}
+
+// SetQueue says how many stimuli are in the bookmark queue and how old the
+// oldest is.
+func (m *Metrics) SetQueue(depth int, oldest time.Duration) {
+	if m == nil {
+		return
+	}
+	m.queueDepth.Set(float64(depth))
+	m.queueOldest.Set(oldest.Seconds())
+}
+
+// SetMailboxOldest says how old the oldest command in a mailbox is; 0 when
+// none waits.
+func (m *Metrics) SetMailboxOldest(age time.Duration) {
+	if m == nil {
+		return
+	}
+	m.mailboxOldest.Set(age.Seconds())
+}
+
+// DeadLetter counts a new dead letter; reason is one of the DeadLetter
+// constants.
+func (m *Metrics) DeadLetter(reason string) {
+	if m == nil {
+		return
+	}
+	m.deadLetters.WithLabelValues(reason).Inc()
+}
+
+// TimerLateness observes how long after its due time a timer fired.
+func (m *Metrics) TimerLateness(late time.Duration) {
+	if m == nil {
+		return
+	}
+	m.timerLateness.Observe(late.Seconds())
+}
+
+// HTTPRequest counts an answered request. The route must be the pattern that
+// matched, never the path; an empty one is counted as "unmatched".
+func (m *Metrics) HTTPRequest(route, method string, code int, took time.Duration) {
+	if m == nil {
+		return
+	}
+	if route == "" {
+		route = "unmatched"
+	}
+	method = knownMethod(method)
+	m.httpRequests.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
+	m.httpSeconds.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// EtcdRequest counts a request to etcd; op is one of the Op constants.
+func (m *Metrics) EtcdRequest(op string) {
+	if m == nil {
+		return
+	}
+	m.etcdRequests.WithLabelValues(op).Inc()
+}
+
+// knownMethod folds what a client may have made up: a method is any token.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return method
+	default:
+		return "other"
+	}
+}

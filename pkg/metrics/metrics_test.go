@@ -1,0 +1,350 @@
+package metrics_test
+
+import (
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/weft-run/weft/pkg/metrics"
+)
+
+// contract is what dashboards and alerts rely on: every family and its labels.
+// The first part is the design's list, the second is what came with reasons of
+// its own. A change here is a change for those who operate Weft.
+var contract = map[string][]string{
+	"weft_lock_acquisitions_total":      {"outcome", "scope"},
+	"weft_lock_contention_total":        {"scope"},
+	"weft_lock_wait_seconds":            {"scope"},
+	"weft_lock_hold_seconds":            {"scope"},
+	"weft_locks_held":                   {"scope"},
+	"weft_lock_retries_total":           {"reason", "scope"},
+	"weft_lock_retries_exhausted_total": {"scope"},
+	"weft_lock_release_failures_total":  {"scope"},
+	"weft_lock_orphans_removed_total":   nil,
+	"weft_commits_total":                {"outcome"},
+	"weft_commit_seconds":               nil,
+	"weft_commit_bytes":                 nil,
+	"weft_definition_refresh_total":     {"outcome", "target"},
+	"weft_definition_refresh_seconds":   nil,
+	"weft_sessions_lost_total":          nil,
+	"weft_nodes":                        nil,
+	"weft_node_info":                    {"node", "version"},
+	"weft_draining":                     nil,
+	"weft_instances_started_total":      nil,
+	"weft_instances_finished_total":     {"sub_status"},
+	"weft_bursts_total":                 nil,
+	"weft_burst_seconds":                nil,
+	"weft_activities_total":             {"outcome", "type"},
+	"weft_mailbox_oldest_seconds":       nil,
+	"weft_queue_depth":                  nil,
+	"weft_queue_oldest_seconds":         nil,
+	"weft_dead_letters_total":           {"reason"},
+	"weft_timer_lateness_seconds":       nil,
+	"weft_takeovers_total":              nil,
+	"weft_http_requests_total":          {"code", "method", "route"},
+	"weft_http_request_seconds":         {"method", "route"},
+
+	// A lost lock is no failed release: alerts need it apart.
+	"weft_locks_lost_total": {"scope"},
+	// How often a direct delivery cost more than two writes.
+	"weft_late_durability_total": nil,
+	// What a burst costs etcd, for sizing.
+	"weft_etcd_requests_total": {"op"},
+}
+
+func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	m, err := metrics.New(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, reg
+}
+
+// useAll calls every verb once.
+func useAll(m *metrics.Metrics) {
+	m.LockAcquired(metrics.ScopeInstance, time.Millisecond)
+	m.LockAcquired(metrics.ScopeQueue, time.Millisecond)
+	m.LockAcquired(metrics.ScopeRefresh, time.Millisecond)
+	m.LockRefused(metrics.ScopeQueue)
+	m.LockAcquireFailed(metrics.ScopeInstance)
+	m.LockContended(metrics.ScopeInstance)
+	m.LockReleased(metrics.ScopeInstance, time.Second)
+	m.LockLost(metrics.ScopeQueue, 2*time.Second)
+	m.LockRetry(metrics.ScopeInstance, metrics.RetryUnavailable)
+	m.LockRetriesExhausted(metrics.ScopeInstance)
+	m.LockReleaseFailed(metrics.ScopeInstance)
+	m.LockOrphanRemoved()
+	m.SessionLost()
+	m.SetNodes(3)
+	m.SetNodeInfo("a", "v0")
+	m.SetNodeInfo("b", "v1")
+	m.SetDraining(true)
+	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048)
+	m.Commit(metrics.CommitFenced, time.Millisecond, 0)
+	m.LateDurability()
+	m.Refresh(metrics.TargetRefresh, metrics.RefreshCompleted, time.Second)
+	m.Refresh(metrics.TargetReload, metrics.RefreshAlreadyInProgress, time.Second)
+	m.InstanceStarted()
+	m.InstanceFinished("Faulted")
+	m.Burst(time.Millisecond)
+	m.Activity("Elsa.WriteLine", "completed")
+	m.Takeover()
+	m.SetQueue(7, 90*time.Second)
+	m.SetMailboxOldest(4 * time.Second)
+	m.DeadLetter(metrics.DeadLetterExpired)
+	m.TimerLateness(time.Millisecond)
+	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond)
+	m.HTTPRequest("", "BREW", 404, time.Millisecond)
+	m.EtcdRequest(metrics.OpTxn)
+}
+
+func gather(t *testing.T, reg prometheus.Gatherer) map[string]*dto.MetricFamily {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*dto.MetricFamily{}
+	for _, f := range families {
+		out[f.GetName()] = f
+	}
+	return out
+}
+
+// values returns every series by its name, "name{label=value,...}" with the
+// labels in alphabetical order; a histogram by its count.
+func values(families map[string]*dto.MetricFamily) map[string]float64 {
+	out := map[string]float64{}
+	for name, f := range families {
+		for _, s := range f.GetMetric() {
+			var labels []string
+			for _, l := range s.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			sort.Strings(labels)
+			key := name
+			if len(labels) > 0 {
+				key += "{" + strings.Join(labels, ",") + "}"
+			}
+			switch {
+			case s.GetCounter() != nil:
+				out[key] = s.GetCounter().GetValue()
+			case s.GetGauge() != nil:
+				out[key] = s.GetGauge().GetValue()
+			default:
+				out[key] = float64(s.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return out
+}
+
+func TestNamesAndLabelsAreTheContract(t *testing.T) {
+	t.Parallel()
+	m, reg := newMetrics(t)
+	useAll(m)
+	got := gather(t, reg)
+	for name, family := range got {
+		want, ok := contract[name]
+		if !ok {
+			t.Errorf("%s is not in the contract: add it there and say why it exists", name)
+			continue
+		}
+		for _, series := range family.GetMetric() {
+			var labels []string
+			for _, l := range series.GetLabel() {
+				labels = append(labels, l.GetName())
+			}
+			slices.Sort(labels)
+			if !slices.Equal(labels, want) {
+				t.Errorf("%s has labels %v, want %v", name, labels, want)
+			}
+		}
+	}
+	for name := range contract {
+		if got[name] == nil {
+			t.Errorf("%s is missing although every verb was called", name)
+		}
+	}
+}
+
+func TestNamesFollowThePrometheusConventions(t *testing.T) {
+	t.Parallel()
+	m, reg := newMetrics(t)
+	useAll(m)
+	problems, err := testutil.GatherAndLint(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestVerbsMoveTheirSeries(t *testing.T) {
+	t.Parallel()
+	m, reg := newMetrics(t)
+	useAll(m)
+	got := values(gather(t, reg))
+	for series, want := range map[string]float64{
+		"weft_lock_acquisitions_total{outcome=acquired,scope=instance}":              1,
+		"weft_lock_acquisitions_total{outcome=refused,scope=queue}":                  1,
+		"weft_lock_acquisitions_total{outcome=failed,scope=instance}":                1,
+		"weft_lock_contention_total{scope=instance}":                                 1,
+		"weft_lock_wait_seconds{scope=instance}":                                     1,
+		"weft_lock_hold_seconds{scope=instance}":                                     1,
+		"weft_lock_hold_seconds{scope=queue}":                                        1,
+		"weft_locks_held{scope=instance}":                                            0,
+		"weft_locks_held{scope=queue}":                                               0,
+		"weft_locks_held{scope=refresh}":                                             1,
+		"weft_locks_lost_total{scope=instance}":                                      0,
+		"weft_locks_lost_total{scope=queue}":                                         1,
+		"weft_lock_retries_total{reason=unavailable,scope=instance}":                 1,
+		"weft_lock_retries_exhausted_total{scope=instance}":                          1,
+		"weft_lock_release_failures_total{scope=instance}":                           1,
+		"weft_lock_orphans_removed_total":                                            1,
+		"weft_commits_total{outcome=committed}":                                      1,
+		"weft_commits_total{outcome=fenced}":                                         1,
+		"weft_commit_seconds":                                                        2,
+		"weft_commit_bytes":                                                          1,
+		"weft_late_durability_total":                                                 1,
+		"weft_definition_refresh_total{outcome=completed,target=refresh}":            1,
+		"weft_definition_refresh_total{outcome=already_in_progress,target=reload}":   1,
+		"weft_definition_refresh_seconds":                                            1,
+		"weft_sessions_lost_total":                                                   1,
+		"weft_nodes":                                                                 3,
+		"weft_node_info{node=b,version=v1}":                                          1,
+		"weft_draining":                                                              1,
+		"weft_instances_started_total":                                               1,
+		"weft_instances_finished_total{sub_status=Faulted}":                          1,
+		"weft_bursts_total":                                                          1,
+		"weft_burst_seconds":                                                         1,
+		"weft_activities_total{outcome=completed,type=Elsa.WriteLine}":               1,
+		"weft_takeovers_total":                                                       1,
+		"weft_queue_depth":                                                           7,
+		"weft_queue_oldest_seconds":                                                  90,
+		"weft_mailbox_oldest_seconds":                                                4,
+		"weft_dead_letters_total{reason=expired}":                                    1,
+		"weft_timer_lateness_seconds":                                                1,
+		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,
+		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
+		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
+		"weft_etcd_requests_total{op=txn}":                                           1,
+	} {
+		if v, ok := got[series]; !ok || v != want {
+			t.Errorf("%s = %v (there: %t), want %v", series, v, ok, want)
+		}
+	}
+	if _, ok := got["weft_node_info{node=a,version=v0}"]; ok {
+		t.Error("the node info that was replaced is still there")
+	}
+	m.SetDraining(false)
+	if got := values(gather(t, reg))["weft_draining"]; got != 0 {
+		t.Errorf("draining = %v after it ended", got)
+	}
+}
+
+func TestKnownSeriesExistAtZeroFromTheStart(t *testing.T) {
+	t.Parallel()
+	_, reg := newMetrics(t)
+	got := values(gather(t, reg))
+	for series, v := range got {
+		if v != 0 {
+			t.Errorf("%s = %v before anything happened", series, v)
+		}
+	}
+	// Only what depends on this node, its activities and its routes is not
+	// known beforehand.
+	unknown := map[string]bool{
+		"weft_node_info": true, "weft_activities_total": true,
+		"weft_http_requests_total": true, "weft_http_request_seconds": true,
+	}
+	families := gather(t, reg)
+	for name := range contract {
+		if unknown[name] == (families[name] != nil) {
+			t.Errorf("%s exists at start: %t, want %t", name, families[name] != nil, !unknown[name])
+		}
+	}
+	for _, outcome := range []string{"committed", "resolved", "fenced", "abandoned", "kept_lock", "conflict", "breach"} {
+		if _, ok := got["weft_commits_total{outcome="+outcome+"}"]; !ok {
+			t.Errorf("commits_total has no %s", outcome)
+		}
+	}
+	for _, target := range []string{"refresh", "reload"} {
+		for _, outcome := range []string{"completed", "already_in_progress", "failed"} {
+			if _, ok := got["weft_definition_refresh_total{outcome="+outcome+",target="+target+"}"]; !ok {
+				t.Errorf("definition_refresh_total has no %s of %s", outcome, target)
+			}
+		}
+	}
+}
+
+func TestNilMetricsMeasureNothing(t *testing.T) {
+	t.Parallel()
+	// By reflection, so that a verb added tomorrow is called too.
+	v := reflect.ValueOf((*metrics.Metrics)(nil))
+	if v.NumMethod() == 0 {
+		t.Fatal("no methods found")
+	}
+	for i := range v.NumMethod() {
+		method := v.Type().Method(i)
+		args := make([]reflect.Value, method.Type.NumIn()-1)
+		for j := range args {
+			args[j] = reflect.Zero(method.Type.In(j + 1))
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					t.Errorf("%s on a nil *Metrics: %v", method.Name, r)
+				}
+			}()
+			v.Method(i).Call(args)
+		}()
+	}
+}
+
+func TestTwoNodesInOneProcessDoNotShareSeries(t *testing.T) {
+	t.Parallel()
+	a, regA := newMetrics(t)
+	b, regB := newMetrics(t)
+	a.InstanceStarted()
+	b.InstanceStarted()
+	b.InstanceStarted()
+	if got := values(gather(t, regA))["weft_instances_started_total"]; got != 1 {
+		t.Errorf("first node counted %v", got)
+	}
+	if got := values(gather(t, regB))["weft_instances_started_total"]; got != 2 {
+		t.Errorf("second node counted %v", got)
+	}
+}
+
+func TestNewRegistersAllOrNothing(t *testing.T) {
+	t.Parallel()
+	if _, err := metrics.New(nil); err == nil {
+		t.Error("New accepted no registerer")
+	}
+	reg := prometheus.NewPedanticRegistry()
+	// In the way of one of the last collectors.
+	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "weft_etcd_requests_total", Help: "taken"}))
+	_, err := metrics.New(reg)
+	if err == nil || !strings.Contains(err.Error(), "weft_etcd_requests_total") {
+		t.Fatalf("New beside a foreign collector of the same name: %v", err)
+	}
+	if got := gather(t, reg); len(got) != 1 {
+		t.Errorf("%d families stayed registered after the error, want only the foreign one", len(got))
+	}
+
+	_, reg = newMetrics(t)
+	if _, err := metrics.New(reg); err == nil {
+		t.Error("New twice with one registry succeeded")
+	}
+}

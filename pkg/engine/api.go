@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Env is all that a burst may use of the world outside it. The same state,
+// command and Env answers give the same result.
+type Env struct {
+	Now      func() time.Time                                 // required
+	Lines    func(text string)                                // where WriteLine writes besides the journal; nil: nowhere
+	HTTP     *http.Client                                     // for activities that call out; it guards private addresses; nil: such activities fault
+	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
+	Secret   func(name string) (value string, ok bool)        // nil: there are none
+	Log      *slog.Logger                                     // nil: discarded
+	Metrics  *metrics.Metrics                                 // nil: none
+	Limits   Limits                                           // zero fields take defaults
+	Takeover bool                                             // this burst repeats a command another node had begun
+}
+
+// Limits bound one burst; zero means the default.
+type Limits struct {
+	Activities int           // activity executions per command (default 10,000); more is an incident
+	Depth      int           // nesting of contexts (default 200)
+	Script     time.Duration // one expression (default 2 s)
+	Output     int           // bytes of one expression's result (default 1 MiB)
+}
+
+// Outcome says what became of a command within a burst.
+type Outcome string
+
+// The outcomes of [Burst.Run].
+const (
+	Applied     Outcome = "applied"     // it ran; look at the result for how
+	NoBookmark  Outcome = "noBookmark"  // the instance runs, and does not (any more) wait there
+	NotRunning  Outcome = "notRunning"  // the instance is finished
+	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule
+	CommitFirst Outcome = "commitFirst" // a commit strategy asks for a commit; then call Run with a continue command
+)
+
+// Result is everything a commit has to make durable, since the burst was made
+// or since the last call of [Burst.Committed].
+type Result struct {
+	Instance       workflow.Instance   // the header after the burst
+	State          []byte              // the engine's state, opaque JSON
+	Created        []workflow.Bookmark // to be put; those created and burned within the burst appear nowhere
+	Burned         []workflow.Bookmark // to be deleted
+	Rekeyed        bool                // the correlation changed: every bookmark's key changes
+	OldCorrelation string              // what it was
+	Journal        []workflow.JournalItem
+	Children       []ChildStart       // instances to start
+	Cancel         []string           // children to cancel
+	Events         []Sent             // stimuli to send
+	Response       *workflow.Response // what WriteHttpResponse wrote
+}
+
+// ChildStart is an instance to be started by the commit.
+type ChildStart struct {
+	InstanceID string
+	CommandID  string
+	Start      workflow.Start
+}
+
+// Sent is a stimulus that the instance publishes; ID is stable over repeats.
+type Sent struct {
+	ID       string
+	Stimulus workflow.Stimulus
+}
+
+// Trigger is a place where a compiled definition waits to be started.
+type Trigger struct {
+	ActivityID   string
+	ActivityType string
+	Name         string // for people
+	Hash         string
+	Payload      any
+	Cron         string        // cron expression (6 fields), for Elsa.Cron
+	Every        time.Duration // for Elsa.Timer
+	At           *time.Time    // for Elsa.StartAt
+	Route        *Route        // for Elsa.HttpEndpoint
+}
+
+// Route is an HTTP endpoint that a definition declares.
+type Route struct {
+	Methods  []string
+	Template string // such as orders/{id}
+}
+
+// Resolve finds the definition that an activity names (a definition used as an
+// activity); false if there is none.
+type Resolve func(ref workflow.DefinitionRef) (*workflow.Definition, bool)
+
+// Evaluator compiles the expressions of one or more kinds. Implementations live
+// in pkg/expression.
+type Evaluator interface {
+	Kinds() []string
+	// Compile checks e at publish time; env tells the names that are in scope.
+	Compile(e workflow.Expression) (Compiled, error)
+}
+
+// Compiled is a checked expression, safe for concurrent use.
+type Compiled interface {
+	// Eval returns a JSON-like value (nil, bool, float64, int64, string,
+	// []any, map[string]any). It honours ctx and the scope's limits.
+	Eval(ctx context.Context, s Scope) (any, error)
+}
+
+// Scope is what expressions may see and do while they are evaluated.
+type Scope interface {
+	Variable(name string) (any, bool) // nearest scope first; by name or id
+	SetVariable(name string, v any) error
+	Variables() map[string]any // all visible, for variables.X
+	Input(name string) (any, bool)
+	Inputs() map[string]any
+	ActivityOutput(activity, name string) (any, bool) // of the activity with that id or name, in its last execution; name "" is its first output
+	LastResult() any
+	InstanceID() string
+	DefinitionID() string
+	DefinitionVersion() int
+	CorrelationID() string
+	SetCorrelationID(id string)
+	InstanceName() string
+	SetInstanceName(name string)
+	SetOutcomes(outcomes ...string) // RunJavaScript
+	SetOutput(name string, v any)   // a workflow output
+	Secret(name string) (string, bool)
+	Now() time.Time
+	NewID() string // deterministic within the burst
+	Limits() Limits
+}

@@ -1,0 +1,52 @@
+package workflow
+
+import "time"
+
+// CommandKind says what an instance has to do.
+type CommandKind string
+
+// The kinds of commands.
+const (
+	CommandStart    CommandKind = "start"    // run the first burst
+	CommandResume   CommandKind = "resume"   // continue at a bookmark
+	CommandChildEnd CommandKind = "childEnd" // a waited-for child ended; resumes a bookmark, dropped if it is gone
+	CommandCancel   CommandKind = "cancel"
+	CommandDelete   CommandKind = "delete"
+	CommandRetry    CommandKind = "retry"    // run a faulted instance again from its faulted activity
+	CommandImport   CommandKind = "import"   // replace the state
+	CommandContinue CommandKind = "continue" // go on after a commit that did not end the burst
+)
+
+// ContinueID is the id of the one command that commits which do not end a burst
+// leave in the instance's own mailbox.
+const ContinueID = "~continue"
+
+// Command is something one instance has to do. It keeps its ID for life,
+// through mailbox, queue, retry and takeover, so a repeated burst derives the
+// same ids from it.
+type Command struct {
+	ID        string         `json:"id"`
+	Kind      CommandKind    `json:"kind"`
+	CreatedAt time.Time      `json:"createdAt"`
+	Attempts  int            `json:"attempts,omitempty"` // takeovers so far
+	Start     *Start         `json:"start,omitempty"`
+	Bookmark  string         `json:"bookmark,omitempty"` // resume, childEnd
+	Input     map[string]any `json:"input,omitempty"`    // resume, childEnd
+	Stimulus  *Stimulus      `json:"stimulus,omitempty"` // what resumed it; lets a command whose bookmark is gone go back to the queue
+	State     []byte         `json:"state,omitempty"`    // import: the encoded state
+	IfSeq     int64          `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
+	Trace     string         `json:"trace,omitempty"`    // W3C traceparent
+}
+
+// Start is everything a new instance begins with.
+type Start struct {
+	DefinitionID  string         `json:"definitionId"`
+	Version       int            `json:"version"`
+	Input         map[string]any `json:"input,omitempty"`
+	Name          string         `json:"name,omitempty"`
+	CorrelationID string         `json:"correlationId,omitempty"`
+	Properties    map[string]any `json:"properties,omitempty"`
+	Parent        *Parent        `json:"parent,omitempty"`
+	Trigger       string         `json:"trigger,omitempty"`      // the activity id that the stimulus met
+	TriggerInput  map[string]any `json:"triggerInput,omitempty"` // what the stimulus brought
+}

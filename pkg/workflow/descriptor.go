@@ -1,0 +1,85 @@
+package workflow
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Descriptor tells what an activity type looks like: what the notations read
+// and write, what the compiler checks and what editors offer. It is plain data;
+// the engine's registry joins it with the code that runs it.
+type Descriptor struct {
+	Type        string // such as Elsa.WriteLine or acme.Ship
+	Description string
+	Main        string // the input that a scalar stands for in YAML; "" if there is none
+	MainPort    string // the branch that a list or activity stands for in YAML; "" if there is none
+	Inputs      []InputDescriptor
+	Outputs     []OutputDescriptor // the first is the one that YAML's result takes
+	Ports       []string           // names of single-child branches, camelCase: then, else, body
+	List        string             // JSON name of the ordered children: activities, branches; "" if there are none
+	Cases       string             // JSON name of the cases: cases, expectedStatusCodes; "" if there are none
+	CaseBodies  bool               // cases carry an activity (Switch) rather than naming a port (FlowSwitch)
+	Outcomes    []string           // fixed outcomes; none means Done
+	AnyOutcome  bool               // outcomes are known only at run time (FlowSwitch, FlowFork, RunJavaScript)
+	Trigger     bool               // may start instances (canStartWorkflow)
+	Terminal    bool               // completes the enclosing flowchart
+}
+
+// InputDescriptor describes one input.
+type InputDescriptor struct {
+	Name        string // camelCase
+	Type        string // String, Boolean, Int32, Int64, Double, TimeSpan, DateTimeOffset, Object, String[], Object[], Variable, or an alias Weft treats as Object
+	Description string
+	Default     any
+	Required    bool
+	Options     []string // allowed literals, if closed
+	Raw         bool     // not evaluated before the activity runs (conditions of loops, cases)
+}
+
+// OutputDescriptor describes one output.
+type OutputDescriptor struct {
+	Name, Type, Description string
+}
+
+// Input returns the descriptor of the named input, compared without regard to
+// case.
+func (d *Descriptor) Input(name string) (InputDescriptor, bool) {
+	for _, in := range d.Inputs {
+		if strings.EqualFold(in.Name, name) {
+			return in, true
+		}
+	}
+	return InputDescriptor{}, false
+}
+
+// ShortName is the type as YAML spells it: camelCase and without Elsa. for the
+// built-in ones (writeLine), unchanged for others.
+func (d *Descriptor) ShortName() string {
+	if rest, ok := strings.CutPrefix(d.Type, "Elsa."); ok {
+		return LowerFirst(rest)
+	}
+	return d.Type
+}
+
+// Types finds descriptors for the notations. Both methods return nil for
+// unknown names.
+type Types interface {
+	ByType(typ string) *Descriptor       // Elsa.WriteLine
+	ByShortName(name string) *Descriptor // writeLine
+	All() []*Descriptor                  // sorted by Type
+}
+
+// LowerFirst and UpperFirst change the case of the first letter.
+func LowerFirst(s string) string { return mapFirst(s, unicode.ToLower) }
+
+// UpperFirst is the opposite of [LowerFirst].
+func UpperFirst(s string) string { return mapFirst(s, unicode.ToUpper) }
+
+func mapFirst(s string, f func(rune) rune) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(f(r)) + s[n:]
+}

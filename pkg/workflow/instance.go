@@ -1,0 +1,107 @@
+package workflow
+
+import "time"
+
+// Status is the coarse state of an instance.
+type Status string
+
+// SubStatus refines a [Status]: Pending, Executing and Suspended are Running;
+// Finished, Cancelled and Faulted are Finished.
+type SubStatus string
+
+// The statuses, as they appear in the API.
+const (
+	StatusRunning  Status = "Running"
+	StatusFinished Status = "Finished"
+
+	Pending   SubStatus = "Pending"   // created, its first burst not begun
+	Executing SubStatus = "Executing" // in a burst whose cause is durable
+	Suspended SubStatus = "Suspended" // waits at bookmarks
+	Finished  SubStatus = "Finished"
+	Cancelled SubStatus = "Cancelled"
+	Faulted   SubStatus = "Faulted"
+)
+
+// Status tells which Status s belongs to.
+func (s SubStatus) Status() Status {
+	switch s {
+	case Finished, Cancelled, Faulted:
+		return StatusFinished
+	}
+	return StatusRunning
+}
+
+// Instance is the header of an instance: what people see of it and what the
+// store indexes. The engine's state carries everything else.
+type Instance struct {
+	ID            string         `json:"instanceId"`
+	DefinitionID  string         `json:"definitionId"`
+	Version       int            `json:"version"`
+	Status        Status         `json:"status"`
+	SubStatus     SubStatus      `json:"subStatus"`
+	Name          string         `json:"name,omitempty"`
+	CorrelationID string         `json:"correlationId,omitempty"`
+	Parent        *Parent        `json:"parent,omitempty"`
+	CreatedAt     time.Time      `json:"createdAt"`
+	UpdatedAt     time.Time      `json:"updatedAt"`
+	FinishedAt    *time.Time     `json:"finishedAt,omitempty"`
+	Input         map[string]any `json:"input,omitempty"`
+	Output        map[string]any `json:"output,omitempty"`
+	Incidents     []Incident     `json:"incidents,omitempty"`
+	Bookmarks     []Bookmark     `json:"bookmarks,omitempty"`
+}
+
+// Parent is the instance that started this one, and the bookmark at which it
+// waits for this one's end ("" if it does not wait).
+type Parent struct {
+	InstanceID string `json:"instanceId"`
+	BookmarkID string `json:"bookmarkId,omitempty"`
+}
+
+// Bookmark is a place where an instance waits. Its ID contains the encoded
+// instance id (see [BookmarkID]), so that it needs no index.
+type Bookmark struct {
+	ID           string     `json:"bookmarkId"`
+	ActivityID   string     `json:"activityId"`
+	ActivityType string     `json:"activityType"`
+	Name         string     `json:"name,omitempty"`    // for people, such as the event's name or the task's
+	Hash         string     `json:"hash"`              // of the stimulus that resumes it
+	Payload      any        `json:"payload,omitempty"` // the hashed stimulus
+	ContextID    string     `json:"contextId"`         // the activity execution that waits
+	Callback     string     `json:"callback,omitempty"`
+	KeepOnResume bool       `json:"keepOnResume,omitempty"` // not burned by a resume (Elsa's AutoBurn=false)
+	DueAt        *time.Time `json:"dueAt,omitempty"`        // a timer resumes it then
+	CreatedAt    time.Time  `json:"createdAt"`
+	Metadata     any        `json:"metadata,omitempty"`
+}
+
+// Incident is something that went wrong in an activity of an instance.
+type Incident struct {
+	ActivityID   string    `json:"activityId,omitempty"`
+	ActivityType string    `json:"activityType,omitempty"`
+	ContextID    string    `json:"contextId,omitempty"`
+	Expression   string    `json:"expression,omitempty"` // the input that failed, such as "text: JavaScript"
+	Message      string    `json:"message"`
+	Cause        string    `json:"cause,omitempty"`
+	Time         time.Time `json:"time"`
+}
+
+// JournalItem is one line of what a burst did.
+type JournalItem struct {
+	Sequence     int64     `json:"sequence"` // from 1 within the instance
+	Time         time.Time `json:"time"`
+	Burst        string    `json:"burst"` // the id of the command that was being processed
+	ActivityID   string    `json:"activityId,omitempty"`
+	ActivityType string    `json:"activityType,omitempty"`
+	Event        string    `json:"event"` // Started, Completed, Suspended, Resumed, Faulted, Canceled, WriteLine, …
+	Text         string    `json:"text,omitempty"`
+	Data         any       `json:"data,omitempty"`
+}
+
+// Response is what WriteHttpResponse wrote; it is sent after the commit.
+type Response struct {
+	Status      int               `json:"status"`
+	ContentType string            `json:"contentType,omitempty"`
+	Headers     map[string]string `json:"headers,omitempty"`
+	Body        []byte            `json:"body,omitempty"`
+}

@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// EventType is the activity type whose stimuli POST /events sends.
+const EventType = "Elsa.Event"
+
+// Stimulus is an outside event: what a bookmark or a trigger waits for.
+type Stimulus struct {
+	ActivityType  string         `json:"activityType"`
+	Payload       any            `json:"payload,omitempty"` // hashed; JSON-like
+	CorrelationID string         `json:"correlationId,omitempty"`
+	InstanceID    string         `json:"instanceId,omitempty"` // addressed
+	BookmarkID    string         `json:"bookmarkId,omitempty"` // addressed to one place
+	Input         map[string]any `json:"input,omitempty"`      // handed to what it resumes or starts
+}
+
+// EventStimulus is the stimulus of the named event; payload reaches the Event
+// activity as its result.
+func EventStimulus(name string, payload any) Stimulus {
+	return Stimulus{ActivityType: EventType, Payload: EventPayload(name), Input: map[string]any{EventInput: payload}}
+}
+
+// EventInput is the input key under which an event's payload travels.
+const EventInput = "payload"
+
+// EventPayload is the hashed part of an event's stimulus.
+func EventPayload(name string) map[string]any { return map[string]any{"eventName": name} }
+
+// Hash identifies what a stimulus is about: activity type and payload, not
+// correlation or address. Payloads of equal meaning hash equal: the order of
+// object keys and the spelling of numbers (1, 1.0, 1e0) do not count. It
+// returns 32 characters of [A-Za-z0-9_-], or an error when payload has no JSON
+// form.
+func Hash(activityType string, payload any) (string, error) {
+	var b bytes.Buffer
+	b.WriteString(activityType)
+	b.WriteByte('\n')
+	if err := canonical(&b, payload); err != nil {
+		return "", fmt.Errorf("hash stimulus of %s: %w", activityType, err)
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return base64.RawURLEncoding.EncodeToString(sum[:24]), nil
+}
+
+// canonical writes v as JSON with sorted keys and normalised numbers.
+func canonical(b *bytes.Buffer, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return err
+	}
+	return writeCanonical(b, tree)
+}
+
+func writeCanonical(b *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		b.WriteByte('{')
+		for i, k := range sortedKeys(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeCanonical(b, k); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := writeCanonical(b, v[k]); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeCanonical(b, e); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+	case json.Number:
+		n, err := canonicalNumber(v.String())
+		if err != nil {
+			return err
+		}
+		b.WriteString(n)
+	default:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		b.Write(raw)
+	}
+	return nil
+}
+
+// canonicalNumber gives <digits>e<exponent> without leading or trailing zeros,
+// so no precision is lost and no spelling matters.
+func canonicalNumber(s string) (string, error) {
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	mantissa, expText, hasExp := strings.Cut(strings.ToLower(s), "e")
+	exp := int64(0)
+	if hasExp {
+		var err error
+		if exp, err = strconv.ParseInt(expText, 10, 32); err != nil {
+			return "", fmt.Errorf("number %q: exponent out of range", s)
+		}
+	}
+	whole, frac, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+frac, "0")
+	exp -= int64(len(frac))
+	trimmed := strings.TrimRight(digits, "0")
+	exp += int64(len(digits) - len(trimmed))
+	if trimmed == "" {
+		return "0", nil
+	}
+	out := trimmed + "e" + strconv.FormatInt(exp, 10)
+	if neg {
+		out = "-" + out
+	}
+	return out, nil
+}
+
+// DeriveID makes a stable id of 26 characters of [a-v0-9] from its parts, each
+// taken whole: no two different lists of parts give the same input.
+func DeriveID(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		h.Write([]byte(p))
+	}
+	return idEncoding.EncodeToString(h.Sum(nil)[:16])
+}
+
+var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)

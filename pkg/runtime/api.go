@@ -1,0 +1,134 @@
+package runtime
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Key is a caller's Idempotency-Key: one effect and one answer per Scope and
+// Value for 24 hours. BodyHash tells a repeat from a reuse.
+type Key struct {
+	Scope    string // the route, with its path parameters
+	Value    string
+	BodyHash string
+}
+
+// StartRequest asks for a new instance.
+type StartRequest struct {
+	DefinitionID  string
+	Version       int    // 0: the published head
+	InstanceID    string // "": made
+	CorrelationID string
+	Name          string
+	Input         map[string]any
+	Properties    map[string]any
+	Key           *Key
+	Wait          time.Duration // Execute: wait up to this for the end; 0: the first commit
+}
+
+// StartResult is the instance after its first commit (Accepted false), or as it
+// is known to be durable, its first burst still running (Accepted true).
+type StartResult struct {
+	Instance workflow.Instance
+	Accepted bool
+	Response *workflow.Response // what WriteHttpResponse wrote in the first burst
+}
+
+// TargetOutcome tells what a stimulus did to one instance.
+type TargetOutcome struct {
+	InstanceID string  `json:"instanceId"`
+	Outcome    Outcome `json:"outcome"`
+	Code       string  `json:"code,omitempty"`
+}
+
+// Outcome is what became of a stimulus at one target.
+type Outcome string
+
+// The outcomes of section "outward contract".
+const (
+	Started  Outcome = "started"
+	Resumed  Outcome = "resumed"
+	Accepted Outcome = "accepted" // durable, not yet applied
+	Refused  Outcome = "refused"
+)
+
+// SendResult is the answer to a stimulus: outcomes per target, or the id of the
+// queue item that waits for a target.
+type SendResult struct {
+	Outcomes []TargetOutcome
+	Queued   string
+	Response *workflow.Response
+}
+
+// Accepted reports whether anything is durable and not yet applied, so that 202
+// is the honest answer.
+func (r SendResult) Accepted() bool {
+	for _, o := range r.Outcomes {
+		if o.Outcome == Accepted {
+			return true
+		}
+	}
+	return r.Queued != ""
+}
+
+// InstanceFilter selects instances; zero fields do not restrict.
+type InstanceFilter struct {
+	DefinitionID, CorrelationID string
+	Status                      workflow.Status
+	SubStatus                   workflow.SubStatus
+	Limit                       int    // 1..500, default 50
+	Cursor                      string // from the page before
+}
+
+// Page is one page of a list; Next is "" at the end.
+type Page[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"nextCursor,omitempty"`
+}
+
+// StateExport is an instance as it is exported and imported.
+type StateExport struct {
+	Sequence int64             `json:"sequence"` // the ETag
+	Instance workflow.Instance `json:"instance"`
+	State    json.RawMessage   `json:"state"`
+}
+
+// QueueItem, TimerItem, Task and DeadLetter are what the lists show.
+type QueueItem struct {
+	ID        string            `json:"id"`
+	Stimulus  workflow.Stimulus `json:"stimulus"`
+	CreatedAt time.Time         `json:"createdAt"`
+	ExpiresAt time.Time         `json:"expiresAt"`
+}
+
+// TimerItem is one timer or cron occurrence to come.
+type TimerItem struct {
+	DueAt        time.Time `json:"dueAt"`
+	Kind         string    `json:"kind"` // bookmark, cron, queue-expiry
+	InstanceID   string    `json:"instanceId,omitempty"`
+	BookmarkID   string    `json:"bookmarkId,omitempty"`
+	DefinitionID string    `json:"definitionId,omitempty"`
+	ActivityID   string    `json:"activityId,omitempty"`
+}
+
+// Task is a RunTask that waits for an outside worker.
+type Task struct {
+	TaskID     string    `json:"taskId"`
+	Name       string    `json:"name"`
+	InstanceID string    `json:"instanceId"`
+	Payload    any       `json:"payload,omitempty"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+// DeadLetter is work that could not be done, with the reason.
+type DeadLetter struct {
+	ID         string             `json:"id"`
+	Reason     string             `json:"reason"` // expired, instance-finished, instance-not-found, poison, too-large
+	Detail     string             `json:"detail,omitempty"`
+	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
+	Command    *workflow.Command  `json:"command,omitempty"`
+	InstanceID string             `json:"instanceId,omitempty"`
+	CreatedAt  time.Time          `json:"createdAt"`
+}

@@ -1,0 +1,163 @@
+package etcdstore
+
+import (
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Shards is the fixed number of slices of mailboxes and send records, and
+// timerShards that of timers and cron occurrences. Both are part of the format
+// (meta/format): changing one needs a migration.
+const (
+	Shards      = 64
+	timerShards = 16
+)
+
+// noCorrelation is the slice of bookmarks and queue items without a
+// correlation. Encoded correlations have at least two characters.
+const noCorrelation = "-"
+
+// keys builds every key of one cluster, and is the only place that does.
+// Instance, definition and activity ids match [A-Za-z0-9._:-]+ and stand as
+// they are; everything else is encoded so that it holds no slash.
+type keys struct{ root string }
+
+func (k keys) instance(id string) string { return k.root + "instance/" + id }
+func (k keys) journal(id string, seq int64) string {
+	return fmt.Sprintf("%sjournal/%s/%012d", k.root, id, seq)
+}
+func (k keys) journalOf(id string) string { return k.root + "journal/" + id + "/" }
+
+func (k keys) mailboxes() string            { return k.root + "mailbox/" }
+func (k keys) mailbox(id string) string     { return k.mailboxes() + shardOf(id) + "/" + id + "/" }
+func (k keys) mail(id, cmd string) string   { return k.mailbox(id) + encode(cmd) }
+func (k keys) cancels() string              { return k.root + "cancel/" }
+func (k keys) cancel(id string) string      { return k.cancels() + id }
+func (k keys) sends() string                { return k.root + "send/" }
+func (k keys) send(id string) string        { return k.sends() + shardOf(id) + "/" + id }
+func (k keys) deads() string                { return k.root + "dead/" }
+func (k keys) dead(id string) string        { return k.deads() + encode(id) }
+func (k keys) bookmarks(hash string) string { return k.root + "bookmark/" + hash + "/" }
+func (k keys) bookmarkSlice(hash, correlation string) string {
+	return k.bookmarks(hash) + slice(correlation) + "/"
+}
+func (k keys) bookmark(hash, correlation, bookmarkID string) string {
+	id, local, _ := strings.Cut(bookmarkID, "~")
+	return k.bookmarkSlice(hash, correlation) + id + "/" + encode(local)
+}
+func (k keys) queues() string                       { return k.root + "queue/" }
+func (k keys) queue(hash string) string             { return k.queues() + hash + "/" }
+func (k keys) queueSlice(hash, slice string) string { return k.queue(hash) + slice + "/" }
+
+// addressed is the queue slice of items for one instance.
+func addressed(instanceID string) string { return "@" + instanceID }
+
+func (k keys) triggers(hash string) string { return k.root + "trigger/" + hash + "/" }
+func (k keys) trigger(hash, definition, activity string) string {
+	return k.triggers(hash) + definition + "/" + encode(activity)
+}
+func (k keys) routes() string { return k.root + "route/" }
+func (k keys) route(method, template string) string {
+	return k.routes() + method + "/" + encode(template)
+}
+
+func (k keys) timers(shard int) string { return fmt.Sprintf("%stimer/%02x/", k.root, shard) }
+func (k keys) timer(kind timerKind, subject string, due time.Time) string {
+	return k.timers(timerShard(subject)) + millis(due) + "/" + string(kind) + "/" + encode(subject)
+}
+func (k keys) crons(shard int) string { return fmt.Sprintf("%scron/%02x/", k.root, shard) }
+func (k keys) cron(definition, activity string, due time.Time) string {
+	return k.crons(timerShard(definition)) + millis(due) + "/" + definition + "/" + encode(activity)
+}
+
+func (k keys) definitions() string             { return k.root + "definition/" }
+func (k keys) definition(id string) string     { return k.definitions() + id + "/" }
+func (k keys) head(id string) string           { return k.definition(id) + "head" }
+func (k keys) version(id string, n int) string { return fmt.Sprintf("%sv/%08d", k.definition(id), n) }
+func (k keys) gate(definition, correlation string) string {
+	return k.root + "gate/" + definition + "/" + slice(correlation)
+}
+
+// commandRecord proves that a command took effect on an instance.
+func (k keys) commandRecord(instance, cmd string) string {
+	return k.root + "idem/c/" + instance + "/" + encode(cmd)
+}
+
+// keyRecord holds the answer to a caller's Idempotency-Key.
+func (k keys) keyRecord(name string) string { return k.root + "idem/k/" + encode(name) }
+func (k keys) expiries() string             { return k.root + "idem-expiry/" }
+func (k keys) expiry(at time.Time, record string) string {
+	return fmt.Sprintf("%s%010d/%s", k.expiries(), at.Unix()/60, encode(strings.TrimPrefix(record, k.root)))
+}
+
+func (k keys) index(status workflow.Status, definition string) string {
+	return k.root + "index/" + string(status) + "/" + definition + "/"
+}
+func (k keys) indexEntry(h *workflow.Instance) string {
+	return k.index(h.Status, h.DefinitionID) + millis(h.CreatedAt) + "/" + h.ID
+}
+func (k keys) correlation(correlation string) string {
+	return k.root + "by-correlation/" + slice(correlation) + "/"
+}
+func (k keys) pause() string  { return k.root + "meta/pause" }
+func (k keys) format() string { return k.root + "meta/format" }
+
+// encode makes any text safe as one part of a key, and keeps plain ids
+// readable.
+func encode(s string) string {
+	if s == "" {
+		return "%"
+	}
+	return url.QueryEscape(s)
+}
+
+func decode(s string) string {
+	if s == "%" {
+		return ""
+	}
+	out, err := url.QueryUnescape(s)
+	if err != nil {
+		return s
+	}
+	return out
+}
+
+// slice encodes a correlation id as a part of a key.
+func slice(correlation string) string {
+	if correlation == "" {
+		return noCorrelation
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(correlation))
+}
+
+func shardOf(id string) string { return fmt.Sprintf("%02x", shard(id, Shards)) }
+
+func timerShard(subject string) int { return shard(subject, timerShards) }
+
+func shard(id string, n uint32) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return int(h.Sum32() % n)
+}
+
+func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
+
+func parseMillis(s string) (time.Time, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return time.UnixMilli(n).UTC(), err == nil
+}
+
+// timerKind tells what a due timer does.
+type timerKind string
+
+const (
+	timerBookmark timerKind = "b" // resume the bookmark that is its subject
+	timerQueue    timerKind = "q" // the queue item whose key is its subject has expired
+)

@@ -1,0 +1,71 @@
+package workflow
+
+import (
+	"errors"
+	"time"
+)
+
+// Code is a stable name for what went wrong; the HTTP layer maps it to a
+// status, and clients may rely on it.
+type Code string
+
+// The codes that calls of the runtime return.
+const (
+	CodeInvalid            Code = "invalid-request"
+	CodeDefinitionNotFound Code = "definition-not-found"
+	CodeDefinitionInvalid  Code = "definition-invalid"
+	CodeDefinitionInUse    Code = "definition-in-use"
+	CodeDefinitionMoved    Code = "definition-moved" // another publication came between
+	CodeInstanceNotFound   Code = "instance-not-found"
+	CodeInstanceExists     Code = "instance-exists"
+	CodeInstanceFinished   Code = "instance-finished"
+	CodeInstanceMoved      Code = "instance-moved"   // If-Match did not hold
+	CodeInstanceGated      Code = "instance-refused" // an activation strategy refused the start
+	CodeBookmarkNotFound   Code = "bookmark-not-found"
+	CodeTaskNotFound       Code = "task-not-found"
+	CodeDeadLetterNotFound Code = "dead-letter-not-found"
+	CodeNodeNotFound       Code = "node-not-found"
+	CodeRouteNotFound      Code = "route-not-found"
+	CodeRouteTaken         Code = "route-taken"
+	CodeKeyReused          Code = "idempotency-key-reused" // with another body
+	CodeTooLarge           Code = "too-large"
+	CodeBusy               Code = "busy"            // repeat later
+	CodeUnavailable        Code = "unavailable"     // etcd or the session is away; repeat later with the same key
+	CodeUnknownOutcome     Code = "outcome-unknown" // it may or may not have been applied; repeat with the same key
+	CodeDraining           Code = "draining"
+	CodePaused             Code = "paused"
+	CodeInternal           Code = "internal"
+)
+
+// Error is a failure said for the caller: what was asked, what is wrong, what
+// to do. Err is the cause for the log; it is not shown.
+type Error struct {
+	Code       Code
+	Detail     string
+	Problems   Problems      // for definition-invalid
+	RetryAfter time.Duration // for busy, unavailable, draining, paused; 0: none
+	Err        error
+}
+
+// Error gives the detail.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Detail + ": " + e.Err.Error()
+	}
+	return e.Detail
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Fail makes an [Error].
+func Fail(code Code, detail string) *Error { return &Error{Code: code, Detail: detail} }
+
+// CodeOf finds the code in err's chain; "" if there is none.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}

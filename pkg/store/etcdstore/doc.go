@@ -1,0 +1,13 @@
+// Package etcdstore keeps Weft's data in etcd: it owns every key's format and
+// every transaction.
+//
+// Guaranteed: a commit is one transaction, compared against the fence of the
+// instance's lock and the revision that was loaded, so at most one commit per
+// instance and sequence number is ever applied, and none by a node that lost
+// its lock. Every transaction stays correct when it is applied twice or
+// arbitrarily late: its outer compares, once false, stay false. Not guaranteed:
+// that a write whose answer was lost is known at once ([ErrUnknown]); asking
+// again settles it.
+//
+// docs/keys.md lists the keys and, for each transaction, If, Then and Else.
+package etcdstore

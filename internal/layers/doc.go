@@ -1,0 +1,28 @@
+// Package layers holds the floors of the project: which package may import
+// which. It has no code of its own, only the test that checks the table.
+//
+// The rules, and why they are rules:
+//
+//   - A package imports only from lower floors. What runs one instance must not
+//     know who asked for it, and what is kept must not know how it travels; else
+//     no part can be read, tested or replaced alone.
+//   - Packages of one floor do not import each other. Two that need each other
+//     are one package, or there is a third below them that is missing. A parent
+//     and its own sub-packages are a family and free among themselves, except
+//     that two sub-packages of one parent are strangers. The few other
+//     exceptions stand in the table with their reasons.
+//   - Every package is in the table and has a package doc. A new package is a
+//     decision, so it needs a line here.
+//   - Some libraries belong to few packages: the etcd client, its concurrency
+//     package, go-retry, and the declaration of metrics.
+//   - Names that say nothing are refused: such a package grows by itself.
+//
+// # Tests
+//
+// A test inside a package (package x) is that package, and holds the same
+// floors; it may also import clustertest, which starts etcd and knows nothing
+// above pkg/cluster. A test beside it (package x_test) is a user of the package
+// like any other: it may import siblings and higher floors, which Go itself
+// keeps free of cycles, but nothing of floor 7. Which libraries a test uses is
+// its own business.
+package layers

@@ -1,0 +1,109 @@
+package layers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The rules themselves, on packages made up for it: a check that never fails
+// would look just like a clean tree.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	const ours = module + "/"
+	tests := []struct {
+		name     string
+		pkg      string
+		kind     kind
+		imported string
+		refused  string // part of the reason; empty when allowed
+	}{
+		{"a lower floor", "pkg/client", code, ours + "pkg/store", ""},
+		{"a higher floor", "pkg/store", code, ours + "pkg/client", "above floor 1"},
+		{"a sibling", "pkg/engine", code, ours + "pkg/store", "siblings"},
+		{"a sibling of the parent", "pkg/store/etcdstore", code, ours + "pkg/cluster", "siblings"},
+		{"a sub-package its parent", "pkg/store/etcdstore", code, ours + "pkg/store", ""},
+		{"a parent its sub-package", "pkg/workflow", code, ours + "pkg/workflow/yaml", ""},
+		{"two sub-packages of one parent", "pkg/workflow/yaml", code, ours + "pkg/workflow/elsajson", "siblings"},
+		{"an exception of the table", "pkg/activities", code, ours + "pkg/engine", ""},
+		{"not the way back", "pkg/engine", code, ours + "pkg/activities", "siblings"},
+		{"a name that only looks like a sub-package", "pkg/workflow", code, ours + "pkg/workflowtest", "above floor 0"},
+		{"a package that is in no table", "pkg/client", code, ours + "pkg/secret", "not in the table"},
+		{"the standard library", "pkg/workflow", code, "net/http", ""},
+
+		{"a test inside, a sibling", "pkg/store/etcdstore", insideTest, ours + "pkg/cluster", "external test"},
+		{"a test inside, clustertest", "pkg/store/etcdstore", insideTest, ours + "pkg/cluster/clustertest", ""},
+		{"code, clustertest", "pkg/store/etcdstore", code, ours + "pkg/cluster/clustertest", "siblings"},
+		{"a test beside, a sibling", "pkg/store/etcdstore", externalTest, ours + "pkg/cluster", ""},
+		{"a test beside, its own package", "pkg/metrics", externalTest, ours + "pkg/metrics", ""},
+		{"a test beside, a higher floor", "pkg/client", externalTest, ours + "pkg/node", ""},
+		{"a test beside, floor 7", "pkg/client", externalTest, ours + "test/e2e", "above floor 3"},
+
+		{"etcd in the store", "pkg/store/etcdstore", code, "go.etcd.io/etcd/client/v3", ""},
+		{"etcd in node, which dials", "pkg/node", code, "go.etcd.io/etcd/server/v3/embed", ""},
+		{"etcd in the client", "pkg/client", code, "go.etcd.io/etcd/client/v3", "pkg/cluster and pkg/store"},
+		{"etcd in a test of the client", "pkg/client", insideTest, "go.etcd.io/etcd/client/v3", ""},
+		{"the mutex in cluster", "pkg/cluster", code, "go.etcd.io/etcd/client/v3/concurrency", ""},
+		{"the mutex in the store", "pkg/store/etcdstore", code, "go.etcd.io/etcd/client/v3/concurrency", "re-entrant"},
+		{"retries in the client", "pkg/client", code, "github.com/sethvargo/go-retry", ""},
+		{"retries in the runtime", "pkg/runtime", code, "github.com/sethvargo/go-retry", "only taking a lock"},
+		{"promhttp in the API", "pkg/httpapi", code, "github.com/prometheus/client_golang/prometheus/promhttp", ""},
+		{"promauto in metrics", "pkg/metrics", code, "github.com/prometheus/client_golang/prometheus/promauto", "global"},
+		{"prometheus in the engine", "pkg/engine", code, "github.com/prometheus/client_golang/prometheus", "say what happened"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := refuse(tt.pkg, tt.kind, tt.imported)
+			if tt.refused == "" && got != "" {
+				t.Errorf("refused: %s", got)
+			}
+			if tt.refused != "" && !strings.Contains(got, tt.refused) {
+				t.Errorf("reason %q, want one with %q", got, tt.refused)
+			}
+		})
+	}
+}
+
+func TestTreeIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"pkg/store/store.go":           "// Package store keeps.\npackage store\n",
+		"pkg/store/store_test.go":      "package store\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"pkg/store/outside_test.go":    "package store_test\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"pkg/node/node.go":             "package node\n\nimport p \"github.com/prometheus/client_golang/prometheus\"\n\nvar c = p.NewCounter(p.CounterOpts{})\n",
+		"pkg/node/testdata/x.go":       "not Go\n",
+		"pkg/util/util.go":             "// Package util is all sorts.\npackage util\n",
+		"pkg/client/hidden_windows.go": "// Package client is hidden by a build tag.\npackage client\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
+		"tools/go.mod":                 "module tools\n",
+		"tools/tools.go":               "package tools\n",
+		".hidden/x.go":                 "not Go\n",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := check(readTree(t, root))
+	want := []string{
+		"pkg/client/hidden_windows.go:4: pkg/client must not import github.com/weft-run/weft/pkg/runtime: it is on floor 4, above floor 3",
+		"pkg/node has no package doc",
+		"pkg/node/node.go:5: pkg/node declares a metric with prometheus.NewCounter",
+		"pkg/store/store_test.go:3: pkg/store must not import github.com/weft-run/weft/pkg/node",
+		"pkg/util is not in the table",
+		"pkg/util: the name \"util\" says nothing",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %d problems:\n%s", len(got), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("problem %d is\n\t%s\nwant\n\t%s", i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,32 @@
+# Every target a person needs; `make` alone lists them. The steps themselves
+# are in .ci/run, so that CI, which may have no make, runs the same ones.
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint fmt generate bench ci
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Build the binary ./weft
+	CGO_ENABLED=0 go build -o weft ./cmd/node
+
+test: ## Run all tests, on real embedded etcd
+	@bash .ci/run test
+
+race: ## Run the concurrent packages under the race detector (installs gcc on Debian)
+	@bash .ci/run race
+
+lint: ## Check format, vet and lint
+	@bash .ci/run format vet lint
+
+fmt: ## Format the code and group its imports
+	@bash .ci/run fmt
+
+generate: ## Write the generated files again
+	go generate ./...
+
+bench: ## Run each benchmark once
+	@bash .ci/run bench
+
+ci: ## Everything that a change must pass
+	@bash .ci/run

@@ -35,7 +35,17 @@ type Command struct {
 	Stimulus  *Stimulus      `json:"stimulus,omitempty"` // what resumed it; lets a command whose bookmark is gone go back to the queue
 	State     []byte         `json:"state,omitempty"`    // import: the encoded state
 	IfSeq     int64          `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
+	Key       *CommandKey    `json:"key,omitempty"`      // the caller's Idempotency-Key, whose answer the commit records
+	Several   bool           `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
+	Timer     bool           `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
 	Trace     string         `json:"trace,omitempty"`    // W3C traceparent
+}
+
+// CommandKey names the record of a caller's Idempotency-Key and the hash of the
+// body that came with it.
+type CommandKey struct {
+	Name     string `json:"name"`
+	BodyHash string `json:"bodyHash"`
 }
 
 // Start is everything a new instance begins with.

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -84,6 +86,9 @@ func (k keys) version(id string, n int) string { return fmt.Sprintf("%sv/%08d", 
 func (k keys) gate(definition, correlation string) string {
 	return k.root + "gate/" + definition + "/" + slice(correlation)
 }
+
+// gateOf is the key of an activation gate; * stands for any definition.
+func (k keys) gateOf(g store.Gate) string { return k.gate(cmp.Or(g.Definition, "*"), g.Correlation) }
 
 // commandRecord proves that a command took effect on an instance.
 func (k keys) commandRecord(instance, cmd string) string {

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Fence is the proof of ownership that a commit compares: the lock's key, the
+// prefix below which every claimant of the lock has its key, and the key's
+// create revision.
+type Fence struct {
+	Key, Prefix string
+	Revision    int64
+}
+
+// Record is one instance as it is kept.
+type Record struct {
+	Header workflow.Instance `json:"header"`
+	State  json.RawMessage   `json:"state,omitempty"` // the engine's; empty before the first burst's end
+	Seq    int64             `json:"seq"`             // of the last commit; 0: created, nothing ran yet
+
+	Modified int64 `json:"-"` // its key's mod revision
+}
+
+// Mail is a command in an instance's mailbox, with the create revision of its
+// key.
+type Mail struct {
+	Command workflow.Command
+	Created int64
+}
+
+// Loaded is what a burst begins with, read at one revision.
+type Loaded struct {
+	Record   *Record // nil: there is no such instance
+	Mail     []Mail  // oldest first
+	More     bool    // the mailbox holds more than was read
+	Answer   *Answer // of the caller's key that was asked for; nil: none
+	Revision int64
+}
+
+// Answer is the record of a caller's Idempotency-Key.
+type Answer struct {
+	BodyHash string             `json:"bodyHash"`
+	Targets  []Effect           `json:"targets,omitempty"`
+	Queued   string             `json:"queued,omitempty"` // id of the queue item
+	Instance *workflow.Instance `json:"instance,omitempty"`
+	Response *workflow.Response `json:"response,omitempty"`
+}
+
+// Effect is what a command did: its record tells whoever sent it.
+type Effect struct {
+	InstanceID string `json:"instanceId,omitempty"`
+	Outcome    string `json:"outcome"` // started, resumed, refused, accepted, requeued, dropped
+	Code       string `json:"code,omitempty"`
+}
+
+// Consumed is a command that a commit takes out of the world.
+type Consumed struct {
+	Command workflow.Command
+	Created int64 // of its mailbox key; 0: it was in hand only
+	Effect  Effect
+	Answer  *Answer // for Command.Key; nil: none is recorded
+	Drop    bool    // leave no record
+}
+
+// Child is an instance that a commit creates, with its start command.
+type Child struct {
+	ID      string
+	Command workflow.Command // of kind start
+	Gate    *Gate
+}
+
+// Gate admits one running instance per key (activation strategies).
+type Gate struct {
+	Definition  string // "": any definition
+	Correlation string // "": any correlation
+}
+
+// Outgoing is a command for another instance; it is dropped if that one is
+// gone.
+type Outgoing struct {
+	InstanceID string
+	Command    workflow.Command
+}
+
+// Send is a stimulus whose targets are not resolved yet.
+type Send struct {
+	ID        string               `json:"id"`
+	Stimulus  workflow.Stimulus    `json:"stimulus"`
+	Targets   []Target             `json:"targets,omitempty"` // what is left of a fixed list
+	Key       *workflow.CommandKey `json:"key,omitempty"`
+	CreatedAt time.Time            `json:"createdAt"`
+	Created   int64                `json:"-"`
+	Modified  int64                `json:"-"`
+}
+
+// Target is one place that a stimulus met.
+type Target struct {
+	Bookmark *BookmarkRef `json:"bookmark,omitempty"`
+	Trigger  *TriggerRef  `json:"trigger,omitempty"`
+}
+
+// BookmarkRef is a bookmark as it was found.
+type BookmarkRef struct {
+	ID            string `json:"id"`
+	InstanceID    string `json:"instanceId"`
+	Hash          string `json:"hash"`
+	CorrelationID string `json:"correlationId,omitempty"`
+	Created       int64  `json:"created"`
+}
+
+// TriggerRef is a trigger as it was found.
+type TriggerRef struct {
+	Hash         string `json:"hash"`
+	DefinitionID string `json:"definitionId"`
+	Version      int    `json:"version"`
+	ActivityID   string `json:"activityId"`
+	Modified     int64  `json:"modified"`
+}
+
+// QueueItem is a stimulus that matched nothing yet.
+type QueueItem struct {
+	ID        string               `json:"id"`
+	Stimulus  workflow.Stimulus    `json:"stimulus"`
+	Hash      string               `json:"hash"`
+	Key       *workflow.CommandKey `json:"key,omitempty"`
+	CreatedAt time.Time            `json:"createdAt"`
+	ExpiresAt time.Time            `json:"expiresAt"`
+	Created   int64                `json:"-"`
+	At        string               `json:"-"` // its key
+}
+
+// DeadLetter is work that could not be done.
+type DeadLetter struct {
+	ID         string             `json:"id"`
+	Reason     string             `json:"reason"`
+	Detail     string             `json:"detail,omitempty"`
+	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
+	Command    *workflow.Command  `json:"command,omitempty"`
+	InstanceID string             `json:"instanceId,omitempty"`
+	CreatedAt  time.Time          `json:"createdAt"`
+	Created    int64              `json:"-"`
+}
+
+// Reasons of dead letters.
+const (
+	DeadExpired          = "expired"
+	DeadInstanceFinished = "instance-finished"
+	DeadInstanceGone     = "instance-not-found"
+	DeadPoison           = "poison"
+	DeadTooLarge         = "too-large"
+)
+
+// Commit is everything that one burst makes durable, in one transaction.
+type Commit struct {
+	ID     string  // the commit id, written to the journal: proof when the answer is lost
+	Fence  *Fence  // nil: local coordination, guarded by the revision only
+	Before *Record // as loaded; nil: the instance must not exist
+	After  Record  // Seq is Before's + 1
+	Delete bool    // remove the instance instead of writing After
+	At     time.Time
+
+	Journal  []workflow.JournalItem
+	Created  []workflow.Bookmark
+	Burned   []workflow.Bookmark
+	Consumed []Consumed
+	Children []Child
+	Outgoing []Outgoing
+	Sends    []Send
+	Requeue  []QueueItem
+	Dead     []DeadLetter
+	OpenGate *Gate             // held by this instance; freed when it ends
+	Continue *workflow.Command // left in the own mailbox: the burst goes on
+
+	// Release asks to free the lock in the same transaction if no mail is newer
+	// than SeenMail and no queue item waits for a created bookmark.
+	Release  bool
+	SeenMail int64
+}
+
+// Committed is the result of an applied commit.
+type Committed struct {
+	Released bool  // false with Kept nil: look for queued stimuli, then release
+	Modified int64 // the instance's new mod revision; 0 after a delete
+	Resolved bool  // it had been applied by an attempt whose answer was lost
+	Kept     *Kept // set when Release was asked for and refused
+}
+
+// Kept is why a lock was not released: work that came meanwhile.
+type Kept struct {
+	Mail     []Mail
+	Queue    []QueueItem
+	Revision int64
+}
+
+// Errors that decide what a committer does next.
+var (
+	// ErrFenced: the lock is gone or another's; drop everything.
+	ErrFenced = errors.New("fenced: the lock is no longer mine")
+	// ErrBreach: something that the lock protects moved without it.
+	ErrBreach = errors.New("breach: the instance moved under the lock")
+	// ErrConflict: something that the lock does not protect moved (a key record,
+	// a gate, a head); the burst's result is dropped.
+	ErrConflict = errors.New("conflict")
+)

@@ -1,0 +1,233 @@
+package etcdstore
+
+import (
+	"context"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// PutOutcome tells what became of a command on its way to a mailbox.
+type PutOutcome int
+
+// The outcomes of [Store.PutMail].
+const (
+	PutDone     PutOutcome = iota // it is in the mailbox
+	PutGone                       // the bookmark, or the instance, is gone: look again
+	PutConsumed                   // it took effect earlier: read its record
+)
+
+// PutMail makes a command durable in its instance's mailbox. created is the
+// create revision of its key.
+//
+// If: the instance exists, the bookmark it is for stands (none for cancel,
+// delete, retry and import), no record of the command, no record of its key,
+// and the command is not there yet. Then: put it; cancel and delete also put
+// the interrupt key.
+func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
+	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
+	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key)}
+	if cmd.Key != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
+	}
+	if b != nil {
+		cmps = append(cmps, s.bookmarkStands(b))
+	}
+	o := newOps()
+	o.put(key, cmd)
+	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
+		o.putRaw(s.keys.cancel(instance), []byte(`"`+cmd.ID+`"`))
+	}
+	then, err := o.render()
+	if err != nil {
+		return PutGone, 0, err
+	}
+	resp, err := s.txn(ctx, "put command into the mailbox of "+instance, cmps, then, []clientv3.Op{
+		clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(rec, clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())})
+	switch {
+	case err != nil:
+		return PutGone, 0, err
+	case resp.Succeeded:
+		return PutDone, resp.Header.Revision, nil
+	}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		return PutDone, kvs[0].CreateRevision, nil
+	}
+	if resp.Responses[1].GetResponseRange().Count > 0 || cmd.Key != nil && resp.Responses[2].GetResponseRange().Count > 0 {
+		return PutConsumed, 0, nil
+	}
+	return PutGone, 0, nil
+}
+
+// NewInstance is an instance to be created with its start command.
+type NewInstance struct {
+	Header  workflow.Instance // Pending
+	Command workflow.Command
+	Gate    *store.Gate
+	Trigger *store.TriggerRef // what started it, compared
+}
+
+// writeNew puts a Pending instance, its index entries and its start command.
+func (s *Store) writeNew(o *ops, n *NewInstance) {
+	h := &n.Header
+	o.put(s.keys.instance(h.ID), store.Record{Header: *h})
+	o.putRaw(s.keys.indexEntry(h), nil)
+	if h.CorrelationID != "" {
+		o.putRaw(s.keys.correlation(h.CorrelationID)+h.ID, nil)
+	}
+	o.put(s.keys.mail(h.ID, n.Command.ID), n.Command)
+	if n.Gate != nil {
+		o.putRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))
+	}
+}
+
+// newGuard: the instance is absent, and was never created by this command
+// (a delete leaves the record); the gate is free; the trigger is as found.
+func (s *Store) newGuard(n *NewInstance) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
+	if n.Gate != nil {
+		cmps = append(cmps, absent(s.keys.gateOf(*n.Gate)))
+	}
+	if t := n.Trigger; t != nil {
+		cmps = append(cmps, modifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
+	}
+	return cmps
+}
+
+// CreateOutcome tells what became of a new instance.
+type CreateOutcome int
+
+// The outcomes of [Store.Create].
+const (
+	Created      CreateOutcome = iota
+	CreateExists               // the id is taken by another start
+	CreateGated                // its gate is held
+	CreateUsed                 // this very start was done earlier, or the caller's key was used
+)
+
+// Create makes an instance durable as Pending, with its start command in its
+// mailbox.
+func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
+	cmps := s.newGuard(n)
+	o := newOps()
+	s.writeNew(o, n)
+	if k := n.Command.Key; k != nil && answer != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(k.Name)))
+		s.record(o, s.keys.keyRecord(k.Name), answer, n.Header.CreatedAt.Add(keyTTL))
+	}
+	then, err := o.render()
+	if err != nil {
+		return CreateExists, err
+	}
+	reads := []clientv3.Op{
+		clientv3.OpGet(s.keys.mail(n.Header.ID, n.Command.ID), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.commandRecord(n.Header.ID, n.Command.ID), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.keyRecord(keyName(n.Command.Key)), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.instance(n.Header.ID), clientv3.WithCountOnly()),
+	}
+	resp, err := s.txn(ctx, "create instance "+n.Header.ID, cmps, then, reads)
+	switch {
+	case err != nil:
+		return CreateExists, err
+	case resp.Succeeded:
+		return Created, nil
+	}
+	count := func(i int) bool { return resp.Responses[i].GetResponseRange().Count > 0 }
+	switch {
+	case count(0) || count(1) || n.Command.Key != nil && count(2):
+		return CreateUsed, nil
+	case count(3):
+		return CreateExists, nil
+	}
+	return CreateGated, nil
+}
+
+// createChild puts a child under its own compares: a taken id or a held gate
+// becomes an end for the waiting parent, so that it never waits for nothing.
+func (s *Store) createChild(c *store.Commit, child store.Child, o *ops) {
+	n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
+	then, otherwise := newOps(), newOps()
+	s.writeNew(then, n)
+	if p := child.Command.Start.Parent; p != nil && p.BookmarkID != "" {
+		end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
+		end.Input["Refused"] = true
+		otherwise.put(s.keys.mail(p.InstanceID, end.ID), end)
+	}
+	o.nested(s.newGuard(n), then, otherwise)
+}
+
+func newHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance {
+	st := cmd.Start
+	return workflow.Instance{ID: id, DefinitionID: st.DefinitionID, Version: st.Version, Status: workflow.StatusRunning, SubStatus: workflow.Pending,
+		Name: st.Name, CorrelationID: st.CorrelationID, Parent: st.Parent, Input: st.Input, CreatedAt: at, UpdatedAt: at}
+}
+
+// NewHeader is the header of an instance that did not run yet.
+func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance {
+	return newHeader(id, cmd, at)
+}
+
+// ChildEnd is the command that tells a waiting parent of its child's end. Its id
+// derives from the child's, so that it is delivered once.
+func ChildEnd(bookmark, child string, status workflow.SubStatus, output map[string]any, at time.Time) workflow.Command {
+	return workflow.Command{ID: "end-" + workflow.DeriveID(bookmark, child), Kind: workflow.CommandChildEnd, CreatedAt: at, Bookmark: bookmark, Input: map[string]any{
+		"WorkflowInstanceId": child, "WorkflowStatus": string(status.Status()), "WorkflowSubStatus": string(status), "WorkflowOutput": output,
+	}}
+}
+
+// Delivery is one target of a stimulus with the command it gets: mail for a
+// bookmark, or a new instance for a trigger.
+type Delivery struct {
+	Bookmark *store.BookmarkRef
+	Command  workflow.Command
+	New      *NewInstance
+}
+
+// MaxDeliveries is how many targets one transaction of [Store.Deliver] takes.
+const MaxDeliveries = 30
+
+// Deliver puts one command per target in one transaction and, if it came from a
+// send record, deletes that or leaves the rest in it. False: something moved;
+// look again.
+//
+// If: every target as found, no record of any command; the send record as read;
+// no record of the caller's key. Then: the commands, the new instances, the
+// key's record.
+func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
+	o := newOps()
+	var cmps []clientv3.Cmp
+	for i := range targets {
+		d := &targets[i]
+		if d.New != nil {
+			cmps = append(cmps, s.newGuard(d.New)...)
+			s.writeNew(o, d.New)
+			continue
+		}
+		cmps = append(cmps, s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
+		o.put(s.keys.mail(d.Bookmark.InstanceID, d.Command.ID), d.Command)
+	}
+	if send != nil {
+		cmps = append(cmps, modifiedAt(s.keys.send(send.ID), send.Modified))
+		if len(rest) == 0 {
+			o.del(s.keys.send(send.ID))
+		} else {
+			left := *send
+			left.Targets = rest
+			o.put(s.keys.send(send.ID), left)
+		}
+	}
+	if key != nil && answer != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
+		s.record(o, s.keys.keyRecord(key.Name), answer, at.Add(keyTTL))
+	}
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "deliver stimulus", cmps, then, nil)
+	return err == nil && resp.Succeeded, err
+}

@@ -1,0 +1,194 @@
+package etcdstore
+
+import (
+	"context"
+	"strings"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// mailBatch is how many commands one burst takes at most.
+const mailBatch = 50
+
+// LoadOps are the reads of [Store.Load], for riding in the transaction that
+// takes the instance's lock. key names the record of a caller's
+// Idempotency-Key; "" if there is none.
+func (s *Store) LoadOps(id, key string) []clientv3.Op {
+	return []clientv3.Op{
+		clientv3.OpGet(s.keys.instance(id)),
+		clientv3.OpGet(s.keys.mailbox(id), clientv3.WithPrefix(), clientv3.WithLimit(mailBatch+1),
+			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)),
+		clientv3.OpGet(s.keys.keyRecord(key)),
+	}
+}
+
+// Load reads an instance with its mailbox at one revision.
+func (s *Store) Load(ctx context.Context, id, key string) (*store.Loaded, error) {
+	resp, err := s.read(ctx, "load instance "+id, s.LoadOps(id, key)...)
+	if err != nil {
+		return nil, err
+	}
+	return s.DecodeLoad(resp.Responses, resp.Header.Revision)
+}
+
+// DecodeLoad reads the answers to [Store.LoadOps].
+func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
+	l := &store.Loaded{Revision: revision}
+	var err error
+	if kvs := responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		if l.Record, err = decodeRecord(kvs[0]); err != nil {
+			return nil, err
+		}
+	}
+	box := responses[1].GetResponseRange()
+	if l.Mail, err = decodeMail(box.Kvs); err != nil {
+		return nil, err
+	}
+	if len(l.Mail) > mailBatch {
+		l.Mail, l.More = l.Mail[:mailBatch], true
+	}
+	if kvs := responses[2].GetResponseRange().Kvs; len(kvs) > 0 {
+		l.Answer = new(store.Answer)
+		if err := Decode(kvs[0].Value, l.Answer); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
+	r := &store.Record{Modified: kv.ModRevision}
+	return r, Decode(kv.Value, r)
+}
+
+func decodeMail(kvs []*mvccpb.KeyValue) ([]store.Mail, error) {
+	mail := make([]store.Mail, len(kvs))
+	for i, kv := range kvs {
+		mail[i].Created = kv.CreateRevision
+		if err := Decode(kv.Value, &mail[i].Command); err != nil {
+			return nil, err
+		}
+	}
+	return mail, nil
+}
+
+// Instance reads one record; nil if there is none.
+func (s *Store) Instance(ctx context.Context, id string) (*store.Record, error) {
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	return decodeRecord(resp.Kvs[0])
+}
+
+// Answer reads the record of a caller's Idempotency-Key; nil if there is none.
+func (s *Store) Answer(ctx context.Context, key string) (*store.Answer, error) {
+	resp, err := s.get(ctx, "read idempotency key", s.keys.keyRecord(key))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	a := new(store.Answer)
+	return a, Decode(resp.Kvs[0].Value, a)
+}
+
+// Effect reads what a command did; nil if it did nothing yet, or so long ago
+// that its record expired.
+func (s *Store) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
+	resp, err := s.get(ctx, "read command record", s.keys.commandRecord(instance, command))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	e := new(store.Effect)
+	return e, Decode(resp.Kvs[0].Value, e)
+}
+
+// WatchEffect watches for the record of one command; the channel gives a value
+// when it may be there, and closes when ctx ends or the watch breaks. It is a
+// hint: look with [Store.Effect], also without it.
+func (s *Store) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
+	hint := make(chan struct{}, 1)
+	events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.commandRecord(instance, command), clientv3.WithFilterDelete())
+	go func() {
+		defer close(hint)
+		for resp := range events {
+			if resp.Err() != nil {
+				return
+			}
+			select {
+			case hint <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return hint
+}
+
+// Pending is one mailbox entry as a sweep sees it.
+type Pending struct {
+	InstanceID string
+	Key        string
+	Created    int64
+}
+
+// Sweep lists up to limit mailbox entries, keys only, from cursor on; next is ""
+// at the end.
+func (s *Store) Sweep(ctx context.Context, cursor string, limit int64) (entries []Pending, next string, err error) {
+	from := s.keys.mailboxes()
+	if cursor != "" {
+		from = cursor
+	}
+	resp, err := s.get(ctx, "sweep mailboxes", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.mailboxes())),
+		clientv3.WithKeysOnly(), clientv3.WithLimit(limit))
+	if err != nil {
+		return nil, "", err
+	}
+	for _, kv := range resp.Kvs {
+		parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.keys.mailboxes()), "/")
+		if len(parts) != 3 {
+			continue
+		}
+		entries = append(entries, Pending{InstanceID: parts[1], Key: string(kv.Key), Created: kv.CreateRevision})
+	}
+	if resp.More && len(resp.Kvs) > 0 {
+		next = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+	return entries, next, nil
+}
+
+// Journal reads the journal of an instance, from the commit after seq on; it
+// returns the items of up to limit commits and the last commit's number, 0 at
+// the end.
+func (s *Store) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
+	from := s.keys.journal(id, after+1)
+	resp, err := s.get(ctx, "read journal of "+id, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.journalOf(id))), clientv3.WithLimit(limit))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, kv := range resp.Kvs {
+		var e journalEntry
+		if err := Decode(kv.Value, &e); err != nil {
+			return nil, 0, err
+		}
+		items = append(items, e.Items...)
+		last = e.Seq
+	}
+	if !resp.More {
+		last = 0
+	}
+	return items, last, nil
+}
+
+// journalEntry is the value of journal/<id>/<seq>: what the commit did, and the
+// proof that it was applied.
+type journalEntry struct {
+	Commit   string                 `json:"commit"`
+	Seq      int64                  `json:"seq"`
+	Fence    int64                  `json:"fence,omitempty"`
+	Commands []string               `json:"commands,omitempty"`
+	Items    []workflow.JournalItem `json:"items,omitempty"`
+}

@@ -1,0 +1,137 @@
+package etcdstore
+
+import (
+	"context"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// maxLook is how many bookmarks one look reads; with more the stimulus becomes
+// a send record that is worked off in slices.
+const maxLook = 500
+
+// Look is what a stimulus meets, read at one revision.
+type Look struct {
+	Hash      string
+	Bookmarks []store.BookmarkRef
+	Triggers  []store.TriggerRef
+	More      bool          // there are more bookmarks than were read
+	Instance  *store.Record // of an addressed stimulus; nil: there is none
+	Answer    *store.Answer // of the caller's key
+	Revision  int64
+
+	stimulus workflow.Stimulus
+	send     *store.Send
+}
+
+// Look finds the bookmarks and triggers that st is for. A stimulus with a
+// correlation meets only bookmarks of that correlation; one without meets all;
+// an addressed one only its instance's, and no trigger. key names the caller's
+// record; "" if there is none.
+func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
+	l := &Look{Hash: hash, stimulus: st}
+	reads := []clientv3.Op{clientv3.OpGet(s.keys.keyRecord(key))}
+	if st.InstanceID != "" {
+		reads = append(reads, clientv3.OpGet(s.keys.instance(st.InstanceID)))
+	} else {
+		reads = append(reads,
+			clientv3.OpGet(s.bookmarkRange(l), clientv3.WithPrefix(), clientv3.WithLimit(maxLook)),
+			clientv3.OpGet(s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithLimit(maxLook)))
+	}
+	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, reads...)
+	if err != nil {
+		return nil, err
+	}
+	l.Revision = resp.Header.Revision
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		l.Answer = new(store.Answer)
+		if err := Decode(kvs[0].Value, l.Answer); err != nil {
+			return nil, err
+		}
+	}
+	found := resp.Responses[1].GetResponseRange()
+	if st.InstanceID != "" {
+		return l, s.lookAddressed(l, found.Kvs)
+	}
+	l.More = found.More
+	for _, kv := range found.Kvs {
+		var e bookmarkEntry
+		if err := Decode(kv.Value, &e); err != nil {
+			return nil, err
+		}
+		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
+		l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
+			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
+	}
+	for _, kv := range resp.Responses[2].GetResponseRange().Kvs {
+		ref, err := s.decodeTrigger(kv)
+		if err != nil {
+			return nil, err
+		}
+		l.Triggers = append(l.Triggers, ref)
+	}
+	return l, nil
+}
+
+func (s *Store) bookmarkRange(l *Look) string {
+	if l.stimulus.CorrelationID == "" {
+		return s.keys.bookmarks(l.Hash)
+	}
+	return s.keys.bookmarkSlice(l.Hash, l.stimulus.CorrelationID)
+}
+
+func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
+	if len(kvs) == 0 {
+		return nil
+	}
+	var err error
+	if l.Instance, err = decodeRecord(kvs[0]); err != nil {
+		return err
+	}
+	h := &l.Instance.Header
+	if h.Status != workflow.StatusRunning || l.stimulus.CorrelationID != "" && l.stimulus.CorrelationID != h.CorrelationID {
+		return nil
+	}
+	for _, b := range h.Bookmarks {
+		if b.Hash == l.Hash && (l.stimulus.BookmarkID == "" || l.stimulus.BookmarkID == b.ID) {
+			l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID})
+		}
+	}
+	return nil
+}
+
+func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
+	var e struct {
+		Version int `json:"version"`
+	}
+	if err := Decode(kv.Value, &e); err != nil {
+		return store.TriggerRef{}, err
+	}
+	parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.keys.root), "/")
+	return store.TriggerRef{Hash: parts[1], DefinitionID: parts[2], ActivityID: decode(parts[3]), Version: e.Version, Modified: kv.ModRevision}, nil
+}
+
+// guard holds as long as nothing appeared that the look would have met.
+func (l *Look) guard(s *Store) []clientv3.Cmp {
+	if id := l.stimulus.InstanceID; id != "" {
+		if l.Instance == nil {
+			return []clientv3.Cmp{absent(s.keys.instance(id))}
+		}
+		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), l.Instance.Modified)}
+	}
+	return []clientv3.Cmp{noneNewer(s.bookmarkRange(l), l.Revision), noneNewer(s.keys.triggers(l.Hash), l.Revision)}
+}
+
+// bookmarkStands holds while the bookmark is where it was found.
+func (s *Store) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
+	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
+	if b.Created > 0 {
+		return createdAt(key, b.Created)
+	}
+	return exists(key)
+}

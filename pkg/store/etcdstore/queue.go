@@ -1,0 +1,201 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func appendQueueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) ([]store.QueueItem, error) {
+	for _, kv := range kvs {
+		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+		if err := Decode(kv.Value, &item); err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// queueKey is where an item lies: in the slice of its address if it has one,
+// else of its correlation.
+func (s *Store) queueKey(item *store.QueueItem) string {
+	sl := slice(item.Stimulus.CorrelationID)
+	if item.Stimulus.InstanceID != "" {
+		sl = addressed(item.Stimulus.InstanceID)
+	}
+	return s.keys.queueSlice(item.Hash, sl) + encode(item.ID)
+}
+
+// timerEntry is the value of a timer.
+type timerEntry struct {
+	Instance string    `json:"instance,omitempty"`
+	Bookmark string    `json:"bookmark,omitempty"`
+	Hash     string    `json:"hash,omitempty"`
+	Item     string    `json:"item,omitempty"` // a queue item's key
+	Due      time.Time `json:"due"`
+}
+
+func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
+	key := s.queueKey(&item)
+	o.put(key, item)
+	o.put(s.keys.timer(timerQueue, item.ID, item.ExpiresAt), timerEntry{Item: key, Due: item.ExpiresAt})
+}
+
+func (s *Store) deleteQueueItem(o *ops, item *store.QueueItem) {
+	o.del(item.At)
+	o.del(s.keys.timer(timerQueue, item.ID, item.ExpiresAt))
+}
+
+// Enqueue keeps a stimulus that matched nothing when it was looked up, unless
+// something it would match has appeared since (false: look again), or its id or
+// key has been used (store.ErrConflict: read the record).
+//
+// If: no bookmark in the slices that the look read, and no trigger of the hash,
+// is newer than the look (a new one never becomes old); addressed: the instance
+// is as it was looked at; no record of the item; no record of its key.
+func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
+	o := newOps()
+	s.putQueueItem(o, item)
+	s.record(o, s.keys.commandRecord("~queue", item.ID), store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
+	guard := look.guard(s)
+	var used []clientv3.Cmp
+	used = append(used, absent(s.keys.commandRecord("~queue", item.ID)))
+	if item.Key != nil {
+		rec := s.keys.keyRecord(item.Key.Name)
+		used = append(used, absent(rec))
+		s.record(o, rec, store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt.Add(keyTTL))
+	}
+	if look.send != nil {
+		guard = append(guard, modifiedAt(s.keys.send(look.send.ID), look.send.Modified))
+		o.del(s.keys.send(look.send.ID))
+	}
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "queue stimulus", append(guard, used...), then,
+		[]clientv3.Op{clientv3.OpGet(s.keys.commandRecord("~queue", item.ID), clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly())})
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	if resp.Responses[0].GetResponseRange().Count > 0 {
+		return true, nil // a lost answer: it is in
+	}
+	if item.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {
+		return false, store.ErrConflict
+	}
+	return false, nil
+}
+
+func keyName(k *workflow.CommandKey) string {
+	if k == nil {
+		return ""
+	}
+	return k.Name
+}
+
+// Claim moves a queue item into the mailbox of an instance that waits for it,
+// as cmd. False: the item or the bookmark is gone.
+//
+// If: the item's create revision, the bookmark's existence as found under the
+// caller's lock or look (created revision), no record of the command.
+func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
+	o := newOps()
+	s.deleteQueueItem(o, item)
+	o.put(s.keys.mail(instance, cmd.ID), cmd)
+	then, err := o.render()
+	if err != nil {
+		return 0, false, err
+	}
+	resp, err := s.txn(ctx, "claim queue item", []clientv3.Cmp{
+		createdAt(item.At, item.Created),
+		exists(s.keys.instance(instance)),
+		absent(s.keys.commandRecord(instance, cmd.ID)),
+	}, then, []clientv3.Op{clientv3.OpGet(s.keys.mail(instance, cmd.ID))})
+	if err != nil {
+		return 0, false, err
+	}
+	if resp.Succeeded {
+		return resp.Header.Revision, true, nil
+	}
+	// A lost answer shows as the command in the mailbox.
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		return kvs[0].CreateRevision, true, nil
+	}
+	return 0, false, nil
+}
+
+// QueueItems lists queue items from cursor on; shard (the first character of a
+// hash) restricts them, "" lists all.
+func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
+	prefix := s.keys.queues() + shard
+	kvs, next, err := s.page(ctx, "list queue", prefix, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	items, err := appendQueueItems(nil, kvs)
+	return items, next, err
+}
+
+// page reads one page of a range; next is "" at the end.
+func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+	from := prefix
+	if cursor != "" {
+		if from = prefix + cursor; !strings.HasPrefix(from, prefix) {
+			return nil, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
+		}
+		from += "\x00"
+	}
+	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
+	resp, err := s.get(ctx, what, from, opts...)
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if resp.More && len(resp.Kvs) > 0 {
+		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+	}
+	return resp.Kvs, next, nil
+}
+
+// ExpireQueueItem turns an item into a dead letter when its timer is due. False:
+// it was claimed meanwhile.
+//
+// If: the item's and the timer's create revision.
+func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (bool, error) {
+	resp, err := s.get(ctx, "read queue item", due.entry.Item)
+	if err != nil {
+		return false, err
+	}
+	o := newOps()
+	o.del(due.key)
+	cmps := []clientv3.Cmp{createdAt(due.key, due.created)}
+	expired := len(resp.Kvs) > 0
+	if expired {
+		items, err := appendQueueItems(nil, resp.Kvs)
+		if err != nil {
+			return false, err
+		}
+		item := items[0]
+		cmps = append(cmps, createdAt(item.At, item.Created))
+		o.del(item.At)
+		o.put(s.keys.dead(item.ID), store.DeadLetter{
+			ID: item.ID, Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
+			Detail: fmt.Sprintf("nothing waited for it between %s and %s", item.CreatedAt.UTC().Format(time.RFC3339), item.ExpiresAt.UTC().Format(time.RFC3339)),
+		})
+	}
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	done, err := s.txn(ctx, "expire queue item", cmps, then, nil)
+	return err == nil && done.Succeeded && expired, err
+}

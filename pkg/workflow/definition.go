@@ -113,6 +113,7 @@ type Case struct {
 	Label     string
 	Condition Expression
 	Activity  *Activity
+	Extra     map[string]json.RawMessage
 	Place     Place
 }
 

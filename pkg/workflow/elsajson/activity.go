@@ -1,0 +1,320 @@
+package elsajson
+
+import (
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// activityReader reads one activity: its fields by the type's descriptor, and by
+// their shape where that says nothing.
+type activityReader struct {
+	*reader
+	d     *workflow.Descriptor // nil for unknown types and definitions used as activities
+	a     *workflow.Activity
+	holds map[string]bool // fields that hold activities, or are derived
+	cases string          // the field that holds cases, if any
+}
+
+// activity reads an activity, nil for null and for what is none.
+func (r *reader) activity(c cur) *workflow.Activity {
+	if c.kind == null || r.full {
+		return nil
+	}
+	if c.kind != object {
+		r.shape(c, "an activity", "an object")
+		return nil
+	}
+	if r.activities++; r.activities > workflow.MaxActivities {
+		r.full = true
+		r.problem("too-many-activities", c, "a definition may have up to %d activities; split it into definitions that run each other", workflow.MaxActivities)
+		return nil
+	}
+	a := &workflow.Activity{Place: r.placeOf(c)}
+	fs := r.fields(c)
+	for _, f := range fs {
+		if f.name == "type" {
+			a.Type = r.str(f)
+		}
+	}
+	if a.Type == "" {
+		r.problem("missing-type", c, "an activity needs a type, such as Elsa.WriteLine")
+		return nil
+	}
+	ar := &activityReader{reader: r, d: r.descriptor(a.Type), a: a, holds: map[string]bool{}}
+	ar.refer(fs)
+	for _, f := range fs {
+		if !ar.common(f) && !ar.structure(f) {
+			ar.specific(f)
+		}
+	}
+	ar.settings(fs)
+	ar.graph(fs)
+	if a.ID == "" {
+		a.ID = "a-" + workflow.DeriveID(c.ptr)[:10]
+	}
+	a.Extra = r.keep(fs, (&writer{types: r.types}).activityFields(a), ar.holds)
+	return a
+}
+
+// refer reads which definition this activity runs, if its type is the name of
+// one. Activities such as ExecuteWorkflow have an input of the same name.
+func (ar *activityReader) refer(fs []field) {
+	if ar.d != nil {
+		if _, ok := ar.d.Input("workflowDefinitionId"); ok {
+			return
+		}
+	}
+	var ref workflow.DefinitionRef
+	for _, f := range fs {
+		if f.kind != text {
+			continue
+		}
+		switch f.name {
+		case "workflowDefinitionId":
+			ref.ID = f.text
+		case "workflowDefinitionVersionId":
+			ref.VersionID = f.text
+		}
+	}
+	if ref.ID == "" && ref.VersionID == "" {
+		return
+	}
+	for _, f := range fs {
+		if f.name == "version" && (f.kind == number || f.kind == text) {
+			ref.Version = ar.whole(f)
+		}
+	}
+	ar.a.Ref = &ref
+	ar.d = nil
+}
+
+// common reads the fields that every activity has.
+func (ar *activityReader) common(f field) bool {
+	a := ar.a
+	switch f.name {
+	case "type":
+	case "id":
+		a.ID = ar.str(f)
+	case "name":
+		a.Name = ar.str(f)
+	case "version":
+		a.Version = ar.whole(f)
+	case "customProperties":
+		a.CustomProperties = ar.dict(f)
+	case "metadata":
+		a.Metadata = ar.dict(f)
+	case "nodeId", "applicationProperties", "canStartWorkflow", "runAsynchronously", "source", "line",
+		"workflowDefinitionId", "workflowDefinitionVersionId", "latestAvailablePublishedVersion", "latestAvailablePublishedVersionId":
+		if ar.d == nil {
+			return !f.isWrapper()
+		}
+		_, ok := ar.d.Input(f.name)
+		return !ok
+	default:
+		return false
+	}
+	return true
+}
+
+// settings reads what customProperties and their predecessors say.
+func (ar *activityReader) settings(fs []field) {
+	c := readCustom(ar.a.CustomProperties)
+	for _, f := range fs {
+		switch f.name {
+		case "applicationProperties":
+			old := peekCustom(ar.dict(f))
+			c.canStart = c.canStart || old.canStart
+		case "canStartWorkflow":
+			c.canStart = c.canStart || f.kind == boolean && f.yes
+		}
+	}
+	ar.a.CanStart, ar.a.MergeMode, ar.a.CommitStrategy, ar.a.LogPersistence = c.canStart, c.merge, c.commit, c.logs
+}
+
+// structure reads the fields of containers.
+func (ar *activityReader) structure(f field) bool {
+	a, d := ar.a, ar.d
+	switch {
+	case d != nil && d.List != "" && f.name == d.List,
+		d == nil && f.name == "activities" && allActivities(ar.list(f.cur)):
+		a.Activities = ar.children(f)
+	case d != nil && d.Cases != "" && f.name == d.Cases && !isBareInput(f, d),
+		d == nil && f.name == "cases" && allCases(ar.list(f.cur)):
+		ar.cases = f.name
+		ar.holds[f.name] = true
+		a.Cases = each(ar.reader, ar.casesOf(f.cur), ar.readCase)
+	case f.name == "variables" && ar.isContainer() && allDeclarations(ar.list(f.cur)):
+		a.Variables = each(ar.reader, f.cur, ar.variable)
+	case f.name == "connections" && ar.isContainer():
+		return true // needs the activities: see graph
+	case f.name == "start" && ar.isContainer() && !f.isWrapper():
+		a.Start = ar.idOf(f.cur)
+	case f.name == "states" && ar.isMachine():
+		a.States = each(ar.reader, f.cur, ar.state)
+		ar.holds[f.name] = true
+	case f.name == "transitions" && ar.isMachine():
+		ar.holds[f.name] = true // needs the states: see graph
+	case f.name == "initialState" && ar.isMachine():
+		a.Initial = ar.plain(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// isContainer tells whether the type may have children in a list.
+func (ar *activityReader) isContainer() bool { return ar.d == nil || ar.d.List != "" }
+
+const stateMachine = "Elsa.StateMachine"
+
+func (ar *activityReader) isMachine() bool { return ar.a.Type == stateMachine }
+
+func (ar *activityReader) children(f field) []*workflow.Activity {
+	ar.holds[f.name] = true
+	out := []*workflow.Activity{}
+	for _, it := range ar.list(f.cur) {
+		if child := ar.activity(it); child != nil {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+// plain reads a text that may be wrapped as a literal input.
+func (ar *activityReader) plain(f field) string {
+	if f.kind != object {
+		return ar.str(f)
+	}
+	s, _ := ar.input(f.cur, workflow.InputDescriptor{}).Value.(string)
+	return s
+}
+
+// idOf reads an activity's id, or that of an activity written in full.
+func (r *reader) idOf(c cur) string {
+	if id := c.get("id"); id != nil {
+		return id.text
+	}
+	return r.str(field{"the id of an activity", c})
+}
+
+// specific reads a branch, an input or an output. What is none of them stays
+// among the kept fields.
+func (ar *activityReader) specific(f field) {
+	a, d := ar.a, ar.d
+	if d != nil {
+		if port := find(d.Ports, f.name); port != "" && (f.isActivity() || f.kind == null) {
+			ar.port(port, f)
+			return
+		}
+		if in, ok := d.Input(f.name); ok {
+			if e := ar.input(f.cur, in); !e.IsZero() {
+				setInput(a, in.Name, e)
+			}
+			return
+		}
+		for _, out := range d.Outputs {
+			if strings.EqualFold(out.Name, f.name) {
+				ar.output(out.Name, f)
+				return
+			}
+		}
+	}
+	switch {
+	case f.isActivity():
+		ar.port(f.name, f)
+	case f.kind == object && f.has("expression"):
+		if e := ar.input(f.cur, workflow.InputDescriptor{}); !e.IsZero() {
+			setInput(a, f.name, e)
+		}
+	case f.kind == object && f.has("memoryReference"):
+		ar.output(f.name, f)
+	case a.Ref != nil && f.kind != null && f.kind != object:
+		setInput(a, f.name, ar.input(f.cur, workflow.InputDescriptor{}))
+	}
+}
+
+func find(names []string, name string) string {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return n
+		}
+	}
+	return ""
+}
+
+func (ar *activityReader) port(name string, f field) {
+	ar.holds[f.name] = f.kind != null
+	if child := ar.activity(f.cur); child != nil {
+		if ar.a.Ports == nil {
+			ar.a.Ports = map[string]*workflow.Activity{}
+		}
+		ar.a.Ports[name] = child
+	}
+}
+
+func (ar *activityReader) output(name string, f field) {
+	var target string
+	switch f.kind {
+	case null:
+		return
+	case text:
+		target = f.text
+	case object:
+		if m := f.get("memoryReference"); m != nil {
+			target = memory(m)
+		}
+	default:
+		ar.shape(f.cur, "the output "+name, "an object with a memoryReference")
+	}
+	if target != "" {
+		if ar.a.Outputs == nil {
+			ar.a.Outputs = map[string]string{}
+		}
+		ar.a.Outputs[name] = target
+	}
+}
+
+func setInput(a *workflow.Activity, name string, e workflow.Expression) {
+	if a.Inputs == nil {
+		a.Inputs = map[string]workflow.Expression{}
+	}
+	a.Inputs[name] = e
+}
+
+// isActivity tells whether a value looks like an activity rather than an
+// expression or data.
+func (n *node) isActivity() bool {
+	t := n.get("type")
+	if t == nil || t.kind != text || n.has("expression") {
+		return false
+	}
+	return n.has("id") || n.has("version") || n.has("nodeId") || n.has("customProperties") || strings.HasPrefix(t.text, "Elsa.")
+}
+
+func allActivities(items []cur) bool {
+	for _, it := range items {
+		if !it.isActivity() {
+			return false
+		}
+	}
+	return true
+}
+
+func allCases(items []cur) bool {
+	for _, it := range items {
+		if it.kind != object || !it.has("label") && !it.has("condition") && !it.has("activity") {
+			return false
+		}
+	}
+	return true
+}
+
+func allDeclarations(items []cur) bool {
+	for _, it := range items {
+		if it.kind != object || !it.has("name") && !it.has("id") {
+			return false
+		}
+	}
+	return true
+}

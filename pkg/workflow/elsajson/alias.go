@@ -1,0 +1,111 @@
+package elsajson
+
+import "strings"
+
+// aliases are Elsa's short names of types, by their lower-case form.
+var aliases = byLower("Object", "String", "Boolean", "Byte", "Int16", "Int32", "Int64", "Single", "Double", "Decimal",
+	"DateTime", "DateTimeOffset", "DateOnly", "TimeOnly", "TimeSpan", "Guid", "Uri", "ExpandoObject",
+	"IDictionary<String, Object>", "Stream", "JsonElement", "JsonNode", "JsonObject", "JsonArray")
+
+func byLower(names ...string) map[string]string {
+	m := make(map[string]string, len(names))
+	for _, n := range names {
+		m[strings.ToLower(n)] = n
+	}
+	return m
+}
+
+// alias shortens a type name: assembly-qualified .NET names of known types give
+// Elsa's alias, other names stay as they are.
+func alias(name string) string {
+	full := strings.TrimSpace(name)
+	if inner, ok := strings.CutPrefix(full, "System.Nullable`1[["); ok {
+		full, _, _ = strings.Cut(inner, "]]")
+	}
+	short := full
+	if !strings.ContainsAny(full, "<`") { // a comma inside a generic name separates its arguments
+		short, _, _ = strings.Cut(full, ",")
+	}
+	short, list := strings.CutSuffix(strings.TrimSpace(short), "[]")
+	if i := strings.LastIndexByte(short, '.'); i >= 0 && strings.HasPrefix(short, "System.") {
+		short = short[i+1:]
+	}
+	short = strings.TrimSuffix(short, "?")
+	known, ok := aliases[strings.ToLower(short)]
+	switch {
+	case !ok:
+		return name
+	case list:
+		return known + "[]"
+	}
+	return known
+}
+
+// className gives the last part of a .NET type name without its namespace,
+// assembly and the given suffix: Singleton for
+// Elsa.Workflows.Runtime.ActivationValidators.SingletonStrategy, Elsa.…
+func className(name, suffix string) string {
+	name, _, _ = strings.Cut(name, ",")
+	name = strings.TrimSpace(name)
+	if i := strings.LastIndexAny(name, ".+"); i >= 0 {
+		name = name[i+1:]
+	}
+	if s, ok := strings.CutSuffix(name, suffix); ok && s != "" {
+		return s
+	}
+	return name
+}
+
+// driver gives the domain's name of a storage driver: "" for those that keep a
+// variable with its instance.
+func driver(name string) string {
+	switch className(name, "StorageDriver") {
+	case "", "Workflow", "WorkflowInstance":
+		return ""
+	case "Memory":
+		return "Memory"
+	}
+	return name
+}
+
+func driverName(driver string) string {
+	if driver == "Memory" {
+		return "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core"
+	}
+	return driver
+}
+
+// strategy maps between the domain's names and Elsa's types; unknown names pass
+// unchanged, for the compiler to refuse.
+type strategy struct{ name, typ string }
+
+var activations = []strategy{
+	{"Always", "Elsa.Workflows.Runtime.ActivationValidators.AllowAlwaysStrategy, Elsa.Workflows.Runtime"},
+	{"Singleton", "Elsa.Workflows.Runtime.ActivationValidators.SingletonStrategy, Elsa.Workflows.Runtime"},
+	{"CorrelatedSingleton", "Elsa.Workflows.Runtime.ActivationValidators.CorrelatedSingletonStrategy, Elsa.Workflows.Runtime"},
+	{"Correlation", "Elsa.Workflows.Runtime.ActivationValidators.CorrelationStrategy, Elsa.Workflows.Runtime"},
+}
+
+var incidents = []strategy{
+	{"Fault", "Elsa.Workflows.IncidentStrategies.FaultStrategy, Elsa.Workflows.Core"},
+	{"ContinueWithIncidents", "Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core"},
+}
+
+func strategyName(table []strategy, typ string) string {
+	class := className(typ, "Strategy")
+	for _, s := range table {
+		if strings.EqualFold(class, s.name) || strings.EqualFold(class, className(s.typ, "Strategy")) {
+			return s.name
+		}
+	}
+	return typ
+}
+
+func strategyType(table []strategy, name string) string {
+	for _, s := range table {
+		if s.name == name {
+			return s.typ
+		}
+	}
+	return name
+}

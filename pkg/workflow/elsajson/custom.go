@@ -1,0 +1,116 @@
+package elsajson
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// custom is what Weft understands of an activity's or a definition's
+// customProperties.
+type custom struct {
+	canStart            bool
+	merge, commit, logs string
+}
+
+// Names under which the designer keeps these settings; the first is the one
+// that is written.
+var (
+	canStartKeys = []string{"canStartWorkflow"}
+	mergeKeys    = []string{"mergeMode"}
+	commitKeys   = []string{"commitStrategyName", "commitStrategy"}
+	logKeys      = []string{"logPersistenceMode", "logPersistenceConfig"}
+)
+
+// readCustom reads the settings from m and removes those that writeCustom would
+// put back in the same form.
+func readCustom(m map[string]any) custom {
+	c := peekCustom(m)
+	if m[canStartKeys[0]] == true {
+		delete(m, canStartKeys[0])
+	}
+	for key, v := range map[string]string{mergeKeys[0]: c.merge, commitKeys[0]: c.commit, logKeys[0]: c.logs} {
+		if s, ok := m[key].(string); ok && s != "" && s == v {
+			delete(m, key)
+		}
+	}
+	return c
+}
+
+func peekCustom(m map[string]any) custom {
+	var c custom
+	switch v := lookup(m, canStartKeys).(type) {
+	case bool:
+		c.canStart = v
+	case string:
+		c.canStart = strings.EqualFold(v, "true")
+	}
+	c.merge, _ = lookup(m, mergeKeys).(string)
+	c.commit, _ = lookup(m, commitKeys).(string)
+	c.logs = logMode(lookup(m, logKeys), 0)
+	return c
+}
+
+// logMode finds Include or Exclude in the forms that the designer's versions
+// use: the text itself, {"default": …}, or a strategy's type name.
+func logMode(v any, depth int) string {
+	switch v := v.(type) {
+	case string:
+		switch mode := className(v, "Strategy"); mode {
+		case "Include", "Exclude":
+			return mode
+		}
+	case map[string]any:
+		if depth > 2 {
+			return ""
+		}
+		for _, key := range []string{"default", "strategyType", "value"} {
+			if mode := logMode(lookup(v, []string{key}), depth+1); mode != "" {
+				return mode
+			}
+		}
+	}
+	return ""
+}
+
+// lookup finds a value by the first of these names, without regard to case.
+func lookup(m map[string]any, names []string) any {
+	for _, name := range names {
+		if v, ok := m[name]; ok {
+			return v
+		}
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if strings.EqualFold(k, name) {
+				return m[k]
+			}
+		}
+	}
+	return nil
+}
+
+// writeCustom gives m with the settings in it. A setting that m already holds
+// with the same meaning stays as it is spelled there.
+func writeCustom(m map[string]any, c custom) map[string]any {
+	out := maps.Clone(m)
+	old := peekCustom(m)
+	put := func(same bool, names []string, v any) {
+		if same {
+			return
+		}
+		maps.DeleteFunc(out, func(k string, _ any) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(k, n) })
+		})
+		if v == "" || v == false {
+			return
+		}
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[names[0]] = v
+	}
+	put(c.canStart == old.canStart, canStartKeys, c.canStart)
+	put(c.merge == old.merge, mergeKeys, c.merge)
+	put(c.commit == old.commit, commitKeys, c.commit)
+	put(c.logs == old.logs, logKeys, c.logs)
+	return out
+}

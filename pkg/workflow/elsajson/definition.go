@@ -1,0 +1,173 @@
+package elsajson
+
+import (
+	"encoding/json"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// holdsRoot names the field of a definition that keeps its own form.
+var holdsRoot = map[string]bool{"root": true}
+
+// definition reads a definition object.
+func (r *reader) definition(c cur) *workflow.Definition {
+	d := &workflow.Definition{Place: r.placeOf(c)}
+	fs := r.fields(c)
+	for _, f := range fs {
+		switch f.name {
+		case "id":
+			d.VersionID = r.str(f)
+		case "definitionId":
+			d.ID = r.str(f)
+		case "version":
+			d.Version = r.whole(f)
+		case "name":
+			d.Name = r.str(f)
+		case "description":
+			d.Description = r.str(f)
+		case "inputs":
+			d.Inputs = each(r, f.cur, r.defInput)
+		case "outputs":
+			d.Outputs = each(r, f.cur, r.defOutput)
+		case "variables":
+			d.Variables = each(r, f.cur, r.variable)
+		case "outcomes":
+			d.Outcomes = each(r, f.cur, func(c cur) string { return r.str(field{"an outcome", c}) })
+		case "customProperties":
+			d.CustomProperties = r.dict(f)
+		case "options":
+			d.Options = r.options(f)
+		case "root":
+			d.Root = r.activity(f.cur)
+		}
+	}
+	for _, f := range fs {
+		if f.name == "usableAsActivity" && r.truth(f) { // where it was before there were options
+			d.Options.UsableAsActivity = true
+		}
+	}
+	if logs := readCustom(d.CustomProperties).logs; logs != "" && d.Options.LogPersistence == "" {
+		d.Options.LogPersistence = logs
+	}
+	d.Extra = r.keep(fs, definitionFields(d), holdsRoot)
+	return d
+}
+
+// each reads the items of a list; an empty list gives an empty slice, null nil.
+func each[T any](r *reader, c cur, read func(cur) T) []T {
+	if c.kind == null {
+		return nil
+	}
+	out := []T{}
+	for _, it := range r.list(c) {
+		out = append(out, read(it))
+	}
+	return out
+}
+
+// definitionFields gives the canonical form without the root.
+func definitionFields(d *workflow.Definition) fields {
+	var fs fields
+	fs.text("id", d.VersionID)
+	fs.text("definitionId", d.ID)
+	fs.text("name", d.Name)
+	fs.text("description", d.Description)
+	if d.Version != 0 {
+		fs.set("version", d.Version)
+	}
+	setList(&fs, "variables", d.Variables, writeVariable)
+	setList(&fs, "inputs", d.Inputs, writeInput)
+	setList(&fs, "outputs", d.Outputs, writeOutput)
+	if d.Outcomes != nil {
+		fs.set("outcomes", d.Outcomes)
+	}
+	c := peekCustom(d.CustomProperties)
+	c.logs = d.Options.LogPersistence
+	if m := writeCustom(d.CustomProperties, c); m != nil {
+		fs.set("customProperties", m)
+	}
+	if o := writeOptions(d.Options); len(o) > 0 {
+		fs.set("options", o)
+	}
+	return fs
+}
+
+func setList[T any](fs *fields, name string, items []T, write func(T) fields) {
+	if items == nil {
+		return
+	}
+	out := make([]fields, len(items))
+	for i, it := range items {
+		out[i] = write(it)
+	}
+	fs.set(name, out)
+}
+
+func (r *reader) options(f field) workflow.Options {
+	var o workflow.Options
+	if f.kind == null {
+		return o
+	}
+	if f.kind != object {
+		r.shape(f.cur, "options", "an object")
+		return o
+	}
+	fs := r.fields(f.cur)
+	for _, f := range fs {
+		switch f.name {
+		case "activationStrategyType":
+			o.ActivationStrategy = strategyName(activations, r.str(f))
+		case "incidentStrategyType":
+			o.IncidentStrategy = strategyName(incidents, r.str(f))
+		case "commitStrategyName":
+			o.CommitStrategy = r.str(f)
+		case "commitInterval":
+			o.CommitInterval = r.str(f)
+		case "usableAsActivity":
+			o.UsableAsActivity = r.truth(f)
+		case "autoUpdateConsumingWorkflows":
+			o.AutoUpdate = r.truth(f)
+		case "catchUp":
+			o.CatchUp = r.str(f)
+		}
+	}
+	o.Extra = r.keep(fs, optionFields(o), nil)
+	return o
+}
+
+func optionFields(o workflow.Options) fields {
+	var fs fields
+	if o.ActivationStrategy != "" {
+		fs.set("activationStrategyType", strategyType(activations, o.ActivationStrategy))
+	}
+	if o.UsableAsActivity {
+		fs.set("usableAsActivity", true)
+	}
+	if o.AutoUpdate {
+		fs.set("autoUpdateConsumingWorkflows", true)
+	}
+	if o.IncidentStrategy != "" {
+		fs.set("incidentStrategyType", strategyType(incidents, o.IncidentStrategy))
+	}
+	fs.text("commitStrategyName", o.CommitStrategy)
+	fs.text("commitInterval", o.CommitInterval)
+	fs.text("catchUp", o.CatchUp)
+	return fs
+}
+
+func writeOptions(o workflow.Options) fields {
+	return optionFields(o).restore(o.Extra, func(raw json.RawMessage) fields {
+		return reread(raw, func(r *reader, c cur) fields { return optionFields(r.options(field{"options", c})) })
+	})
+}
+
+// reread reads an object again and gives what read makes of it.
+func reread(raw json.RawMessage, read func(*reader, cur) fields) fields {
+	root, _, err := parse(raw)
+	if err != nil {
+		return nil
+	}
+	r := newReader(raw, "", nil)
+	r.shallow = true
+	return read(r, cur{root, ""})
+}

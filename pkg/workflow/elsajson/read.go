@@ -1,0 +1,117 @@
+package elsajson
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var bom = []byte("\xef\xbb\xbf")
+
+// Looks tells whether src is meant as JSON rather than YAML: after a byte order
+// mark and white space it begins with { or [.
+func Looks(src []byte) bool {
+	src = bytes.TrimLeft(bytes.TrimPrefix(src, bom), " \t\r\n")
+	return len(src) > 0 && (src[0] == '{' || src[0] == '[')
+}
+
+// Unwrap gives the definition inside the designer's save request {"model": …,
+// "publish": …}, and what publish says, nil if it says nothing. Other sources
+// are given back as they are. [Read] unwraps by itself.
+func Unwrap(src []byte) (model []byte, publish *bool) {
+	root, _, err := parse(bytes.TrimPrefix(src, bom))
+	if err != nil || !root.isRequest() {
+		return src, nil
+	}
+	if p := root.get("publish"); p != nil && p.kind == boolean {
+		publish = &p.yes
+	}
+	m := root.get("model")
+	return bytes.TrimPrefix(src, bom)[m.off:m.end], publish
+}
+
+// isRequest tells whether n is a save request.
+func (n *node) isRequest() bool {
+	m := n.get("model")
+	return m != nil && m.kind == object && n.get("root") == nil
+}
+
+// Read reads a definition from Elsa's JSON, alone or inside a save request.
+// file names the source in problems. types tells what activities look like; nil
+// and unknown types are read by the shape of their fields.
+//
+// The definition is given as far as it could be read, nil if not at all. With
+// any problem it is not to be published; it may be checked further to find more
+// problems, some of which then repeat a place that is already reported.
+func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+	if len(src) > workflow.MaxSource {
+		return nil, workflow.Problems{{Code: "too-large", Place: workflow.Place{File: file},
+			Detail: fmt.Sprintf("the definition has %d bytes; up to %d are read", len(src), workflow.MaxSource)}}
+	}
+	src = bytes.TrimPrefix(src, bom)
+	r := newReader(src, file, types)
+	root, dups, err := parse(src)
+	if err != nil {
+		r.add(err.code, r.place(err.off, err.ptr), err.msg)
+		return nil, r.finish()
+	}
+	for _, d := range dups {
+		r.add("duplicate-key", r.place(d.off, d.ptr), "the field "+d.name+" is there twice")
+	}
+	c := cur{root, ""}
+	if root.isRequest() {
+		for _, m := range root.members {
+			if strings.EqualFold(m.name, "model") {
+				c = c.in(m)
+			}
+		}
+	}
+	if c.kind != object {
+		r.shape(c, "a definition", "an object")
+		return nil, r.finish()
+	}
+	def := r.definition(c)
+	r.identify(def, c)
+	if def.Root == nil {
+		if c.get("root") == nil {
+			r.problem("missing-root", c, "the definition has no root; that is the activity that runs")
+		}
+	} else if p, over := workflow.Oversize(def.Root); over && !r.full {
+		r.problems = append(r.problems, p)
+	}
+	return def, r.finish()
+}
+
+// identify gives a definition without definitionId an id: its version's id, its
+// name, or the name of its file.
+func (r *reader) identify(def *workflow.Definition, c cur) {
+	if def.ID == "" {
+		base := strings.TrimSuffix(filepath.Base(r.file), filepath.Ext(r.file))
+		for _, id := range []string{def.VersionID, slug(def.Name), slug(base)} {
+			if workflow.CheckID("id", id) == nil {
+				def.ID = id
+				return
+			}
+		}
+		r.problem("missing-id", c, "the definition has no definitionId")
+		return
+	}
+	if err := workflow.CheckID("definitionId", def.ID); err != nil {
+		at := c
+		if n := c.get("definitionId"); n != nil {
+			at = cur{n, c.ptr + "/definitionId"}
+		}
+		r.problem("invalid-id", at, "%v", err)
+	}
+}
+
+// slug makes an id from a name: lower case, with - between words.
+func slug(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
+	})
+	return strings.Join(words, "-")
+}

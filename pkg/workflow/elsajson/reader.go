@@ -1,0 +1,260 @@
+package elsajson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// maxProblems bounds what is reported about one definition.
+const maxProblems = 200
+
+// cur is a value with its JSON pointer.
+type cur struct {
+	*node
+	ptr string
+}
+
+// at gives the cursor of the i-th item.
+func (c cur) at(i int) cur { return cur{c.items[i], c.ptr + "/" + strconv.Itoa(i)} }
+
+// in gives the cursor of a member.
+func (c cur) in(m member) cur { return cur{m.val, c.ptr + "/" + escapePointer(m.name)} }
+
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+}
+
+// reader turns nodes into the domain's types and collects problems.
+type reader struct {
+	src        []byte
+	file       string
+	types      workflow.Types
+	lines      []int // offsets at which lines begin
+	problems   workflow.Problems
+	activities int
+	full       bool // over a limit: stop descending
+	shallow    bool // reads an activity without its children again: connections cannot be checked
+}
+
+func newReader(src []byte, file string, types workflow.Types) *reader {
+	r := &reader{src: src, file: file, types: types, lines: []int{0}}
+	for i, c := range src {
+		if c == '\n' {
+			r.lines = append(r.lines, i+1)
+		}
+	}
+	return r
+}
+
+// place gives the place of an offset and pointer.
+func (r *reader) place(off int, ptr string) workflow.Place {
+	off = min(off, len(r.src))
+	line := sort.SearchInts(r.lines, off+1)
+	return workflow.Place{File: r.file, Pointer: ptr, Line: line,
+		Column: utf8.RuneCount(r.src[r.lines[line-1]:off]) + 1}
+}
+
+func (r *reader) placeOf(c cur) workflow.Place { return r.place(c.off, c.ptr) }
+
+func (r *reader) add(code string, at workflow.Place, detail string) {
+	if len(r.problems) < maxProblems {
+		r.problems = append(r.problems, workflow.Problem{Code: code, Detail: detail, Place: at})
+	}
+}
+
+func (r *reader) problem(code string, c cur, format string, args ...any) {
+	r.add(code, r.placeOf(c), fmt.Sprintf(format, args...))
+}
+
+// shape reports that c is not what is wanted; what names the field.
+func (r *reader) shape(c cur, what, want string) {
+	r.problem("wrong-shape", c, "%s must be %s, not %s", what, want, c.kind)
+}
+
+func (r *reader) descriptor(typ string) *workflow.Descriptor {
+	if r.types == nil || typ == "" {
+		return nil
+	}
+	return r.types.ByType(typ)
+}
+
+// fields gives the members of an object by their camelCase names. It reports
+// names that differ by case only. Elsa's reference ids are left out.
+func (r *reader) fields(c cur) []field {
+	out := make([]field, 0, len(c.members))
+	seen := make(map[string]bool, len(c.members))
+	for _, m := range c.members {
+		name := workflow.LowerFirst(m.name)
+		if name == "$id" {
+			continue
+		}
+		if seen[name] {
+			r.add("duplicate-key", r.place(m.off, c.in(m).ptr), "the field "+m.name+" is there twice")
+			continue
+		}
+		seen[name] = true
+		out = append(out, field{name: name, cur: c.in(m)})
+	}
+	return out
+}
+
+// field is one field of an object that is being read.
+type field struct {
+	name string
+	cur
+}
+
+func (f field) isNull() bool { return f.kind == null }
+
+// list gives the items of an array in any of its forms: an array, an object
+// with $values, or one value that stands for itself.
+func (r *reader) list(c cur) []cur {
+	switch c.kind {
+	case null:
+		return nil
+	case object:
+		for _, m := range c.members {
+			if m.name == "$values" {
+				return r.list(c.in(m))
+			}
+		}
+		return []cur{c}
+	case array:
+		out := make([]cur, 0, len(c.items))
+		for i := range c.items {
+			if it := c.at(i); it.kind != null {
+				out = append(out, it)
+			}
+		}
+		return out
+	}
+	return []cur{c}
+}
+
+// str reads a text; numbers and booleans give their spelling.
+func (r *reader) str(f field) string {
+	switch f.kind {
+	case null:
+		return ""
+	case text:
+		return f.text
+	case number:
+		return f.text
+	case boolean:
+		return strconv.FormatBool(f.yes)
+	}
+	r.shape(f.cur, f.name, "a text")
+	return ""
+}
+
+// truth reads a boolean, also one that is written as text.
+func (r *reader) truth(f field) bool {
+	switch f.kind {
+	case boolean:
+		return f.yes
+	case text:
+		if b, err := strconv.ParseBool(strings.ToLower(f.text)); err == nil {
+			return b
+		}
+	case null:
+		return false
+	}
+	r.shape(f.cur, f.name, "true or false")
+	return false
+}
+
+// whole reads a whole number, also one that is written as text.
+func (r *reader) whole(f field) int {
+	if f.kind == null {
+		return 0
+	}
+	if f.kind == number || f.kind == text {
+		if v, ok := parseNumber(f.text); ok {
+			if x, ok := v.(float64); ok && x == float64(int32(x)) {
+				return int(x)
+			}
+		}
+	}
+	r.shape(f.cur, f.name, "a whole number")
+	return 0
+}
+
+// any reads a free value.
+func (r *reader) any(c cur) any {
+	v, ok := c.value()
+	if !ok {
+		r.problem("number-out-of-range", c, "a number in here is too large")
+	}
+	return v
+}
+
+// dict reads an object with free keys; nil for null.
+func (r *reader) dict(f field) map[string]any {
+	if f.kind == null {
+		return nil
+	}
+	m, ok := r.any(f.cur).(map[string]any)
+	if !ok {
+		r.shape(f.cur, f.name, "an object")
+	}
+	delete(m, "$id")
+	return m
+}
+
+// keep stores the source of every field that the canonical form does not
+// reproduce, by its name. skip names fields that hold activities, which keep
+// their own forms.
+func (r *reader) keep(fs []field, canonical fields, skip map[string]bool) map[string]json.RawMessage {
+	var extra map[string]json.RawMessage
+	for _, f := range fs {
+		if skip[f.name] {
+			continue
+		}
+		if raw := canonical.get(f.name); raw != nil {
+			if n, _, err := parse(raw); err == nil && n.same(f.node) {
+				continue
+			}
+		}
+		if extra == nil {
+			extra = map[string]json.RawMessage{}
+		}
+		extra[f.name] = compact(r.src[f.off:f.end])
+	}
+	return extra
+}
+
+// finish sorts the problems by place and adds excerpts.
+func (r *reader) finish() workflow.Problems {
+	sort.SliceStable(r.problems, func(i, j int) bool {
+		a, b := r.problems[i].Place, r.problems[j].Place
+		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+	})
+	for i, p := range r.problems {
+		start := r.lines[p.Place.Line-1]
+		line := r.src[start:]
+		if n := bytes.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n]
+		}
+		r.problems[i].Excerpt = excerpt(line, p.Place)
+	}
+	return r.problems
+}
+
+// excerpt shows one line without searching the whole source for it.
+func excerpt(line []byte, at workflow.Place) string {
+	shown := workflow.Excerpt(line, 1, at.Column)
+	rest, ok := strings.CutPrefix(shown, "1 | ")
+	if !ok {
+		return ""
+	}
+	source, caret, _ := strings.Cut(rest, "\n")
+	head := strconv.Itoa(at.Line) + " | "
+	return head + source + "\n" + strings.Repeat(" ", len(head)-len("1 | ")) + caret
+}

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	retry "github.com/sethvargo/go-retry"
+)
+
+// settle ends an acquisition that did not give a lock: it frees the local lock
+// if no key of ours can exist, and otherwise leaves both to a clean-up.
+func (s *Session) settle(e *Epoch, r *ride) {
+	if !r.sent {
+		e.local.Unlock(r.key)
+		return
+	}
+	s.cleanUp(e, r.key, r.rev)
+}
+
+// cleanUp keeps the local lock of key in quarantine until the key is gone from
+// etcd, and then frees it. It returns at once. When the epoch ends so does the
+// clean-up: the lease takes the key, and the local locks go with the epoch.
+//
+// Rev is the create revision of the key, 0 if it is not known.
+func (s *Session) cleanUp(e *Epoch, key string, rev int64) {
+	started := s.tasks.start(func() {
+		defer e.local.Unlock(key)
+		if err := s.erase(e.ctx, key, rev); err != nil {
+			s.log.DebugContext(e.ctx, "lock key left to its lease", "key", key, "error", err)
+		}
+	})
+	if !started {
+		e.local.Unlock(key)
+	}
+}
+
+// erase deletes a key of our own lease, again and again until etcd has said that
+// it is gone, or ctx ends. The caller holds the local lock of the key.
+//
+// With an unknown revision, a copy of the put that is still under way can land
+// after that; the janitor finds it.
+func (s *Session) erase(ctx context.Context, key string, rev int64) error {
+	backoff := retry.WithCappedDuration(time.Second,
+		retry.WithJitterPercent(30, retry.NewExponential(20*time.Millisecond)))
+	for {
+		gone, err := s.eraseOnce(ctx, key, rev)
+		if gone {
+			return nil
+		}
+		wait, _ := backoff.Next()
+		if !pause(ctx, wait) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			return err
+		}
+	}
+}
+
+func (s *Session) eraseOnce(ctx context.Context, key string, rev int64) (gone bool, err error) {
+	ctx, cancel := withCallTimeout(ctx)
+	defer cancel()
+	if rev == 0 {
+		resp, err := s.cfg.Client.Get(ctx, key)
+		if err != nil {
+			return false, err
+		}
+		if len(resp.Kvs) == 0 {
+			return true, nil
+		}
+		rev = resp.Kvs[0].CreateRevision
+	}
+	if _, err := deleteKey(ctx, s.cfg.Client.KV, key, rev); err != nil {
+		return false, err
+	}
+	return true, nil
+}

@@ -1,0 +1,196 @@
+package clustertest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// Etcd is an embedded etcd of one member.
+type Etcd struct {
+	config  *embed.Config
+	dir     string
+	mu      sync.Mutex
+	server  *embed.Etcd // guarded by mu
+	clients []string
+}
+
+// Option changes how etcd is started.
+type Option func(*embed.Config)
+
+// Election sets the election timeout, which is 100 ms otherwise. The smallest
+// TTL that etcd grants is one and a half of it, rounded up to a second.
+func Election(d time.Duration) Option {
+	return func(c *embed.Config) { c.ElectionMs = uint(d.Milliseconds()) }
+}
+
+// Start starts an etcd that ends with the test.
+func Start(tb testing.TB, options ...Option) *Etcd {
+	tb.Helper()
+	e, err := start(options...)
+	if err != nil {
+		tb.Fatalf("clustertest: start etcd: %v", err)
+	}
+	tb.Cleanup(e.stop)
+	return e
+}
+
+func start(options ...Option) (*Etcd, error) {
+	dir, err := os.MkdirTemp("", "weft-etcd-")
+	if err != nil {
+		return nil, err
+	}
+	c := embed.NewConfig()
+	c.Dir = dir
+	c.TickMs, c.ElectionMs = 10, 100
+	c.UnsafeNoFsync = true
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	for _, o := range options {
+		o(c)
+	}
+	e := &Etcd{config: c, dir: dir}
+	if err := e.run(); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Etcd) run() error {
+	server, err := embed.StartEtcd(e.config)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-server.Server.ReadyNotify():
+	case err := <-server.Err():
+		server.Close()
+		return fmt.Errorf("not ready: %w", err)
+	case <-time.After(30 * time.Second):
+		server.Close()
+		return fmt.Errorf("not ready after 30 s")
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.server = server
+	e.clients = nil
+	for _, l := range server.Clients {
+		e.clients = append(e.clients, "http://"+l.Addr().String())
+	}
+	return nil
+}
+
+// Restart stops etcd and starts it again with the same data and the same client
+// address: for leases the effect is that of a change of leader.
+func (e *Etcd) Restart(tb testing.TB) {
+	tb.Helper()
+	u, err := url.Parse(e.Endpoints()[0])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e.mu.Lock()
+	server := e.server
+	e.mu.Unlock()
+	server.Close()
+	c := *e.config
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{*u}, []url.URL{*u}
+	e.config = &c
+	if err := e.run(); err != nil {
+		tb.Fatalf("clustertest: restart etcd: %v", err)
+	}
+}
+
+func (e *Etcd) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.server.Close()
+	os.RemoveAll(e.dir)
+}
+
+// Endpoints are the addresses for clients.
+func (e *Etcd) Endpoints() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.clients...)
+}
+
+// Client dials etcd as a node does. The client is closed with the test.
+func (e *Etcd) Client(tb testing.TB) *clientv3.Client {
+	tb.Helper()
+	return dial(tb, e.Endpoints()...)
+}
+
+func dial(tb testing.TB, endpoints ...string) *clientv3.Client {
+	tb.Helper()
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints:            endpoints,
+		DialTimeout:          5 * time.Second,
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		// A repeated mutation is reported as refused although it was applied.
+		MaxUnaryRetries: 1,
+		Logger:          zap.NewNop(),
+	})
+	if err != nil {
+		tb.Fatalf("clustertest: dial etcd: %v", err)
+	}
+	tb.Cleanup(func() { c.Close() })
+	return c
+}
+
+var shared struct {
+	sync.Mutex
+	etcd *Etcd
+}
+
+// Shared is the one etcd of this test binary, started when it is first asked
+// for. Run it down with [Run] or [StopShared]. Use it with [Namespace].
+func Shared(tb testing.TB) *Etcd {
+	tb.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.etcd == nil {
+		e, err := start()
+		if err != nil {
+			tb.Fatalf("clustertest: start the shared etcd: %v", err)
+		}
+		shared.etcd = e
+	}
+	return shared.etcd
+}
+
+// StopShared stops the shared etcd if there is one.
+func StopShared() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.etcd != nil {
+		shared.etcd.stop()
+		shared.etcd = nil
+	}
+}
+
+// Run runs the tests of a package and stops the shared etcd: use it in TestMain.
+func Run(m *testing.M) int {
+	defer StopShared()
+	return m.Run()
+}
+
+var namespaces atomic.Int64
+
+// Namespace is a cluster name that no other test of this binary has.
+func Namespace(tb testing.TB) string {
+	tb.Helper()
+	return fmt.Sprintf("test-%d", namespaces.Add(1))
+}

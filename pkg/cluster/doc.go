@@ -1,0 +1,72 @@
+// Package cluster is this process in etcd: the session, the members, the locks.
+//
+// # Guarantees
+//
+//   - A lock's fence proves ownership inside an etcd transaction: a transaction
+//     that compares the [Fence] as described there is applied only while the lock
+//     is held by that very acquisition. A paused, partitioned or expired holder
+//     is refused.
+//   - Within one node and epoch at most one goroutine holds a name. (An etcd mutex
+//     alone lets all goroutines of a session in.)
+//   - Giving a lock back never removes the key of a later holder.
+//   - A name does not stay locked because an answer was lost: what nobody on this
+//     node holds is removed within about two seconds while the session lives, and
+//     with its lease otherwise.
+//   - [Locks.Acquire] and [Locks.TryAcquire] return when their context ends, also
+//     when the network is gone.
+//   - At most one live node of one id, and no local node beside another.
+//
+// # Not guaranteed
+//
+//   - That only one node believes that it holds a lock. A handle and its context
+//     are advice: they can be wrong for as long as a process is paused. Whoever
+//     writes without the fence is not protected.
+//   - That a refusal means that somebody does the work. [HeldError] says whether
+//     the holder was confirmed; look again in any case.
+//   - That two nodes see the same members at the same time. [Session.Members] and
+//     [Session.PreferredNode] are for efficiency.
+//   - Fairness, beyond the order in which waiters reached etcd.
+//
+// # The session
+//
+// One lease at a time, owned by the loop in [Session.Run]; its life is an
+// [Epoch]. A lost lease is never revived: everything bound to it is cancelled
+// (not waited for), and a new lease begins the next epoch.
+//
+//	                Open                        ctx ends, Close
+//	(nothing) ──────────────▶ live(epoch n) ──────────────────────▶ closed
+//	    ▲                        │      ▲                              ▲
+//	    │ ConflictError,         │      │ lease granted and            │
+//	    │ etcd away:             │      │ node record put:             │
+//	    │ nothing is left        │      │ epoch n+1                    │
+//	    │ behind          lease  │      │                              │
+//	    │                 gone,  ▼      │         ctx ends, Close      │
+//	    └───────       no renewal:  rebuilding ────────────────────────┘
+//	             contexts of epoch n end      back-off with jitter
+//
+// The lease counts as lost when etcd says that it is gone, when it was not
+// renewed for a whole TTL, or when the node record is found under another lease.
+// This node learns it late: by up to half a second in a black hole, and only
+// afterwards if the process was paused.
+//
+// # How a lock is taken
+//
+// The local lock of the name comes first ([keylock.Table], one per epoch), then a
+// [concurrency.Mutex], new for each acquisition, whose transaction carries the
+// caller's reads (see ride.go for what else is done to it). Giving back is a
+// transaction that compares the create revision; the local lock is freed last. An
+// acquisition or release with an unknown outcome keeps the local lock until its
+// key is known to be gone. A janitor removes keys of our own lease whose local
+// lock is free: copies that were delivered late.
+//
+// # Concurrency
+//
+// All exported methods may be called from any goroutine. [Session.Run] owns the
+// loops (lease, heartbeat, janitor, members) and waits for them. Goroutines that
+// an acquisition leaves behind belong to the session; [Session.Close] waits for
+// them, and they end when their epoch does. Nothing calls back into the caller:
+// changes of the members arrive as coalesced tokens, and subscribers may be slow.
+// No mutex is held during a call to etcd, except the one that orders the writes
+// of the own node record. Every call to etcd has a deadline, and every watch a
+// slow read behind it.
+package cluster

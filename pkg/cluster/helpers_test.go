@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// world is one cluster on the shared etcd.
+type world struct {
+	t    *testing.T
+	etcd *clustertest.Etcd
+	name string
+	raw  *clientv3.Client // outside of all sessions
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return worldOn(t, clustertest.Shared(t))
+}
+
+func worldOn(t *testing.T, etcd *clustertest.Etcd) *world {
+	t.Helper()
+	return &world{t: t, etcd: etcd, name: clustertest.Namespace(t), raw: etcd.Client(t)}
+}
+
+func (w *world) config(node string) Config {
+	return Config{
+		Client:  w.etcd.Client(w.t),
+		Cluster: w.name, NodeID: node, Address: node + ".test:1", Version: "test",
+		TTL:    10 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+}
+
+// open joins without running: no renewals, no janitor, no watch of members.
+func (w *world) open(node string, change ...func(*Config)) *Session {
+	w.t.Helper()
+	c := w.config(node)
+	for _, f := range change {
+		f(&c)
+	}
+	s, err := Open(w.ctx(), c)
+	if err != nil {
+		w.t.Fatalf("open %s: %v", node, err)
+	}
+	w.t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return s
+}
+
+// run joins and runs until the test ends.
+func (w *world) run(node string, change ...func(*Config)) *Session {
+	w.t.Helper()
+	s := w.open(node, change...)
+	w.start(s)
+	return s
+}
+
+// start runs s until the test ends or the returned func is called.
+func (w *world) start(s *Session) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			w.t.Errorf("run: %v", err)
+		}
+	})
+	stop = func() { cancel(); wg.Wait() }
+	w.t.Cleanup(stop)
+	return stop
+}
+
+func ttl(d time.Duration) func(*Config) { return func(c *Config) { c.TTL = d } }
+
+// ctx bounds a step of a test.
+func (w *world) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	w.t.Cleanup(cancel)
+	return ctx
+}
+
+func (w *world) lock(s *Session, n Name, reads ...clientv3.Op) *Lock {
+	w.t.Helper()
+	l, err := s.Locks().Acquire(w.ctx(), n, reads...)
+	if err != nil {
+		w.t.Fatalf("acquire: %v", err)
+	}
+	return l
+}
+
+func (w *world) release(l *Lock) {
+	w.t.Helper()
+	if err := l.Release(w.ctx()); err != nil {
+		w.t.Fatalf("release: %v", err)
+	}
+}
+
+// try expects a refusal.
+func (w *world) refused(s *Session, n Name) *HeldError {
+	w.t.Helper()
+	l, err := s.Locks().TryAcquire(w.ctx(), n)
+	var held *HeldError
+	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) {
+		w.t.Fatalf("try: lock %v, error %v; want held", l, err)
+	}
+	return held
+}
+
+func (w *world) put(key, value string, opts ...clientv3.OpOption) int64 {
+	w.t.Helper()
+	resp, err := w.raw.Put(w.ctx(), key, value, opts...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp.Header.Revision
+}
+
+func (w *world) get(key string, opts ...clientv3.OpOption) *clientv3.GetResponse {
+	w.t.Helper()
+	resp, err := w.raw.Get(w.ctx(), key, opts...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp
+}
+
+func (w *world) revoke(lease clientv3.LeaseID) {
+	w.t.Helper()
+	if _, err := w.raw.Revoke(w.ctx(), lease); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// commit is what a store does with a fence.
+func (w *world) commit(f Fence) bool {
+	w.t.Helper()
+	resp, err := w.raw.Txn(w.ctx()).
+		If(clientv3.Compare(clientv3.CreateRevision(f.Key), "=", f.Revision),
+			clientv3.Compare(clientv3.CreateRevision(f.Prefix), ">", f.Revision-1).WithPrefix()).
+		Then(clientv3.OpPut(Root(w.name)+"committed", f.Key)).
+		Commit()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp.Succeeded
+}
+
+// eventually polls until ok, for at most d.
+func eventually(t *testing.T, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(d)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", d, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (w *world) prefix(n Name) string { return Root(w.name) + n.path() + "/" }
+
+// keys counts the keys of a lock: holder and waiters.
+func (w *world) keys(n Name) int {
+	w.t.Helper()
+	return len(w.get(w.prefix(n), clientv3.WithPrefix()).Kvs)
+}
+
+// waiters waits until the lock has n keys.
+func (w *world) waitKeys(n Name, count int) {
+	w.t.Helper()
+	eventually(w.t, 10*time.Second, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
+}

@@ -1,0 +1,245 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+)
+
+// Locks takes the cluster's locks. It is the only place that touches
+// [concurrency.Mutex].
+type Locks struct{ s *Session }
+
+// Acquire waits until the lock is ours, or returns soon after ctx has ended, also
+// when the network is gone.
+//
+// The reads (gets, or transactions of gets) are executed inside the transaction
+// that takes the lock, so that what they load is no older than the ownership;
+// see [Lock.Reads].
+//
+// It does not retry; [IsTransient] tells whether that may help. After an error
+// whose outcome is unknown the lock's key may exist for a moment: the name stays
+// locked on this node until a clean-up has removed it. Errors: the cause of ctx,
+// [ErrSessionLost] if this node has no live session, anything from etcd.
+func (l *Locks) Acquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
+	start := time.Now()
+	lock, err := l.acquire(ctx, name, reads, start)
+	l.account(name, start, err)
+	return lock, err
+}
+
+// TryAcquire takes the lock if it is free and never waits for a holder. If the
+// lock is held it returns a [*HeldError], which is [ErrHeld] and names the
+// holder; all other errors mean that the try failed and says nothing about the
+// lock. A lock that another goroutine of this node holds or is busy with is held
+// too, by this node. See Acquire for reads.
+func (l *Locks) TryAcquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
+	start := time.Now()
+	lock, err := l.tryAcquire(ctx, name, reads, start)
+	l.account(name, start, err)
+	return lock, err
+}
+
+func (l *Locks) account(name Name, start time.Time, err error) {
+	m, scope := l.s.cfg.Metrics, string(name.scope)
+	switch {
+	case err == nil:
+		m.LockAcquired(scope, time.Since(start))
+	case errors.Is(err, ErrHeld):
+		m.LockRefused(scope)
+		m.LockContended(scope)
+	default:
+		m.LockAcquireFailed(scope)
+	}
+}
+
+func (l *Locks) acquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
+	e := l.s.Epoch()
+	if e == nil {
+		return nil, fmt.Errorf("lock %s: %w", name, l.s.notReady())
+	}
+	ctx, stop := within(ctx, e)
+	defer stop()
+	r := l.ride(e, name, reads, start)
+	contended := !e.local.TryLock(r.key)
+	if contended {
+		if err := e.local.Lock(ctx, r.key); err != nil {
+			l.s.cfg.Metrics.LockContended(string(name.scope))
+			return nil, fmt.Errorf("lock %s, which this node itself is busy with: %w", name, err)
+		}
+	}
+	err := l.wait(ctx, e, r, name)
+	if contended || r.waited.Load() {
+		l.s.cfg.Metrics.LockContended(string(name.scope))
+	}
+	if err != nil {
+		return nil, l.explain(ctx, e, name, err)
+	}
+	return l.hand(e, r, name)
+}
+
+// wait runs Mutex.Lock, which can outlive its context on a dead network, in a
+// goroutine that the session owns. Whoever comes second, the waiting caller or
+// that goroutine, learns it from claimed: if the caller has left, the goroutine
+// cleans up after itself, also if it got the lock.
+func (l *Locks) wait(ctx context.Context, e *Epoch, r *ride, name Name) error {
+	result := make(chan error, 1)
+	var claimed atomic.Bool
+	started := l.s.tasks.start(func() {
+		err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).Lock)
+		if !claimed.CompareAndSwap(false, true) {
+			l.s.settle(e, r)
+			return
+		}
+		if err != nil {
+			l.s.settle(e, r)
+		}
+		result <- err
+	})
+	if !started {
+		e.local.Unlock(r.key)
+		return ErrClosed
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		if claimed.CompareAndSwap(false, true) {
+			return context.Cause(ctx)
+		}
+		return <-result
+	}
+}
+
+func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
+	e := l.s.Epoch()
+	if e == nil {
+		return nil, fmt.Errorf("lock %s: %w", name, l.s.notReady())
+	}
+	ctx, stop := within(ctx, e)
+	defer stop()
+	const tries = 3
+	for i := 1; ; i++ {
+		r := l.ride(e, name, reads, start)
+		r.try = true
+		if !e.local.TryLock(r.key) {
+			return nil, l.heldHere(e, r, name)
+		}
+		// TryLock sends unary calls only, which end with their context.
+		err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).TryLock)
+		if err == nil {
+			return l.hand(e, r, name)
+		}
+		l.s.settle(e, r)
+		if !errors.Is(err, errRefused) && !errors.Is(err, concurrency.ErrLocked) {
+			return nil, l.explain(ctx, e, name, err)
+		}
+		held := l.confirm(ctx, r, name)
+		if held.Confirmed || i == tries || ctx.Err() != nil {
+			return nil, held
+		}
+		// Who was met has gone meanwhile: the lock may be free now.
+	}
+}
+
+// confirm reads the holder again after a refusal: if it is still the same, the
+// lock is really held.
+func (l *Locks) confirm(ctx context.Context, r *ride, name Name) *HeldError {
+	held := &HeldError{Name: name, Holder: l.s.holderOf(r.owner)}
+	now, found, err := l.s.readHolder(ctx, r.prefix)
+	switch {
+	case err != nil: // the refusal itself was definite
+	case found:
+		held.Confirmed = now.Fence == held.Holder.Fence
+		held.Holder = now
+	}
+	return held
+}
+
+// heldHere is the refusal of a lock that this node itself is busy with: it is
+// held, being acquired, or being cleaned up.
+func (l *Locks) heldHere(e *Epoch, r *ride, name Name) *HeldError {
+	if own := e.holder(r.key); own != nil {
+		return &HeldError{Name: name, Holder: l.ownHolder(own), Confirmed: true}
+	}
+	return &HeldError{Name: name, Holder: Holder{NodeID: l.s.cfg.NodeID, Lease: e.Lease}}
+}
+
+func (l *Locks) ride(e *Epoch, name Name, reads []clientv3.Op, start time.Time) *ride {
+	prefix := l.s.root + name.path() + "/"
+	return &ride{
+		KV:     l.s.cfg.Client.KV,
+		prefix: prefix,
+		key:    prefix + leaseHex(e.Lease),
+		value:  lockValue{l.s.cfg.NodeID, name.String(), start.UTC()}.encode(),
+		lease:  e.Lease,
+		reads:  reads,
+	}
+}
+
+// mutexCall runs one method of a new Mutex: a Mutex that has been used is never
+// used again.
+func (l *Locks) mutexCall(ctx context.Context, r *ride, name Name, call func(*concurrency.Mutex, context.Context) error) error {
+	mutex, done, err := r.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := call(mutex, requireLeader(ctx)); err != nil {
+		return err
+	}
+	if r.loaded == nil {
+		return errNotOwner // cannot be: no path of the Mutex ends here
+	}
+	return nil
+}
+
+// hand makes the handle of a lock that was just taken.
+func (l *Locks) hand(e *Epoch, r *ride, name Name) (*Lock, error) {
+	lock := &Lock{
+		s: l.s, e: e, name: name,
+		fence: Fence{Key: r.key, Prefix: r.prefix, Revision: r.rev},
+		since: time.Now(),
+		reads: r.loaded,
+	}
+	lock.ctx, lock.cancel = context.WithCancelCause(e.lockCtx)
+	if !e.hold(lock) {
+		lock.cancel(nil)
+		l.s.settle(e, r)
+		return nil, fmt.Errorf("lock %s: %w", name, context.Cause(e.ctx))
+	}
+	return lock, nil
+}
+
+// explain turns an error of the Mutex into one for the caller.
+func (l *Locks) explain(ctx context.Context, e *Epoch, name Name, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		// Why it was given up matters more than what the call said to that.
+		err = context.Cause(ctx)
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		e.doubt()
+		err = sessionLost("etcd does not know the lease any more")
+	case errors.Is(err, concurrency.ErrSessionExpired):
+		// Our key went away while we waited: with its lease, or by hand.
+		e.doubt()
+		err = errors.New("our place among the waiters is gone")
+	}
+	return fmt.Errorf("lock %s: %w", name, err)
+}
+
+// within is ctx, ending also when the epoch does.
+func within(ctx context.Context, e *Epoch) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Holder is who holds a lock.
+type Holder struct {
+	NodeID string
+	Lease  clientv3.LeaseID
+	Fence  Fence     // zero if not known
+	Since  time.Time // when the holder asked for the lock, by its own clock; zero if not known
+}
+
+// Info is what [Locks.List] says about one lock.
+type Info struct {
+	Scope   Scope
+	Name    string // for people, as [Name.String]
+	Holder  Holder
+	Waiters int
+}
+
+// Look tells who holds a lock, or false if nobody does. It asks etcd only if
+// this node does not hold it. The answer may be out of date when it arrives.
+func (l *Locks) Look(ctx context.Context, name Name) (Holder, bool, error) {
+	prefix := l.s.root + name.path() + "/"
+	if e := l.s.Epoch(); e != nil {
+		if own := e.holder(prefix + leaseHex(e.Lease)); own != nil {
+			return l.ownHolder(own), true, nil
+		}
+	}
+	h, held, err := l.s.readHolder(ctx, prefix)
+	if err != nil {
+		return Holder{}, false, fmt.Errorf("look who holds %s: %w", name, err)
+	}
+	return h, held, nil
+}
+
+func (l *Locks) ownHolder(own *Lock) Holder {
+	return Holder{NodeID: l.s.cfg.NodeID, Lease: own.e.Lease, Fence: own.fence, Since: own.since}
+}
+
+func (s *Session) readHolder(ctx context.Context, prefix string) (Holder, bool, error) {
+	ctx, cancel := withCallTimeout(ctx)
+	defer cancel()
+	resp, err := s.cfg.Client.Get(ctx, prefix, clientv3.WithFirstCreate()...)
+	if err != nil || len(resp.Kvs) == 0 {
+		return Holder{}, false, err
+	}
+	return s.holderOf(resp.Kvs[0]), true, nil
+}
+
+// holderOf reads a lock key. A key without a readable value is a lock too.
+func (s *Session) holderOf(kv *mvccpb.KeyValue) Holder {
+	if kv == nil {
+		return Holder{}
+	}
+	var v lockValue
+	_ = json.Unmarshal(kv.Value, &v)
+	key := string(kv.Key)
+	h := Holder{
+		NodeID: v.Node,
+		Lease:  clientv3.LeaseID(kv.Lease),
+		Fence:  Fence{Key: key, Prefix: key[:lastSlash(key)+1], Revision: kv.CreateRevision},
+		Since:  v.Since,
+	}
+	if h.NodeID == "" {
+		for _, n := range s.members.snapshot() {
+			if n.LeaseID == strconv.FormatInt(kv.Lease, 16) {
+				h.NodeID = n.ID
+			}
+		}
+	}
+	return h
+}
+
+// ErrBadCursor says that a cursor was not made by [Locks.List].
+var ErrBadCursor = errors.New("the cursor is not one of this list")
+
+// List lists the locks of a scope, or of all scopes if scope is empty, in the
+// order of their keys, at most limit (1 to 1000, 100 if it is 0 or less). next
+// is the cursor for what follows, empty at the end.
+func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string) (infos []Info, next string, err error) {
+	if limit <= 0 {
+		limit = 100
+	}
+	limit = min(limit, 1000)
+	dir := l.s.root + lockDir
+	if scope != "" {
+		dir += string(scope) + "/"
+	}
+	from, end := dir, clientv3.GetPrefixRangeEnd(dir)
+	if cursor != "" {
+		last, err := base64.RawURLEncoding.DecodeString(cursor)
+		if err != nil || !strings.HasPrefix(l.s.root+string(last), dir) || !strings.HasSuffix(string(last), "/") {
+			return nil, "", ErrBadCursor
+		}
+		from = clientv3.GetPrefixRangeEnd(l.s.root + string(last)) // past all keys of that lock
+	}
+	const page = 500
+	for {
+		cctx, cancel := withCallTimeout(ctx)
+		resp, err := l.s.cfg.Client.Get(cctx, from, clientv3.WithRange(end), clientv3.WithLimit(page),
+			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
+		cancel()
+		if err != nil {
+			return nil, "", fmt.Errorf("list the locks: %w", err)
+		}
+		for _, kv := range resp.Kvs {
+			h := l.s.holderOf(kv)
+			if n := len(infos); n > 0 && infos[n-1].Holder.Fence.Prefix == h.Fence.Prefix {
+				infos[n-1].add(h, kv)
+				continue
+			}
+			if len(infos) == limit {
+				last := strings.TrimPrefix(infos[limit-1].Holder.Fence.Prefix, l.s.root)
+				return infos, base64.RawURLEncoding.EncodeToString([]byte(last)), nil
+			}
+			infos = append(infos, l.s.info(h, kv))
+		}
+		if !resp.More {
+			return infos, "", nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+func (s *Session) info(h Holder, kv *mvccpb.KeyValue) Info {
+	var v lockValue
+	_ = json.Unmarshal(kv.Value, &v)
+	path := strings.TrimPrefix(h.Fence.Prefix, s.root+lockDir)
+	scope, segment, _ := strings.Cut(strings.TrimSuffix(path, "/"), "/")
+	if v.Name == "" {
+		v.Name = scope + " " + segment
+	}
+	return Info{Scope: Scope(scope), Name: v.Name, Holder: h}
+}
+
+// add counts one more key of the same lock: the oldest one is the holder's.
+func (i *Info) add(h Holder, _ *mvccpb.KeyValue) {
+	i.Waiters++
+	if h.Fence.Revision < i.Holder.Fence.Revision {
+		i.Holder = h
+	}
+}

@@ -1,0 +1,212 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"pgregory.net/rapid"
+)
+
+func ids(nodes []Node) []string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, n.ID)
+	}
+	return out
+}
+
+func TestMembersFollowJoinsLeavesAndDeaths(t *testing.T) {
+	w := newWorld(t)
+	a := w.run("a")
+	sub := a.Subscribe()
+	defer sub.Close()
+	await := func(want ...string) {
+		t.Helper()
+		eventually(t, 10*time.Second, fmt.Sprint(want), func() bool { return slices.Equal(ids(a.Members()), want) })
+	}
+	await("a")
+	c := w.run("c")
+	b := w.open("b", ttl(2*time.Second)) // will die: nobody renews it
+	await("a", "b", "c")
+	select {
+	case <-sub.C():
+	default:
+		t.Error("no token after a join")
+	}
+	if err := c.Close(w.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	await("a")
+	eventually(t, time.Second, "a token", func() bool { return len(sub.C()) == 1 })
+	gone := ids(sub.Vanished())
+	slices.Sort(gone)
+	if !slices.Equal(gone, []string{"b", "c"}) {
+		t.Errorf("vanished: %v", gone)
+	}
+	if len(sub.Vanished()) != 0 {
+		t.Error("told twice")
+	}
+	_ = b
+	m := a.Members()[0]
+	if m.Address != "a.test:1" || m.Version != "test" || m.Mode != ModeDistributed || m.Epoch != 1 || m.StartedAt.IsZero() || m.Clock.IsZero() {
+		t.Errorf("record %+v", m)
+	}
+}
+
+func TestTheSweepRepairsWhatTheWatchMissed(t *testing.T) {
+	w := newWorld(t)
+	a := w.open("a") // no watch at all
+	w.open("b")
+	sub := a.Subscribe()
+	defer sub.Close()
+	if err := a.sweepMembers(w.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(ids(a.Members()), []string{"a", "b"}) {
+		t.Errorf("members %v", ids(a.Members()))
+	}
+	w.revoke(clientv3.LeaseID(w.get(Root(w.name) + "nodes/b").Kvs[0].Lease))
+	if err := a.sweepMembers(w.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(sub.Vanished()); !slices.Equal(got, []string{"b"}) || !slices.Equal(ids(a.Members()), []string{"a"}) {
+		t.Errorf("vanished %v, members %v", got, ids(a.Members()))
+	}
+}
+
+func TestMembersSnapshotBelongsToTheCaller(t *testing.T) {
+	w := newWorld(t)
+	a := w.open("a")
+	a.Members()[0].ID = "changed"
+	if got := ids(a.Members()); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("members %v", got)
+	}
+}
+
+func TestAHeartbeatIsNoNews(t *testing.T) {
+	t.Parallel()
+	var m members
+	m.init()
+	sub := &Subscription{m: &m, c: make(chan struct{}, 1)}
+	m.subs[sub] = true
+	event := func(n Node, rev int64) *clientv3.Event {
+		b, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &clientv3.Event{Kv: &mvccpb.KeyValue{Key: []byte("nodes/" + n.ID), Value: b, ModRevision: rev}}
+	}
+	now := time.Now()
+	m.apply(event(Node{ID: "a", LeaseID: "1", Clock: now}, 1), now)
+	<-sub.C()
+	m.apply(event(Node{ID: "a", LeaseID: "1", Clock: now.Add(time.Second)}, 2), now)
+	if len(sub.C()) != 0 {
+		t.Error("a heartbeat woke the subscriber")
+	}
+	m.apply(event(Node{ID: "a", LeaseID: "1", Draining: true}, 1), now) // older than known
+	if m.sorted[0].Draining {
+		t.Error("an old event undid a newer one")
+	}
+	m.apply(event(Node{ID: "a", LeaseID: "1", Draining: true}, 3), now)
+	<-sub.C()
+	if len(sub.Vanished()) != 0 {
+		t.Error("nobody vanished")
+	}
+}
+
+func TestClockSkewIsOwnMinusMedian(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ahead []time.Duration // own clock minus each other's
+		want  time.Duration
+	}{
+		{nil, 0},
+		{[]time.Duration{0, 0}, 0},
+		{[]time.Duration{10 * time.Second, 10 * time.Second}, 10 * time.Second}, // we are wrong
+		{[]time.Duration{0, 10 * time.Second}, 0},                               // another one is
+		{[]time.Duration{4 * time.Second}, 2 * time.Second},
+		{[]time.Duration{-3 * time.Second, -3 * time.Second}, -3 * time.Second},
+	} {
+		s := &Session{cfg: Config{NodeID: "me"}}
+		s.members.init()
+		s.members.sorted = []Node{{ID: "me", LeaseID: "0"}}
+		for i, d := range c.ahead {
+			n := Node{ID: fmt.Sprint("n", i), LeaseID: fmt.Sprint(i + 1)}
+			s.members.sorted = append(s.members.sorted, n)
+			for _, lag := range []time.Duration{900, 3, 500, 100, 40} { // travel time only adds
+				now := time.Now()
+				n.Clock = now.Add(-d - lag*time.Millisecond)
+				s.members.observeClock(n, now)
+			}
+		}
+		if got := s.ClockSkew(); (got - c.want).Abs() > 10*time.Millisecond {
+			t.Errorf("%v: %v, want %v", c.ahead, got, c.want)
+		}
+	}
+}
+
+func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.run("a", ttl(2*time.Second)), w.run("b", ttl(2*time.Second))
+	eventually(t, 10*time.Second, "a heartbeat of the other", func() bool {
+		a.members.mu.Lock()
+		defer a.members.mu.Unlock()
+		return a.members.clocks[leaseHex(b.Epoch().Lease)] != nil
+	})
+	if d := a.ClockSkew(); d < 0 || d > time.Second {
+		t.Errorf("skew %v on one machine", d)
+	}
+}
+
+func TestRendezvousMovesOnlyTheShareOfTheNodeThatLeft(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 9).Draw(t, "nodes")
+		var nodes []Node
+		for i := range n {
+			nodes = append(nodes, Node{ID: fmt.Sprint("node-", i), Draining: rapid.Bool().Draw(t, "draining")})
+		}
+		gone := rapid.IntRange(0, n-1).Draw(t, "gone")
+		rest := slices.Delete(slices.Clone(nodes), gone, gone+1)
+		key := rapid.String().Draw(t, "key")
+		before, after := preferred(nodes, key, "me"), preferred(rest, key, "me")
+		onlyDrainingLeft := !slices.ContainsFunc(rest, func(n Node) bool { return !n.Draining })
+		if before != nodes[gone].ID && before != after && !onlyDrainingLeft {
+			t.Fatalf("%q moved from %s to %s when %s left", key, before, after, nodes[gone].ID)
+		}
+		reversed := slices.Clone(nodes)
+		slices.Reverse(reversed)
+		if preferred(reversed, key, "me") != before {
+			t.Fatal("the order of the members matters")
+		}
+	})
+}
+
+func TestRendezvousSpreadsEvenly(t *testing.T) {
+	t.Parallel()
+	nodes := []Node{{ID: "node-1"}, {ID: "node-2"}, {ID: "node-3"}, {ID: "node-4", Draining: true}}
+	share := map[string]int{}
+	for i := range 3000 {
+		share[preferred(nodes, fmt.Sprint("mailbox/", i), "me")]++
+	}
+	for _, n := range nodes {
+		want := 1000
+		if n.Draining {
+			want = 0
+		}
+		if d := share[n.ID] - want; d > 150 || d < -150 {
+			t.Errorf("%s has %d of 3000 keys, want about %d", n.ID, share[n.ID], want)
+		}
+	}
+	if got := preferred(nil, "x", "me"); got != "me" {
+		t.Errorf("without members: %s", got)
+	}
+	if got := preferred(nodes[3:], "x", "me"); got != "node-4" {
+		t.Errorf("only draining nodes: %s", got)
+	}
+}

@@ -1,0 +1,514 @@
+package cluster
+
+// One regression test for each trap of etcd's mutex that docs and code mention,
+// named by its number in the notes about etcd that the project was started with.
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+var someLock = InstanceLock("i-1")
+
+// An etcd mutex is re-entrant per session: its key is prefix + lease.
+func TestNote01_OneSessionOneNameOneHolder(t *testing.T) {
+	w := newWorld(t)
+	s := w.open("a")
+	l := w.lock(s, someLock)
+	held := w.refused(s, someLock)
+	if held.Holder.NodeID != "a" || held.Holder.Fence != l.Fence() || !held.Confirmed {
+		t.Errorf("refused by %+v", held)
+	}
+	w.release(l)
+
+	var inside, most atomic.Int32
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 10 {
+				l, err := s.Locks().Acquire(w.ctx(), someLock)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				if !w.commit(l.Fence()) {
+					t.Error("a holder's fence was refused: another goroutine freed its lock")
+				}
+				inside.Add(-1)
+				if err := l.Release(w.ctx()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d goroutines held one name at once", most.Load())
+	}
+}
+
+// The put was applied, the answer was lost: the key would live with the session.
+// There is no janitor here: the clean-up of the acquisition itself must do it.
+func TestNote02_AmbiguousTryIsCleanedUp(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	a := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
+	b := w.open("b")
+	lost := faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1,
+		Match: func(c clustertest.Call) bool { return c.PutsUnder(w.prefix(someLock)) }})
+	stuck := faults.Add(clustertest.Rule{Fault: clustertest.FailBefore,
+		Match: func(c clustertest.Call) bool { return c.Touches(w.prefix(someLock)) && !c.PutsUnder("/") }})
+
+	_, err := a.Locks().TryAcquire(w.ctx(), someLock)
+	if !IsTransient(err) || lost.Fired() != 1 {
+		t.Fatalf("error %v, fired %d", err, lost.Fired())
+	}
+	if w.keys(someLock) != 1 {
+		t.Fatal("the fault left no key: nothing is tested")
+	}
+	// As long as nothing is definite, this node must not take the lock again.
+	if held := w.refused(a, someLock); held.Confirmed || held.Holder.NodeID != "a" {
+		t.Errorf("refused by %+v, want this node, not confirmed", held)
+	}
+	stuck.Disarm()
+	w.release(w.lock(b, someLock))
+	w.release(w.lock(a, someLock))
+}
+
+// The same for a wait.
+func TestNote02_AmbiguousAcquireIsCleanedUp(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	a := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
+	lost := faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1,
+		Match: func(c clustertest.Call) bool { return c.PutsUnder(w.prefix(someLock)) }})
+	if _, err := a.Locks().Acquire(w.ctx(), someLock); !IsTransient(err) || lost.Fired() != 1 {
+		t.Fatalf("error %v, fired %d", err, lost.Fired())
+	}
+	w.waitKeys(someLock, 0)
+}
+
+// A put that is delivered after the clean-up has looked: only the janitor finds it.
+func TestNote02_LateTryIsRemovedByTheJanitor(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	a := w.run("a", func(c *Config) { faults.Wrap(c.Client) })
+	b := w.open("b")
+	faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1,
+		Match: func(c clustertest.Call) bool { return c.PutsUnder(w.prefix(someLock)) }})
+	if _, err := a.Locks().TryAcquire(w.ctx(), someLock); !IsTransient(err) {
+		t.Fatalf("error %v", err)
+	}
+	key := w.prefix(someLock) + leaseHex(a.Epoch().Lease)
+	eventually(t, 5*time.Second, "the clean-up saw nothing and ended", func() bool { return !a.Epoch().local.Busy(key) })
+	if faults.Deliver() != 1 || w.keys(someLock) != 1 {
+		t.Fatal("nothing was delivered late")
+	}
+	start := time.Now()
+	w.release(w.lock(b, someLock))
+	if d := time.Since(start); d > 2500*time.Millisecond {
+		t.Errorf("the orphan lived for %v", d)
+	}
+}
+
+// The janitor must leave alone what somebody holds, waits for, or commits with.
+func TestNote02_JanitorSparesTheLiving(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	l := w.lock(a, someLock)
+	got := make(chan *Lock, 1)
+	go func() {
+		l, err := b.Locks().Acquire(w.ctx(), someLock)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- l
+	}()
+	w.waitKeys(someLock, 2)
+	for _, s := range []*Session{a, b} {
+		if err := s.tidy(w.ctx(), s.Epoch()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.keys(someLock); n != 2 {
+		t.Fatalf("%d keys left, want the holder's and the waiter's", n)
+	}
+	w.release(l)
+	if l := <-got; l != nil {
+		w.release(l)
+	}
+}
+
+// Mutex.Lock outlives its context on a dead network.
+func TestNote03_AcquireReturnsWithItsContextOnADeadNetwork(t *testing.T) {
+	for _, when := range []string{"before", "during the wait"} {
+		t.Run(when, func(t *testing.T) {
+			w := newWorld(t)
+			proxy := w.etcd.Proxy(t)
+			a := w.open("a", func(c *Config) { c.Client = proxy.Client(t) })
+			b := w.open("b")
+			held := w.lock(b, someLock)
+			w.release(w.lock(a, InstanceLock("warm up")))
+			const asked = 700 * time.Millisecond
+			ctx, cancel := context.WithTimeout(context.Background(), asked)
+			defer cancel()
+			start := time.Now()
+			if when == "before" {
+				proxy.BlackHole()
+			} else {
+				go func() {
+					w.waitKeys(someLock, 2)
+					proxy.BlackHole()
+				}()
+			}
+			_, err := a.Locks().Acquire(ctx, someLock)
+			if d := time.Since(start); d > asked+500*time.Millisecond {
+				t.Errorf("asked for %v, took %v", asked, d)
+			}
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			proxy.Heal()
+			w.release(held)
+			w.waitKeys(someLock, 0)
+		})
+	}
+}
+
+// A waiter that a partition left behind becomes the owner when the holder leaves.
+func TestNote04_GhostOwnerIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	proxy := w.etcd.Proxy(t)
+	a := w.run("a", func(c *Config) { c.Client, c.LeaseClient = proxy.Client(t), w.etcd.Client(t) })
+	b, c := w.open("b"), w.open("c")
+	held := w.lock(b, someLock)
+	ctx, cancel := context.WithCancel(context.Background())
+	gaveUp := make(chan error, 1)
+	go func() {
+		_, err := a.Locks().Acquire(ctx, someLock)
+		gaveUp <- err
+	}()
+	w.waitKeys(someLock, 2)
+	proxy.BlackHole()
+	cancel()
+	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	w.release(held)
+	if holder, ok, err := c.Locks().Look(w.ctx(), someLock); err != nil || !ok || holder.NodeID != "a" {
+		t.Fatalf("no ghost: %+v %v %v; nothing is tested", holder, ok, err)
+	}
+	proxy.Heal()
+	w.release(w.lock(c, someLock))
+}
+
+// The same, when nobody remembers the waiter: the janitor alone.
+func TestNote04_JanitorRemovesAForgottenWaiter(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	key := w.prefix(someLock) + leaseHex(a.Epoch().Lease)
+	w.put(key, "", clientv3.WithLease(a.Epoch().Lease))
+	if held := w.refused(b, someLock); held.Holder.NodeID != "a" {
+		t.Errorf("refused by %+v", held)
+	}
+	if err := a.tidy(w.ctx(), a.Epoch()); err != nil {
+		t.Fatal(err)
+	}
+	w.release(w.lock(b, someLock))
+}
+
+// The plain TryLock puts a key and deletes it when refused; others then are
+// refused by it.
+func TestNote05_RefusedTryWritesNothing(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	l := w.lock(a, someLock)
+	before := w.get(w.prefix(someLock)).Header.Revision
+	held := w.refused(b, someLock)
+	if held.Holder.NodeID != "a" || held.Holder.Fence != l.Fence() || !held.Confirmed {
+		t.Errorf("refused by %+v", held)
+	}
+	ctx, cancel := context.WithCancel(w.ctx())
+	defer cancel()
+	w.put(Root(w.name)+"mark", "")
+	for resp := range w.raw.Watch(ctx, Root(w.name), clientv3.WithPrefix(), clientv3.WithRev(before+1)) {
+		for _, ev := range resp.Events {
+			if string(ev.Kv.Key) == Root(w.name)+"mark" {
+				cancel()
+				break
+			}
+			t.Errorf("the refused try wrote: %s %s", ev.Type, ev.Kv.Key)
+		}
+	}
+}
+
+// Each confirmed refusal overlaps a time in which somebody else really held the
+// lock, or was on the way to or from it.
+func TestNote05_RefusalsMeetAHolder(t *testing.T) {
+	w := newWorld(t)
+	type span struct {
+		node       int
+		start, end time.Time
+	}
+	var mu sync.Mutex
+	var holds, refusals []span // guarded by mu
+	var wg sync.WaitGroup
+	for i, node := range []string{"a", "b", "c", "d"} {
+		s := w.open(node)
+		wg.Go(func() {
+			for range 250 {
+				start := time.Now()
+				l, err := s.Locks().TryAcquire(w.ctx(), someLock)
+				var held *HeldError
+				switch {
+				case err == nil:
+					if err := l.Release(w.ctx()); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					holds = append(holds, span{i, start, time.Now()})
+					mu.Unlock()
+				case errors.As(err, &held):
+					if held.Confirmed {
+						mu.Lock()
+						refusals = append(refusals, span{i, start, time.Now()})
+						mu.Unlock()
+					}
+				default:
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	alone := 0
+	for _, r := range refusals {
+		met := false
+		for _, h := range holds {
+			if h.node != r.node && h.start.Before(r.end) && h.end.After(r.start) {
+				met = true
+				break
+			}
+		}
+		if !met {
+			alone++
+		}
+	}
+	t.Logf("%d holds, %d confirmed refusals", len(holds), len(refusals))
+	if alone > 0 {
+		t.Errorf("%d of %d confirmed refusals met no holder", alone, len(refusals))
+	}
+}
+
+// Mutex.IsOwner is true for a waiter: only its own key is compared.
+func TestNote06_AWaiterIsNotTheOwner(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	l := w.lock(a, someLock)
+	got := make(chan *Lock, 1)
+	go func() {
+		l, err := b.Locks().Acquire(w.ctx(), someLock)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- l
+	}()
+	w.waitKeys(someLock, 2)
+	key := l.Fence().Prefix + leaseHex(b.Epoch().Lease)
+	waiter := Fence{Key: key, Prefix: l.Fence().Prefix, Revision: w.get(key).Kvs[0].CreateRevision}
+	if w.commit(waiter) {
+		t.Error("a waiter's fence was accepted")
+	}
+	if !w.commit(l.Fence()) {
+		t.Error("the holder's fence was refused")
+	}
+	// Should a wait ever end too early, the confirming read refuses it.
+	r := b.Locks().ride(b.Epoch(), someLock, nil, time.Now())
+	r.rev = waiter.Revision
+	if _, err := r.Get(w.ctx(), r.key); !errors.Is(err, errNotOwner) {
+		t.Errorf("a waiter was confirmed as the owner: %v", err)
+	}
+	w.release(l)
+	next := <-got
+	if next == nil {
+		t.FailNow()
+	}
+	if next.Fence() != waiter || !w.commit(next.Fence()) {
+		t.Errorf("fence %+v, want %+v, accepted", next.Fence(), waiter)
+	}
+	w.release(next)
+}
+
+// Unlock after a commit that deleted the key deletes the successor's key of the
+// same session; so does a delete that arrives late.
+func TestNote07_AReleaseNeverDeletesASuccessorsKey(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	s := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
+
+	first := w.lock(s, someLock)
+	if _, err := w.raw.Delete(w.ctx(), first.Fence().Key); err != nil { // the commit
+		t.Fatal(err)
+	}
+	first.Released()
+	second := w.lock(s, someLock)
+	if err := first.Release(w.ctx()); err != nil {
+		t.Error(err)
+	}
+	first.Abandon()
+	first.Released()
+	if !w.commit(second.Fence()) {
+		t.Fatal("ending the first lock again hurt the second")
+	}
+
+	late := faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1,
+		Match: func(c clustertest.Call) bool { return c.DeletesUnder(w.prefix(someLock)) }})
+	if err := second.Release(w.ctx()); err == nil || late.Fired() != 1 {
+		t.Fatalf("release: %v, fired %d", err, late.Fired())
+	}
+	third := w.lock(s, someLock) // waits for the clean-up
+	if third.Fence().Key != second.Fence().Key {
+		t.Fatal("other key: nothing is tested")
+	}
+	if faults.Deliver() != 1 {
+		t.Fatal("nothing was delivered late")
+	}
+	if !w.commit(third.Fence()) {
+		t.Error("a late delete took the successor's key")
+	}
+	w.release(third)
+}
+
+// Unlock after a loss answers nil; a header's revision is no fence.
+func TestNote08_OnlyTheFenceProves(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	l := w.lock(a, someLock)
+	got := make(chan *Lock, 1)
+	go func() {
+		l, err := b.Locks().Acquire(w.ctx(), someLock)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- l
+	}()
+	w.waitKeys(someLock, 2)
+	w.put(Root(w.name)+"noise", "") // so that the revision of the read is another
+	w.revoke(a.Epoch().Lease)
+	next := <-got
+	if next == nil {
+		t.FailNow()
+	}
+	if w.commit(l.Fence()) {
+		t.Error("a zombie's fence was accepted")
+	}
+	if l.Context().Err() != nil {
+		t.Error("the loss was noticed: nothing is tested")
+	}
+	if err := l.Release(w.ctx()); err != nil {
+		t.Errorf("release after a loss: %v", err)
+	}
+	kv := w.get(next.Fence().Key).Kvs[0]
+	if next.Fence().Revision != kv.CreateRevision || next.Fence().Revision != kv.ModRevision {
+		t.Errorf("fence %d, create revision %d", next.Fence().Revision, kv.CreateRevision)
+	}
+	if resp, ok := next.Reads(); !ok || resp.Header.Revision <= next.Fence().Revision {
+		t.Errorf("read at %v, %v; want later than the fence", resp, ok)
+	}
+	if !w.commit(next.Fence()) {
+		t.Error("the successor's fence was refused")
+	}
+	w.release(next)
+}
+
+// Ownership is a prefix scan, so /a would be blocked by a lock on /a/b.
+func TestNote09_NamesDoNotBlockEachOther(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	names := []Name{
+		InstanceLock("a/b"), InstanceLock("a"), InstanceLock("a/b/c"), InstanceLock("a%2Fb"), InstanceLock(""),
+		RefreshLock(nil), RefreshLock([]string{"all"}), RefreshLock([]string{"a", "b"}), RefreshLock([]string{"a,b"}), RefreshLock([]string{"ab"}),
+		ReloadLock(), ShardLock(ScopeQueue, 1), ShardLock(ScopeQueue, 11), ShardLock(ScopeTimer, 1), ShardLock(ScopeMailbox, 1),
+	}
+	for i, n := range names {
+		s := a
+		if i%2 == 1 {
+			s = b
+		}
+		if _, err := s.Locks().TryAcquire(w.ctx(), n); err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+	}
+}
+
+// While it waits, the Mutex does not notice the death of its own lease.
+func TestNote10_AWaiterWhoseLeaseDiedDoesNotBecomeTheOwner(t *testing.T) {
+	w := newWorld(t)
+	a, b, c := w.open("a"), w.run("b"), w.open("c")
+	l := w.lock(a, someLock)
+	wait := func(s *Session) chan error {
+		got := make(chan error, 1)
+		go func() {
+			_, err := s.Locks().Acquire(w.ctx(), someLock)
+			got <- err
+		}()
+		return got
+	}
+	bGot, cGot := wait(b), wait(c)
+	w.waitKeys(someLock, 3)
+	w.revoke(b.Epoch().Lease)
+	w.revoke(c.Epoch().Lease)
+	// b runs: it learns the loss, and the wait ends although the holder stays.
+	if err := <-bGot; !errors.Is(err, ErrSessionLost) || IsTransient(err) {
+		t.Errorf("running session: %v", err)
+	}
+	// c does not: the end of the wait finds that the key is gone.
+	w.release(l)
+	if err := <-cGot; err == nil || !IsTransient(err) {
+		t.Errorf("session without a loop: %v", err)
+	}
+}
+
+type watchRecorder struct {
+	clientv3.Watcher
+	withoutLeader, watches atomic.Int32
+}
+
+func (r *watchRecorder) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	r.watches.Add(1)
+	md, _ := metadata.FromOutgoingContext(ctx)
+	if len(md.Get(rpctypes.MetadataRequireLeaderKey)) == 0 {
+		r.withoutLeader.Add(1)
+	}
+	return r.Watcher.Watch(ctx, key, opts...)
+}
+
+func TestNote10_AllWatchesRequireALeader(t *testing.T) {
+	w := newWorld(t)
+	rec := &watchRecorder{}
+	a := w.open("a")
+	b := w.run("b", func(c *Config) { rec.Watcher = c.Client.Watcher; c.Client.Watcher = rec })
+	l := w.lock(a, someLock)
+	got := make(chan *Lock, 1)
+	go func() { got <- w.lock(b, someLock) }()
+	w.waitKeys(someLock, 2)
+	eventually(t, 10*time.Second, "a watch of members and one of the wait", func() bool { return rec.watches.Load() >= 2 })
+	w.release(l)
+	w.release(<-got)
+	if n := rec.withoutLeader.Load(); n > 0 {
+		t.Errorf("%d of %d watches without a leader", n, rec.watches.Load())
+	}
+}

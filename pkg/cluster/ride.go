@@ -1,0 +1,230 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+)
+
+// ride is one acquisition's view of etcd. It is the KV of a client value that
+// exists for this acquisition only and that is given to [concurrency.Mutex], so
+// it sees and strengthens what the Mutex sends:
+//
+//   - The caller's reads ride in the transaction that takes the lock, and in the
+//     one that confirms it after a wait.
+//   - The put of the lock key carries who asked, so that holders have a name.
+//   - A try puts its key only if nobody else has one. The plain Mutex puts it
+//     always and then deletes it, and meanwhile others take it for the holder's.
+//   - After a wait, ownership is confirmed by the age of all keys, not only by
+//     the existence of our own.
+//   - Each delete compares the create revision, so that one that arrives late
+//     cannot remove the key of a later acquisition of the same session.
+//   - Each call has a deadline.
+//
+// A ride is used by one goroutine at a time.
+type ride struct {
+	clientv3.KV
+	prefix string // of the lock, with the slash at its end
+	key    string // prefix + lease
+	value  string
+	lease  clientv3.LeaseID
+	try    bool
+	reads  []clientv3.Op
+
+	// What happened so far.
+	sent   bool                  // our key may exist
+	rev    int64                 // create revision of our key, 0 while unknown
+	waited atomic.Bool           // somebody else was the owner at first
+	owner  *mvccpb.KeyValue      // the owner that was met
+	loaded *clientv3.TxnResponse // the reads, from a transaction that shows us as the owner
+}
+
+// lockValue is the value of a lock key: who asked for the lock, for people and
+// for [Locks.Look]. The truth about ownership is the key's create revision.
+type lockValue struct {
+	Node  string    `json:"node"`
+	Name  string    `json:"name"`
+	Since time.Time `json:"since"`
+}
+
+func (v lockValue) encode() string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // strings and a time always marshal; without a value the lock works too
+	}
+	return string(b)
+}
+
+// errRefused ends a try inside the Mutex: somebody else owns the lock and no key
+// of ours was put.
+var errRefused = errors.New("refused: somebody else owns the lock")
+
+// errNotOwner ends a wait inside the Mutex whose result does not hold.
+var errNotOwner = errors.New("the wait ended without ownership")
+
+// mutex makes a Mutex on this ride. Ctx is its client's context: when it ends,
+// also the clean-up ends that the Mutex runs without a deadline of its own.
+// The returned func must be called when the Mutex is not in use any more.
+func (r *ride) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, func(), error) {
+	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))
+	client.KV, client.Watcher = r, base.Watcher
+	alive := make(chan *clientv3.LeaseKeepAliveResponse)
+	client.Lease = ownedLease{base.Lease, alive}
+	session, err := concurrency.NewSession(client, concurrency.WithLease(r.lease), concurrency.WithContext(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() {
+		close(alive)
+		<-session.Done()
+	}
+	return concurrency.NewMutex(session, path), done, nil
+}
+
+// ownedLease keeps a concurrency.Session from renewing the lease: one loop owns
+// the lease, and this is not it.
+type ownedLease struct {
+	clientv3.Lease
+	alive <-chan *clientv3.LeaseKeepAliveResponse
+}
+
+func (l ownedLease) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	return l.alive, nil
+}
+
+// Txn is how the Mutex puts its key.
+func (r *ride) Txn(ctx context.Context) clientv3.Txn { return &rideTxn{r: r, ctx: ctx} }
+
+// rideTxn collects the Mutex's transaction:
+//
+//	If CreateRevision(key)=0  Then put key, get owner  Else get key, get owner
+type rideTxn struct {
+	r           *ride
+	ctx         context.Context // of this one call, as clientv3's own Txn keeps it
+	cmps        []clientv3.Cmp
+	then, other []clientv3.Op
+}
+
+func (t *rideTxn) If(cs ...clientv3.Cmp) clientv3.Txn   { t.cmps = append(t.cmps, cs...); return t }
+func (t *rideTxn) Then(ops ...clientv3.Op) clientv3.Txn { t.then = append(t.then, ops...); return t }
+func (t *rideTxn) Else(ops ...clientv3.Op) clientv3.Txn { t.other = append(t.other, ops...); return t }
+
+// own is the number of operations in each branch that belong to the Mutex.
+const own = 2
+
+func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
+	r := t.r
+	if len(t.then) != own || len(t.other) != own || !t.then[0].IsPut() || string(t.then[0].KeyBytes()) != r.key {
+		return nil, errors.New("cluster: concurrency.Mutex sent a transaction of an unknown shape")
+	}
+	t.then[0].WithValueBytes([]byte(r.value))
+	if r.try {
+		// The whole prefix is empty; on an empty range the create revision is 0.
+		t.cmps = append(t.cmps, clientv3.Compare(clientv3.CreateRevision(r.prefix), "=", 0).WithPrefix())
+	}
+	r.sent = true
+	ctx, cancel := withCallTimeout(t.ctx)
+	defer cancel()
+	resp, err := r.KV.Txn(ctx).
+		If(t.cmps...).
+		Then(append(t.then, r.reads...)...).
+		Else(append(t.other, r.reads...)...).
+		Commit()
+	if err != nil {
+		// Only a definite refusal proves that our key was not put.
+		r.sent = !isDefinite(err)
+		return nil, err
+	}
+	var mine *mvccpb.KeyValue
+	if resp.Succeeded {
+		r.rev = resp.Header.Revision
+	} else if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		// Left by an acquisition whose outcome nobody knew, on this very lease.
+		mine = kvs[0]
+		r.rev = mine.CreateRevision
+	}
+	owners := resp.Responses[1].GetResponseRange().Kvs
+	switch {
+	case len(owners) == 0 || owners[0].CreateRevision == r.rev:
+		// We are the owner at the revision of this very transaction.
+		r.take(resp)
+	case mine == nil && !resp.Succeeded:
+		r.owner, r.sent = owners[0], false
+		return nil, errRefused
+	default:
+		r.owner = owners[0]
+		r.waited.Store(true)
+	}
+	return trimmed(resp, own), nil
+}
+
+// take keeps the responses of the reads, which follow those of the Mutex.
+func (r *ride) take(resp *clientv3.TxnResponse) {
+	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: true}
+	c.Responses = resp.Responses[own:]
+	r.loaded = &c
+}
+
+func trimmed(resp *clientv3.TxnResponse, n int) *clientv3.TxnResponse {
+	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: resp.Succeeded}
+	c.Responses = resp.Responses[:n:n]
+	return &c
+}
+
+// Get is how the Mutex looks for the next older waiter, and at its own key after
+// the wait. The latter becomes a transaction that proves ownership and reads.
+func (r *ride) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	ctx, cancel := withCallTimeout(ctx)
+	defer cancel()
+	if key != r.key {
+		return r.KV.Get(ctx, key, opts...)
+	}
+	resp, err := r.KV.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(key), "=", r.rev),
+			clientv3.Compare(clientv3.CreateRevision(r.prefix), ">", r.rev-1).WithPrefix()).
+		Then(append([]clientv3.Op{clientv3.OpGet(key), clientv3.OpGet(key, clientv3.WithCountOnly())}, r.reads...)...).
+		Else(clientv3.OpGet(key)).
+		Commit()
+	if err != nil {
+		return nil, err
+	}
+	got := resp.Responses[0].GetResponseRange()
+	if resp.Succeeded {
+		r.take(resp)
+	} else if len(got.Kvs) > 0 {
+		return nil, errNotOwner
+	}
+	// Without our key this is empty, and the Mutex says that the session expired.
+	return (*clientv3.GetResponse)(got), nil
+}
+
+// Delete is how the Mutex removes its own key.
+func (r *ride) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
+	if key != r.key || len(opts) > 0 {
+		return nil, errors.New("cluster: concurrency.Mutex deletes a key that is not its own")
+	}
+	ctx, cancel := withCallTimeout(ctx)
+	defer cancel()
+	resp, err := deleteKey(ctx, r.KV, key, r.rev)
+	if err != nil {
+		return nil, err
+	}
+	r.sent = false
+	return &clientv3.DeleteResponse{Header: resp.Header}, nil
+}
+
+// deleteKey removes a lock key if it is still the one with this create revision,
+// which never comes back: it may be applied twice and at any time. No error
+// means that the key with this revision is gone.
+func deleteKey(ctx context.Context, kv clientv3.KV, key string, rev int64) (*clientv3.TxnResponse, error) {
+	return kv.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(key), "=", rev)).
+		Then(clientv3.OpDelete(key)).
+		Commit()
+}

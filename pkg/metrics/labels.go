@@ -1,12 +1,16 @@
 package metrics
 
-// Scopes of locks: the label scope of every lock metric. A scope is the kind of
-// thing that is locked, never its name.
+// Scopes of locks: the label scope of every lock metric, in the words of
+// pkg/cluster. A scope is the kind of thing that is locked, never its name.
 const (
 	// ScopeInstance is the lock of one workflow instance.
 	ScopeInstance = "instance"
 	// ScopeQueue is the lock of one shard of the bookmark queue.
 	ScopeQueue = "queue"
+	// ScopeTimer is the lock of one shard of timers.
+	ScopeTimer = "timer"
+	// ScopeMailbox is the lock of one shard of mailboxes.
+	ScopeMailbox = "mailbox"
 	// ScopeRefresh is the lock of a refresh of definitions.
 	ScopeRefresh = "refresh"
 	// ScopeReload is the lock of a reload of definitions.
@@ -24,18 +28,19 @@ const (
 	RetryOther = "other"
 )
 
-// Reasons of a dead letter: the label reason of weft_dead_letters_total.
+// Reasons of a dead letter: the label reason of weft_dead_letters_total, in the
+// words of pkg/store, which the API shows too.
 const (
 	// DeadLetterExpired is a queued stimulus that nothing claimed in time.
 	DeadLetterExpired = "expired"
 	// DeadLetterInstanceFinished is a command for an instance that has ended.
-	DeadLetterInstanceFinished = "instance_finished"
-	// DeadLetterInstanceDeleted is a command for an instance that is gone.
-	DeadLetterInstanceDeleted = "instance_deleted"
-	// DeadLetterNoProgress is a command that was taken over too often.
-	DeadLetterNoProgress = "no_progress"
+	DeadLetterInstanceFinished = "instance-finished"
+	// DeadLetterInstanceNotFound is a command for an instance that is gone.
+	DeadLetterInstanceNotFound = "instance-not-found"
+	// DeadLetterPoison is a command that was taken over too often.
+	DeadLetterPoison = "poison"
 	// DeadLetterTooLarge is a command whose commit passes the limits of etcd.
-	DeadLetterTooLarge = "too_large"
+	DeadLetterTooLarge = "too-large"
 )
 
 // Operations on etcd: the label op of weft_etcd_requests_total.
@@ -112,10 +117,10 @@ const (
 
 // The label values that exist at zero from the start.
 var (
-	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeRefresh, ScopeReload}
+	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
-	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceDeleted, DeadLetterNoProgress, DeadLetterTooLarge}
+	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
 	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
 	knownCommitOutcomes  = []string{string(CommitCommitted), string(CommitResolved), string(CommitFenced), string(CommitAbandoned), string(CommitKeptLock), string(CommitConflict), string(CommitBreach)}
 	knownRefreshTargets  = []string{string(TargetRefresh), string(TargetReload)}

@@ -1,0 +1,42 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func sequence() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.Sequence",
+		Description: "Runs its activities one after the other. A Break inside ends it.",
+		List:        "activities",
+	}, sequenceActivity{}
+}
+
+type sequenceActivity struct{}
+
+// sequenceState is how many activities were scheduled.
+type sequenceState struct {
+	Next int `json:"next"`
+}
+
+func (a sequenceActivity) Execute(_ context.Context, x *engine.Execution) error {
+	a.next(x)
+	return nil
+}
+
+func (a sequenceActivity) ChildCompleted(_ context.Context, x *engine.Execution, _ engine.Completed) error {
+	a.next(x)
+	return nil
+}
+
+func (sequenceActivity) next(x *engine.Execution) {
+	list := x.Node().List()
+	s := engine.Scratch[sequenceState](x)
+	if s.Next < len(list) {
+		x.Schedule(list[s.Next], engine.Child{})
+		s.Next++
+	}
+}

@@ -1,0 +1,26 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func writeLine() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.WriteLine",
+		Description: "Writes a line of text to the node's output and to the journal.",
+		Main:        "text",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "text", Type: "String", Description: "The text to write."},
+		},
+	}, writeLineActivity{}
+}
+
+type writeLineActivity struct{}
+
+func (writeLineActivity) Execute(_ context.Context, x *engine.Execution) error {
+	x.WriteLine(x.Text("text"))
+	return nil
+}

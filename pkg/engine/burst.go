@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Burst is one uninterrupted execution of an instance, from load to commit. It
+// belongs to one goroutine, apart from [Burst.Interrupt].
+type Burst struct {
+	prog   *Program
+	env    Env
+	log    *slog.Logger
+	limits Limits
+
+	header       workflow.Instance
+	root         *Execution
+	started      bool
+	rootDone     bool
+	ending       workflow.SubStatus // Cancelled, once it was
+	halted       bool               // faulted: the schedule stands still
+	finishing    bool               // a Finish activity ran
+	queue        []work
+	head         int
+	completions  []completion
+	marks        []*mark
+	late         []lateEnd
+	cancelling   []string // children still to be cancelled, in slices
+	props        map[string]any
+	trigger      string
+	triggerInput map[string]any
+	triggerUsed  bool
+	inputs       map[string]any // of the workflow, those not kept with the instance included
+	seq          int64
+
+	ctx     context.Context // of the Run that goes on
+	cmd     *command        // of the work that goes on
+	call    int             // numbers the calls into activities
+	secrets int             // how often a secret was read
+	fatal   error
+
+	// Since the last commit:
+	burned      []workflow.Bookmark
+	items       []workflow.JournalItem
+	children    []ChildStart
+	cancels     []string
+	events      []Sent
+	response    *workflow.Response
+	rekeyed     bool
+	oldCorr     string
+	dirty       bool
+	fresh       bool // a command was taken, and nothing of it ran
+	askCommit   bool
+	lastCommit  time.Time
+	interrupted atomic.Bool
+}
+
+// command is the identity under which work runs: ids derive from it.
+type command struct {
+	ID    string
+	Count int            // activities executed
+	Ords  map[string]int // ids made, by node
+}
+
+// completion is a child's end that its parent has not been told yet.
+type completion struct {
+	to   *Execution
+	done Completed
+	cmd  *command
+}
+
+// lateEnd is a child's end that came while the instance was faulted.
+type lateEnd struct {
+	Bookmark string         `json:"bookmark"`
+	Input    map[string]any `json:"input,omitempty"`
+}
+
+// New begins a new instance, Pending until its start command is run. Input that
+// the definition refuses is not an error here: the start then faults (see
+// [Program.CheckInput]). It returns an error for input without a JSON form.
+func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Time, env Env) (*Burst, error) {
+	if start == nil {
+		return nil, errors.New("new instance: the start command says nothing to start with")
+	}
+	b := newBurst(p, env)
+	input, err := normalizeMap(start.Input)
+	if err != nil {
+		return nil, fmt.Errorf("new instance: input: %w", err)
+	}
+	if b.props, err = normalizeMap(start.Properties); err != nil {
+		return nil, fmt.Errorf("new instance: properties: %w", err)
+	}
+	if b.triggerInput, err = normalizeMap(start.TriggerInput); err != nil {
+		return nil, fmt.Errorf("new instance: trigger input: %w", err)
+	}
+	b.trigger = start.Trigger
+	b.header = workflow.Instance{
+		ID: instanceID, DefinitionID: p.def.ID, Version: cmpInt(p.def.Version, start.Version),
+		Status: workflow.StatusRunning, SubStatus: workflow.Pending,
+		Name: start.Name, CorrelationID: start.CorrelationID, Parent: start.Parent,
+		CreatedAt: createdAt, UpdatedAt: createdAt, Input: input,
+	}
+	b.inputs = input
+	return b, nil
+}
+
+// Load takes up an instance from its header and the state of its last commit.
+// It returns an error that says why when the state cannot be used with this
+// program.
+func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, error) {
+	b := newBurst(p, env)
+	b.header = header
+	b.header.Bookmarks = nil
+	b.header.Incidents = slices.Clone(header.Incidents)
+	var err error
+	if b.header.Input, err = normalizeMap(header.Input); err != nil {
+		return nil, fmt.Errorf("load instance %s: input: %w", header.ID, err)
+	}
+	if b.header.Output, err = normalizeMap(header.Output); err != nil {
+		return nil, fmt.Errorf("load instance %s: output: %w", header.ID, err)
+	}
+	b.inputs = b.header.Input
+	if err := b.decode(state); err != nil {
+		return nil, fmt.Errorf("load instance %s: %w", header.ID, err)
+	}
+	return b, nil
+}
+
+func newBurst(p *Program, env Env) *Burst {
+	b := &Burst{prog: p, env: env, log: env.Log, limits: env.Limits.withDefaults()}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	b.lastCommit = env.Now()
+	return b
+}
+
+// Interrupt asks the burst, from any goroutine, to stop at the next activity
+// boundary; Run then returns [Interrupted].
+func (b *Burst) Interrupt() { b.interrupted.Store(true) }
+
+// Header is the instance as it stands.
+func (b *Burst) Header() workflow.Instance { return b.snapshot() }
+
+// Committed says that what the last [Burst.Result] gave is durable; the next
+// one counts from here.
+func (b *Burst) Committed() {
+	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
+	b.rekeyed, b.oldCorr = false, ""
+	b.dirty = false
+	b.lastCommit = b.env.Now()
+	for _, m := range b.marks {
+		m.durable = !b.halted
+	}
+}
+
+// Result gives everything that a commit has to make durable. It changes
+// nothing, and gives the same bytes when it is called again.
+func (b *Burst) Result() (Result, error) {
+	state, err := b.encode()
+	if err != nil {
+		return Result{}, fmt.Errorf("encode the state of instance %s: %w", b.header.ID, err)
+	}
+	r := Result{
+		Instance: b.snapshot(), State: state,
+		Burned: slices.Clone(b.burned), Rekeyed: b.rekeyed, OldCorrelation: b.oldCorr,
+		Journal: slices.Clone(b.items), Children: slices.Clone(b.children),
+		Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
+	}
+	for _, m := range b.marks {
+		if !m.durable && !b.halted {
+			r.Created = append(r.Created, m.Bookmark)
+		}
+	}
+	return r, nil
+}
+
+func (b *Burst) snapshot() workflow.Instance {
+	h := b.header
+	h.Incidents = slices.Clone(h.Incidents)
+	h.Output = maps.Clone(h.Output)
+	h.Input = b.keptInputs()
+	h.Bookmarks = nil
+	if !b.halted {
+		for _, m := range b.marks {
+			h.Bookmarks = append(h.Bookmarks, m.Bookmark)
+		}
+	}
+	return h
+}
+
+// keptInputs are the inputs without those that are lost at the end of a burst.
+func (b *Burst) keptInputs() map[string]any {
+	if !b.started {
+		return b.header.Input
+	}
+	kept := b.header.Input
+	for _, in := range b.prog.root.inner.inputs {
+		if _, ok := kept[in.Name]; ok && in.memory {
+			if len(b.header.Input) == len(kept) {
+				kept = maps.Clone(kept)
+			}
+			delete(kept, in.Name)
+		}
+	}
+	return kept
+}
+
+// deriveID makes an id from the instance, the command, the node and an ordinal
+// within the command, so that a repeated burst makes the same one.
+func (b *Burst) deriveID(n *Node, kind string) string {
+	if b.cmd.Ords == nil {
+		b.cmd.Ords = map[string]int{}
+	}
+	ord := b.cmd.Ords[n.id]
+	b.cmd.Ords[n.id] = ord + 1
+	return workflow.DeriveID(b.header.ID, b.cmd.ID, n.id, kind, itoa(ord))
+}
+
+func (b *Burst) mustNormalizeMap(m map[string]any) map[string]any {
+	n, err := normalizeMap(m)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// StartChild starts another instance with the commit. With wait, the execution
+// gets a bookmark that the child's end resumes with the input keys
+// WorkflowInstanceId, WorkflowStatus, WorkflowSubStatus and WorkflowOutput; if
+// the execution is cancelled while it waits, the child is cancelled too. It
+// returns the child's instance id, or an error if there is no such published
+// definition.
+func (x *Execution) StartChild(start workflow.Start, wait bool, callback string) (string, error) {
+	b := x.b
+	if b.env.Head == nil {
+		return "", fmt.Errorf("this burst can start no child instances")
+	}
+	version, ok := b.env.Head(start.DefinitionID)
+	if !ok {
+		return "", fmt.Errorf("there is no published definition %q to run", start.DefinitionID)
+	}
+	if start.Version == 0 {
+		start.Version = version
+	}
+	if err := workflow.CheckName("correlation id", start.CorrelationID); err != nil {
+		return "", err
+	}
+	var err error
+	if start.Input, err = normalizeMap(start.Input); err != nil {
+		return "", fmt.Errorf("input of the child: %w", err)
+	}
+	id := b.deriveID(x.node, "child")
+	start.Parent = &workflow.Parent{InstanceID: b.header.ID}
+	if wait {
+		bm, err := x.Wait(Wait{Name: start.DefinitionID, Payload: map[string]any{"childInstanceId": id}, Callback: callback, child: id})
+		if err != nil {
+			return "", err
+		}
+		start.Parent.BookmarkID = bm.ID
+	}
+	b.children = append(b.children, ChildStart{InstanceID: id, CommandID: workflow.DeriveID(id, "start"), Start: start})
+	return id, nil
+}
+
+// Publish sends a stimulus with the commit. One that is addressed to the
+// instance itself reaches it after the burst, also when it waits for it only
+// later.
+func (x *Execution) Publish(s workflow.Stimulus) error {
+	payload, err := normalize(s.Payload, 0)
+	if err != nil {
+		return fmt.Errorf("publish: payload: %w", err)
+	}
+	s.Payload = payload
+	if s.Input, err = normalizeMap(s.Input); err != nil {
+		return fmt.Errorf("publish: input: %w", err)
+	}
+	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
+	return nil
+}
+
+// Respond sets what the caller of an HTTP endpoint gets after the commit. A
+// later response of the same burst replaces it.
+func (x *Execution) Respond(r workflow.Response) { x.b.response = &r }
+
+// Definition tells the published head of a definition; false if there is none.
+func (x *Execution) Definition(id string) (version int, ok bool) {
+	if x.b.env.Head == nil {
+		return 0, false
+	}
+	return x.b.env.Head(id)
+}
+
+// TriggerInput is what the stimulus brought that started the instance at this
+// very activity; false if something else started it. It is given once: in a
+// loop the activity then waits like any other.
+func (x *Execution) TriggerInput() (map[string]any, bool) {
+	b := x.b
+	if b.trigger == "" || b.trigger != x.node.id || b.triggerUsed {
+		return nil, false
+	}
+	b.triggerUsed = true
+	input := b.triggerInput
+	b.triggerInput = nil
+	return input, true
+}
+
+// StartedAt is the node whose trigger started the instance; nil if none did.
+func (x *Execution) StartedAt() *Node {
+	if x.b.trigger == "" {
+		return nil
+	}
+	return x.b.prog.nodes[x.b.trigger]
+}
+
+// CheckInput says what is wrong with input for a start; nil if nothing is.
+func (p *Program) CheckInput(input map[string]any) workflow.Problems {
+	_, problems := p.acceptInput(input)
+	return problems
+}
+
+// acceptInput fills in defaults and converts declared inputs.
+func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Problems) {
+	out := make(map[string]any, len(input))
+	var problems workflow.Problems
+	for _, k := range sortedKeys(input) {
+		out[k] = input[k]
+	}
+	for _, in := range p.root.inner.inputs {
+		v, ok := out[in.Name]
+		switch {
+		case !ok && in.value != nil:
+			out[in.Name] = in.value
+		case (!ok || v == nil) && in.Required:
+			problems = append(problems, workflow.Problem{Code: "missing-input", Detail: fmt.Sprintf("the input %s is required", in.Name), Place: workflow.Place{Pointer: "/input/" + in.Name}})
+		case ok:
+			n, err := Normalize(v)
+			if err == nil {
+				n, err = convertStored(n, in.alias)
+			}
+			if err != nil {
+				problems = append(problems, workflow.Problem{Code: "bad-input", Detail: fmt.Sprintf("input %s: %v", in.Name, err), Place: workflow.Place{Pointer: "/input/" + in.Name}})
+				continue
+			}
+			out[in.Name] = n
+		}
+	}
+	return out, slices.Clip(problems)
+}
+
+// takeInputs checks the input of a new instance.
+func (b *Burst) takeInputs() error {
+	accepted, problems := b.prog.acceptInput(b.header.Input)
+	if err := problems.Err(); err != nil {
+		return fmt.Errorf("the input does not fit the definition: %w", err)
+	}
+	b.inputs = accepted
+	if len(accepted) > 0 || b.header.Input != nil {
+		b.header.Input = accepted
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// expression compiles e; what names it in the problem.
+func (c *compiler) expression(e workflow.Expression, what string) Compiled {
+	switch e.Kind {
+	case "":
+		return nil
+	case workflow.CSharp, workflow.Python:
+		c.problem("unsupported-expression", e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
+		return nil
+	}
+	ev := c.evals[e.Kind]
+	if ev == nil {
+		if e.Kind == workflow.Literal {
+			return nil
+		}
+		kinds := sortedKeys(c.evals)
+		c.problem("unsupported-expression", e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
+		return nil
+	}
+	compiled, err := ev.Compile(e)
+	if err != nil {
+		c.problem("bad-expression", e.Place, "%s: %s", what, err)
+		return nil
+	}
+	return compiled
+}
+
+// variables checks declared variables and converts their initial values.
+func (c *compiler) variables(decl []workflow.Variable, place workflow.Place) []variable {
+	if len(decl) == 0 {
+		return nil
+	}
+	out := make([]variable, 0, len(decl))
+	seen := map[string]bool{}
+	for _, d := range decl {
+		if d.Name == "" {
+			d.Name = d.ID
+		}
+		if d.Name == "" || seen[d.Name] {
+			c.problem("bad-variable", place, "variable %q has no name, or a name that is used twice in its scope", d.Name)
+			continue
+		}
+		seen[d.Name] = true
+		v := variable{id: d.ID, name: d.Name, alias: aliasOf(d.Type, d.IsArray), memory: isMemory(d.StorageDriver)}
+		value, err := initial(d.Value, v.alias)
+		if err != nil {
+			c.problem("bad-literal", place, "initial value of variable %s: %v", d.Name, err)
+		}
+		v.value = value
+		out = append(out, v)
+	}
+	return out
+}
+
+// initial gives a declared value the form of its alias. Elsa writes initial
+// values as text, objects and lists among them.
+func initial(v any, alias string) (any, error) {
+	n, err := Normalize(v)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	if s, ok := n.(string); ok && !strings.EqualFold(alias, "String") {
+		t := strings.TrimSpace(s)
+		if t == "" {
+			return nil, nil
+		}
+		if alias == "" || strings.EqualFold(alias, "Object") || strings.HasSuffix(alias, "]") || strings.Contains(alias, "<") {
+			if t[0] == '{' || t[0] == '[' {
+				if tree, err := decodeValue([]byte(t)); err == nil {
+					return tree, nil
+				}
+			}
+			return n, nil
+		}
+	}
+	out, err := convertType(n, alias)
+	if err != nil {
+		return nil, err
+	}
+	return Normalize(out)
+}
+
+func isMemory(driver string) bool { return strings.Contains(driver, "Memory") }
+
+func (c *compiler) declaredInputs(def *workflow.Definition) []declaredInput {
+	out := make([]declaredInput, 0, len(def.Inputs))
+	seen := map[string]bool{}
+	for _, d := range def.Inputs {
+		if d.Name == "" || seen[strings.ToLower(d.Name)] {
+			c.problem("bad-input", def.Place, "input %q has no name, or a name that is used twice", d.Name)
+			continue
+		}
+		seen[strings.ToLower(d.Name)] = true
+		in := declaredInput{Input: d, alias: aliasOf(d.Type, d.IsArray), memory: isMemory(d.StorageDriver)}
+		value, err := initial(d.Default, in.alias)
+		if err != nil {
+			c.problem("bad-literal", def.Place, "default of input %s: %v", d.Name, err)
+		}
+		in.value = value
+		out = append(out, in)
+	}
+	return out
+}
+
+// outputs compiles the declared outputs of the definition that n runs, and
+// looks whether anything in it may read activity outputs.
+func (c *compiler) outputs(n *Node) {
+	u := n.inner
+	for _, o := range u.def.Outputs {
+		out := declaredOutput{name: o.Name, alias: aliasOf(o.Type, o.IsArray)}
+		out.value.desc = workflow.InputDescriptor{Name: "output " + o.Name, Type: out.alias}
+		if o.Value != nil {
+			// Its variables are those of the definition, so it is compiled as
+			// if it stood on the root activity.
+			out.value = c.input(&Node{activity: &workflow.Activity{Place: o.Value.Place}, desc: n.desc, local: n.local, parent: n, unit: u}, out.value.desc, *o.Value)
+		}
+		u.outputs = append(u.outputs, out)
+	}
+	reads := func(e workflow.Expression) bool { return mentionsOutputs(e.Value, 0) }
+	workflow.Walk(u.def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		for _, e := range a.Inputs {
+			u.keepOutputs = u.keepOutputs || reads(e)
+		}
+		for _, cs := range a.Cases {
+			u.keepOutputs = u.keepOutputs || reads(cs.Condition)
+		}
+		for _, s := range a.States {
+			for _, t := range s.Transitions {
+				u.keepOutputs = u.keepOutputs || reads(t.Condition)
+			}
+		}
+		return !u.keepOutputs
+	})
+	for _, o := range u.def.Outputs {
+		u.keepOutputs = u.keepOutputs || o.Value != nil && reads(*o.Value)
+	}
+}
+
+// mentionsOutputs tells whether an expression's source may read the output of
+// an activity: every way to do so has one of these words in it.
+func mentionsOutputs(v any, depth int) bool {
+	switch v := v.(type) {
+	case string:
+		l := strings.ToLower(v)
+		return strings.Contains(l, "output") || strings.Contains(l, "from") || strings.Contains(l, "result")
+	case map[string]any:
+		for _, e := range v {
+			if depth < 50 && mentionsOutputs(e, depth+1) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if depth < 50 && mentionsOutputs(e, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// convert gives v the Go type that an input of this descriptor has: string,
+// bool, int64, float64, time.Duration, time.Time, []any or, for Object and
+// unknown aliases, v itself. nil stays nil. v is in the engine's value space.
+func convert(v any, in workflow.InputDescriptor) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	out, err := convertType(v, in.Type)
+	if err != nil || len(in.Options) == 0 {
+		return out, err
+	}
+	s, ok := out.(string)
+	if !ok {
+		return out, nil
+	}
+	for _, o := range in.Options {
+		if strings.EqualFold(o, strings.TrimSpace(s)) {
+			return o, nil
+		}
+	}
+	return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(in.Options, ", "), suggest(s, in.Options))
+}
+
+// Convert gives v the form of a type alias such as Int32, Boolean, TimeSpan or
+// String[]; unknown aliases and Object leave it as it is. Texts are read the
+// way Elsa's designer writes them: "4", "True", "00:00:05", "OK".
+func Convert(v any, alias string) (any, error) {
+	n, err := Normalize(v)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	return convertType(n, alias)
+}
+
+func convertType(v any, alias string) (any, error) {
+	switch strings.ToLower(alias) {
+	case "string", "char", "uri", "guid":
+		return toText(v)
+	case "boolean", "bool":
+		return toBool(v)
+	case "int16", "int32", "int64", "byte", "short", "int", "integer", "long":
+		return toInt(v)
+	case "single", "double", "decimal", "float", "number":
+		return toFloat(v)
+	case "timespan", "duration":
+		return toDuration(v)
+	case "datetime", "datetimeoffset", "dateonly":
+		return toTime(v)
+	case "httpstatuscode":
+		return toStatus(v)
+	case "string[]", "icollection<string>", "ilist<string>", "list<string>", "ienumerable<string>":
+		return toTexts(v)
+	case "object[]", "array", "icollection<object>", "ilist<object>", "list<object>", "ienumerable<object>", "icollection", "ilist":
+		return toList(v)
+	}
+	return v, nil
+}
+
+func toText(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case nil:
+		return "", nil
+	case time.Duration:
+		return v.String(), nil
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano), nil
+	}
+	raw, err := encodeJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	return string(raw), nil
+}
+
+// Text gives the text of any value: strings as they are, numbers and booleans
+// spelled out, objects and lists as JSON, nil as "".
+func Text(v any) string {
+	t, err := toText(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return t.(string)
+}
+
+func toBool(v any) (any, error) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case int64:
+		return v != 0, nil
+	case float64:
+		return v != 0, nil
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "1", "yes":
+			return true, nil
+		case "false", "0", "no", "":
+			return false, nil
+		}
+	}
+	return nil, mismatch(v, "true or false")
+}
+
+func toInt(v any) (any, error) {
+	switch v := v.(type) {
+	case int64:
+		return v, nil
+	case bool:
+		if v {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case string:
+		if n, err := parseNumber(strings.TrimSpace(v)); err == nil {
+			if i, ok := n.(int64); ok {
+				return i, nil
+			}
+		}
+	}
+	return nil, mismatch(v, "a whole number")
+}
+
+func toFloat(v any) (any, error) {
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case int64:
+		return float64(v), nil
+	case string:
+		if f, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, nil
+		}
+	}
+	return nil, mismatch(v, "a number")
+}
+
+func toDuration(v any) (any, error) {
+	switch v := v.(type) {
+	case time.Duration:
+		return v, nil
+	case string:
+		return ParseDuration(v)
+	}
+	return nil, mismatch(v, `a duration such as "90s", "48h", "1.12:30:00" or "PT5M"`)
+}
+
+func toTime(v any) (any, error) {
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC(), nil
+	case string:
+		s := strings.TrimSpace(v)
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t.UTC(), nil
+			}
+		}
+	case int64:
+		return time.UnixMilli(v).UTC(), nil // what a JavaScript Date's getTime gives
+	}
+	return nil, mismatch(v, `a time such as "2026-01-31T08:00:00Z"`)
+}
+
+func toStatus(v any) (any, error) {
+	if s, ok := v.(string); ok {
+		if code, ok := statusByName[strings.ToLower(strings.TrimSpace(s))]; ok {
+			return code, nil
+		}
+	}
+	n, err := toInt(v)
+	if err != nil || n.(int64) < 100 || n.(int64) > 599 {
+		return nil, mismatch(v, `an HTTP status such as 200 or "OK"`)
+	}
+	return n, nil
+}
+
+// statusByName knows .NET's names (OK, NotFound) next to numbers.
+var statusByName = func() map[string]int64 {
+	m := map[string]int64{"redirect": 302, "ambiguous": 300, "moved": 301, "unused": 306, "redirectmethod": 303, "redirectkeepverb": 307}
+	for code := 100; code < 600; code++ {
+		if t := http.StatusText(code); t != "" {
+			m[strings.ToLower(strings.NewReplacer(" ", "", "-", "", "'", "").Replace(t))] = int64(code)
+		}
+	}
+	return m
+}()
+
+func toList(v any) (any, error) {
+	switch v := v.(type) {
+	case []any:
+		return v, nil
+	case string:
+		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+			list, err := decodeValue([]byte(v))
+			if l, ok := list.([]any); ok && err == nil {
+				return l, nil
+			}
+		}
+	}
+	return nil, mismatch(v, "a list")
+}
+
+func toTexts(v any) (any, error) {
+	var items []any
+	switch v := v.(type) {
+	case []any:
+		items = v
+	case string:
+		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+			list, err := toList(v)
+			if err != nil {
+				return nil, err
+			}
+			items = list.([]any)
+		} else if strings.TrimSpace(v) == "" {
+			return []any{}, nil
+		} else {
+			items = []any{v}
+		}
+	default:
+		return nil, mismatch(v, "a list of texts")
+	}
+	out := make([]any, len(items))
+	for i, it := range items {
+		t, err := toText(it)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+// mismatch says that v is not what was wanted, quoting a short form of v.
+func mismatch(v any, want string) error {
+	raw, err := json.Marshal(v)
+	text := string(raw)
+	if err != nil {
+		text = fmt.Sprint(v)
+	}
+	return fmt.Errorf("%s is not %s", shorten(text, 80), want)
+}
+
+// shorten cuts s to at most n bytes at a rune's border.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,36 @@
+// Package engine runs one workflow instance from a snapshot and a command to
+// its next wait. It knows nothing of storage, locks or other nodes.
+//
+// Guaranteed: the same program, header, state, commands and [Env] answers give
+// the same bytes of [Result]; ids made inside a burst derive from the instance,
+// the command and the activity, so a repeated burst makes the same ids; a
+// panic, an endless loop or a bad expression of a workflow ends in an incident
+// of that instance and harms no other; a bookmark is burned by the command that
+// resumes it, before the activity runs. Not guaranteed: that side effects of
+// activities happen once. A burst whose commit fails is repeated, so activities
+// pass [Execution.IdempotencyKey] to whatever they call.
+//
+// # How it works
+//
+// [Compile] turns a definition into a [Program]: an immutable tree of [Node]s
+// with compiled expressions, constants already converted, and everything that
+// is wrong reported as [workflow.Problems]. [New] or [Load] makes a [Burst]. A
+// burst holds a tree of live [Execution]s (one per running activity) and a
+// first-in-first-out schedule of work. Each piece of work runs one activity;
+// when an execution has no children, no scheduled work and no bookmarks left it
+// completes, and its parent is told at once. [Burst.Result] says what a commit
+// has to make durable.
+//
+// # Numbers
+//
+// Values are JSON-like. A whole number that fits is an int64, every other
+// number a float64; the state's encoding keeps that exactly. NaN and infinities
+// become null, as they do in JSON.
+//
+// # Concurrency
+//
+// A [Program] and a [Registry] that is no longer changed are safe for
+// concurrent use. A [Burst] belongs to one goroutine, apart from
+// [Burst.Interrupt]. Activities are shared between bursts and keep their state
+// in the execution ([Scratch]).
+package engine

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Execution is one execution of an activity: what its code sees of the
+// instance. It is valid during the call that it was passed to.
+type Execution struct {
+	b         *Burst
+	id        string
+	node      *Node
+	parent    *Execution
+	kids      []*Execution
+	pending   int // pieces of scheduled work that it owns
+	waits     int // bookmarks it has
+	status    status
+	tag       string
+	born      string         // the id of the command that created it
+	vars      map[string]any // the values of the scope it opens
+	scope     *scopeState    // of boundaries
+	scratch   any            // a pointer made by Scratch
+	raw       json.RawMessage
+	broken    *brokenCall // what to repeat when a fault is retried
+	deferred  []completion
+	ended     bool // Complete was called within this call
+	outcomes  []string
+	values    []any // evaluated inputs, by index
+	evaluated []bool
+	masked    []bool // evaluated from a secret
+	results   map[string]any
+}
+
+type status uint8
+
+const (
+	running status = iota
+	completed
+	canceled
+	faulted
+)
+
+// Child is how a child is scheduled.
+type Child struct {
+	Tag       string         // handed back in [Completed]
+	Variables map[string]any // the child's own variables, such as CurrentValue
+}
+
+// ID is the execution's id: stable when a burst is repeated, and different for
+// every execution.
+func (x *Execution) ID() string { return x.id }
+
+// IdempotencyKey is what the outside may use to recognise a repeated call: the
+// execution's id, and after a resume a value that also depends on the command
+// that resumed it.
+func (x *Execution) IdempotencyKey() string {
+	if cmd := x.b.cmd.ID; cmd != x.born {
+		return workflow.DeriveID(x.id, cmd)
+	}
+	return x.id
+}
+
+// Node is the compiled activity.
+func (x *Execution) Node() *Node { return x.node }
+
+// Parent is the execution that scheduled this one; nil for the workflow.
+func (x *Execution) Parent() *Execution { return x.parent }
+
+// Tag is what the parent gave when it scheduled this execution.
+func (x *Execution) Tag() string { return x.tag }
+
+// Schedule puts the node at the end of the schedule, as a child of x. nil nodes
+// are ignored.
+func (x *Execution) Schedule(n *Node, c Child) {
+	if n == nil {
+		return
+	}
+	if n.parent != x.node {
+		panic(fmt.Errorf("activity %s schedules %s, which is none of its children", x.node.id, n.id))
+	}
+	var vars map[string]any
+	if c.Variables != nil {
+		vars = x.b.mustNormalizeMap(c.Variables)
+	}
+	x.pending++
+	x.b.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})
+}
+
+// Children are the live child executions, faulted ones included, oldest first.
+func (x *Execution) Children() []*Execution { return slices.Clone(x.kids) }
+
+// Scheduled are the nodes that wait in the schedule as children of x.
+func (x *Execution) Scheduled() []*Node {
+	var out []*Node
+	for _, w := range x.b.schedule() {
+		if w.owner == x && w.kind == workExecute {
+			out = append(out, w.node)
+		}
+	}
+	return out
+}
+
+// Idle reports whether nothing is left that could go on: no children, no
+// scheduled work, no bookmarks.
+func (x *Execution) Idle() bool { return len(x.kids) == 0 && x.pending == 0 && x.waits == 0 }
+
+// Faulted reports whether the execution faulted.
+func (x *Execution) Faulted() bool { return x.status == faulted }
+
+// Withdraw takes scheduled children of x back; drop chooses.
+func (x *Execution) Withdraw(drop func(n *Node) bool) {
+	x.b.withdraw(func(w *work) bool { return w.owner == x && w.kind == workExecute && drop(w.node) })
+}
+
+// CancelChildren cancels the live children that drop chooses, and everything
+// below them.
+func (x *Execution) CancelChildren(drop func(child *Execution) bool) {
+	for _, k := range slices.Clone(x.kids) {
+		if drop(k) {
+			x.b.cancelTree(k)
+		}
+	}
+}
+
+// SetOutcomes sets what the execution completes with; none means Done.
+func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = outcomes }
+
+// Complete completes the execution now, whatever it waits for: its descendants
+// are cancelled, its bookmarks removed. No outcomes means Done.
+func (x *Execution) Complete(outcomes ...string) {
+	if x.status == running {
+		x.b.complete(x, outcomes)
+	}
+}
+
+// Send lets a signal travel through the ancestors of x and reports whether one
+// of them handled it.
+func (x *Execution) Send(ctx context.Context, s Signal) (bool, error) {
+	s.Sender = x
+	child := x
+	for p := x.parent; p != nil; p = p.parent {
+		if h, ok := p.node.impl.(SignalHandler); ok && (p.status == running) {
+			s.Child = child
+			handled, err := h.Signal(ctx, p, s)
+			if handled || err != nil {
+				return handled, err
+			}
+		}
+		child = p
+	}
+	return false, nil
+}
+
+// FinishInstance ends the whole instance at once: schedule, bookmarks and other
+// executions are dropped.
+func (x *Execution) FinishInstance() { x.b.finishing = true }
+
+// Journal adds a line of the activity's own to the journal.
+func (x *Execution) Journal(event, text string, data any) { x.b.journal(x, event, text, data) }
+
+// WriteLine writes text to where the node sends lines, and journals it.
+func (x *Execution) WriteLine(text string) {
+	if x.b.env.Lines != nil {
+		x.b.env.Lines(text)
+	}
+	if x.secretUsed() || x.hides("text") {
+		text = hiddenText
+	}
+	x.b.journal(x, EventWriteLine, text, nil)
+}
+
+// Now is the time of the node that runs the burst.
+func (x *Execution) Now() time.Time { return x.b.env.Now() }
+
+// HTTP is the client for outgoing calls. It returns an error if the node has
+// none.
+func (x *Execution) HTTP() (*http.Client, error) {
+	if x.b.env.HTTP == nil {
+		return nil, fmt.Errorf("this node makes no outgoing HTTP calls")
+	}
+	return x.b.env.HTTP, nil
+}
+
+// Log is the node's log, with the instance and the activity.
+func (x *Execution) Log() *slog.Logger {
+	return x.b.log.With("instance", x.b.header.ID, "activity", x.node.id)
+}
+
+// NewID makes an id that is stable when the burst is repeated.
+func (x *Execution) NewID() string { return x.b.deriveID(x.node, "id") }
+
+// InstanceID is the id of the running instance.
+func (x *Execution) InstanceID() string { return x.b.header.ID }
+
+// CorrelationID is the instance's correlation id; "" if it has none.
+func (x *Execution) CorrelationID() string { return x.b.header.CorrelationID }
+
+// Property gives a value passed when the instance was started, such as
+// Flowchart:ExecutionMode.
+func (x *Execution) Property(name string) (any, bool) {
+	v, ok := x.b.props[name]
+	return v, ok
+}
+
+// Scratch is the execution's own durable memory: a *T that is kept with the
+// instance as JSON for as long as the execution lives. An execution has one.
+func Scratch[T any](x *Execution) *T {
+	if p, ok := x.scratch.(*T); ok {
+		return p
+	}
+	p := new(T)
+	if len(x.raw) > 0 {
+		if err := json.Unmarshal(x.raw, p); err != nil {
+			panic(fmt.Errorf("the saved state of %s does not fit its code: %w", x.node.id, err))
+		}
+		x.raw = nil
+	}
+	x.scratch = p
+	return p
+}

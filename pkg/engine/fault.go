@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// maxIncidents bounds what an instance remembers of its faults; of more, the
+// oldest are forgotten.
+const maxIncidents = 100
+
+// brokenCall is a call into an activity; kept with a faulted execution it says
+// what a retry has to repeat.
+type brokenCall struct {
+	Kind   workKind
+	Resume *Resume
+	Done   *Completed
+}
+
+// FaultError is what the Fault activity raises; its fields reach the incident.
+type FaultError struct {
+	Code, Category, Type, Message string
+}
+
+func (e *FaultError) Error() string {
+	switch {
+	case e.Message != "" && e.Code != "":
+		return e.Code + ": " + e.Message
+	case e.Message != "":
+		return e.Message
+	}
+	return cmpOr(e.Code, e.Type, e.Category, "fault")
+}
+
+func errDepth(limit int) error {
+	return fmt.Errorf("activities run more than %d levels deep; the limit guards against recursion without end", limit)
+}
+
+// fault turns an error of x into an incident. An ancestor may claim it;
+// otherwise the definition's incident strategy decides.
+func (b *Burst) fault(x *Execution, err error, c brokenCall) {
+	wasRunning := x.status == running
+	if wasRunning {
+		x.status = faulted
+		x.broken = &c
+	}
+	b.journalFaulted(x, err)
+	b.count(x, "faulted")
+	claimed := false
+	if wasRunning {
+		claimed = b.offerFault(x, err)
+	}
+	if claimed {
+		return
+	}
+	b.incident(x, err)
+	if !b.prog.strategy.continueOnIncident {
+		b.halt()
+	}
+}
+
+// offerFault lets the ancestors claim a fault. A handler that fails or panics
+// did not.
+func (b *Burst) offerFault(x *Execution, err error) (claimed bool) {
+	defer func() {
+		if recover() != nil {
+			claimed = false
+		}
+	}()
+	handled, herr := x.Send(b.ctx, Signal{Name: SignalFault, Err: err})
+	return handled && herr == nil
+}
+
+func (b *Burst) incident(x *Execution, err error) {
+	inc := workflow.Incident{Message: err.Error(), Time: b.env.Now()}
+	if x != nil {
+		inc.ActivityID, inc.ActivityType, inc.ContextID = x.node.id, x.node.desc.Type, x.id
+	}
+	var in *inputError
+	var pe *panicError
+	switch {
+	case errors.As(err, &in):
+		inc.Expression = in.label
+		inc.Cause = in.err.Error()
+	case errors.As(err, &pe):
+		inc.Cause = shorten(string(pe.stack), 4096)
+	default:
+		if cause := errors.Unwrap(err); cause != nil {
+			inc.Cause = cause.Error()
+		}
+	}
+	inc.Message = shorten(inc.Message, 4096)
+	inc.Cause = shorten(inc.Cause, 4096)
+	b.header.Incidents = append(b.header.Incidents, inc)
+	if n := len(b.header.Incidents); n > maxIncidents {
+		b.header.Incidents = slices.Delete(b.header.Incidents, 0, n-maxIncidents)
+	}
+}
+
+// halt stops the schedule. Bookmarks leave the index, so that no stimulus meets
+// a faulted instance; they stay in the state for a retry.
+func (b *Burst) halt() {
+	b.halted = true
+	for _, m := range b.marks {
+		if m.durable {
+			b.burned = append(b.burned, m.Bookmark)
+			m.durable = false
+		}
+	}
+}
+
+// overLimit faults the instance because its command does not come to an end.
+func (b *Burst) overLimit(w *work) {
+	b.cmd = w.cmd
+	err := fmt.Errorf("more than %d activities ran without a pause; look for a loop without end around activity %s, or raise the limit", b.limits.Activities, w.node.id)
+	b.incident(nil, err)
+	inc := &b.header.Incidents[len(b.header.Incidents)-1]
+	inc.ActivityID, inc.ActivityType = w.node.id, w.node.desc.Type
+	b.items = append(b.items, b.item(w.node, EventFaulted, err.Error(), nil))
+	b.halt()
+}
+
+// effects counts what a call may leave behind, to take it back if it fails.
+type effects struct{ queue, marks, children, cancels, events int }
+
+func (b *Burst) effects() effects {
+	return effects{len(b.queue), len(b.marks), len(b.children), len(b.cancels), len(b.events)}
+}
+
+// undo takes back what a failed call scheduled, waited for and sent.
+func (b *Burst) undo(x *Execution, e effects) {
+	if len(b.queue) > e.queue {
+		b.withdraw(func(w *work) bool { return w.owner == x || w.x == x })
+	}
+	b.unmark(func(m *mark) bool { return m.x == x && m.call == b.call })
+	b.children = b.children[:min(e.children, len(b.children))]
+	b.cancels = b.cancels[:min(e.cancels, len(b.cancels))]
+	b.events = b.events[:min(e.events, len(b.events))]
+}
+
+// retry repeats what faulted: the call that failed, on a fresh execution if it
+// was the first one.
+func (b *Burst) retry() {
+	b.halted = false
+	b.ending = ""
+	for i := range b.schedule() {
+		b.schedule()[i].cmd.Count = 0
+	}
+	if b.root == nil {
+		return
+	}
+	var broken []*Execution
+	for stack := []*Execution{b.root}; len(stack) > 0; {
+		e := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if e.status == faulted {
+			broken = append(broken, e)
+		}
+		for _, k := range slices.Backward(e.kids) {
+			stack = append(stack, k)
+		}
+	}
+	for _, x := range broken {
+		if x.status == faulted {
+			b.repeat(x)
+		}
+	}
+	for e := range b.deferredOwners() {
+		b.redeliver(e)
+	}
+	late := b.late
+	b.late = nil
+	for _, l := range late {
+		b.resumeMark(l.Bookmark, l.Input)
+	}
+}
+
+// deferredOwners are the running executions that have not been told about
+// children which completed as the instance faulted.
+func (b *Burst) deferredOwners() func(yield func(*Execution) bool) {
+	return func(yield func(*Execution) bool) {
+		for stack := []*Execution{b.root}; len(stack) > 0; {
+			e := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if e.status == running && len(e.deferred) > 0 && !yield(e) {
+				return
+			}
+			for _, k := range slices.Backward(e.kids) {
+				stack = append(stack, k)
+			}
+		}
+	}
+}
+
+func (b *Burst) redeliver(x *Execution) {
+	for _, c := range x.deferred {
+		x.pending++
+		b.push(work{kind: workChild, x: x, done: &c.done, cmd: b.cmd})
+	}
+	x.deferred = nil
+}
+
+func (b *Burst) repeat(x *Execution) {
+	call := brokenCall{Kind: workExecute}
+	if x.broken != nil {
+		call = *x.broken
+	}
+	switch call.Kind {
+	case workResume:
+		x.status, x.broken = running, nil
+		x.pending++
+		b.push(work{kind: workResume, x: x, resume: call.Resume, cmd: b.cmd})
+	case workChild:
+		x.status, x.broken = running, nil
+		x.pending++
+		b.push(work{kind: workChild, x: x, done: call.Done, cmd: b.cmd})
+	default:
+		given := map[string]any{}
+		for k, v := range x.vars {
+			if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {
+				given[k] = v
+			}
+		}
+		if len(given) == 0 {
+			given = nil
+		}
+		x.status = running
+		if x.parent == nil {
+			b.root = nil
+			b.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
+			return
+		}
+		parent := x.parent
+		x.status = canceled
+		for _, k := range slices.Clone(x.kids) {
+			b.cancelTree(k)
+		}
+		parent.drop(x)
+		parent.pending++
+		b.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, cmd: b.cmd})
+	}
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// The events of the journal.
+const (
+	EventStarted   = "Started"
+	EventCompleted = "Completed"
+	EventSuspended = "Suspended"
+	EventResumed   = "Resumed"
+	EventFaulted   = "Faulted"
+	EventCanceled  = "Canceled"
+	EventWriteLine = "WriteLine"
+)
+
+const (
+	hiddenText     = "(hidden)"
+	maxJournalText = 4096
+	maxJournalData = 2048
+)
+
+// journal adds a line about x. The workflow itself has none.
+func (b *Burst) journal(x *Execution, event, text string, data any) {
+	if x.node.parent == nil {
+		return
+	}
+	b.items = append(b.items, b.item(x.node, event, text, data))
+}
+
+func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem {
+	b.seq++
+	return workflow.JournalItem{
+		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
+		ActivityID: n.id, ActivityType: n.desc.Type,
+		Event: event, Text: shorten(text, maxJournalText), Data: data,
+	}
+}
+
+// journalStarted records the inputs that may be seen.
+func (b *Burst) journalStarted(x *Execution) {
+	if x.node.parent == nil {
+		return
+	}
+	var inputs map[string]any
+	if x.node.logs.inputs {
+		for i := range x.node.inputs {
+			in := &x.node.inputs[i]
+			if !in.given || in.desc.Raw || in.hidden {
+				continue
+			}
+			var v any
+			switch {
+			case x.masked != nil && x.masked[i]:
+				v = hiddenText
+			case in.constant:
+				v = in.value
+			case x.values != nil:
+				v = x.values[i]
+			}
+			if v == nil {
+				continue
+			}
+			if inputs == nil {
+				inputs = make(map[string]any, len(x.node.inputs))
+			}
+			inputs[in.desc.Name] = clip(v)
+		}
+	}
+	var data any
+	if inputs != nil {
+		data = map[string]any{"inputs": inputs}
+	}
+	b.journal(x, EventStarted, "", data)
+}
+
+// journalCompleted records outcomes and the outputs that may be seen.
+func (b *Burst) journalCompleted(x *Execution, outcomes []string) {
+	if x.node.parent == nil {
+		return
+	}
+	var data map[string]any
+	if len(outcomes) != 1 || outcomes[0] != DoneOutcome {
+		list := make([]any, len(outcomes))
+		for i, o := range outcomes {
+			list[i] = o
+		}
+		data = map[string]any{"outcomes": list}
+	}
+	if x.node.logs.outputs && len(x.results) > 0 && !x.secretUsed() {
+		outs := make(map[string]any, len(x.results))
+		for k, v := range x.results {
+			if !x.node.logs.hiddenOutputs[k] {
+				outs[k] = clip(v)
+			}
+		}
+		if data == nil {
+			data = map[string]any{}
+		}
+		data["outputs"] = outs
+	}
+	if data == nil {
+		b.journal(x, EventCompleted, "", nil)
+		return
+	}
+	b.journal(x, EventCompleted, "", data)
+}
+
+func (b *Burst) journalFaulted(x *Execution, err error) {
+	b.journal(x, EventFaulted, err.Error(), nil)
+}
+
+// clip keeps values of the journal small: a large one becomes the beginning of
+// its text.
+func clip(v any) any {
+	switch v := v.(type) {
+	case nil, bool, int64, float64:
+		return v
+	case string:
+		return shorten(v, maxJournalData)
+	}
+	if n, err := normalize(v, 0); err == nil {
+		v = n
+	}
+	if budget := maxJournalData; weigh(v, &budget) {
+		return v
+	}
+	return shorten(Text(v), maxJournalData)
+}
+
+// weigh reports whether v is smaller than the budget.
+func weigh(v any, budget *int) bool {
+	switch v := v.(type) {
+	case string:
+		*budget -= len(v) + 2
+	case map[string]any:
+		for k, e := range v {
+			*budget -= len(k) + 4
+			if *budget < 0 || !weigh(e, budget) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			*budget -= 2
+			if *budget < 0 || !weigh(e, budget) {
+				return false
+			}
+		}
+	default:
+		*budget -= 8
+	}
+	return *budget >= 0
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// DoneOutcome is the outcome of an activity that names no other.
+const DoneOutcome = "Done"
+
+// begin makes the execution of scheduled work; nil if it may not begin, which
+// is then an incident.
+func (b *Burst) begin(w *work) *Execution {
+	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID}
+	x.id = b.deriveID(w.node, "execution")
+	if w.owner == nil {
+		b.root = x
+	} else {
+		w.owner.kids = append(w.owner.kids, x)
+	}
+	b.open(x, w.vars)
+	if w.owner != nil && depth(x, b.limits.Depth) {
+		b.fault(x, errDepth(b.limits.Depth), brokenCall{Kind: workExecute})
+		return nil
+	}
+	return x
+}
+
+// open gives x the scope that its node declares, and the variables its parent
+// hands it.
+func (b *Burst) open(x *Execution, vars map[string]any) {
+	if len(x.node.vars) > 0 || vars != nil {
+		x.vars = make(map[string]any, len(x.node.vars)+len(vars))
+		for _, v := range x.node.vars {
+			x.vars[v.name] = v.value
+		}
+		maps.Copy(x.vars, vars)
+	}
+	if x.node.inner != nil {
+		x.scope = &scopeState{}
+	}
+}
+
+// depth reports whether x is nested deeper than limit.
+func depth(x *Execution, limit int) bool {
+	n := 0
+	for p := x; p != nil; p = p.parent {
+		if n++; n > limit+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// complete ends x with outcomes: what is below it is cancelled, its parent is
+// told next.
+func (b *Burst) complete(x *Execution, outcomes []string) {
+	if !x.Idle() {
+		b.clear(x)
+	}
+	x.status = completed
+	if len(outcomes) == 0 {
+		if outcomes = x.outcomes; len(outcomes) == 0 {
+			outcomes = doneOutcomes
+		}
+	}
+	b.remember(x)
+	b.journalCompleted(x, outcomes)
+	b.count(x, "completed")
+	if x.parent == nil {
+		b.rootDone = true
+		return
+	}
+	x.parent.drop(x)
+	b.completions = append(b.completions, completion{x.parent, Completed{Node: x.node, ID: x.id, Tag: x.tag, Outcomes: outcomes}, b.cmd})
+}
+
+var doneOutcomes = []string{DoneOutcome}
+
+// remember keeps what x put out for expressions that ask for it later.
+func (b *Burst) remember(x *Execution) {
+	home := x.boundary(x.parent)
+	if home == nil || len(x.results) == 0 || !x.node.unit.keepOutputs {
+		return
+	}
+	if home.scope.results == nil {
+		home.scope.results = map[string]map[string]any{}
+	}
+	home.scope.results[x.node.local] = x.results
+	if len(x.node.desc.Outputs) > 0 {
+		if v, ok := x.results[x.node.desc.Outputs[0].Name]; ok {
+			home.scope.last = v
+		}
+	}
+}
+
+// drop takes a child out of the list of live ones.
+func (x *Execution) drop(kid *Execution) {
+	if i := slices.Index(x.kids, kid); i >= 0 {
+		x.kids = slices.Delete(x.kids, i, i+1)
+	}
+}
+
+// clear cancels everything below x and removes its bookmarks.
+func (b *Burst) clear(x *Execution) {
+	for len(x.kids) > 0 {
+		b.cancelTree(x.kids[len(x.kids)-1])
+	}
+	b.unmark(func(m *mark) bool { return m.x == x })
+	x.deferred = nil
+}
+
+// cancelTree cancels x and everything below it, deepest first.
+func (b *Burst) cancelTree(x *Execution) {
+	if x.status != running && x.status != faulted {
+		return
+	}
+	var order []*Execution
+	for stack := []*Execution{x}; len(stack) > 0; {
+		e := stack[len(stack)-1]
+		stack = append(stack[:len(stack)-1], e.kids...)
+		order = append(order, e)
+	}
+	waiting := false
+	for _, e := range slices.Backward(order) {
+		was := e.status
+		e.status = canceled
+		e.kids, e.deferred = nil, nil
+		waiting = waiting || e.waits > 0
+		if was == running {
+			b.journal(e, EventCanceled, "", nil)
+			b.count(e, "canceled")
+		}
+	}
+	if waiting {
+		b.unmark(func(m *mark) bool { return m.x.status == canceled })
+	}
+	if x.parent != nil {
+		x.parent.drop(x)
+	}
+}
+
+// cancelAll ends the instance as Cancelled; children that it waits for are
+// cancelled with it, in slices.
+func (b *Burst) cancelAll() {
+	if b.root != nil && b.root.status == running {
+		b.cancelTree(b.root)
+	}
+	b.unmark(func(*mark) bool { return true })
+	b.cancelling, b.cancels = append(b.cancels, b.cancelling...), nil
+	b.queue, b.head, b.completions, b.late = nil, 0, nil, nil
+	b.halted, b.rootDone = false, false
+	b.root = nil
+	b.ending = workflow.Cancelled
+}
+
+// childSlice is how many children one commit starts or cancels.
+const childSlice = 100
+
+// sliceCancel moves the next slice of children into the result and reports
+// whether there are more.
+func (b *Burst) sliceCancel() bool {
+	n := min(childSlice-len(b.cancels), len(b.cancelling))
+	b.cancels = append(b.cancels, b.cancelling[:max(n, 0)]...)
+	b.cancelling = b.cancelling[max(n, 0):]
+	if len(b.cancelling) == 0 {
+		b.cancelling = nil
+	}
+	return len(b.cancelling) > 0
+}
+
+// finishAll ends the instance for a Finish activity: what still runs or waits
+// is cancelled.
+func (b *Burst) finishAll() {
+	b.finishing = false
+	if b.root == nil || b.root.status != running {
+		return
+	}
+	b.queue, b.head, b.completions = nil, 0, nil
+	b.root.pending = 0
+	if err := finishUnit(b.root, nil); err != nil {
+		b.fault(b.root, err, brokenCall{Kind: workChild, Done: &Completed{Node: b.root.node.ports["root"]}})
+		b.halted = true
+		return
+	}
+	b.complete(b.root, nil)
+	b.completions = nil
+}
+
+// settleStatus gives the header the status in which the burst leaves the
+// instance.
+func (b *Burst) settleStatus() {
+	h := &b.header
+	switch {
+	case b.ending != "":
+		h.SubStatus = b.ending
+	case b.halted:
+		h.SubStatus = workflow.Faulted
+	case b.rootDone:
+		h.SubStatus = workflow.Finished
+		b.queue, b.head = nil, 0
+	case !b.started:
+		h.SubStatus = workflow.Pending
+	default:
+		h.SubStatus = workflow.Suspended
+	}
+	h.Status = h.SubStatus.Status()
+	switch {
+	case h.Status == workflow.StatusRunning:
+		h.FinishedAt = nil
+	case h.FinishedAt == nil:
+		now := b.env.Now()
+		h.FinishedAt = &now
+	}
+}
+
+func (b *Burst) count(x *Execution, outcome string) {
+	if b.env.Metrics == nil || x.node.parent == nil {
+		return
+	}
+	typ := x.node.desc.Type
+	if x.node.inner != nil || x.node.impl == nil {
+		typ = "Elsa.WorkflowDefinitionActivity" // its name is text from a definition
+	}
+	b.env.Metrics.Activity(typ, outcome)
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Run takes one command and works until the schedule is empty, a commit is due,
+// or the burst is interrupted. It may be called several times, one after the
+// other; [Burst.Result] then covers all of them. It returns an error only when
+// ctx ended or the state is unusable: the burst must then be dropped.
+func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) {
+	if b.fatal != nil {
+		return "", b.fatal
+	}
+	b.ctx = ctx
+	defer func() { b.ctx = nil }()
+	out, err := b.take(cmd)
+	if err != nil || out != "" {
+		return out, err
+	}
+	if b.header.SubStatus.Status() == workflow.StatusRunning {
+		b.header.SubStatus = workflow.Executing
+	}
+	out, err = b.loop()
+	if err != nil {
+		b.fatal = err
+		return "", err
+	}
+	b.header.UpdatedAt = b.env.Now()
+	return out, nil
+}
+
+// take applies a command to the schedule; an outcome means there is nothing to
+// run.
+func (b *Burst) take(cmd workflow.Command) (Outcome, error) {
+	finished := b.header.SubStatus.Status() == workflow.StatusFinished
+	b.cmd = &command{ID: cmd.ID}
+	if cmd.Kind == workflow.CommandContinue {
+		b.dirty = false
+		if finished && len(b.cancelling) == 0 {
+			return NotRunning, nil
+		}
+		return "", nil
+	}
+	switch cmd.Kind {
+	case workflow.CommandStart:
+		if finished {
+			return NotRunning, nil
+		}
+		if !b.started {
+			b.started = true
+			b.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
+		}
+	case workflow.CommandResume, workflow.CommandChildEnd:
+		if out := b.takeResume(cmd, finished); out != "" {
+			return out, nil
+		}
+	case workflow.CommandCancel, workflow.CommandDelete:
+		b.interrupted.Store(false)
+		if finished && b.header.SubStatus != workflow.Faulted {
+			return NotRunning, nil
+		}
+		b.cancelAll()
+	case workflow.CommandRetry:
+		if finished && b.header.SubStatus != workflow.Faulted {
+			return NotRunning, nil
+		}
+		b.retry()
+	case workflow.CommandImport, workflow.CommandContinue:
+		fallthrough
+	default:
+		return "", fmt.Errorf("run instance %s: the engine does not know the command %q", b.header.ID, cmd.Kind)
+	}
+	b.dirty, b.fresh = true, true
+	return "", nil
+}
+
+func (b *Burst) loop() (Outcome, error) {
+	for {
+		if b.ctx.Err() != nil {
+			return "", context.Cause(b.ctx)
+		}
+		if len(b.cancelling) > 0 {
+			if b.sliceCancel() {
+				return CommitFirst, nil
+			}
+		}
+		if b.halted || b.rootDone {
+			break
+		}
+		w := b.peek()
+		if w == nil {
+			break
+		}
+		if b.interrupted.Swap(false) {
+			return Interrupted, nil
+		}
+		if b.wantsCommit(w) {
+			return CommitFirst, nil
+		}
+		if w.kind == workExecute && w.node.parent != nil {
+			if w.cmd.Count++; w.cmd.Count > b.limits.Activities {
+				b.overLimit(w)
+				break
+			}
+		}
+		b.step(b.pop())
+		if b.fatal != nil {
+			return "", b.fatal
+		}
+	}
+	b.settleStatus()
+	return Applied, nil
+}
+
+// wantsCommit tells whether a commit strategy asks for a commit before w.
+func (b *Burst) wantsCommit(w *work) bool {
+	s, fresh := b.prog.strategy, b.fresh
+	isActivity := w.node != nil && w.node.parent != nil
+	if isActivity {
+		b.fresh = false
+	}
+	after := b.askCommit
+	b.askCommit = false
+	if !b.dirty {
+		return false
+	}
+	switch {
+	case w.commit, after:
+		return true
+	case !isActivity:
+		return false
+	case s.first && fresh, w.node.commit.before:
+		return true
+	case s.every > 0:
+		return b.env.Now().Sub(b.lastCommit) >= s.every
+	}
+	return false
+}
+
+// step runs one piece of work, and tells parents about children that completed.
+func (b *Burst) step(w work) {
+	b.dirty = true
+	b.cmd = w.cmd
+	var x *Execution
+	switch w.kind {
+	case workExecute:
+		x = b.begin(&w)
+		if x == nil {
+			break
+		}
+		b.invoke(x, brokenCall{Kind: workExecute})
+	case workResume:
+		x = w.x
+		if w.resume.Bookmark.ID != "" {
+			b.journal(x, EventResumed, w.resume.Bookmark.Name, nil)
+		}
+		b.invoke(x, brokenCall{Kind: workResume, Resume: w.resume})
+	case workChild:
+		x = w.x
+		b.invoke(x, brokenCall{Kind: workChild, Done: w.done})
+	}
+	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
+		c := b.completions[0]
+		b.completions = b.completions[1:]
+		if c.to.status == faulted {
+			c.to.deferred = append(c.to.deferred, c)
+		} else if c.to.status == running {
+			b.cmd = c.cmd
+			b.invoke(c.to, brokenCall{Kind: workChild, Done: &c.done})
+		}
+	}
+	if b.halted { // completions that were not delivered wait for a retry
+		for _, c := range b.completions {
+			c.to.deferred = append(c.to.deferred, c)
+		}
+	}
+	b.completions = b.completions[:0]
+	if b.finishing && b.fatal == nil {
+		b.finishAll()
+	}
+	if x != nil && x.node.commit.after {
+		b.askCommit = true
+	}
+}
+
+// invoke calls into an activity and deals with what it left.
+func (b *Burst) invoke(x *Execution, c brokenCall) {
+	b.call++
+	before := b.effects()
+	err := b.protected(x, c)
+	if b.ctx.Err() != nil {
+		b.fatal = context.Cause(b.ctx)
+		return
+	}
+	if err != nil {
+		b.undo(x, before)
+		b.fault(x, err, c)
+		return
+	}
+	if x.status != running {
+		return
+	}
+	if x.Idle() {
+		b.complete(x, x.outcomes)
+		return
+	}
+	for i := len(b.marks) - 1; i >= 0 && b.marks[i].call == b.call; i-- {
+		if m := b.marks[i]; m.x == x {
+			b.journal(x, EventSuspended, m.Name, nil)
+			break
+		}
+	}
+}
+
+// panicError is a panic of an activity or an expression.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// protected calls the activity's code and turns a panic into an error.
+func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			var in *inputError
+			if e, ok := r.(error); ok && errors.As(e, &in) {
+				err = in
+				return
+			}
+			err = &panicError{r, debug.Stack()}
+			b.log.Error("activity panicked", "instance", b.header.ID, "activity", x.node.id, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+		}
+	}()
+	switch c.Kind {
+	case workExecute:
+		if err := x.evaluateAll(); err != nil {
+			return err
+		}
+		b.journalStarted(x)
+		return x.node.impl.Execute(b.ctx, x)
+	case workResume:
+		if x.node.resumer != nil {
+			return x.node.resumer.Resume(b.ctx, x, *c.Resume)
+		}
+	case workChild:
+		if x.node.parenter != nil {
+			return x.node.parenter.ChildCompleted(b.ctx, x, *c.Done)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// scope is what an expression sees: from is the execution whose scopes are in
+// view, x the one whose input is being evaluated.
+type scope struct {
+	b       *Burst
+	from, x *Execution
+}
+
+var _ Scope = (*scope)(nil)
+
+func (b *Burst) eval(from *Execution, c Compiled, x *Execution) (any, error) {
+	v, err := c.Eval(b.ctx, &scope{b, from, x})
+	if err != nil {
+		return nil, err
+	}
+	return Normalize(v)
+}
+
+// boundary is the execution of the definition that from belongs to; nil above
+// the workflow.
+func (x *Execution) boundary(from *Execution) *Execution {
+	for ; from != nil; from = from.parent {
+		if from.scope != nil {
+			return from
+		}
+	}
+	return nil
+}
+
+// holder finds the nearest execution, from from outwards to the boundary, that
+// has the variable, and the variable's name.
+func holder(from *Execution, name string) (*Execution, string) {
+	for e := from; e != nil; e = e.parent {
+		if e.vars != nil {
+			if _, ok := e.vars[name]; ok {
+				return e, name
+			}
+			for i := range e.node.vars {
+				if v := &e.node.vars[i]; v.id == name && name != "" {
+					return e, v.name
+				}
+			}
+		}
+		if e.scope != nil {
+			break
+		}
+	}
+	return nil, name
+}
+
+// Variable gives the value of a variable in scope, by name or id.
+func (x *Execution) Variable(name string) (any, bool) {
+	e, n := holder(x, name)
+	if e == nil {
+		return nil, false
+	}
+	return e.vars[n], true
+}
+
+// SetVariable sets the nearest variable of that name or id; one that nobody
+// declared is made for the whole definition. It returns an error for values
+// that do not fit the variable's type or have no JSON form.
+func (x *Execution) SetVariable(name string, v any) error {
+	n, err := Normalize(v)
+	if err != nil {
+		return fmt.Errorf("variable %s: %w", name, err)
+	}
+	e, name := holder(x, name)
+	if e == nil {
+		e = x.boundary(x)
+		if e.vars == nil {
+			e.vars = map[string]any{}
+		}
+	}
+	for i := range e.node.vars {
+		if d := &e.node.vars[i]; d.name == name {
+			if n, err = convertStored(n, d.alias); err != nil {
+				return fmt.Errorf("variable %s: %w", name, err)
+			}
+		}
+	}
+	e.vars[name] = n
+	return nil
+}
+
+// convertStored gives a value that is kept the form of its alias; times and
+// durations stay the text they are.
+func convertStored(v any, alias string) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	switch strings.ToLower(alias) {
+	case "string", "boolean", "bool", "int16", "int32", "int64", "byte", "integer", "int", "long", "single", "double", "decimal", "number":
+		out, err := convertType(v, alias)
+		if err != nil {
+			return nil, err
+		}
+		return Normalize(out)
+	}
+	return v, nil
+}
+
+// SetOutput sets one of the activity's outputs, and the variable or workflow
+// output that the author connected to it. Values without a JSON form end the
+// call as an incident.
+func (x *Execution) SetOutput(name string, v any) {
+	n, err := Normalize(v)
+	if err != nil {
+		panic(fmt.Errorf("output %s: %w", name, err))
+	}
+	if x.results == nil {
+		x.results = make(map[string]any, len(x.node.desc.Outputs))
+	}
+	x.results[name] = n
+	t, ok := x.node.targets[name]
+	switch {
+	case !ok:
+	case t.variable != "":
+		if err := x.parent.SetVariable(t.variable, n); err != nil {
+			panic(fmt.Errorf("output %s: %w", name, err))
+		}
+	default:
+		x.parent.SetWorkflowOutput(t.output, n)
+	}
+}
+
+// SetWorkflowOutput sets an output of the definition that the activity belongs
+// to. Values without a JSON form end the call as an incident.
+func (x *Execution) SetWorkflowOutput(name string, v any) {
+	n, err := Normalize(v)
+	if err != nil {
+		panic(fmt.Errorf("output %s: %w", name, err))
+	}
+	home := x.boundary(x)
+	home.scope.setOutput(name, n)
+	if home.parent == nil {
+		x.b.header.Output = home.scope.outputs
+	}
+}
+
+// Input gives an input of the definition that the activity belongs to.
+func (x *Execution) Input(name string) (any, bool) {
+	m := x.inputs()
+	if v, ok := m[name]; ok {
+		return v, true
+	}
+	for _, k := range sortedKeys(m) {
+		if strings.EqualFold(k, name) {
+			return m[k], true
+		}
+	}
+	if p := x.b.header.Parent; name == "ParentInstanceId" && p != nil {
+		return p.InstanceID, true
+	}
+	return nil, false
+}
+
+func (x *Execution) inputs() map[string]any {
+	if home := x.boundary(x); home != nil && home.parent != nil {
+		return home.scope.inputs
+	}
+	return x.b.inputs
+}
+
+// SetInstanceName names the instance.
+func (x *Execution) SetInstanceName(name string) { x.b.header.Name = name }
+
+// SetCorrelationID changes what correlates the instance with stimuli.
+func (x *Execution) SetCorrelationID(id string) error {
+	if err := workflow.CheckName("correlation id", id); err != nil {
+		return err
+	}
+	b := x.b
+	if id == b.header.CorrelationID {
+		return nil
+	}
+	if !b.rekeyed {
+		b.rekeyed, b.oldCorr = true, b.header.CorrelationID
+	}
+	b.header.CorrelationID = id
+	return nil
+}
+
+func (s *scope) Variable(name string) (any, bool)     { return s.from.Variable(name) }
+func (s *scope) SetVariable(name string, v any) error { return s.from.SetVariable(name, v) }
+
+func (s *scope) Variables() map[string]any {
+	out := map[string]any{}
+	for e := s.from; e != nil; e = e.parent {
+		for k, v := range e.vars {
+			if _, ok := out[k]; !ok {
+				out[k] = v
+			}
+		}
+		if e.scope != nil {
+			break
+		}
+	}
+	return out
+}
+
+func (s *scope) Input(name string) (any, bool) { return s.from.Input(name) }
+func (s *scope) Inputs() map[string]any        { return s.from.inputs() }
+
+func (s *scope) ActivityOutput(activity, name string) (any, bool) {
+	home := s.x.boundary(s.from)
+	if home == nil {
+		return nil, false
+	}
+	u := home.node.inner
+	node := u.byID[activity]
+	if node == nil {
+		node = u.byName[activity]
+	}
+	if node == nil {
+		return nil, false
+	}
+	res := home.scope.results[node.local]
+	if name == "" && len(node.desc.Outputs) > 0 {
+		name = node.desc.Outputs[0].Name
+	}
+	if v, ok := res[name]; ok {
+		return v, true
+	}
+	i := slices.IndexFunc(node.desc.Outputs, func(o workflow.OutputDescriptor) bool { return strings.EqualFold(o.Name, name) })
+	if i < 0 {
+		return nil, false
+	}
+	v, ok := res[node.desc.Outputs[i].Name]
+	return v, ok
+}
+
+func (s *scope) LastResult() any {
+	if home := s.x.boundary(s.from); home != nil {
+		return home.scope.last
+	}
+	return nil
+}
+
+func (s *scope) InstanceID() string     { return s.b.header.ID }
+func (s *scope) DefinitionID() string   { return s.b.header.DefinitionID }
+func (s *scope) DefinitionVersion() int { return s.b.header.Version }
+func (s *scope) CorrelationID() string  { return s.b.header.CorrelationID }
+
+func (s *scope) SetCorrelationID(id string) {
+	if err := s.from.SetCorrelationID(id); err != nil {
+		panic(err)
+	}
+}
+func (s *scope) InstanceName() string         { return s.b.header.Name }
+func (s *scope) SetInstanceName(name string)  { s.b.header.Name = name }
+func (s *scope) SetOutcomes(out ...string)    { s.x.SetOutcomes(out...) }
+func (s *scope) SetOutput(name string, v any) { s.from.SetWorkflowOutput(name, v) }
+
+func (s *scope) Secret(name string) (string, bool) {
+	s.b.secrets++
+	if s.b.env.Secret == nil {
+		return "", false
+	}
+	return s.b.env.Secret(name)
+}
+func (s *scope) Now() time.Time { return s.b.env.Now() }
+func (s *scope) NewID() string  { return s.b.deriveID(s.x.node, "value") }
+func (s *scope) Limits() Limits { return s.b.limits }

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// stateVersion is the format of the encoded state. A reader refuses newer ones.
+const stateVersion = 1
+
+// stateDoc is the encoded form of a burst between commits. Executions are
+// listed parents first and refer to each other by position.
+type stateDoc struct {
+	V            int                `json:"v"`
+	Seq          int64              `json:"seq,omitempty"`
+	Started      bool               `json:"started,omitempty"`
+	Halted       bool               `json:"halted,omitempty"`
+	Done         bool               `json:"done,omitempty"`
+	Ending       workflow.SubStatus `json:"ending,omitempty"`
+	Props        map[string]any     `json:"props,omitempty"`
+	Trigger      string             `json:"trigger,omitempty"`
+	TriggerUsed  bool               `json:"triggerUsed,omitempty"`
+	TriggerInput map[string]any     `json:"triggerInput,omitempty"`
+	Commands     []commandDoc       `json:"commands,omitempty"`
+	Executions   []executionDoc     `json:"executions,omitempty"`
+	Work         []workDoc          `json:"work,omitempty"`
+	Bookmarks    []bookmarkDoc      `json:"bookmarks,omitempty"`
+	Late         []lateEnd          `json:"late,omitempty"`
+	Cancel       []string           `json:"cancel,omitempty"`
+}
+
+type commandDoc struct {
+	ID    string         `json:"id"`
+	Count int            `json:"count,omitempty"`
+	Ords  map[string]int `json:"ords,omitempty"`
+}
+
+type executionDoc struct {
+	ID       string          `json:"id"`
+	Parent   int             `json:"parent"` // -1: none
+	Node     string          `json:"node"`
+	Faulted  bool            `json:"faulted,omitempty"`
+	Tag      string          `json:"tag,omitempty"`
+	Born     string          `json:"born,omitempty"`
+	Vars     map[string]any  `json:"vars,omitempty"`
+	Scope    *scopeDoc       `json:"scope,omitempty"`
+	Scratch  json.RawMessage `json:"scratch,omitempty"`
+	Outcomes []string        `json:"outcomes,omitempty"`
+	Results  map[string]any  `json:"results,omitempty"`
+	Broken   *callDoc        `json:"broken,omitempty"`
+	Deferred []completedDoc  `json:"deferred,omitempty"`
+}
+
+type scopeDoc struct {
+	Inputs  map[string]any            `json:"inputs,omitempty"`
+	Outputs map[string]any            `json:"outputs,omitempty"`
+	Results map[string]map[string]any `json:"results,omitempty"`
+	Last    any                       `json:"last,omitempty"`
+}
+
+type callDoc struct {
+	Kind   workKind      `json:"kind"`
+	Resume *resumeDoc    `json:"resume,omitempty"`
+	Done   *completedDoc `json:"done,omitempty"`
+}
+
+type resumeDoc struct {
+	Bookmark *workflow.Bookmark `json:"bookmark,omitempty"`
+	Callback string             `json:"callback,omitempty"`
+	Input    map[string]any     `json:"input,omitempty"`
+}
+
+type completedDoc struct {
+	Node     string   `json:"node"`
+	ID       string   `json:"id"`
+	Tag      string   `json:"tag,omitempty"`
+	Outcomes []string `json:"outcomes,omitempty"`
+}
+
+type workDoc struct {
+	Kind   workKind       `json:"kind"`
+	Node   string         `json:"node,omitempty"`
+	On     int            `json:"on"` // the execution: owner or x; -1: none
+	Tag    string         `json:"tag,omitempty"`
+	Vars   map[string]any `json:"vars,omitempty"`
+	Resume *resumeDoc     `json:"resume,omitempty"`
+	Done   *completedDoc  `json:"done,omitempty"`
+	Cmd    int            `json:"cmd"`
+	Commit bool           `json:"commit,omitempty"`
+}
+
+type bookmarkDoc struct {
+	workflow.Bookmark
+	On    int    `json:"on"`
+	Child string `json:"child,omitempty"`
+}
+
+// encode gives the state as compact JSON. Only live executions are kept; of a
+// finished instance the workflow's variables.
+func (b *Burst) encode() ([]byte, error) {
+	d := stateDoc{
+		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending,
+		Late: b.late, Cancel: b.cancelling,
+	}
+	if b.root != nil || !b.started {
+		d.Props, d.Trigger, d.TriggerUsed, d.TriggerInput = b.props, b.trigger, b.triggerUsed, b.triggerInput
+	}
+	index := map[*Execution]int{}
+	if err := b.encodeExecutions(&d, index); err != nil {
+		return nil, err
+	}
+	commands := map[*command]int{}
+	for i := b.head; i < len(b.queue); i++ {
+		w := &b.queue[i]
+		if !w.alive() {
+			continue
+		}
+		ci, ok := commands[w.cmd]
+		if !ok {
+			ci = len(d.Commands)
+			commands[w.cmd] = ci
+			d.Commands = append(d.Commands, commandDoc(*w.cmd))
+		}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Cmd: ci, Commit: w.commit, On: -1}
+		if w.kind == workExecute {
+			doc.Node = w.node.id
+			if w.owner != nil {
+				doc.On = index[w.owner]
+			}
+		} else {
+			doc.On = index[w.x]
+		}
+		d.Work = append(d.Work, doc)
+	}
+	for _, m := range b.marks {
+		d.Bookmarks = append(d.Bookmarks, bookmarkDoc{Bookmark: m.Bookmark, On: index[m.x], Child: m.child})
+	}
+	return encodeJSON(&d)
+}
+
+func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
+	if b.root == nil {
+		return nil
+	}
+	for stack := []*Execution{b.root}; len(stack) > 0; {
+		x := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for i := len(x.kids) - 1; i >= 0; i-- {
+			stack = append(stack, x.kids[i])
+		}
+		doc := executionDoc{ID: x.id, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw}
+		if x.parent != nil {
+			doc.Parent = index[x.parent]
+		}
+		doc.Vars = keptVariables(x)
+		if x.scope != nil {
+			doc.Scope = &scopeDoc{Inputs: x.scope.inputs, Outputs: x.scope.outputs, Results: x.scope.results, Last: x.scope.last}
+			if x.parent == nil { // the header has them
+				doc.Scope.Inputs, doc.Scope.Outputs = nil, nil
+				if doc.Scope.Results == nil && doc.Scope.Last == nil {
+					doc.Scope = nil
+				}
+			}
+		}
+		if x.scratch != nil {
+			raw, err := encodeJSON(x.scratch)
+			if err != nil {
+				return fmt.Errorf("activity %s: %w", x.node.id, err)
+			}
+			doc.Scratch = raw
+		}
+		if x.broken != nil {
+			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done)}
+		}
+		for i := range x.deferred {
+			doc.Deferred = append(doc.Deferred, *docOfCompleted(&x.deferred[i].done))
+		}
+		index[x] = len(d.Executions)
+		d.Executions = append(d.Executions, doc)
+	}
+	return nil
+}
+
+// keptVariables leaves out those that are lost at the end of a burst.
+func keptVariables(x *Execution) map[string]any {
+	out := x.vars
+	for _, v := range x.node.vars {
+		if _, ok := x.vars[v.name]; !ok || !v.memory {
+			continue
+		}
+		if len(out) == len(x.vars) {
+			out = make(map[string]any, len(x.vars))
+			for k, e := range x.vars {
+				out[k] = e
+			}
+		}
+		delete(out, v.name)
+	}
+	return out
+}
+
+func docOfResume(r *Resume) *resumeDoc {
+	if r == nil {
+		return nil
+	}
+	d := &resumeDoc{Callback: r.Callback, Input: r.Input}
+	if r.Bookmark.ID != "" {
+		d.Bookmark = &r.Bookmark
+	}
+	return d
+}
+
+func docOfCompleted(c *Completed) *completedDoc {
+	if c == nil {
+		return nil
+	}
+	return &completedDoc{Node: c.Node.id, ID: c.ID, Tag: c.Tag, Outcomes: c.Outcomes}
+}

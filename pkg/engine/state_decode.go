@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+)
+
+// decode reads an encoded state. Everything that it does not understand is an
+// error: a state that is half understood would do harm.
+func (b *Burst) decode(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var d stateDoc
+	if err := dec.Decode(&d); err != nil {
+		return fmt.Errorf("the state is not readable: %w", err)
+	}
+	if d.V != stateVersion {
+		return fmt.Errorf("the state has format %d and this node reads format %d; upgrade the node", d.V, stateVersion)
+	}
+	r := &reader{b: b}
+	b.seq, b.started, b.halted, b.rootDone, b.ending = d.Seq, d.Started, d.Halted, d.Done, d.Ending
+	b.trigger, b.triggerUsed = d.Trigger, d.TriggerUsed
+	b.props, b.triggerInput = r.object(d.Props), r.object(d.TriggerInput)
+	b.cancelling = d.Cancel
+	for _, l := range d.Late {
+		l.Input = r.object(l.Input)
+		b.late = append(b.late, l)
+	}
+	r.executions(d.Executions)
+	r.work(d.Commands, d.Work)
+	r.bookmarks(d.Bookmarks)
+	return r.err
+}
+
+// reader turns documents into live values and keeps the first error.
+type reader struct {
+	b    *Burst
+	list []*Execution
+	err  error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("the state is damaged: "+format, args...)
+	}
+}
+
+func (r *reader) value(v any) any {
+	n, err := normalize(v, 0)
+	if err != nil {
+		r.fail("%w", err)
+	}
+	return n
+}
+
+func (r *reader) object(m map[string]any) map[string]any {
+	n, err := normalizeMap(m)
+	if err != nil {
+		r.fail("%w", err)
+	}
+	return n
+}
+
+func (r *reader) node(id string) *Node {
+	n := r.b.prog.nodes[id]
+	if n == nil || n.impl == nil {
+		if r.err == nil {
+			r.err = fmt.Errorf("the state stands at activity %q, which this version of the definition does not have; was a definition that it uses as an activity changed?", id)
+		}
+		return nil
+	}
+	return n
+}
+
+func (r *reader) at(i int) *Execution {
+	if i < 0 || i >= len(r.list) {
+		r.fail("there is no execution %d", i)
+		return nil
+	}
+	return r.list[i]
+}
+
+func (r *reader) executions(docs []executionDoc) {
+	for i, d := range docs {
+		n := r.node(d.Node)
+		if n == nil {
+			return
+		}
+		x := &Execution{b: r.b, id: d.ID, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results)}
+		if d.Faulted {
+			x.status = faulted
+		}
+		switch {
+		case d.Parent < 0 && i == 0 && n.parent == nil:
+			r.b.root = x
+		case d.Parent >= 0 && d.Parent < i && n.parent == r.list[d.Parent].node:
+			x.parent = r.list[d.Parent]
+			x.parent.kids = append(x.parent.kids, x)
+		default:
+			r.fail("execution %d has no place in the tree", i)
+			return
+		}
+		r.b.open(x, nil)
+		if vars := r.object(d.Vars); vars != nil {
+			if x.vars == nil {
+				x.vars = map[string]any{}
+			}
+			maps.Copy(x.vars, vars)
+		}
+		r.scope(x, d.Scope)
+		if d.Broken != nil {
+			x.broken = &brokenCall{Kind: d.Broken.Kind, Resume: r.resume(d.Broken.Resume), Done: r.completed(d.Broken.Done)}
+			if x.broken.Kind == workResume && x.broken.Resume == nil || x.broken.Kind == workChild && x.broken.Done == nil {
+				r.fail("execution %d does not say what failed", i)
+			}
+		}
+		for _, c := range d.Deferred {
+			if done := r.completed(&c); done != nil {
+				x.deferred = append(x.deferred, completion{to: x, done: *done})
+			}
+		}
+		r.list = append(r.list, x)
+	}
+	if r.b.root != nil && r.b.rootDone {
+		r.b.root.status = completed
+	}
+}
+
+func (r *reader) scope(x *Execution, d *scopeDoc) {
+	if x.scope == nil {
+		return
+	}
+	if d != nil {
+		x.scope.inputs, x.scope.outputs, x.scope.last = r.object(d.Inputs), r.object(d.Outputs), r.value(d.Last)
+		for k, m := range d.Results {
+			if x.scope.results == nil {
+				x.scope.results = map[string]map[string]any{}
+			}
+			x.scope.results[k] = r.object(m)
+		}
+	}
+	if x.parent == nil {
+		x.scope.outputs = r.b.header.Output
+	}
+}
+
+func (r *reader) resume(d *resumeDoc) *Resume {
+	if d == nil {
+		return nil
+	}
+	out := &Resume{Callback: d.Callback, Input: r.object(d.Input)}
+	if d.Bookmark != nil {
+		out.Bookmark = *d.Bookmark
+		out.Bookmark.Payload, out.Bookmark.Metadata = r.value(d.Bookmark.Payload), r.value(d.Bookmark.Metadata)
+	}
+	return out
+}
+
+func (r *reader) completed(d *completedDoc) *Completed {
+	if d == nil {
+		return nil
+	}
+	n := r.node(d.Node)
+	if n == nil {
+		return nil
+	}
+	return &Completed{Node: n, ID: d.ID, Tag: d.Tag, Outcomes: d.Outcomes}
+}
+
+func (r *reader) work(cmds []commandDoc, docs []workDoc) {
+	commands := make([]*command, len(cmds))
+	for i, c := range cmds {
+		cmd := command(c)
+		commands[i] = &cmd
+	}
+	for i, d := range docs {
+		if r.err != nil {
+			return
+		}
+		if d.Cmd < 0 || d.Cmd >= len(commands) {
+			r.fail("work %d belongs to no command", i)
+			return
+		}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), resume: r.resume(d.Resume), done: r.completed(d.Done), cmd: commands[d.Cmd], commit: d.Commit}
+		switch d.Kind {
+		case workExecute:
+			if w.node = r.node(d.Node); w.node == nil {
+				return
+			}
+			if d.On < 0 && w.node.parent == nil {
+				break
+			}
+			if w.owner = r.at(d.On); w.owner == nil {
+				return
+			}
+			if w.node.parent != w.owner.node {
+				r.fail("work %d runs an activity of another parent", i)
+				return
+			}
+			w.owner.pending++
+		case workResume, workChild:
+			if d.Kind == workResume && w.resume == nil || d.Kind == workChild && w.done == nil {
+				r.fail("work %d says not what to do", i)
+				return
+			}
+			if w.x = r.at(d.On); w.x != nil {
+				w.x.pending++
+			}
+		default:
+			r.fail("work %d is of the unknown kind %q", i, d.Kind)
+		}
+		if r.err == nil {
+			r.b.queue = append(r.b.queue, w)
+		}
+	}
+}
+
+func (r *reader) bookmarks(docs []bookmarkDoc) {
+	for _, d := range docs {
+		x := r.at(d.On)
+		if x == nil {
+			return
+		}
+		m := &mark{Bookmark: d.Bookmark, x: x, child: d.Child, durable: !r.b.halted}
+		m.Payload, m.Metadata = r.value(d.Payload), r.value(d.Metadata)
+		x.waits++
+		r.b.marks = append(r.b.marks, m)
+	}
+}

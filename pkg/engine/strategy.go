@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// strategy is how a definition treats incidents and when its bursts commit
+// before their end.
+type strategy struct {
+	continueOnIncident bool
+	first              bool          // a commit before the first activity of a command
+	before, after      bool          // around every activity
+	every              time.Duration // periodically
+}
+
+// commitPoints say whether a commit is asked for around one activity.
+type commitPoints struct{ before, after bool }
+
+func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
+	var s strategy
+	switch name := shortName(def.Options.IncidentStrategy, "Strategy"); strings.ToLower(name) {
+	case "", "fault":
+	case "continuewithincidents":
+		s.continueOnIncident = true
+	default:
+		c.problem("bad-option", def.Place, "incident strategy %q is not one of Fault, ContinueWithIncidents", def.Options.IncidentStrategy)
+	}
+	known := []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"}
+	switch name := shortName(def.Options.CommitStrategy, "WorkflowStrategy"); strings.ToLower(strings.TrimSuffix(name, "Strategy")) {
+	case "", "default", "workflowexecuted":
+	case "workflowexecuting":
+		s.first = true
+	case "activityexecuting":
+		s.before = true
+	case "activityexecuted":
+		s.after = true
+	case "periodic":
+		s.every = 10 * time.Second
+	default:
+		c.problem("bad-option", def.Place, "commit strategy %q is not one of %s%s", def.Options.CommitStrategy, strings.Join(known, ", "), suggest(name, known))
+	}
+	if iv := def.Options.CommitInterval; iv != "" {
+		d, err := ParseDuration(iv)
+		if err != nil || d <= 0 {
+			c.problem("bad-literal", def.Place, "commit interval: %q is not a positive duration such as 10s", iv)
+		} else if s.every > 0 {
+			s.every = d
+		}
+	}
+	return s
+}
+
+// shortName takes the class out of a .NET type name and drops the suffix.
+func shortName(name, suffix string) string {
+	name, _, _ = strings.Cut(name, ",")
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], suffix)
+}
+
+func (c *compiler) commitPoints(n *Node) commitPoints {
+	s := c.prog.strategy
+	switch name := shortName(n.activity.CommitStrategy, "ActivityStrategy"); strings.ToLower(strings.TrimSuffix(name, "Activity")) {
+	case "", "default":
+		return commitPoints{before: s.before, after: s.after}
+	case "never":
+		return commitPoints{}
+	case "always":
+		return commitPoints{before: true, after: true}
+	case "executing":
+		return commitPoints{before: true}
+	case "executed":
+		return commitPoints{after: true}
+	}
+	c.problem("bad-option", n.activity.Place, "commit strategy %q of activity %s is not one of Always, Never, Executing, Executed", n.activity.CommitStrategy, n.local)
+	return commitPoints{}
+}
+
+// logging is what of a node reaches the journal.
+type logging struct {
+	inputs, outputs bool
+	hiddenOutputs   map[string]bool
+}
+
+// logging finds the log persistence mode of n: its own, else that of the
+// nearest container that has one, else the workflow's, else Include. Single
+// inputs and outputs have theirs in customProperties.logPersistenceMode, as
+// Elsa's designer writes it: {"default": …, "inputs": {"text": "Exclude"}}.
+func (c *compiler) logging(n *Node) logging {
+	mode := ""
+	var single map[string]any
+	for p := n; p != nil && mode == ""; p = p.parent {
+		mode = c.logMode(p.activity.LogPersistence, p)
+		for _, key := range []string{"logPersistenceMode", "LogPersistenceMode", "logPersistenceConfig"} {
+			switch v := p.activity.CustomProperties[key].(type) {
+			case string:
+				mode = cmpOr(mode, c.logMode(v, p))
+			case map[string]any:
+				if d, ok := field(v, "default").(string); ok {
+					mode = cmpOr(mode, c.logMode(d, p))
+				}
+				if p == n {
+					single = v
+				}
+			}
+		}
+		if mode == "" && p.inner != nil {
+			mode = c.logMode(p.inner.def.Options.LogPersistence, p)
+		}
+	}
+	include := mode != "Exclude"
+	out := logging{inputs: include, outputs: include}
+	if single == nil {
+		for i := range n.inputs {
+			n.inputs[i].hidden = !include
+		}
+		return out
+	}
+	ins, _ := field(single, "inputs").(map[string]any)
+	outs, _ := field(single, "outputs").(map[string]any)
+	out.inputs = include || len(ins) > 0
+	for i := range n.inputs {
+		n.inputs[i].hidden = excluded(ins, n.inputs[i].desc.Name, include)
+	}
+	for _, o := range n.desc.Outputs {
+		if excluded(outs, o.Name, include) {
+			if out.hiddenOutputs == nil {
+				out.hiddenOutputs = map[string]bool{}
+			}
+			out.hiddenOutputs[o.Name] = true
+		} else {
+			out.outputs = true
+		}
+	}
+	return out
+}
+
+func (c *compiler) logMode(mode string, n *Node) string {
+	switch strings.ToLower(mode) {
+	case "", "inherit", "default":
+		return ""
+	case "include":
+		return "Include"
+	case "exclude":
+		return "Exclude"
+	}
+	c.problem("bad-option", n.activity.Place, "log persistence mode %q is not one of Include, Exclude, Inherit", mode)
+	return "Exclude"
+}
+
+func excluded(modes map[string]any, name string, include bool) bool {
+	m := field(modes, name)
+	if o, ok := m.(map[string]any); ok { // newer designers write {"evaluationMode": …, "strategyType"/"mode": …}
+		for _, k := range sortedKeys(o) {
+			if s, ok := o[k].(string); ok && strings.Contains(strings.ToLower(s), "exclude") {
+				return true
+			}
+		}
+	}
+	switch s, _ := m.(string); strings.ToLower(s) {
+	case "include":
+		return false
+	case "exclude":
+		return true
+	}
+	return !include
+}
+
+// field looks a key up without regard to case.
+func field(m map[string]any, name string) any {
+	if v, ok := m[name]; ok {
+		return v
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if strings.EqualFold(k, name) {
+			return m[k]
+		}
+	}
+	return nil
+}

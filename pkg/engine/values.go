@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// maxValueDepth bounds the nesting of a value, so that a cyclic or hostile one
+// is an error and not an exhausted stack.
+const maxValueDepth = 500
+
+var errTooDeep = errors.New("value is nested too deeply (or contains itself)")
+
+// Normalize returns a deep copy of v in the engine's value space: nil, bool,
+// int64 (every whole number that fits), float64, string, []any and
+// map[string]any. Times become RFC 3339 text, durations their text, other Go
+// values what their JSON says. It returns an error for values without a JSON
+// form and for cyclic ones.
+func Normalize(v any) (any, error) { return normalize(v, 0) }
+
+func normalize(v any, depth int) (any, error) {
+	if depth > maxValueDepth {
+		return nil, errTooDeep
+	}
+	switch v := v.(type) {
+	case nil, bool, string, int64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case int32:
+		return int64(v), nil
+	case float64:
+		return number(v), nil
+	case float32:
+		return number(float64(v)), nil
+	case json.Number:
+		return parseNumber(v.String())
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano), nil
+	case time.Duration:
+		return v.String(), nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			n, err := normalize(e, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = n
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			n, err := normalize(e, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = n
+		}
+		return out, nil
+	case json.RawMessage:
+		return decodeValue(v)
+	}
+	return normalizeOther(v, depth)
+}
+
+func normalizeOther(v any, depth int) (any, error) {
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() {
+	case reflect.Bool:
+		return rv.Bool(), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return rv.Int(), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		if u := rv.Uint(); u <= math.MaxInt64 {
+			return int64(u), nil
+		}
+		return float64(rv.Uint()), nil
+	case reflect.Float32, reflect.Float64:
+		return number(rv.Float()), nil
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		return nil, fmt.Errorf("a value of type %T has no JSON form", v)
+	}
+	_ = depth // encoding/json refuses cycles by itself
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("a value of type %T has no JSON form: %w", v, err)
+	}
+	return decodeValue(raw)
+}
+
+// number gives the engine's form of f.
+func number(f float64) any {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return nil
+	case f == math.Trunc(f) && f >= -(1<<63) && f < 1<<63:
+		return int64(f)
+	}
+	return f
+}
+
+func parseNumber(s string) (any, error) {
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return i, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("number %q: %w", s, err)
+	}
+	return number(f), nil
+}
+
+// decodeValue reads one JSON value into the engine's value space.
+func decodeValue(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return normalize(v, 0)
+}
+
+// normalizeMap is [Normalize] for objects; nil stays nil.
+func normalizeMap(m map[string]any) (map[string]any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	v, err := normalize(m, 0)
+	if err != nil {
+		return nil, err
+	}
+	return v.(map[string]any), nil
+}
+
+// encodeJSON is compact JSON without HTML escapes.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

@@ -1,0 +1,329 @@
+package yaml
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Types that the notation itself knows.
+const (
+	sequenceType     = "Elsa.Sequence"
+	flowchartType    = "Elsa.Flowchart"
+	stateMachineType = "Elsa.StateMachine"
+	forkType         = "Elsa.Fork"
+	delayType        = "Elsa.Delay"
+)
+
+// workflowKey names an activity that runs a definition, or, beside a type's
+// name, which definition that is.
+const workflowKey = "workflow"
+
+// commonKeys stand beside the type of any activity.
+var commonKeys = []string{"id", "name", "result", "outputs", "trigger", "timeout", "onTimeout", "variables",
+	"commit", "logging", "mergeMode", "version", "metadata", "customProperties", "inputs", workflowKey}
+
+// yieldingKeys mean the type's own input or branch where it has one of that name:
+// SendHttpRequest has a branch timeout.
+var yieldingKeys = []string{"timeout", "onTimeout", "commit", "logging", "mergeMode"}
+
+var (
+	activityCommitNames  = []string{"Always", "Never", "Executing", "Executed"}
+	activityLoggingNames = []string{"Include", "Exclude"}
+	mergeModeNames       = []string{"None", "Stream", "Merge", "Converge", "Cascade", "Race"}
+)
+
+// building is an activity while its keys are read.
+type building struct {
+	*reader
+	a      *workflow.Activity
+	d      *workflow.Descriptor // nil for definitions used as activities and for unknown types
+	ps     []pair
+	prefix string // of the ids of its children
+	// What has to wait until the children are known, or the activity is complete.
+	connections, start, onTimeout *pair
+	timeout                       workflow.Expression
+	aliases                       map[string]string // flowchart: id in the text → id of the Fork around it
+}
+
+// activity reads an activity, or a list of them as a Sequence; nil for nothing.
+func (r *reader) activity(n *yaml.Node, at spot) *workflow.Activity {
+	if r.full {
+		return nil
+	}
+	if r.activities++; r.activities > workflow.MaxActivities {
+		r.full = true
+		r.problem("too-many-activities", n, "a definition may have up to %d activities; split it into definitions that run each other", workflow.MaxActivities)
+		return nil
+	}
+	switch {
+	case isNull(n):
+		return nil
+	case n.Kind == yaml.SequenceNode:
+		return r.sequence(n, at)
+	case n.Kind == yaml.MappingNode:
+		return r.mapped(n, at)
+	}
+	// A bare name, such as break, is an activity without inputs.
+	return r.mapped(&yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column,
+		Content: []*yaml.Node{n, {Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}}}, at)
+}
+
+func (r *reader) sequence(n *yaml.Node, at spot) *workflow.Activity {
+	a := &workflow.Activity{Type: sequenceType, ID: at.listID(), Place: r.place(n)}
+	a.Activities = r.children(n, at.prefix(a.ID))
+	return a
+}
+
+// children reads the items of a list of activities.
+func (r *reader) children(n *yaml.Node, prefix string) []*workflow.Activity {
+	out := []*workflow.Activity{}
+	seen := map[string]int{}
+	for _, c := range n.Content {
+		if isNull(c) {
+			r.shape(c, "an activity", "a mapping that names its type")
+			continue
+		}
+		if a := r.activity(c, spot{path: prefix, seen: seen}); a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (r *reader) lookup(name string) *workflow.Descriptor {
+	if d := r.types.ByShortName(name); d != nil {
+		return d
+	}
+	return r.types.ByType(name)
+}
+
+// mapped reads an activity from a mapping.
+func (r *reader) mapped(n *yaml.Node, at spot) *workflow.Activity {
+	b := &building{reader: r, ps: r.pairs(n)}
+	key := b.typeKey(n)
+	if key == nil {
+		return nil
+	}
+	b.a = &workflow.Activity{Place: r.place(key.key)}
+	b.name(*key)
+	derived := at.id
+	if short := idBase(b.a.Type); derived == "" {
+		derived = at.next(short)
+	}
+	b.a.ID = derived
+	for _, p := range b.ps {
+		if p.name == "id" {
+			if b.a.ID = r.text(p.val, "id"); b.a.ID == "" {
+				b.a.ID = derived
+			} else if at.key && b.a.ID != at.id {
+				r.problem("two-ids", p.val, "the key %s is already the id of this activity", at.id)
+				b.a.ID = at.id
+			}
+		}
+	}
+	b.prefix = at.prefix(b.a.ID)
+	if b.a.Ref == nil || key.name != workflowKey {
+		b.body(key.val)
+	}
+	for _, p := range b.ps {
+		if p.key != key.key && !b.common(p) && !b.own(p) {
+			b.stranger(p)
+		}
+	}
+	b.connect()
+	return b.wrapTimeout(at)
+}
+
+// typeKey finds the key that names the type.
+func (b *building) typeKey(n *yaml.Node) *pair {
+	var typed, free []*pair
+	var ref *pair
+	for i := range b.ps {
+		p := &b.ps[i]
+		switch {
+		case p.name == workflowKey:
+			ref = p
+		case slices.Contains(commonKeys, p.name):
+		case b.lookup(p.name) != nil:
+			typed = append(typed, p)
+		default:
+			free = append(free, p)
+		}
+	}
+	if len(typed) > 0 {
+		best := typed[0]
+		for _, p := range typed {
+			if d := b.lookup(p.name); !slices.ContainsFunc(typed, func(o *pair) bool { return o != p && !owns(d, o.name) }) {
+				best = p
+				break
+			}
+		}
+		return best
+	}
+	// A capital without a dot is the name of a definition.
+	for _, p := range free {
+		if isDefinitionName(p.name) {
+			return p
+		}
+	}
+	if ref != nil {
+		return ref
+	}
+	for _, p := range free {
+		if !b.branches[p.name] {
+			return p
+		}
+	}
+	if len(free) > 0 {
+		return free[0]
+	}
+	b.problem("missing-activity-type", n, "this activity has no type; one key must name it, such as writeLine: hello")
+	return nil
+}
+
+// isDefinitionName tells whether a name can be that of a definition used as an
+// activity: the designer gives those PascalCase names.
+func isDefinitionName(name string) bool {
+	c, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsUpper(c) && !strings.Contains(name, ".")
+}
+
+// name sets the type, and what definition it names.
+func (b *building) name(key pair) {
+	b.d = b.lookup(key.name)
+	switch {
+	case b.d != nil:
+		b.a.Type = b.d.Type
+	case key.name == workflowKey:
+		b.ref(key.val)
+	default:
+		b.a.Type = key.name
+		names := b.typeNames()
+		near := workflow.Nearest(key.name, names)
+		for _, p := range b.ps {
+			if p.name == workflowKey && !isNull(p.val) {
+				b.named(p.val)
+				return
+			}
+		}
+		if isDefinitionName(key.name) && !strings.EqualFold(near, key.name) {
+			return // the compiler looks for a definition of that name
+		}
+		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", shorten(key.name), workflow.DidYouMean(key.name, names))
+	}
+}
+
+func (b *building) typeNames() []string {
+	names := []string{workflowKey}
+	for _, d := range b.types.All() {
+		names = append(names, d.ShortName())
+	}
+	return names
+}
+
+// common reads the keys that any activity may have.
+func (b *building) common(p pair) bool {
+	a := b.a
+	if slices.Contains(yieldingKeys, p.name) && owns(b.d, p.name) {
+		return false
+	}
+	switch p.name {
+	case "id":
+	case "name":
+		a.Name = b.text(p.val, p.name)
+	case "result":
+		b.result(p)
+	case "outputs":
+		for _, o := range b.entries(p.val, "outputs") {
+			b.output(o, b.text(o.val, "the variable that takes "+o.name))
+		}
+	case "trigger":
+		a.CanStart = b.truth(p.val, p.name)
+		if a.CanStart && b.d != nil && !b.d.Trigger {
+			b.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
+		}
+	case "timeout":
+		in, _ := b.delayInput()
+		b.timeout = b.expression(p.val, in)
+	case "onTimeout":
+		b.onTimeout = &p
+	case "variables":
+		a.Variables = b.variables(p.val)
+	case "commit":
+		a.CommitStrategy = b.choice(p, activityCommitNames)
+	case "logging":
+		a.LogPersistence = b.choice(p, activityLoggingNames)
+	case "mergeMode":
+		a.MergeMode = b.choice(p, mergeModeNames)
+	case "version":
+		if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
+			a.Version = int(v)
+		} else {
+			b.shape(p.val, p.name, "a whole number")
+		}
+	case "metadata":
+		a.Metadata = b.dict(p.val, p.name)
+	case "customProperties":
+		for k, v := range b.dict(p.val, p.name) {
+			setProperty(&a.CustomProperties, k, v)
+		}
+	case "inputs":
+		if b.d != nil {
+			return false
+		}
+		for _, in := range b.entries(p.val, "inputs") {
+			b.input(in, workflow.InputDescriptor{Name: in.name})
+		}
+	case workflowKey:
+		return b.a.Ref != nil
+	default:
+		return false
+	}
+	return true
+}
+
+// result gives the first output to a variable.
+func (b *building) result(p pair) {
+	target := b.text(p.val, p.name)
+	switch {
+	case target == "":
+	case b.d != nil && len(b.d.Outputs) > 0:
+		b.target(b.d.Outputs[0].Name, target)
+	case b.d != nil:
+		b.problem("no-output", p.key, "%s has no output that a variable could take", b.d.ShortName())
+	default:
+		b.problem("no-output", p.key, "name the output: write outputs: {name: %s}", shorten(target))
+	}
+}
+
+func (b *building) output(p pair, target string) {
+	if b.d == nil {
+		b.target(p.name, target)
+		return
+	}
+	var known []string
+	for _, o := range b.d.Outputs {
+		if strings.EqualFold(o.Name, p.name) {
+			b.target(o.Name, target)
+			return
+		}
+		known = append(known, o.Name)
+	}
+	b.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), shorten(p.name), workflow.DidYouMean(p.name, known))
+}
+
+func (b *building) target(output, variable string) {
+	if variable == "" {
+		return
+	}
+	if b.a.Outputs == nil {
+		b.a.Outputs = map[string]string{}
+	}
+	b.a.Outputs[output] = variable
+}

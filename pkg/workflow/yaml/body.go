@@ -1,0 +1,319 @@
+package yaml
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// owns tells whether a type has an input, a branch or a list of this name.
+func owns(d *workflow.Descriptor, name string) bool {
+	return d != nil && slices.Contains(ownKeys(d), name)
+}
+
+// ownKeys lists what a type may have in or beside its value.
+func ownKeys(d *workflow.Descriptor) []string {
+	var keys []string
+	for _, in := range d.Inputs {
+		keys = append(keys, in.Name)
+	}
+	keys = append(keys, d.Ports...)
+	if d.List != "" {
+		keys = append(keys, d.List, "variables")
+	}
+	if d.Cases != "" && !slices.Contains(keys, d.Cases) {
+		keys = append(keys, d.Cases)
+	}
+	switch d.Type {
+	case flowchartType:
+		keys = append(keys, "start", "connections", "mode")
+	case stateMachineType:
+		keys = append(keys, "initial", "states")
+	}
+	return keys
+}
+
+// body reads the value of the key that names the type.
+func (b *building) body(n *yaml.Node) {
+	d := b.d
+	switch {
+	case isNull(n):
+	case d == nil:
+		b.freeBody(n)
+	case n.Kind == yaml.SequenceNode:
+		b.listBody(n)
+	case n.Kind == yaml.MappingNode && b.standsForBranch(n):
+		b.port(d.MainPort, n)
+	case n.Kind == yaml.MappingNode && isKind(n) && d.Main != "" && !owns(d, n.Content[0].Value):
+		b.main(n)
+	case n.Kind == yaml.MappingNode:
+		for _, p := range b.pairs(n) {
+			if !b.own(p) {
+				b.unknown(p, d.ShortName(), ownKeys(d))
+			}
+		}
+	case d.Main == "":
+		b.problem("no-main-input", n, "%s does not take a single value%s", d.ShortName(), b.hint())
+	default:
+		b.main(n)
+	}
+}
+
+// hint says what a type takes.
+func (b *building) hint() string {
+	keys := ownKeys(b.d)
+	if len(keys) == 0 {
+		return "; leave the value empty"
+	}
+	return "; it has " + strings.Join(keys, ", ")
+}
+
+// listBody reads a list: the children, the cases, the main branch or the main
+// input.
+func (b *building) listBody(n *yaml.Node) {
+	d := b.d
+	switch {
+	case d.List != "":
+		b.list(n)
+	case d.Cases != "" && d.Main == "":
+		b.cases(n)
+	case d.MainPort != "" && (d.Main == "" || b.allActivities(n)):
+		b.port(d.MainPort, n)
+	case d.Main != "":
+		b.main(n)
+	default:
+		b.problem("no-main-input", n, "%s does not take a list%s", d.ShortName(), b.hint())
+	}
+}
+
+// standsForBranch tells whether a mapping is an activity that is the main
+// branch, rather than a mapping of inputs.
+func (b *building) standsForBranch(n *yaml.Node) bool {
+	if b.d.MainPort == "" {
+		return false
+	}
+	found := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		if owns(b.d, key) {
+			return false
+		}
+		found = found || b.lookup(key) != nil || key == workflowKey || isDefinitionName(key)
+	}
+	return found
+}
+
+func (b *building) allActivities(n *yaml.Node) bool {
+	for _, c := range n.Content {
+		if c.Kind != yaml.MappingNode || !slices.ContainsFunc(c.Content, func(k *yaml.Node) bool { return b.lookup(k.Value) != nil }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *building) main(n *yaml.Node) {
+	in, _ := b.d.Input(b.d.Main)
+	b.input(pair{b.d.Main, n, n}, in)
+}
+
+// own reads an input, a branch, children or cases, wherever they stand. It
+// reports false for a key that the type does not have.
+func (b *building) own(p pair) bool {
+	d := b.d
+	if d == nil || !owns(d, p.name) {
+		return false
+	}
+	if in, ok := d.Input(p.name); ok && p.name != d.Cases {
+		b.input(p, in)
+		return true
+	}
+	switch {
+	case slices.Contains(d.Ports, p.name):
+		b.port(p.name, p.val)
+	case p.name == d.List:
+		b.list(p.val)
+	case p.name == d.Cases:
+		b.cases(p.val)
+	case p.name == "variables":
+		b.a.Variables = b.variables(p.val)
+	case p.name == "start":
+		b.start = &p
+	case p.name == "connections":
+		b.connections = &p
+	case p.name == "mode":
+		if m := modes[b.choice(p, modeNames)]; m != "" {
+			setProperty(&b.a.CustomProperties, modeProperty, m)
+		}
+	case p.name == "initial":
+		b.a.Initial = b.text(p.val, p.name)
+	case p.name == "states":
+		b.states(p.val)
+	}
+	return true
+}
+
+// stranger reports a key that is none of the activity's. What stands there is
+// still read when it looks like a branch, for the problems in it.
+func (b *building) stranger(p pair) {
+	if b.d == nil && b.a.Ref == nil {
+		if p.val.Kind == yaml.SequenceNode || b.branches[p.name] {
+			b.port(p.name, p.val)
+			return
+		}
+	}
+	if b.d != nil && b.lookup(p.name) != nil {
+		b.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
+		return
+	}
+	where, known := b.a.Type, slices.Clone(commonKeys)
+	if b.d != nil {
+		where, known = b.d.ShortName(), append(known, ownKeys(b.d)...)
+	}
+	b.unknown(p, where, known)
+}
+
+func (b *building) input(p pair, in workflow.InputDescriptor) {
+	if _, twice := b.a.Inputs[in.Name]; twice {
+		b.problem("duplicate-key", p.key, "the input %s is given twice", in.Name)
+		return
+	}
+	e := b.expression(p.val, in)
+	if e.IsZero() {
+		return
+	}
+	if b.a.Inputs == nil {
+		b.a.Inputs = map[string]workflow.Expression{}
+	}
+	b.a.Inputs[in.Name] = e
+}
+
+func (b *building) port(name string, n *yaml.Node) {
+	if b.a.Ports[name] != nil {
+		b.problem("duplicate-key", n, "the branch %s is given twice", name)
+		return
+	}
+	child := b.activity(n, branch(b.prefix, name))
+	if child == nil {
+		return
+	}
+	if b.a.Ports == nil {
+		b.a.Ports = map[string]*workflow.Activity{}
+	}
+	b.a.Ports[name] = child
+}
+
+// list reads the children: a list, or, in a flowchart, a mapping from ids.
+func (b *building) list(n *yaml.Node) {
+	if b.a.Activities != nil {
+		b.problem("duplicate-key", n, "the activities of %s are given twice", b.d.ShortName())
+		return
+	}
+	switch {
+	case isNull(n):
+		b.a.Activities = []*workflow.Activity{}
+	case n.Kind == yaml.SequenceNode:
+		b.a.Activities = b.children(n, b.prefix)
+		b.rememberForks()
+	case n.Kind == yaml.MappingNode && b.d.Type == flowchartType:
+		b.a.Activities = []*workflow.Activity{}
+		for _, p := range b.pairs(n) {
+			if isNull(p.val) {
+				b.shape(p.val, "the activity "+p.name, "a mapping that names its type")
+			} else if a := b.activity(p.val, spot{id: p.name, key: true}); a != nil {
+				b.a.Activities = append(b.a.Activities, a)
+			}
+		}
+		b.rememberForks()
+	default:
+		b.shape(n, b.d.List, "a list of activities")
+	}
+}
+
+// freeBody reads the value of a type without a descriptor: a mapping of inputs.
+func (b *building) freeBody(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		if b.a.Ref != nil || isDefinitionName(b.a.Type) {
+			b.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
+		}
+		return
+	}
+	for _, p := range b.pairs(n) {
+		b.input(p, workflow.InputDescriptor{Name: p.name})
+	}
+}
+
+// ref reads workflow: id, or workflow: {id, version, inputs…}.
+func (b *building) ref(n *yaml.Node) {
+	b.a.Ref = &workflow.DefinitionRef{}
+	if n.Kind != yaml.MappingNode {
+		b.a.Ref.ID = b.text(n, "the id of the definition that is run")
+		if b.a.Ref.ID == "" {
+			b.shape(n, workflowKey, "the id of a definition")
+		}
+		b.a.Type = pascal(b.a.Ref.ID)
+		return
+	}
+	for _, p := range b.pairs(n) {
+		switch {
+		case b.identity(p):
+		case p.name == "inputs":
+			for _, in := range b.entries(p.val, "inputs") {
+				b.input(in, workflow.InputDescriptor{Name: in.name})
+			}
+		default:
+			b.input(p, workflow.InputDescriptor{Name: p.name})
+		}
+	}
+	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
+		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
+	}
+	b.a.Type = pascal(b.a.Ref.ID)
+}
+
+// named reads workflow: … beside a type's name.
+func (b *building) named(n *yaml.Node) {
+	b.a.Ref = &workflow.DefinitionRef{}
+	if n.Kind != yaml.MappingNode {
+		b.a.Ref.ID = b.text(n, workflowKey)
+		return
+	}
+	for _, p := range b.pairs(n) {
+		if !b.identity(p) {
+			b.unknown(p, workflowKey, []string{"id", "version", "versionId"})
+		}
+	}
+}
+
+func (b *building) identity(p pair) bool {
+	switch p.name {
+	case "id":
+		b.a.Ref.ID = b.text(p.val, p.name)
+	case "versionId":
+		b.a.Ref.VersionID = b.text(p.val, p.name)
+	case "version":
+		if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
+			b.a.Ref.Version, b.a.Version = int(v), int(v)
+		} else {
+			b.shape(p.val, p.name, "a whole number")
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// pascal makes the type name that the designer would give a definition.
+func pascal(id string) string {
+	var out strings.Builder
+	for _, w := range strings.FieldsFunc(id, func(c rune) bool { return strings.ContainsRune("-_.: ", c) }) {
+		out.WriteString(workflow.UpperFirst(w))
+	}
+	if out.Len() == 0 {
+		return "Workflow"
+	}
+	return out.String()
+}

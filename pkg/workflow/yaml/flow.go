@@ -1,0 +1,171 @@
+package yaml
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// rememberForks notes which children became the inner part of a Fork because
+// they have a timeout: the text calls them by their own id.
+func (b *building) rememberForks() {
+	b.aliases = map[string]string{}
+	for _, a := range b.a.Activities {
+		if inner := timedActivity(a); inner != nil {
+			b.aliases[inner.ID] = a.ID
+		}
+	}
+}
+
+// connect reads start and connections once the children are known.
+func (b *building) connect() {
+	if b.start != nil {
+		b.a.Start = b.known(b.start.val, b.text(b.start.val, "start"))
+	}
+	if b.connections == nil {
+		return
+	}
+	n := b.connections.val
+	b.a.Connections = []workflow.Connection{}
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		b.shape(n, "connections", "a list, such as [a -> b, b.True -> c]")
+		return
+	}
+	for _, c := range n.Content {
+		switch c.Kind {
+		case yaml.ScalarNode:
+			b.arrows(c)
+		case yaml.MappingNode:
+			b.connection(c)
+		default:
+			b.shape(c, "a connection", "a text such as a.True -> b")
+		}
+	}
+}
+
+func (b *building) ids() []string {
+	var ids []string
+	for _, a := range b.a.Activities {
+		ids = append(ids, a.ID)
+		if inner := timedActivity(a); inner != nil {
+			ids = append(ids, inner.ID)
+		}
+	}
+	return ids
+}
+
+// resolve gives the id of a child, "" if there is none.
+func (b *building) resolve(id string) string {
+	if fork := b.aliases[id]; fork != "" {
+		return fork
+	}
+	for _, a := range b.a.Activities {
+		if a.ID == id {
+			return id
+		}
+	}
+	return ""
+}
+
+// known resolves an id and reports an unknown one.
+func (b *building) known(n *yaml.Node, id string) string {
+	if id == "" {
+		return ""
+	}
+	found := b.resolve(id)
+	if found == "" {
+		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(id), workflow.DidYouMean(id, b.ids()))
+	}
+	return found
+}
+
+// arrows reads a.Port -> b, or a longer chain of them.
+func (b *building) arrows(n *yaml.Node) {
+	ends := strings.Split(strings.ReplaceAll(n.Value, "→", "->"), "->")
+	if len(ends) < 2 {
+		b.shape(n, "a connection", "written as from -> to")
+		return
+	}
+	for i := 0; i+1 < len(ends); i++ {
+		con := workflow.Connection{Place: b.place(n)}
+		var ok, ok2 bool
+		con.Source, con.SourcePort, ok = b.endpoint(n, ends[i])
+		con.Target, con.TargetPort, ok2 = b.endpoint(n, ends[i+1])
+		if i+2 < len(ends) && ok2 && con.TargetPort != "" {
+			// In a chain the port belongs to the connection that leaves.
+			con.TargetPort = ""
+		}
+		if ok && ok2 {
+			b.addConnection(con)
+		}
+	}
+}
+
+// endpoint reads id or id.port; ids and ports may have dots themselves, so the
+// longest id that exists wins.
+func (b *building) endpoint(n *yaml.Node, text string) (id, port string, ok bool) {
+	text = strings.TrimSpace(text)
+	for at := len(text); at > 0; at = strings.LastIndexByte(text[:at], '.') {
+		if found := b.resolve(strings.TrimSpace(text[:at])); found != "" {
+			return found, strings.TrimSpace(strings.TrimPrefix(text[at:], ".")), true
+		}
+	}
+	name, _, _ := strings.Cut(text, ".")
+	b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(text), workflow.DidYouMean(name, b.ids()))
+	return "", "", false
+}
+
+// connection reads {from, port, to}, or the names that Elsa's JSON has.
+func (b *building) connection(n *yaml.Node) {
+	con := workflow.Connection{Place: b.place(n)}
+	var from, to *pair
+	for _, p := range b.pairs(n) {
+		switch p.name {
+		case "from", "source":
+			from = &p
+		case "to", "target":
+			to = &p
+		case "port", "sourcePort":
+			con.SourcePort = b.text(p.val, p.name)
+		case "targetPort":
+			con.TargetPort = b.text(p.val, p.name)
+		default:
+			b.unknown(p, "a connection", []string{"from", "port", "to", "targetPort"})
+		}
+	}
+	if from == nil || to == nil {
+		b.problem("wrong-shape", n, "a connection needs from and to")
+		return
+	}
+	var ok, ok2 bool
+	end := func(p *pair, port *string) (string, bool) {
+		text := b.text(p.val, p.name)
+		if *port != "" {
+			id := b.known(p.val, text)
+			return id, id != ""
+		}
+		id, given, ok := b.endpoint(p.val, text)
+		*port = given
+		return id, ok
+	}
+	con.Source, ok = end(from, &con.SourcePort)
+	con.Target, ok2 = end(to, &con.TargetPort)
+	if ok && ok2 {
+		b.addConnection(con)
+	}
+}
+
+func (b *building) addConnection(con workflow.Connection) {
+	if con.SourcePort == "Done" {
+		con.SourcePort = ""
+	}
+	if con.TargetPort == "In" {
+		con.TargetPort = ""
+	}
+	b.a.Connections = append(b.a.Connections, con)
+}

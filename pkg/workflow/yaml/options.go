@@ -1,0 +1,69 @@
+package yaml
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var (
+	optionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "usableAsActivity", "autoUpdate", "catchUp", "logging", "flowcharts"}
+	activationNames = []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
+	incidentNames   = []string{"Fault", "ContinueWithIncidents"}
+	commitNames     = []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"}
+	catchUpNames    = []string{"skip", "one", "all"}
+	loggingNames    = []string{"Include", "Exclude"}
+	modeNames       = []string{"counter", "token"}
+)
+
+// modeProperty is Elsa's name of the setting that selects the flowchart engine.
+const modeProperty = "Flowchart:ExecutionMode"
+
+var modes = map[string]string{"counter": "CounterBased", "token": "TokenBased"}
+
+func (r *reader) options(n *yaml.Node, d *workflow.Definition) {
+	o := &d.Options
+	for _, p := range r.entries(n, "options") {
+		switch p.name {
+		case "activation":
+			o.ActivationStrategy = r.choice(p, activationNames)
+		case "incidents":
+			o.IncidentStrategy = r.choice(p, incidentNames)
+		case "commit":
+			o.CommitStrategy = r.choice(p, commitNames)
+		case "commitInterval":
+			o.CommitInterval = r.text(p.val, p.name)
+		case "usableAsActivity":
+			o.UsableAsActivity = r.truth(p.val, p.name)
+		case "autoUpdate":
+			o.AutoUpdate = r.truth(p.val, p.name)
+		case "catchUp":
+			o.CatchUp = r.choice(p, catchUpNames)
+		case "logging":
+			o.LogPersistence = r.choice(p, loggingNames)
+		case "flowcharts":
+			if m := modes[r.choice(p, modeNames)]; m != "" {
+				setProperty(&d.CustomProperties, modeProperty, m)
+			}
+		default:
+			r.unknown(p, "options", optionKeys)
+		}
+	}
+}
+
+// choice reads one of some names, without regard to case. Names of Elsa's own
+// types (which have a dot) pass, for the compiler to judge.
+func (r *reader) choice(p pair, names []string) string {
+	s := r.text(p.val, p.name)
+	for _, name := range names {
+		if strings.EqualFold(s, name) {
+			return name
+		}
+	}
+	if s != "" && !strings.Contains(s, ".") {
+		r.problem("bad-value", p.val, "%s must be one of %s, not %q%s", p.name, strings.Join(names, ", "), shorten(s), workflow.DidYouMean(s, names))
+	}
+	return s
+}

@@ -1,0 +1,176 @@
+package yaml
+
+import (
+	"maps"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// activity writes an activity at a spot, leaving out the id that the spot gives.
+func (w *writer) activity(a *workflow.Activity, at spot) *yaml.Node {
+	if inner := timedActivity(a); inner != nil && !owns(w.descriptor(inner), "timeout") {
+		late := a.Activities[1]
+		m := w.mapped(inner, at, at.derive(inner.Type))
+		delay := late.Activities[0].Inputs[timeSpan]
+		in, _ := (&reader{types: w.types}).delayInput()
+		put(m, "timeout", w.expression(delay, in))
+		if len(late.Activities) > 1 {
+			put(m, "onTimeout", w.children(late.Activities[1:], late.ID))
+		}
+		return m
+	}
+	if a.Type == sequenceType && a.Activities != nil && isPlain(a) && a.Version <= 1 && len(a.Inputs) == 0 {
+		if at.port && a.ID != at.path {
+			return w.mapped(a, at, at.derive(a.Type))
+		}
+		id := at.listID()
+		if a.ID == id {
+			return w.children(a.Activities, at.prefix(a.ID))
+		}
+		return w.mapped(a, at, id)
+	}
+	return w.mapped(a, at, at.derive(a.Type))
+}
+
+// derive gives the id that an activity of this type has here if none is given.
+func (s spot) derive(typ string) string {
+	if s.id != "" {
+		return s.id
+	}
+	return s.next(idBase(typ))
+}
+
+func (w *writer) children(as []*workflow.Activity, prefix string) *yaml.Node {
+	n := list()
+	seen := map[string]int{}
+	for _, a := range as {
+		n.Content = append(n.Content, w.activity(a, spot{path: prefix, seen: seen}))
+	}
+	if len(as) == 0 {
+		flow(n)
+	}
+	return n
+}
+
+func (w *writer) descriptor(a *workflow.Activity) *workflow.Descriptor {
+	if a.Ref != nil {
+		return nil
+	}
+	return w.types.ByType(a.Type)
+}
+
+// mapped writes an activity as a mapping.
+func (w *writer) mapped(a *workflow.Activity, at spot, derived string) *yaml.Node {
+	m := mapping()
+	d := w.descriptor(a)
+	prefix := at.prefix(a.ID)
+	beside := mapping()
+	if d != nil {
+		key := d.ShortName()
+		if w.types.ByShortName(key) != d {
+			key = d.Type
+		}
+		put(m, key, w.body(a, d, prefix, beside))
+	} else {
+		w.free(m, a, prefix, beside)
+	}
+	if a.ID != "" && a.ID != derived {
+		put(m, "id", text(a.ID))
+	}
+	putText(m, "name", a.Name)
+	if a.CanStart {
+		put(m, "trigger", plain("true"))
+	}
+	w.targets(m, a, d)
+	m.Content = append(m.Content, beside.Content...)
+	if len(a.Variables) > 0 {
+		put(m, "variables", w.variables(a.Variables))
+	}
+	putText(m, "commit", a.CommitStrategy)
+	putText(m, "logging", a.LogPersistence)
+	putText(m, "mergeMode", a.MergeMode)
+	if a.Version > 1 && a.Ref == nil {
+		put(m, "version", data(a.Version))
+	}
+	custom := writtenProperties(a.CustomProperties)
+	if a.Type == flowchartType {
+		takeMode(custom)
+	}
+	if len(custom) > 0 {
+		put(m, "customProperties", data(custom))
+	}
+	if meta := writtenMetadata(a.Metadata); len(meta) > 0 {
+		put(m, "metadata", data(meta))
+	}
+	return m
+}
+
+// targets writes which variables take the outputs.
+func (w *writer) targets(m *yaml.Node, a *workflow.Activity, d *workflow.Descriptor) {
+	outs := maps.Clone(a.Outputs)
+	maps.DeleteFunc(outs, func(_, to string) bool { return to == "" })
+	var known []string
+	if d != nil {
+		for i, o := range d.Outputs {
+			if to := outs[o.Name]; i == 0 && to != "" {
+				put(m, "result", text(w.variable(to)))
+				delete(outs, o.Name)
+			}
+			known = append(known, o.Name)
+		}
+	}
+	n := mapping()
+	for _, name := range sortedNames(outs, known, d == nil) {
+		put(n, name, text(w.variable(outs[name])))
+	}
+	if len(n.Content) > 0 {
+		put(m, "outputs", flow(n))
+	}
+}
+
+// free writes an activity without a descriptor: a definition that is run, or an
+// unknown type.
+func (w *writer) free(m *yaml.Node, a *workflow.Activity, prefix string, beside *yaml.Node) {
+	inputs := mapping()
+	for _, name := range sortedNames(a.Inputs, nil, true) {
+		put(inputs, name, w.expression(a.Inputs[name], workflow.InputDescriptor{}))
+	}
+	for _, name := range sortedNames(a.Ports, nil, true) {
+		put(beside, name, w.activity(a.Ports[name], branch(prefix, name)))
+	}
+	if len(a.Activities) > 0 {
+		put(beside, "activities", w.children(a.Activities, prefix))
+	}
+	ref := mapping()
+	if a.Ref != nil {
+		putText(ref, "id", a.Ref.ID)
+		putText(ref, "versionId", a.Ref.VersionID)
+		if a.Ref.Version != 0 {
+			put(ref, "version", data(a.Ref.Version))
+		}
+		flow(ref)
+	}
+	var target *yaml.Node
+	if len(ref.Content) > 0 {
+		target = ref
+		if a.Ref.ID != "" && a.Ref.VersionID == "" && a.Ref.Version == 0 {
+			target = text(a.Ref.ID)
+		}
+	}
+	if a.Ref != nil && (a.Type == pascal(a.Ref.ID) || !isDefinitionName(a.Type) || (&reader{types: w.types}).lookup(a.Type) != nil) {
+		put(m, workflowKey, target)
+		if len(inputs.Content) > 0 {
+			put(beside, "inputs", inputs)
+		}
+		return
+	}
+	if len(inputs.Content) == 0 {
+		inputs = empty()
+	}
+	put(m, a.Type, inputs)
+	if target != nil {
+		put(m, workflowKey, target)
+	}
+}

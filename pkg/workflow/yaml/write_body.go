@@ -1,0 +1,173 @@
+package yaml
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// body writes the value of the key that names the type; what finds no room in it
+// goes beside.
+func (w *writer) body(a *workflow.Activity, d *workflow.Descriptor, prefix string, beside *yaml.Node) *yaml.Node {
+	inputs := mapping()
+	var names []string
+	for _, in := range d.Inputs {
+		names = append(names, in.Name)
+	}
+	for _, name := range sortedNames(a.Inputs, names, false) {
+		in, _ := d.Input(name)
+		if n := w.expression(a.Inputs[name], in); !isNull(n) {
+			put(inputs, name, n)
+		}
+	}
+	ports := mapping()
+	for _, name := range sortedNames(a.Ports, d.Ports, true) {
+		if a.Ports[name] != nil {
+			put(ports, name, w.activity(a.Ports[name], branch(prefix, name)))
+		}
+	}
+	add := func(m *yaml.Node) { beside.Content = append(beside.Content, m.Content...) }
+	switch {
+	case d.Type == flowchartType:
+		add(inputs)
+		add(ports)
+		return w.flowchart(a, prefix)
+	case d.Type == stateMachineType:
+		add(inputs)
+		add(ports)
+		return w.machine(a, prefix)
+	case d.List != "":
+		add(inputs)
+		add(ports)
+		if a.Activities == nil {
+			return empty()
+		}
+		return w.children(a.Activities, prefix)
+	case d.Cases != "" && d.Main == "":
+		add(inputs)
+		add(ports)
+		if a.Cases == nil {
+			return empty()
+		}
+		return w.caseList(a.Cases, d, prefix)
+	case d.MainPort != "" && d.Main == "" && len(inputs.Content) == 0 && len(ports.Content) == 2 && ports.Content[0].Value == d.MainPort && ports.Content[1].Kind == yaml.SequenceNode:
+		return ports.Content[1]
+	}
+	add(ports)
+	if d.Cases != "" && a.Cases != nil {
+		put(beside, d.Cases, w.casesBeside(a.Cases, d, prefix))
+	}
+	return w.inputs(inputs, d)
+}
+
+// inputs writes the inputs: the main one alone as the value itself.
+func (w *writer) inputs(m *yaml.Node, d *workflow.Descriptor) *yaml.Node {
+	if len(m.Content) == 0 {
+		return empty()
+	}
+	if len(m.Content) == 2 && m.Content[0].Value == d.Main {
+		n := m.Content[1]
+		switch {
+		case n.Kind == yaml.ScalarNode,
+			n.Kind == yaml.SequenceNode && d.MainPort == "",
+			isKind(n) && !owns(d, n.Content[0].Value) && d.MainPort == "":
+			return n
+		}
+	}
+	if isSmall(m) {
+		flow(m)
+	}
+	return m
+}
+
+func (w *writer) flowchart(a *workflow.Activity, prefix string) *yaml.Node {
+	m := mapping()
+	names := map[string]string{} // id → what the text calls it
+	keyed := true
+	seen := map[string]bool{}
+	for _, c := range a.Activities {
+		name := c.ID
+		if inner := timedActivity(c); inner != nil && !owns(w.descriptor(inner), "timeout") {
+			name = inner.ID
+		}
+		keyed = keyed && name != "" && !seen[name]
+		seen[name] = true
+		names[c.ID] = name
+	}
+	called := func(id string) string {
+		if n := names[id]; n != "" {
+			return n
+		}
+		return id
+	}
+	if a.Start != "" {
+		put(m, "start", text(called(a.Start)))
+	}
+	custom := map[string]any{modeProperty: a.CustomProperties[modeProperty]}
+	putText(m, "mode", takeMode(custom))
+	switch {
+	case a.Activities == nil:
+	case keyed:
+		n := mapping()
+		for _, c := range a.Activities {
+			put(n, names[c.ID], w.activity(c, spot{id: names[c.ID], key: true}))
+		}
+		put(m, "activities", n)
+	default:
+		put(m, "activities", w.children(a.Activities, prefix))
+	}
+	if a.Connections != nil {
+		n := list()
+		for _, con := range a.Connections {
+			n.Content = append(n.Content, w.connection(con, called, names))
+		}
+		if len(n.Content) == 0 {
+			flow(n)
+		}
+		put(m, "connections", n)
+	}
+	if len(m.Content) == 0 {
+		return empty()
+	}
+	return m
+}
+
+// connection writes a.Port -> b, or a mapping where that would be read as
+// something else.
+func (w *writer) connection(con workflow.Connection, called func(string) string, names map[string]string) *yaml.Node {
+	known := map[string]bool{}
+	for id, name := range names {
+		known[id], known[name] = true, true
+	}
+	end := func(id, port string) (string, bool) {
+		s := called(id)
+		if port != "" {
+			s += "." + port
+		}
+		return s, splits(s, known) == len(called(id)) && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "→\n") && !strings.Contains(s, "->") &&
+			strings.TrimSpace(port) == port && strings.TrimSpace(called(id)) == called(id)
+	}
+	from, ok := end(con.Source, con.SourcePort)
+	to, ok2 := end(con.Target, con.TargetPort)
+	if ok && ok2 && !strings.HasSuffix(from, "-") && !strings.HasPrefix(to, ">") {
+		return text(from + " -> " + to)
+	}
+	m := mapping()
+	put(m, "from", text(called(con.Source)))
+	putText(m, "port", con.SourcePort)
+	put(m, "to", text(called(con.Target)))
+	putText(m, "targetPort", con.TargetPort)
+	return flow(m)
+}
+
+// splits tells where the reader would end the id in id.port.
+func splits(s string, known map[string]bool) int {
+	for at := len(s); at > 0; at = strings.LastIndexByte(s[:at], '.') {
+		if known[s[:at]] {
+			return at
+		}
+	}
+	return -1
+}

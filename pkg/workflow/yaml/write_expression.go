@@ -1,0 +1,108 @@
+package yaml
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// kindKeys is the way back from kinds.
+var kindKeys = map[string]string{
+	workflow.JavaScript: "javascript", workflow.Liquid: "liquid", workflow.VariableOf: "variable", workflow.InputOf: "input",
+	workflow.Literal: "literal", workflow.Object: "object", workflow.Expr: "expr",
+	workflow.CSharp: "csharp", workflow.Python: "python",
+}
+
+// expression writes the value of an input, in the shortest form that is read
+// back as the same.
+func (w *writer) expression(e workflow.Expression, want workflow.InputDescriptor) *yaml.Node {
+	if e.IsZero() {
+		return empty()
+	}
+	if typ := keptType(e, want); typ != "" || kindKeys[e.Kind] == "" {
+		m := mapping()
+		put(m, "type", text(e.Kind))
+		put(m, "value", data(e.Value))
+		putText(m, "as", typ)
+		return flow(single(anyKind, m))
+	}
+	key := kindKeys[e.Kind]
+	switch e.Kind {
+	case workflow.Literal:
+		if n := literal(e.Value, want); n != nil {
+			return n
+		}
+		return small(key, data(e.Value))
+	case workflow.Expr:
+		s, isString := e.Value.(string)
+		if n := data(e.Value); isString && strings.Contains(s, "${{") || isTree(e.Value) && hasTemplate(e.Value) && !isKind(n) {
+			return n
+		}
+		return small(key, data(e.Value))
+	case workflow.Object:
+		v := e.Value
+		if s, ok := v.(string); ok {
+			if tree, err := decodeJSON(s); err == nil && isTree(tree) {
+				v = tree
+			}
+		}
+		if n := data(v); isTree(v) && !hasTemplate(v) && !isKind(n) {
+			return n
+		}
+		return small(key, data(v))
+	case workflow.VariableOf:
+		ref, _ := e.Value.(string)
+		ref = w.variable(ref)
+		if want.Type == "Variable" && ref != "" && !strings.Contains(ref, "${{") {
+			return text(ref)
+		}
+		return small(key, text(ref))
+	}
+	if s, ok := e.Value.(string); ok {
+		return small(key, text(s))
+	}
+	return small(key, data(e.Value))
+}
+
+// literal writes a literal as a bare scalar, nil where that would be read as
+// something else.
+func literal(v any, want workflow.InputDescriptor) *yaml.Node {
+	if s, ok := v.(string); ok {
+		if strings.Contains(s, "${{") || want.Type == "Variable" {
+			return nil
+		}
+		return text(s)
+	}
+	if isTree(v) || isSpelled(want.Type) || want.Type == "Variable" {
+		return nil
+	}
+	return data(v)
+}
+
+// keptType gives the declared type where it means something: Elsa's inputs of
+// type Object are converted to it.
+func keptType(e workflow.Expression, want workflow.InputDescriptor) string {
+	if e.Kind != workflow.Literal || !slices.Contains([]string{"", "Object"}, want.Type) || strings.ContainsAny(e.Type, ",.<`") {
+		return ""
+	}
+	return e.Type
+}
+
+func isTree(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+func small(key string, v *yaml.Node) *yaml.Node {
+	m := single(key, v)
+	if isSmall(m) {
+		flow(m)
+	}
+	return m
+}

@@ -21,6 +21,7 @@ type Record struct {
 	Header workflow.Instance `json:"header"`
 	State  json.RawMessage   `json:"state,omitempty"` // the engine's; empty before the first burst's end
 	Seq    int64             `json:"seq"`             // of the last commit; 0: created, nothing ran yet
+	Gate   *Gate             `json:"gate,omitempty"`  // held while the instance runs
 
 	Modified int64 `json:"-"` // its key's mod revision
 }
@@ -38,6 +39,7 @@ type Loaded struct {
 	Mail     []Mail  // oldest first
 	More     bool    // the mailbox holds more than was read
 	Answer   *Answer // of the caller's key that was asked for; nil: none
+	Head     int64   // mod revision of the definition head that was asked for; 0: absent
 	Revision int64
 }
 
@@ -75,8 +77,8 @@ type Child struct {
 
 // Gate admits one running instance per key (activation strategies).
 type Gate struct {
-	Definition  string // "": any definition
-	Correlation string // "": any correlation
+	Definition  string `json:"definition,omitempty"`  // "": any definition
+	Correlation string `json:"correlation,omitempty"` // "": any correlation
 }
 
 // Outgoing is a command for another instance; it is dropped if that one is
@@ -118,6 +120,7 @@ type TriggerRef struct {
 	DefinitionID string `json:"definitionId"`
 	Version      int    `json:"version"`
 	ActivityID   string `json:"activityId"`
+	Activation   string `json:"activation,omitempty"`
 	Modified     int64  `json:"modified"`
 }
 

@@ -51,6 +51,7 @@ type CommandKey struct {
 // Start is everything a new instance begins with.
 type Start struct {
 	DefinitionID  string         `json:"definitionId"`
+	Head          int64          `json:"-"` // mod revision of the definition's head that Version was taken from; 0: not to be checked
 	Version       int            `json:"version"`
 	Input         map[string]any `json:"input,omitempty"`
 	Name          string         `json:"name,omitempty"`

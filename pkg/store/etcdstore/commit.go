@@ -153,13 +153,13 @@ type deletedEntry struct {
 }
 
 func (s *Store) freeGate(c *store.Commit, o *ops) {
-	if c.OpenGate == nil {
+	if c.After.Gate == nil {
 		return
 	}
 	// Only my own gate: the value is the holder's id, and a gate is never handed
 	// over without being deleted first.
 	then := newOps()
-	key := s.keys.gateOf(*c.OpenGate)
+	key := s.keys.gateOf(*c.After.Gate)
 	then.del(key)
 	o.nested([]clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", c.After.Header.ID)}, then, nil)
 }

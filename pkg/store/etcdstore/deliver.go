@@ -74,7 +74,7 @@ type NewInstance struct {
 // writeNew puts a Pending instance, its index entries and its start command.
 func (s *Store) writeNew(o *ops, n *NewInstance) {
 	h := &n.Header
-	o.put(s.keys.instance(h.ID), store.Record{Header: *h})
+	o.put(s.keys.instance(h.ID), store.Record{Header: *h, Gate: n.Gate})
 	o.putRaw(s.keys.indexEntry(h), nil)
 	if h.CorrelationID != "" {
 		o.putRaw(s.keys.correlation(h.CorrelationID)+h.ID, nil)
@@ -86,11 +86,15 @@ func (s *Store) writeNew(o *ops, n *NewInstance) {
 }
 
 // newGuard: the instance is absent, and was never created by this command
-// (a delete leaves the record); the gate is free; the trigger is as found.
+// (a delete leaves the record); the gate is free; the definition's head and the
+// trigger are as found.
 func (s *Store) newGuard(n *NewInstance) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
 	if n.Gate != nil {
 		cmps = append(cmps, absent(s.keys.gateOf(*n.Gate)))
+	}
+	if st := n.Command.Start; st.Head > 0 {
+		cmps = append(cmps, modifiedAt(s.keys.head(st.DefinitionID), st.Head))
 	}
 	if t := n.Trigger; t != nil {
 		cmps = append(cmps, modifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
@@ -106,6 +110,7 @@ const (
 	Created      CreateOutcome = iota
 	CreateExists               // the id is taken by another start
 	CreateGated                // its gate is held
+	CreateMoved                // the definition's head or the trigger is not as it was found
 	CreateUsed                 // this very start was done earlier, or the caller's key was used
 )
 
@@ -129,6 +134,9 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 		clientv3.OpGet(s.keys.keyRecord(keyName(n.Command.Key)), clientv3.WithCountOnly()),
 		clientv3.OpGet(s.keys.instance(n.Header.ID), clientv3.WithCountOnly()),
 	}
+	if n.Gate != nil {
+		reads = append(reads, clientv3.OpGet(s.keys.gateOf(*n.Gate), clientv3.WithCountOnly()))
+	}
 	resp, err := s.txn(ctx, "create instance "+n.Header.ID, cmps, then, reads)
 	switch {
 	case err != nil:
@@ -142,8 +150,10 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 		return CreateUsed, nil
 	case count(3):
 		return CreateExists, nil
+	case n.Gate != nil && count(4):
+		return CreateGated, nil
 	}
-	return CreateGated, nil
+	return CreateMoved, nil
 }
 
 // createChild puts a child under its own compares: a taken id or a held gate

@@ -229,3 +229,19 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	}
 	return ids, nil
 }
+
+// Routes reads the routes of one method.
+func (s *Store) Routes(ctx context.Context, method string) ([]store.RouteEntry, error) {
+	resp, err := s.get(ctx, "read routes", s.keys.routes()+method+"/", clientv3.WithPrefix())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.RouteEntry, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		out[i].Modified = kv.ModRevision
+		if err := Decode(kv.Value, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

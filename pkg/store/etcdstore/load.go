@@ -17,19 +17,20 @@ const mailBatch = 50
 
 // LoadOps are the reads of [Store.Load], for riding in the transaction that
 // takes the instance's lock. key names the record of a caller's
-// Idempotency-Key; "" if there is none.
-func (s *Store) LoadOps(id, key string) []clientv3.Op {
+// Idempotency-Key, definition a head to confirm; "" if there is none.
+func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
 	return []clientv3.Op{
 		clientv3.OpGet(s.keys.instance(id)),
 		clientv3.OpGet(s.keys.mailbox(id), clientv3.WithPrefix(), clientv3.WithLimit(mailBatch+1),
 			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)),
 		clientv3.OpGet(s.keys.keyRecord(key)),
+		clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()),
 	}
 }
 
 // Load reads an instance with its mailbox at one revision.
-func (s *Store) Load(ctx context.Context, id, key string) (*store.Loaded, error) {
-	resp, err := s.read(ctx, "load instance "+id, s.LoadOps(id, key)...)
+func (s *Store) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
+	resp, err := s.read(ctx, "load instance "+id, s.LoadOps(id, key, definition)...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +58,9 @@ func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.L
 		if err := Decode(kvs[0].Value, l.Answer); err != nil {
 			return nil, err
 		}
+	}
+	if kvs := responses[3].GetResponseRange().Kvs; len(kvs) > 0 {
+		l.Head = kvs[0].ModRevision
 	}
 	return l, nil
 }
@@ -107,12 +111,24 @@ func (s *Store) Effect(ctx context.Context, instance, command string) (*store.Ef
 	return e, Decode(resp.Kvs[0].Value, e)
 }
 
+// WatchInstance gives a hint when an instance was written, until ctx ends or the
+// watch breaks; then the channel closes.
+func (s *Store) WatchInstance(ctx context.Context, id string) <-chan struct{} {
+	return s.hints(ctx, s.keys.instance(id))
+}
+
 // WatchEffect watches for the record of one command; the channel gives a value
 // when it may be there, and closes when ctx ends or the watch breaks. It is a
 // hint: look with [Store.Effect], also without it.
 func (s *Store) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
+	return s.hints(ctx, s.keys.commandRecord(instance, command))
+}
+
+// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx,
+// which the caller must end.
+func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
 	hint := make(chan struct{}, 1)
-	events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.commandRecord(instance, command), clientv3.WithFilterDelete())
+	events := s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
 	go func() {
 		defer close(hint)
 		for resp := range events {

@@ -106,14 +106,12 @@ func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
 }
 
 func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
-	var e struct {
-		Version int `json:"version"`
-	}
+	var e store.TriggerEntry
 	if err := Decode(kv.Value, &e); err != nil {
 		return store.TriggerRef{}, err
 	}
-	parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.keys.root), "/")
-	return store.TriggerRef{Hash: parts[1], DefinitionID: parts[2], ActivityID: decode(parts[3]), Version: e.Version, Modified: kv.ModRevision}, nil
+	return store.TriggerRef{Hash: e.Hash, DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Version: e.Version,
+		Activation: e.Activation, Modified: kv.ModRevision}, nil
 }
 
 // guard holds as long as nothing appeared that the look would have met.

@@ -1,0 +1,276 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// burst is one uninterrupted execution: its commands, and what has to be
+// committed of them.
+type burst struct {
+	h        *holding
+	b        *engine.Burst
+	before   *store.Record
+	env      engine.Env
+	consumed []store.Consumed
+	served   []served
+	requeue  []store.QueueItem
+	dead     []store.DeadLetter
+	extra    []workflow.Incident // that the engine does not know of
+	deleting bool
+	goOn     bool               // the engine wants a commit before it goes on
+	replaced *workflow.Instance // an import took the place of the engine's result
+}
+
+// served is a waiter with what its command did.
+type served struct {
+	w        *waiter
+	effect   store.Effect
+	response *workflow.Response
+}
+
+// open makes the engine's burst from what is known of the instance.
+func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
+	x := &burst{h: h, before: h.base, env: h.n.cfg.Env()}
+	x.env.Takeover = h.recovered
+	var err error
+	switch {
+	case h.base != nil && len(h.base.State) > 0:
+		hd := h.base.Header
+		prog, perr := h.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
+		if perr != nil {
+			return x, perr
+		}
+		x.b, err = engine.Load(prog, hd, h.base.State, x.env)
+	default:
+		cmd, created := firstStart(work, h.base)
+		if cmd == nil {
+			if h.base == nil {
+				return x, notFound(h.id)
+			}
+			return x, fmt.Errorf("instance %s never ran and has no start command", h.id)
+		}
+		prog, perr := h.n.cfg.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
+		if perr != nil {
+			return x, perr
+		}
+		x.b, err = engine.New(prog, h.id, cmd.Start, created, x.env)
+	}
+	return x, err
+}
+
+func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) {
+	at := func(c *workflow.Command) (*workflow.Command, time.Time) {
+		if base != nil {
+			return c, base.Header.CreatedAt
+		}
+		return c, c.CreatedAt
+	}
+	for i := range work.mail {
+		if c := &work.mail[i].Command; c.Kind == workflow.CommandStart {
+			return at(c)
+		}
+	}
+	for _, w := range work.hands {
+		if w.cmd.Kind == workflow.CommandStart {
+			return at(&w.cmd)
+		}
+	}
+	return nil, time.Time{}
+}
+
+// work runs the batch's commands in order: the mailbox first, as it is older.
+func (x *burst) work(ctx context.Context, work *batch) error {
+	for i, m := range work.mail {
+		if err := x.one(ctx, m.Command, m.Created, nil); err != nil {
+			return err
+		}
+		if x.goOn {
+			work.mail, work.more = work.mail[:i+1], true
+			x.h.giveBack(work.hands)
+			work.hands = nil
+			return nil
+		}
+	}
+	for i, w := range work.hands {
+		if err := x.one(ctx, w.cmd, w.created, w); err != nil {
+			return err
+		}
+		if x.goOn {
+			x.h.giveBack(work.hands[i+1:])
+			work.hands = work.hands[:i+1]
+			return nil
+		}
+	}
+	return nil
+}
+
+// one runs one command and notes what became of it.
+func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
+	effect, err := x.apply(ctx, cmd, w != nil)
+	if err != nil {
+		return err
+	}
+	effect.InstanceID = x.h.id
+	c := store.Consumed{Command: cmd, Created: created, Effect: effect}
+	var response *workflow.Response
+	if x.b != nil {
+		response = x.b.TakeResponse()
+	}
+	switch effect.Outcome {
+	case EffectGone:
+		if created == 0 {
+			x.served = append(x.served, served{w: w, effect: effect}) // nothing to commit for it
+			return nil
+		}
+	case EffectDropped:
+		c.Drop = true
+	}
+	if cmd.Key != nil && effect.Outcome != EffectRequeued {
+		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
+	}
+	x.consumed = append(x.consumed, c)
+	if w != nil {
+		x.served = append(x.served, served{w: w, effect: effect, response: response})
+	}
+	return nil
+}
+
+// apply runs one command. A command that is done with, whatever its effect, is
+// no error.
+func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
+	if x.deleting {
+		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
+	}
+	if cmd.Attempts >= x.h.n.cfg.Takeovers {
+		x.poison(cmd)
+		return store.Effect{Outcome: EffectRefused, Code: store.DeadPoison}, nil
+	}
+	switch cmd.Kind {
+	case workflow.CommandStart:
+		if x.before != nil && x.before.Seq > 0 {
+			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
+		}
+	case workflow.CommandImport:
+		return x.load(cmd)
+	case workflow.CommandDelete:
+		x.deleting = true
+		cmd.Kind = workflow.CommandCancel
+		_, err := x.b.Run(ctx, cmd)
+		return store.Effect{Outcome: EffectApplied}, err
+	}
+	out, err := x.b.Run(ctx, cmd)
+	if err != nil {
+		return store.Effect{}, err
+	}
+	if out == engine.NoBookmark && cmd.Stimulus != nil {
+		// The instance may wait for the same again, further on.
+		st := cmd.Stimulus
+		if hash, herr := workflow.Hash(st.ActivityType, st.Payload); herr == nil && st.BookmarkID == "" {
+			if id, ok := x.b.Waiting(hash, st.CorrelationID); ok {
+				cmd.Bookmark = id
+				out, err = x.b.Run(ctx, cmd)
+			}
+		}
+	}
+	switch out {
+	case engine.Applied:
+	case engine.CommitFirst, engine.Interrupted:
+		x.goOn = true
+	case engine.NoBookmark:
+		return x.gone(cmd, inHand), err
+	case engine.NotRunning:
+		return x.tooLate(cmd, store.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
+	}
+	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
+}
+
+func effectOf(k workflow.CommandKind) string {
+	switch k {
+	case workflow.CommandStart:
+		return EffectStarted
+	case workflow.CommandResume:
+		return EffectResumed
+	case workflow.CommandContinue, workflow.CommandChildEnd:
+		return EffectDropped // they leave no record
+	}
+	return EffectApplied
+}
+
+// gone decides about a command whose bookmark is no longer there.
+func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
+	switch {
+	case inHand:
+		return store.Effect{Outcome: EffectGone, Code: string(workflow.CodeBookmarkNotFound)}
+	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
+		st := *cmd.Stimulus
+		if cmd.Several {
+			st.InstanceID = x.h.id
+		}
+		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
+		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Key: cmd.Key})
+		return store.Effect{Outcome: EffectRequeued, Code: id}
+	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
+		return store.Effect{Outcome: EffectDropped}
+	}
+	return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeBookmarkNotFound)}
+}
+
+// tooLate decides about a command for an instance that is finished or deleted.
+func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code, inHand bool) store.Effect {
+	switch {
+	case cmd.Kind == workflow.CommandChildEnd || cmd.Kind == workflow.CommandContinue || cmd.Timer:
+		return store.Effect{Outcome: EffectDropped}
+	case cmd.Kind == workflow.CommandResume && !inHand:
+		x.bury(cmd, reason, "")
+	}
+	return store.Effect{Outcome: EffectRefused, Code: string(code)}
+}
+
+func (x *burst) bury(cmd workflow.Command, reason, detail string) {
+	x.dead = append(x.dead, store.DeadLetter{ID: workflow.DeriveID("dead", x.h.id, cmd.ID), Reason: reason, Detail: detail,
+		Stimulus: cmd.Stimulus, Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
+	x.h.n.cfg.Metrics.DeadLetter(reason)
+}
+
+// poison gives up on a command that ended its nodes again and again.
+func (x *burst) poison(cmd workflow.Command) {
+	detail := fmt.Sprintf("%s command %s was begun %d times and never committed; it was set aside", cmd.Kind, cmd.ID, cmd.Attempts+1)
+	x.bury(cmd, store.DeadPoison, detail)
+	x.extra = append(x.extra, workflow.Incident{Message: detail, Time: x.env.Now()})
+}
+
+// load takes an imported state in the place of the present one.
+func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
+	var in struct {
+		Instance workflow.Instance `json:"instance"`
+		State    json.RawMessage   `json:"state"`
+	}
+	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
+	if err := json.Unmarshal(cmd.State, &in); err != nil {
+		return refused, nil
+	}
+	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
+	}
+	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
+	if err != nil {
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil
+	}
+	in.Instance.ID = x.h.id
+	b, err := engine.Load(prog, in.Instance, in.State, x.env)
+	if err != nil {
+		return refused, nil
+	}
+	x.b, x.replaced = b, &in.Instance
+	return store.Effect{Outcome: EffectApplied}, nil
+}
+
+var errNoBurst = errors.New("no burst")

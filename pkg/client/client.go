@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Client is one instance as this node sees it. [Local] and [Distributed]
+// implement it.
+type Client interface {
+	// Do gives the instance a command that nobody has made durable yet. It
+	// returns when the command's effect is committed, or (Accepted) when the
+	// command is durable and its burst goes on. Errors: [ErrBusy] when another
+	// node owns the instance (nothing was done); *workflow.Error otherwise.
+	Do(ctx context.Context, cmd workflow.Command) (Result, error)
+	// Work runs what lies in the instance's mailbox. recovered says that a sweep
+	// found it there, so that its attempts are counted. Errors as for Do.
+	Work(ctx context.Context, recovered bool) error
+	// Busy tells, without waiting, whether somebody else owns the instance.
+	Busy(ctx context.Context) (bool, error)
+}
+
+// Result is what a command did.
+type Result struct {
+	Effect   store.Effect
+	Instance workflow.Instance  // after the commit
+	Accepted bool               // durable, not applied yet; Instance is as far as it is known
+	Answer   *store.Answer      // the caller's key had been used before: the answer of then
+	Response *workflow.Response // what WriteHttpResponse wrote
+}
+
+// Effects of commands.
+const (
+	EffectStarted  = "started"
+	EffectResumed  = "resumed"
+	EffectApplied  = "applied" // cancel, delete, retry, import
+	EffectRefused  = "refused"
+	EffectRequeued = "requeued" // its bookmark was gone; it went back to be resolved
+	EffectDropped  = "dropped"
+	EffectGone     = "gone" // in hand only: the bookmark is gone, nothing was done
+)
+
+// ErrBusy says that another node owns the instance; the command was not taken.
+var ErrBusy = errors.New("the instance is busy on another node")
+
+// unavailable says that nothing was acknowledged and the caller may repeat.
+func unavailable(what string, err error) error {
+	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: what + "; nothing was acknowledged, repeat the request with the same Idempotency-Key", RetryAfter: retryAfter, Err: err}
+}
+
+// unknown says that the effect may or may not have happened.
+func unknown(what string, err error) error {
+	return &workflow.Error{Code: workflow.CodeUnknownOutcome, Detail: what + ": it may or may not have been applied; repeat the request with the same Idempotency-Key to learn which", RetryAfter: retryAfter, Err: err}
+}
+
+func notFound(id string) error {
+	return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+}

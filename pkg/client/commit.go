@@ -1,0 +1,315 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sethvargo/go-retry"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// step is one round: burst, commit, answers. It returns the work that came
+// meanwhile, or that the lock was released.
+func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, released bool, err error) {
+	if h.recovered && len(work.mail) > 0 {
+		if err := h.countAttempt(ctx, &work); err != nil {
+			return next, false, h.fail(work.hands, err)
+		}
+	}
+	x, err := h.open(ctx, &work)
+	if err != nil {
+		return h.unopened(ctx, x, work, err)
+	}
+	h.mu.Lock()
+	h.burst = x.b
+	h.mu.Unlock()
+	began := time.Now()
+	err = x.work(ctx, &work)
+	h.mu.Lock()
+	h.burst = nil
+	h.mu.Unlock()
+	h.n.cfg.Metrics.Burst(time.Since(began))
+	if err != nil {
+		return next, false, h.fail(work.hands, err)
+	}
+	return h.commitBurst(ctx, x, work, last)
+}
+
+// commitBurst makes a burst durable and answers those who wait for it.
+func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
+	if len(x.consumed) == 0 { // every command in hand found its bookmark gone
+		h.serve(x, h.base)
+		return batch{mail: nil, more: work.more}, false, nil
+	}
+	h.writing <- struct{}{}
+	c, err := x.commit(!last && !work.more && h.idle())
+	var done *store.Committed
+	if err == nil {
+		done, err = h.send(ctx, c)
+	}
+	if err == nil {
+		h.settle(c, done)
+	}
+	<-h.writing
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return h.conflict(ctx, work)
+	case errors.Is(err, etcdstore.ErrTooLarge):
+		return h.park(ctx, x, work, err)
+	case err != nil:
+		return next, false, h.fail(work.hands, err)
+	}
+	h.announce(x, c)
+	after := &c.After
+	if c.Delete {
+		after = nil
+	}
+	h.serve(x, after)
+	return h.more(ctx, x, c, done, work)
+}
+
+// commit builds the transaction of this burst.
+func (x *burst) commit(release bool) (*store.Commit, error) {
+	h := x.h
+	res, err := x.b.Result()
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	before := h.base
+	for i := range x.consumed { // a command may have become durable meanwhile
+		for _, w := range h.active {
+			if w.cmd.ID == x.consumed[i].Command.ID && w.created > 0 {
+				x.consumed[i].Created = w.created
+			}
+		}
+	}
+	h.mu.Unlock()
+	c := &store.Commit{
+		ID: id.String(), Fence: h.own.Fence(), Before: before, At: x.env.Now(), Delete: x.deleting,
+		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
+		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
+		Requeue: x.requeue, Dead: x.dead, Release: release && !x.goOn, SeenMail: h.seen,
+	}
+	if before != nil {
+		c.After.Seq = before.Seq + 1
+		c.After.Gate = before.Gate
+	}
+	c.After.Header.Incidents = append(slices.Clone(c.After.Header.Incidents), x.extra...)
+	if x.replaced != nil {
+		c.Burned, c.Created = nil, x.replaced.Bookmarks
+		if before != nil {
+			c.Burned = before.Header.Bookmarks
+		}
+	}
+	if x.deleting && before != nil {
+		c.Burned = before.Header.Bookmarks
+		c.Created = nil
+	}
+	for _, ch := range res.Children {
+		start := ch.Start
+		gate, err := h.n.cfg.Gate(h.ctx, &start)
+		if err != nil {
+			return nil, err
+		}
+		c.Children = append(c.Children, store.Child{ID: ch.InstanceID, Gate: gate,
+			Command: workflow.Command{ID: ch.CommandID, Kind: workflow.CommandStart, CreatedAt: c.At, Start: &start}})
+	}
+	for _, child := range res.Cancel {
+		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
+			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(h.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At}})
+	}
+	for _, ev := range res.Events {
+		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At})
+	}
+	x.tellParent(c, before)
+	if x.goOn {
+		c.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At}
+	}
+	for i := range c.Consumed {
+		if a := c.Consumed[i].Answer; a != nil && c.Consumed[i].Command.Kind == workflow.CommandStart {
+			hd := c.After.Header
+			a.Instance = &hd
+		}
+	}
+	return c, nil
+}
+
+// tellParent sends the end of a child with the commit that makes it durable.
+func (x *burst) tellParent(c *store.Commit, before *store.Record) {
+	hd := &c.After.Header
+	if hd.Parent == nil || hd.Parent.BookmarkID == "" {
+		return
+	}
+	if before != nil && before.Header.Status == workflow.StatusFinished {
+		return // told when it ended; a deletion later says nothing new
+	}
+	if hd.Status == workflow.StatusFinished || c.Delete {
+		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: hd.Parent.InstanceID,
+			Command: etcdstore.ChildEnd(hd.Parent.BookmarkID, hd.ID, hd.SubStatus, hd.Output, c.At)})
+	}
+}
+
+// send commits, repeating the identical transaction while its outcome is
+// unknown and the ownership lasts.
+func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+	backoff := retry.WithCappedDuration(2*time.Second, retry.NewExponential(50*time.Millisecond))
+	backoff = retry.WithJitterPercent(20, backoff)
+	var last error
+	var done *store.Committed
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		done, last = h.n.cfg.Store.Commit(ctx, c)
+		if errors.Is(last, etcdstore.ErrUnknown) {
+			h.n.cfg.Log.Warn("commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
+			return retry.RetryableError(last)
+		}
+		return last
+	})
+	if err != nil && last != nil {
+		err = last // retry.Do returns the context's cause and drops what was wrong
+	}
+	if errors.Is(err, etcdstore.ErrUnknown) {
+		h.n.cfg.Metrics.Commit(abandoned, 0, 0)
+	}
+	return done, err
+}
+
+// settle notes what is durable now.
+func (h *holding) settle(c *store.Commit, done *store.Committed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active = nil
+	if c.Delete {
+		h.base = nil
+	} else {
+		after := c.After
+		after.Modified = done.Modified
+		h.base = &after
+	}
+	if done.Released {
+		h.own.Released()
+		h.closed = true // what is offered from now on needs a new holding
+	}
+	if done.Kept != nil {
+		h.seen = done.Kept.Revision
+	}
+}
+
+// announce counts, and wakes whoever has to do something about the commit.
+func (h *holding) announce(x *burst, c *store.Commit) {
+	n := h.n
+	if c.Before == nil || c.Before.Seq == 0 {
+		n.cfg.Metrics.InstanceStarted()
+	}
+	if c.After.Header.Status == workflow.StatusFinished && (c.Before == nil || c.Before.Header.Status != workflow.StatusFinished) {
+		n.cfg.Metrics.InstanceFinished(string(c.After.Header.SubStatus))
+	}
+	var ids []string
+	for _, ch := range c.Children {
+		ids = append(ids, ch.ID)
+		if p := ch.Command.Start.Parent; ch.Gate != nil && p != nil {
+			ids = append(ids, p.InstanceID)
+		}
+	}
+	for _, o := range c.Outgoing {
+		ids = append(ids, o.InstanceID)
+	}
+	if sent := len(c.Sends)+len(c.Requeue) > 0; sent || len(ids) > 0 {
+		n.cfg.Hint(ids, sent)
+	}
+	_ = x
+}
+
+// serve answers the waiters of a burst.
+func (h *holding) serve(x *burst, after *store.Record) {
+	for _, s := range x.served {
+		r := Result{Effect: s.effect, Response: s.response}
+		if after != nil {
+			r.Instance = after.Header
+		}
+		s.w.finish(r, nil)
+	}
+}
+
+// more finds out what there is to do after a commit.
+func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *store.Committed, work batch) (batch, bool, error) {
+	switch {
+	case done.Released:
+		return batch{}, true, nil
+	case x.goOn || work.more || done.Resolved:
+		return h.reload(ctx)
+	case done.Kept != nil:
+		mail := done.Kept.Mail
+		if len(done.Kept.Queue) > 0 {
+			claimed, err := h.claim(ctx, &c.After.Header, done.Kept.Queue)
+			return batch{mail: append(mail, claimed...)}, false, err
+		}
+		return batch{mail: mail}, false, nil
+	case len(c.Created) > 0 || c.Before != nil && c.Before.Header.CorrelationID != c.After.Header.CorrelationID:
+		return h.lookQueue(ctx, &c.After.Header)
+	}
+	return batch{}, false, nil
+}
+
+// reload reads the mailbox again.
+func (h *holding) reload(ctx context.Context) (batch, bool, error) {
+	l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
+	if err != nil {
+		return batch{}, false, err
+	}
+	h.mu.Lock()
+	h.base, h.seen = l.Record, l.Revision
+	h.mu.Unlock()
+	return batch{mail: l.Mail, more: l.More}, false, nil
+}
+
+// lookQueue claims queued stimuli for bookmarks that are durable; needed where
+// the commit did not look itself, and where there is no lock to keep.
+func (h *holding) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
+	if hd.Status != workflow.StatusRunning {
+		return batch{}, false, nil
+	}
+	items, err := h.n.cfg.Store.LookQueue(ctx, hd, hd.Bookmarks)
+	if err != nil || len(items) == 0 {
+		return batch{}, false, err
+	}
+	claimed, err := h.claim(ctx, hd, items)
+	return batch{mail: claimed}, false, err
+}
+
+// claim takes queued stimuli into the own mailbox, one per bookmark that waits.
+func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []store.QueueItem) ([]store.Mail, error) {
+	var mail []store.Mail
+	taken := map[string]bool{}
+	for i := range items {
+		item := &items[i]
+		st := item.Stimulus
+		for _, b := range hd.Bookmarks {
+			if taken[b.ID] || b.Hash != item.Hash || st.CorrelationID != "" && st.CorrelationID != hd.CorrelationID ||
+				st.BookmarkID != "" && st.BookmarkID != b.ID {
+				continue
+			}
+			cmd := workflow.Command{ID: item.ID, Kind: workflow.CommandResume, CreatedAt: item.CreatedAt, Bookmark: b.ID, Input: st.Input, Stimulus: &st, Key: item.Key}
+			created, ok, err := h.n.cfg.Store.Claim(ctx, item, h.id, cmd)
+			if err != nil {
+				return mail, err
+			}
+			if ok {
+				taken[b.ID] = !b.KeepOnResume
+				mail = append(mail, store.Mail{Command: cmd, Created: created})
+			}
+			break
+		}
+	}
+	return mail, nil
+}

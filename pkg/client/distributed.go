@@ -1,0 +1,137 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Distributed is an instance on a node of a cluster: it takes the instance's
+// lock, retrying transient failures, and works like [Local] with the lock's
+// fence in every commit.
+type Distributed struct {
+	n     *Node
+	locks *cluster.Locks
+	id    string
+	retry RetryPolicy
+}
+
+var _ Client = Distributed{}
+
+// RetryPolicy is how the acquisition of a lock is retried; zero fields take
+// Elsa's: 3 retries, 500 ms, exponential, with jitter.
+type RetryPolicy struct {
+	Retries uint64
+	Base    time.Duration
+}
+
+// Distributed makes the client of one instance.
+func (n *Node) Distributed(locks *cluster.Locks, id string, policy RetryPolicy) Distributed {
+	if policy.Retries == 0 {
+		policy.Retries = 3
+	}
+	if policy.Base == 0 {
+		policy.Base = 500 * time.Millisecond
+	}
+	return Distributed{n: n, locks: locks, id: id, retry: policy}
+}
+
+// Do implements [Client].
+func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
+	return d.n.do(ctx, d.id, d.take, &cmd, false)
+}
+
+// Work implements [Client].
+func (d Distributed) Work(ctx context.Context, recovered bool) error {
+	_, err := d.n.do(ctx, d.id, d.take, nil, recovered)
+	return err
+}
+
+// Busy implements [Client]: one read of the lock's prefix, none if this node
+// holds it, since then the command joins the holding.
+func (d Distributed) Busy(ctx context.Context) (bool, error) {
+	if d.n.Holds(d.id) {
+		return false, nil
+	}
+	_, held, err := d.locks.Look(ctx, cluster.InstanceLock(d.id))
+	return held, err
+}
+
+// Holds reports whether this node works an instance at the moment.
+func (n *Node) Holds(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.holdings[id] != nil
+}
+
+// take takes the lock; the instance is loaded in the same transaction.
+func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loaded, error) {
+	name := cluster.InstanceLock(d.id)
+	lock, err := d.acquire(ctx, name, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := owned{lock}
+	var loaded *store.Loaded
+	if resp, ok := lock.Reads(); ok {
+		loaded, err = d.n.cfg.Store.DecodeLoad(resp.Responses, resp.Header.Revision)
+	} else {
+		loaded, err = d.n.cfg.Store.Load(ctx, d.id, a.key, a.definition)
+	}
+	if err != nil {
+		if rerr := lock.Release(ctx); rerr != nil {
+			d.n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", d.id, "error", rerr)
+		}
+		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", d.id), err)
+	}
+	return o, loaded, nil
+}
+
+// acquire tries for the lock without waiting. Only transient failures are
+// retried: a held lock means that somebody is at work, and the command belongs
+// into the mailbox.
+func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*cluster.Lock, error) {
+	backoff := retry.WithMaxRetries(d.retry.Retries, retry.WithJitterPercent(20, retry.NewExponential(d.retry.Base)))
+	attempt := 0
+	var lock *cluster.Lock
+	var last error
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		attempt++
+		lock, last = d.locks.TryAcquire(ctx, name, d.n.cfg.Store.LoadOps(d.id, a.key, a.definition)...)
+		if last == nil || !cluster.IsTransient(last) {
+			return last
+		}
+		d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
+		d.n.cfg.Log.Warn("lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", last)
+		return retry.RetryableError(last)
+	})
+	switch {
+	case err == nil:
+		return lock, nil
+	case errors.Is(last, cluster.ErrHeld):
+		return nil, ErrBusy
+	case cluster.IsTransient(last):
+		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))
+	}
+	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(err, last))
+}
+
+// owned is a cluster lock as an ownership.
+type owned struct{ *cluster.Lock }
+
+// Fence gives the lock's fence as the store compares it.
+func (o owned) Fence() *store.Fence {
+	f := o.Lock.Fence()
+	return &store.Fence{Key: f.Key, Prefix: f.Prefix, Revision: f.Revision}
+}
+
+func isUnknown(err error) bool { return errors.Is(err, etcdstore.ErrUnknown) }

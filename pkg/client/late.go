@@ -1,0 +1,141 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// await waits for a command in hand. When the caller's deadline, the limit of
+// late durability, or a drain comes first, it makes the command durable: from
+// then on it is visible, can be cancelled, is taken over, and "accepted" is
+// honest.
+func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
+	timer := time.NewTimer(h.n.cfg.LateAfter)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		return w.result, w.err
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-h.n.draining:
+	}
+	if h.takeBack(w) {
+		return Result{}, ErrBusy // its turn did not come: let it wait in the mailbox
+	}
+	secured := make(chan error, 1)
+	if !h.n.attach(func() { secured <- h.secure(w) }) {
+		<-w.done
+		return w.result, w.err
+	}
+	grace := time.NewTimer(secureTimeout)
+	defer grace.Stop()
+	select {
+	case <-w.done:
+		return w.result, w.err
+	case err := <-secured:
+		if err != nil {
+			break
+		}
+		select {
+		case <-w.done: // it ended meanwhile: the better answer
+			return w.result, w.err
+		default:
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return Result{Accepted: true, Instance: h.header()}, nil
+	case <-grace.C:
+	}
+	return Result{}, unknown("instance "+h.id+" could not be made durable in time", ctx.Err())
+}
+
+const secureTimeout = 5 * time.Second
+
+// attach runs f on a goroutine that Stop waits for, as long as a holding keeps
+// the wait group above zero.
+func (n *Node) attach(f func()) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.holdings) == 0 {
+		return false
+	}
+	n.wg.Go(f)
+	return true
+}
+
+// takeBack removes a command that no burst has taken yet.
+func (h *holding) takeBack(w *waiter) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.taken {
+		return false
+	}
+	for i, x := range h.inbox {
+		if x == w {
+			h.inbox = append(h.inbox[:i:i], h.inbox[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// secure puts a command in hand into the mailbox, and a new instance beside it
+// as Executing, under the fence.
+func (h *holding) secure(w *waiter) error {
+	select {
+	case h.writing <- struct{}{}:
+	case <-w.done:
+		return nil
+	}
+	defer func() { <-h.writing }()
+	select {
+	case <-w.done:
+		return nil
+	default:
+	}
+	h.mu.Lock()
+	base, created := h.base, w.created
+	h.mu.Unlock()
+	if created > 0 {
+		return nil
+	}
+	var fresh *store.Record
+	if base == nil {
+		hd := etcdstore.NewHeader(h.id, w.cmd, w.cmd.CreatedAt)
+		hd.SubStatus = workflow.Executing
+		fresh = &store.Record{Header: hd}
+	}
+	for {
+		rev, err := h.n.cfg.Store.Secure(h.ctx, h.own.Fence(), h.id, base, fresh, w.cmd)
+		if err == nil {
+			h.mu.Lock()
+			w.created = rev
+			if fresh != nil {
+				fresh.Modified = rev
+				h.base = fresh
+			}
+			h.mu.Unlock()
+			h.n.cfg.Metrics.LateDurability()
+			return nil
+		}
+		// Without an answer the identical transaction goes out again: until it is
+		// known whether the command is durable, nothing may be committed.
+		if !isUnknown(err) || h.ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-h.ctx.Done():
+			return err
+		case <-time.After(secureRetry):
+		}
+	}
+}
+
+const secureRetry = 100 * time.Millisecond
+
+// Drop the context of the request and keep its values (the trace).
+func detach(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

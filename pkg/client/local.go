@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Local is an instance on a node that is alone: ownership is the node's own
+// holding, and the commit is guarded by the instance's revision.
+type Local struct {
+	n  *Node
+	id string
+}
+
+var _ Client = Local{}
+
+// Local makes the client of one instance.
+func (n *Node) Local(id string) Local { return Local{n: n, id: id} }
+
+// Do implements [Client].
+func (l Local) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
+	return l.n.do(ctx, l.id, l.take, &cmd, false)
+}
+
+// Work implements [Client].
+func (l Local) Work(ctx context.Context, recovered bool) error {
+	_, err := l.n.do(ctx, l.id, l.take, nil, recovered)
+	return err
+}
+
+// Busy implements [Client]; nobody else is there.
+func (l Local) Busy(context.Context) (bool, error) { return false, nil }
+
+// take loads the instance; that this node has no other holding of it is the
+// ownership.
+func (l Local) take(ctx context.Context, a along) (ownership, *store.Loaded, error) {
+	loaded, err := l.n.cfg.Store.Load(ctx, l.id, a.key, a.definition)
+	if err != nil {
+		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", l.id), err)
+	}
+	return alone{ctx: detach(ctx)}, loaded, nil
+}
+
+// alone is the ownership of a node without others.
+type alone struct {
+	ctx context.Context // the handle's product: it lasts until the node stops the holding
+}
+
+func (a alone) Context() context.Context    { return a.ctx }
+func (alone) Fence() *store.Fence           { return nil }
+func (alone) Release(context.Context) error { return nil }
+func (alone) Released()                     {}
+func (alone) Abandon()                      {}

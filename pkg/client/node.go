@@ -1,0 +1,207 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Config is what the instances of a node share.
+type Config struct {
+	Store *etcdstore.Store // required
+	// Program finds a compiled version; required.
+	Program func(ctx context.Context, definition string, version int) (*engine.Program, error)
+	// Env makes the environment of one burst; required.
+	Env func() engine.Env
+	// Hint is told, after a commit, which other instances got mail from it, and
+	// whether stimuli were sent. It must not block. Nil: nobody is.
+	Hint func(instances []string, sent bool)
+	// Gate gives the gate that a start has to pass, nil for none. Nil: no gates.
+	Gate func(ctx context.Context, start *workflow.Start) (*store.Gate, error)
+
+	LateAfter time.Duration // a burst not committed by then makes its cause durable; default 1 s
+	Rounds    int           // commits under one lock before it is released to others; default 100
+	Takeovers int           // attempts before a command is dead-lettered; default 5
+	Log       *slog.Logger
+	Metrics   *metrics.Metrics
+}
+
+const (
+	retryAfter = time.Second
+	inboxLimit = 1000 // commands in hand per holding; more are ErrBusy
+)
+
+// Node works the instances that this node owns at the moment.
+type Node struct {
+	cfg Config
+
+	mu       sync.Mutex
+	holdings map[string]*holding // guarded by mu
+	stopping bool                // guarded by mu
+	draining chan struct{}       // closed by Drain
+	wg       sync.WaitGroup
+}
+
+// NewNode checks cfg. It starts nothing.
+func NewNode(cfg Config) (*Node, error) {
+	if cfg.Store == nil || cfg.Program == nil || cfg.Env == nil {
+		return nil, errors.New("client: Store, Program and Env are required")
+	}
+	cfg.LateAfter = cmp.Or(cfg.LateAfter, time.Second)
+	cfg.Rounds = cmp.Or(cfg.Rounds, 100)
+	cfg.Takeovers = cmp.Or(cfg.Takeovers, 5)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Hint == nil {
+		cfg.Hint = func([]string, bool) {}
+	}
+	if cfg.Gate == nil {
+		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
+	}
+	return &Node{cfg: cfg, holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
+}
+
+// Interrupt makes the node's burst of an instance, if there is one, end at the
+// next activity boundary and look into its mailbox: a cancel is there.
+func (n *Node) Interrupt(id string) {
+	n.mu.Lock()
+	h := n.holdings[id]
+	n.mu.Unlock()
+	if h != nil {
+		h.interrupt()
+	}
+}
+
+// Owned are the instances that this node works at the moment.
+func (n *Node) Owned() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.holdings)
+}
+
+// Drain refuses new work and makes the causes of running bursts durable, so
+// that their callers can be answered. It does not wait.
+func (n *Node) Drain() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.stopping {
+		n.stopping = true
+		close(n.draining)
+	}
+}
+
+// Stop drains, waits for the running bursts until ctx ends, then drops those
+// that are left (what is durable of them is taken over by others), and waits
+// until every goroutine is gone.
+func (n *Node) Stop(ctx context.Context) error {
+	n.Drain()
+	done := make(chan struct{})
+	go func() {
+		n.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	for _, h := range n.holdings {
+		h.cancel(errStopped)
+	}
+	n.mu.Unlock()
+	<-done
+	return ctx.Err()
+}
+
+var errStopped = errors.New("the node stopped before the burst ended")
+
+// do is the one path of every mutating operation: hand the command to the
+// holding of this instance, or take the instance and become it.
+func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool) (Result, error) {
+	for {
+		h, w, owner, err := n.join(id, cmd)
+		if err != nil {
+			return Result{}, err
+		}
+		if owner {
+			if err := h.take(ctx, take, cmd); err != nil {
+				n.leave(h, err)
+				return Result{}, err
+			}
+			h.recovered = recovered
+			go func() {
+				defer n.wg.Done()
+				h.run()
+			}()
+		}
+		if w == nil {
+			if !owner {
+				return Result{}, nil // somebody here is at it, and will look into the mailbox before it leaves
+			}
+			<-h.done
+			return Result{}, h.err
+		}
+		res, err := h.await(ctx, w)
+		if errors.Is(err, errLeft) {
+			continue
+		}
+		return res, err
+	}
+}
+
+// errLeft tells a waiter that its holding ended without touching its command.
+var errLeft = errors.New("the holding ended first")
+
+// join finds or makes the holding of an instance and puts cmd into its hands.
+func (n *Node) join(id string, cmd *workflow.Command) (h *holding, w *waiter, owner bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if cmd != nil {
+		w = &waiter{cmd: *cmd, done: make(chan struct{})}
+	}
+	if h = n.holdings[id]; h != nil {
+		joined, open := h.offer(w)
+		switch {
+		case open && (joined != nil || w == nil):
+			return h, joined, false, nil
+		case open:
+			return nil, nil, false, ErrBusy // its hands are full
+		}
+	}
+	if n.stopping {
+		return nil, nil, false, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: retryAfter}
+	}
+	h = newHolding(n, id)
+	h.offer(w)
+	n.holdings[id] = h
+	n.wg.Add(1)
+	return h, w, true, nil
+}
+
+// leave ends a holding that could not take its instance: everybody who joined
+// it meanwhile gets the same answer.
+func (n *Node) leave(h *holding, err error) {
+	n.forget(h)
+	h.finish(err)
+	n.wg.Done()
+}
+
+// forget makes the next command open a new holding.
+func (n *Node) forget(h *holding) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.holdings[h.id] == h {
+		delete(n.holdings, h.id)
+	}
+}

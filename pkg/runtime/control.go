@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// pauseFlag says why this node takes up no work.
+type pauseFlag struct {
+	paused   atomic.Bool // the cluster is paused
+	draining atomic.Bool // this node is going
+}
+
+// suspended reports whether workers must not take up anything.
+func (r *Runtime) suspended() bool { return r.paused.paused.Load() || r.paused.draining.Load() }
+
+// accepting gives the error for a caller who brings new work to a node that
+// takes none.
+func (r *Runtime) accepting() error {
+	switch {
+	case r.paused.draining.Load():
+		return &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: time.Second}
+	case r.paused.paused.Load():
+		return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; POST /api/v1/unpause lets it go on", RetryAfter: 5 * time.Second}
+	}
+	return nil
+}
+
+// Drain makes this node take up no more work; what runs goes on.
+func (r *Runtime) Drain() { r.paused.draining.Store(true) }
+
+// Pause stops the whole cluster from taking up work, and answers when every
+// node record shows it. What runs goes on to its next wait.
+func (r *Runtime) Pause(ctx context.Context) error { return r.setPaused(ctx, true) }
+
+// Unpause lets the cluster go on, and answers when every node record shows it.
+func (r *Runtime) Unpause(ctx context.Context) error { return r.setPaused(ctx, false) }
+
+func (r *Runtime) setPaused(ctx context.Context, paused bool) error {
+	err := r.settle(ctx, func() error { return r.cfg.Store.SetPaused(ctx, paused) })
+	if err != nil {
+		return err
+	}
+	changed, cancel := r.cfg.Session.MembersChanged()
+	defer cancel()
+	for {
+		if everyNode(r.cfg.Session.Members(), paused) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return &workflow.Error{Code: workflow.CodeBusy, Detail: "the pause is set, and not every node shows it yet", RetryAfter: time.Second}
+		case <-changed:
+		case <-time.After(500 * time.Millisecond): // the watch is a hint
+		}
+	}
+}
+
+func everyNode(nodes []cluster.Node, paused bool) bool {
+	for _, n := range nodes {
+		if n.Paused != paused {
+			return false
+		}
+	}
+	return true
+}
+
+// watchControl follows the pause flag and the interrupt keys by watch, and by a
+// slow look behind it.
+func (r *Runtime) watchControl(ctx context.Context) error {
+	for ctx.Err() == nil {
+		r.followControl(ctx)
+		_ = pause(ctx, time.Second) // the watch broke: make a new one
+	}
+	return nil
+}
+
+// followControl returns when ctx ends or the watch breaks.
+func (r *Runtime) followControl(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	names := r.cfg.Store.WatchControl(ctx)
+	sweep := time.NewTimer(0)
+	defer sweep.Stop()
+	for {
+		select {
+		case id, ok := <-names:
+			switch {
+			case !ok:
+				return
+			case id == "":
+				r.readPause(ctx)
+			default:
+				r.cfg.Node.Interrupt(id)
+			}
+		case <-sweep.C:
+			r.readPause(ctx)
+			if ids, err := r.cfg.Store.Cancelled(ctx); err == nil {
+				for _, id := range ids {
+					r.cfg.Node.Interrupt(id)
+				}
+			}
+			sweep.Reset(jitter(5 * time.Second))
+		}
+	}
+}
+
+// readPause takes the flag from etcd and shows it in the node's record.
+func (r *Runtime) readPause(ctx context.Context) {
+	paused, err := r.cfg.Store.Paused(ctx)
+	if err != nil {
+		return // the next look tells
+	}
+	if r.paused.paused.Swap(paused) == paused && !r.shows(paused) {
+		return
+	}
+	if err := r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused = paused }); err != nil {
+		r.cfg.Log.Warn("pause not shown in the node's record yet", "error", err)
+	}
+}
+
+// shows reports whether the own record says otherwise.
+func (r *Runtime) shows(paused bool) bool {
+	for _, n := range r.cfg.Session.Members() {
+		if n.ID == r.cfg.Session.NodeID() {
+			return n.Paused != paused
+		}
+	}
+	return true
+}
+
+// both runs two loops and waits for both.
+func (r *Runtime) both(ctx context.Context, a, b func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a(ctx) })
+	g.Go(func() error { return b(ctx) })
+	return g.Wait()
+}

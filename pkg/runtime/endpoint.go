@@ -1,0 +1,96 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// endpointType is the activity type whose stimuli are HTTP requests.
+const endpointType = "Elsa.HttpEndpoint"
+
+// EndpointRequest is a request for an HTTP endpoint that a definition declares.
+type EndpointRequest struct {
+	Method        string
+	Path          string // below /workflows, without a leading slash
+	Query         map[string]any
+	Headers       map[string]any
+	Body          string
+	ParsedBody    any // the body as JSON, if it is
+	CorrelationID string
+	InstanceID    string
+	Key           *Key
+}
+
+// EndpointAnswer is what the workflow wrote, nil if it wrote nothing (yet), and
+// what became of the request.
+type EndpointAnswer struct {
+	Response *workflow.Response
+	Result   SendResult
+}
+
+// Endpoint hands an HTTP request to the definition or instance that waits for
+// it. Returns route-not-found if none does.
+func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
+	if err := r.accepting(); err != nil {
+		return EndpointAnswer{}, err
+	}
+	routes, err := r.cfg.Store.Routes(ctx, strings.ToUpper(req.Method))
+	if err != nil {
+		return EndpointAnswer{}, unavailable("the routes could not be read", err)
+	}
+	route, data := match(routes, req.Path)
+	if route == nil {
+		return EndpointAnswer{}, workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no published workflow answers %s /workflows/%s", req.Method, req.Path))
+	}
+	st := workflow.Stimulus{ActivityType: endpointType, Payload: EndpointPayload(route.Template, route.Method), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
+		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "body": req.Body, "parsedBody": req.ParsedBody}}
+	res, err := r.Send(ctx, st, req.Key)
+	return EndpointAnswer{Response: res.Response, Result: res}, err
+}
+
+// EndpointPayload is the hashed part of an HTTP endpoint's stimulus.
+func EndpointPayload(template, method string) map[string]any {
+	return map[string]any{"path": strings.ToLower(strings.Trim(template, "/")), "method": strings.ToLower(method)}
+}
+
+// match finds the route for a path: literal segments win over parameters.
+func match(routes []store.RouteEntry, path string) (best *store.RouteEntry, data map[string]any) {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	bestLiterals := -1
+	for i := range routes {
+		values, literals, ok := matchTemplate(routes[i].Template, segments)
+		if ok && literals > bestLiterals {
+			best, data, bestLiterals = &routes[i], values, literals
+		}
+	}
+	return best, data
+}
+
+// matchTemplate matches one template such as orders/{id} or files/{*rest}.
+func matchTemplate(template string, segments []string) (values map[string]any, literals int, ok bool) {
+	values = map[string]any{}
+	parts := strings.Split(strings.Trim(template, "/"), "/")
+	for i, part := range parts {
+		name, isParam := strings.CutPrefix(part, "{")
+		name = strings.TrimSuffix(name, "}")
+		if rest, greedy := strings.CutPrefix(name, "*"); isParam && greedy {
+			values[rest] = strings.Join(segments[min(i, len(segments)):], "/")
+			return values, literals, true
+		}
+		switch {
+		case i >= len(segments):
+			return nil, 0, false
+		case isParam:
+			values[name] = segments[i]
+		case !strings.EqualFold(part, segments[i]):
+			return nil, 0, false
+		default:
+			literals++
+		}
+	}
+	return values, literals, len(parts) == len(segments)
+}

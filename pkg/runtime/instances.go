@@ -1,0 +1,293 @@
+package runtime
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Instance reads one instance.
+func (r *Runtime) Instance(ctx context.Context, id string) (workflow.Instance, error) {
+	rec, err := r.record(ctx, id)
+	if err != nil {
+		return workflow.Instance{}, err
+	}
+	return rec.Header, nil
+}
+
+func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) {
+	rec, err := r.cfg.Store.Instance(ctx, id)
+	if err != nil {
+		return nil, unavailable("instance "+id+" could not be read", err)
+	}
+	if rec == nil {
+		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	}
+	return rec, nil
+}
+
+// WaitInstance waits up to wait for the instance's end and gives it as it then
+// is.
+func (r *Runtime) WaitInstance(ctx context.Context, id string, wait time.Duration) (workflow.Instance, error) {
+	until, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	hint := r.cfg.Store.WatchInstance(until, id)
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
+	for {
+		rec, err := r.record(ctx, id)
+		if err != nil || rec.Header.Status == workflow.StatusFinished {
+			if err != nil {
+				return workflow.Instance{}, err
+			}
+			return rec.Header, nil
+		}
+		select {
+		case <-until.Done():
+			return rec.Header, nil
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-poll.C:
+		}
+	}
+}
+
+// Instances lists instances. A page may be shorter than its limit and still have
+// a next one.
+func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflow.Instance], error) {
+	if f.SubStatus != "" {
+		if f.Status == "" {
+			f.Status = f.SubStatus.Status()
+		} else if f.Status != f.SubStatus.Status() {
+			return Page[workflow.Instance]{}, nil
+		}
+	}
+	limit := limitOf(f.Limit)
+	var page Page[workflow.Instance]
+	cursor, err := readCursor(f.Cursor)
+	if err != nil {
+		return page, err
+	}
+	sf := etcdstore.InstanceFilter{Status: f.Status, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
+	for {
+		items, next, err := r.cfg.Store.Instances(ctx, sf, cursor, int64(limit-len(page.Items)))
+		if err != nil {
+			return page, readFailed("instances", err)
+		}
+		for _, in := range items {
+			if f.SubStatus == "" || in.SubStatus == f.SubStatus {
+				page.Items = append(page.Items, in)
+			}
+		}
+		page.Next = writeCursor(next)
+		if next == "" || len(page.Items) >= limit {
+			return page, nil
+		}
+		cursor = next
+	}
+}
+
+func readFailed(what string, err error) error {
+	if workflow.CodeOf(err) != "" {
+		return err
+	}
+	return unavailable("the "+what+" could not be read", err)
+}
+
+func limitOf(n int) int {
+	if n <= 0 {
+		return 50
+	}
+	return min(n, 500)
+}
+
+func readCursor(c string) (string, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(c)
+	if err != nil {
+		return "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one that this API gave out")
+	}
+	return string(raw), nil
+}
+
+func writeCursor(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+// Journal reads what an instance did, from cursor on.
+func (r *Runtime) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalItem], error) {
+	var page Page[workflow.JournalItem]
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	var after int64
+	if raw != "" {
+		if _, err := fmt.Sscanf(raw, "%d", &after); err != nil {
+			return page, workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a journal")
+		}
+	}
+	if _, err := r.record(ctx, id); err != nil {
+		return page, err
+	}
+	items, last, err := r.cfg.Store.Journal(ctx, id, after, int64(limitOf(limit)))
+	if err != nil {
+		return page, readFailed("journal", err)
+	}
+	page.Items = items
+	if last > 0 {
+		page.Next = writeCursor(fmt.Sprint(last))
+	}
+	return page, nil
+}
+
+// Cancel ends an instance. accepted: the command is durable, not applied yet.
+func (r *Runtime) Cancel(ctx context.Context, id string) (accepted bool, err error) {
+	return r.command(ctx, id, workflow.Command{Kind: workflow.CommandCancel})
+}
+
+// Delete ends an instance and removes it with its journal.
+func (r *Runtime) Delete(ctx context.Context, id string) (accepted bool, err error) {
+	return r.command(ctx, id, workflow.Command{Kind: workflow.CommandDelete})
+}
+
+// Retry runs a faulted instance again from its faulted activities.
+func (r *Runtime) Retry(ctx context.Context, id string) (accepted bool, err error) {
+	return r.command(ctx, id, workflow.Command{Kind: workflow.CommandRetry})
+}
+
+// Export gives an instance with its state.
+func (r *Runtime) Export(ctx context.Context, id string) (StateExport, error) {
+	rec, err := r.record(ctx, id)
+	if err != nil {
+		return StateExport{}, err
+	}
+	return StateExport{Sequence: rec.Seq, Instance: rec.Header, State: rec.State}, nil
+}
+
+// Import replaces the state of an instance, if it is at sequence ifSeq (0: any).
+func (r *Runtime) Import(ctx context.Context, id string, in StateExport, ifSeq int64) (StateExport, error) {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return StateExport{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+	}
+	accepted, err := r.command(ctx, id, workflow.Command{Kind: workflow.CommandImport, State: raw, IfSeq: ifSeq})
+	if err != nil {
+		return StateExport{}, err
+	}
+	if accepted {
+		return StateExport{}, busy(id)
+	}
+	return r.Export(ctx, id)
+}
+
+// command gives an existing instance a command that is not for a bookmark.
+func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) (accepted bool, err error) {
+	if err := r.accepting(); err != nil {
+		return false, err
+	}
+	if _, err := r.record(ctx, id); err != nil {
+		return false, err
+	}
+	cmd.ID, cmd.CreatedAt = newID(), r.cfg.Now().UTC()
+	c := r.cfg.Client(id)
+	isBusy, err := c.Busy(ctx)
+	if err != nil {
+		return false, unavailable("the lock of instance "+id+" could not be read", err)
+	}
+	interrupts := cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete
+	if !isBusy && !(interrupts && r.cfg.Node.Holds(id)) {
+		res, err := c.Do(ctx, cmd)
+		if err == nil {
+			return res.Accepted, r.refused(id, cmd.Kind, &res.Effect)
+		}
+		if !errors.Is(err, client.ErrBusy) {
+			return false, err
+		}
+	}
+	out, done, err := r.mail(ctx, id, cmd, nil)
+	switch {
+	case err != nil:
+		return false, err
+	case !done:
+		return false, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	case out.Outcomes[0].Outcome == Accepted:
+		return true, nil
+	}
+	return false, r.refused(id, cmd.Kind, &store.Effect{Outcome: string(out.Outcomes[0].Outcome), Code: out.Outcomes[0].Code})
+}
+
+// refused turns a refusal into the caller's error.
+func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect) error {
+	switch workflow.Code(e.Code) {
+	case "":
+		return nil
+	case workflow.CodeInstanceFinished:
+		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished; there is nothing to %s", id, kind))
+	case workflow.CodeInstanceNotFound:
+		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	case workflow.CodeInstanceMoved:
+		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
+	}
+	return workflow.Fail(workflow.Code(e.Code), fmt.Sprintf("instance %q refused to %s", id, kind))
+}
+
+// ResumeBookmark resumes an instance at one bookmark.
+func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input map[string]any, key *Key) (SendResult, error) {
+	if err := r.accepting(); err != nil {
+		return SendResult{}, err
+	}
+	id, ok := workflow.BookmarkInstance(bookmarkID)
+	if !ok {
+		return SendResult{}, noBookmark(bookmarkID)
+	}
+	k := commandKey(key)
+	cmd := workflow.Command{ID: commandID(k), Kind: workflow.CommandResume, CreatedAt: r.cfg.Now().UTC(), Bookmark: bookmarkID, Input: input, Key: k}
+	for range maxLooks {
+		if k != nil {
+			if a, err := r.usedKey(ctx, k); err != nil || a != nil {
+				if err != nil {
+					return SendResult{}, err
+				}
+				return r.answered(ctx, a, k)
+			}
+		}
+		rec, err := r.record(ctx, id)
+		if err != nil {
+			return SendResult{}, err
+		}
+		h := &rec.Header
+		if h.Status == workflow.StatusFinished {
+			return SendResult{}, workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s)", id, h.SubStatus))
+		}
+		b := findBookmark(h, bookmarkID)
+		if b == nil {
+			return SendResult{}, noBookmark(bookmarkID)
+		}
+		res, done, err := r.resume(ctx, b, cmd)
+		if err != nil || done {
+			return res, err
+		}
+	}
+	return SendResult{}, busy(id)
+}
+
+func findBookmark(h *workflow.Instance, id string) *store.BookmarkRef {
+	for _, b := range h.Bookmarks {
+		if b.ID == id {
+			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID}
+		}
+	}
+	return nil
+}
+
+func noBookmark(id string) error {
+	return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("there is no bookmark %q (any more)", id))
+}

@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// list reads one page of a list of the store and turns its items into what the
+// API shows; show may leave one out.
+func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, string, error), show func(S) (T, bool)) (Page[T], error) {
+	page := Page[T]{Items: []T{}}
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	items, next, err := read(ctx, raw, int64(limitOf(limit)))
+	if err != nil {
+		return page, readFailed(what, err)
+	}
+	for _, item := range items {
+		if t, ok := show(item); ok {
+			page.Items = append(page.Items, t)
+		}
+	}
+	page.Next = writeCursor(next)
+	return page, nil
+}
+
+// Queue lists stimuli that wait for a target.
+func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[QueueItem], error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
+		return r.cfg.Store.QueueItems(ctx, "", cursor, limit)
+	}
+	return list(ctx, "queue", cursor, limit, read, func(i store.QueueItem) (QueueItem, bool) {
+		return QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}, true
+	})
+}
+
+// Timers lists timers to come.
+func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
+	return list(ctx, "timers", cursor, limit, r.cfg.Store.Timers, showTimer)
+}
+
+// DeadLetters lists work that could not be done.
+func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
+	return list(ctx, "dead letters", cursor, limit, r.cfg.Store.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
+		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt}, true
+	})
+}
+
+// ReplayDeadLetter sends the stimulus of a dead letter again, as new.
+func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, error) {
+	if err := r.accepting(); err != nil {
+		return SendResult{}, err
+	}
+	d, err := r.deadLetter(ctx, id)
+	if err != nil {
+		return SendResult{}, err
+	}
+	if d.Stimulus == nil {
+		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
+	}
+	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, CreatedAt: r.cfg.Now().UTC()}
+	var ok bool
+	err = r.settle(ctx, func() (err error) {
+		ok, err = r.cfg.Store.TakeDeadLetter(ctx, d, send)
+		return err
+	})
+	if err != nil {
+		return SendResult{}, err
+	}
+	if !ok {
+		return SendResult{}, noDeadLetter(id)
+	}
+	r.cfg.Work.Hint(nil, true)
+	return SendResult{Queued: send.ID}, nil
+}
+
+// DeleteDeadLetter forgets a dead letter.
+func (r *Runtime) DeleteDeadLetter(ctx context.Context, id string) error {
+	d, err := r.deadLetter(ctx, id)
+	if err != nil {
+		return err
+	}
+	return r.settle(ctx, func() error {
+		_, err := r.cfg.Store.TakeDeadLetter(ctx, d, nil)
+		return err
+	})
+}
+
+func (r *Runtime) deadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
+	d, err := r.cfg.Store.DeadLetter(ctx, id)
+	if err != nil {
+		return nil, unavailable("the dead letter could not be read", err)
+	}
+	if d == nil {
+		return nil, noDeadLetter(id)
+	}
+	return d, nil
+}
+
+func noDeadLetter(id string) error {
+	return workflow.Fail(workflow.CodeDeadLetterNotFound, fmt.Sprintf("there is no dead letter %q", id))
+}

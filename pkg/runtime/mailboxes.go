@@ -1,0 +1,109 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store"
+)
+
+// workMailboxes is one worker of the pool.
+func (r *Runtime) workMailboxes(ctx context.Context) error {
+	for {
+		id, recovered, ok := r.cfg.Work.next(ctx)
+		if !ok {
+			return nil
+		}
+		if r.suspended() {
+			continue // the sweep finds it when work goes on
+		}
+		err := r.cfg.Client(id).Work(ctx, recovered)
+		if err != nil && !errors.Is(err, client.ErrBusy) && !errors.Is(err, store.ErrFenced) && ctx.Err() == nil {
+			r.cfg.Log.Warn("mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
+		}
+	}
+}
+
+const (
+	sweepEvery  = time.Second
+	sweepPage   = 1000
+	strangerAge = 3 // sweeps that an entry has to outlive before a node that is not preferred takes it
+)
+
+// sweepMailboxes finds work that nobody does: entries that outlived a sweep
+// while nobody held the lock. The preferred node takes them first. A vanished
+// node hastens it.
+func (r *Runtime) sweepMailboxes(ctx context.Context) error {
+	sub := r.cfg.Session.Subscribe()
+	defer sub.Close()
+	seen := map[string]sighting{}
+	wake := make(chan struct{}, 1)
+	return r.both(ctx,
+		func(ctx context.Context) error {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-sub.C():
+					if len(sub.Vanished()) > 0 {
+						signal(wake)
+					}
+				}
+			}
+		},
+		func(ctx context.Context) error {
+			return r.loop(ctx, "mailbox sweep", sweepEvery, wake, func(ctx context.Context) (bool, error) {
+				if r.suspended() {
+					return false, nil
+				}
+				next, err := r.sweep(ctx, seen)
+				if err == nil {
+					seen = next
+				}
+				return false, err
+			})
+		})
+}
+
+type sighting struct {
+	created int64
+	sweeps  int
+	since   time.Time
+}
+
+// sweep looks at every mailbox entry once, keys only.
+func (r *Runtime) sweep(ctx context.Context, before map[string]sighting) (map[string]sighting, error) {
+	now := time.Now()
+	after := map[string]sighting{}
+	oldest := time.Duration(0)
+	for cursor := ""; ; {
+		entries, next, err := r.cfg.Store.Sweep(ctx, cursor, sweepPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			was, known := before[e.Key]
+			if !known || was.created != e.Created {
+				after[e.Key] = sighting{created: e.Created, since: now}
+				continue
+			}
+			was.sweeps++
+			after[e.Key] = was
+			oldest = max(oldest, now.Sub(was.since))
+			if r.cfg.Work.has(e.InstanceID) {
+				continue // it waits for its turn here
+			}
+			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
+				r.cfg.Work.add(e.InstanceID, true)
+			}
+		}
+		if next == "" {
+			break
+		}
+		cursor = next
+	}
+	r.cfg.Metrics.SetMailboxOldest(oldest)
+	return after, nil
+}

@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
+
+// Config joins the parts of a node. All but the last group are required.
+type Config struct {
+	Store   *etcdstore.Store
+	Catalog *catalog.Catalog
+	Session *cluster.Session
+	// Client opens one instance: client.Local on a node that is alone,
+	// client.Distributed in a cluster.
+	Client func(id string) client.Client
+	Node   *client.Node
+	// Work are the instances that commits of this node wake; make it with
+	// [NewWork] and hand its Hint to the client.Node.
+	Work *Work
+
+	QueueTTL  time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
+	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
+	Workers   int           // mailboxes worked at once; default 64
+	Log       *slog.Logger
+	Metrics   *metrics.Metrics
+	Now       func() time.Time // default time.Now
+}
+
+// Runtime is the front of a node. Make it with [New], keep [Runtime.Run] running.
+type Runtime struct {
+	cfg    Config
+	paused pauseFlag
+}
+
+// New checks the configuration. It starts nothing.
+func New(cfg Config) (*Runtime, error) {
+	if cfg.Store == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil {
+		return nil, errors.New("runtime: Store, Catalog, Session, Client, Node and Work are required")
+	}
+	cfg.QueueTTL = cmp.Or(cfg.QueueTTL, 10*time.Minute)
+	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
+	cfg.Workers = cmp.Or(cfg.Workers, 64)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Runtime{cfg: cfg}, nil
+}
+
+// Run keeps the workers going until ctx ends, and waits for them.
+func (r *Runtime) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for range r.cfg.Workers {
+		g.Go(func() error { return r.workMailboxes(ctx) })
+	}
+	g.Go(func() error { return r.sweepMailboxes(ctx) })
+	g.Go(func() error { return r.resolveSends(ctx) })
+	g.Go(func() error { return r.fireTimers(ctx) })
+	g.Go(func() error { return r.fireSchedules(ctx) })
+	g.Go(func() error { return r.workQueue(ctx) })
+	g.Go(func() error { return r.expireRecords(ctx) })
+	g.Go(func() error { return r.watchControl(ctx) })
+	err := g.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// loop runs step at every tick of about every (with jitter) and at every wake,
+// until ctx ends. An error is logged and the loop goes on: nothing that a step
+// meets may end a worker. A step that asks for more runs again at once.
+func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
+	timer := time.NewTimer(jitter(every))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-wake:
+		}
+		for more := true; more && ctx.Err() == nil; {
+			var err error
+			if more, err = step(ctx); err != nil {
+				if ctx.Err() == nil {
+					r.cfg.Log.Warn("worker step failed; it is tried again", "worker", what, "error", err)
+				}
+				break
+			}
+		}
+		timer.Reset(jitter(every))
+	}
+}

@@ -1,0 +1,312 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// maxLooks bounds how often a call looks again because what it found moved.
+const maxLooks = 50
+
+// Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
+// meets, or waits in the queue for one.
+func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
+	if err := r.accepting(); err != nil {
+		return SendResult{}, err
+	}
+	if err := checkStimulus(&st); err != nil {
+		return SendResult{}, err
+	}
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+	}
+	k := commandKey(key)
+	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k)}
+	for range maxLooks {
+		res, done, err := s.try(ctx)
+		if err != nil || done {
+			return res, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return SendResult{}, &workflow.Error{Code: workflow.CodeBusy, Detail: "what the stimulus was for kept moving; repeat the request with the same Idempotency-Key", RetryAfter: time.Second}
+}
+
+func checkStimulus(st *workflow.Stimulus) error {
+	if st.BookmarkID != "" && st.InstanceID == "" {
+		id, ok := workflow.BookmarkInstance(st.BookmarkID)
+		if !ok {
+			return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("there is no bookmark %q", st.BookmarkID))
+		}
+		st.InstanceID = id
+	}
+	if err := workflow.CheckName("correlationId", st.CorrelationID); err != nil {
+		return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+	}
+	if st.InstanceID != "" {
+		if err := workflow.CheckID("instanceId", st.InstanceID); err != nil {
+			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+		}
+	}
+	if st.ActivityType == "" {
+		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
+	}
+	return nil
+}
+
+// sending is one call of Send.
+type sending struct {
+	r    *Runtime
+	st   workflow.Stimulus
+	hash string
+	key  *workflow.CommandKey
+	id   string
+}
+
+func (s *sending) keyName() string {
+	if s.key == nil {
+		return ""
+	}
+	return s.key.Name
+}
+
+// try looks once and acts on what it saw; done is false if that had moved.
+func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error) {
+	look, err := s.r.cfg.Store.Look(ctx, s.st, s.hash, s.keyName())
+	if err != nil {
+		return res, false, unavailable("the stimulus could not be looked up", err)
+	}
+	if look.Answer != nil {
+		res, err := s.r.answered(ctx, look.Answer, s.key)
+		return res, true, err
+	}
+	if s.st.InstanceID != "" {
+		if err := addressable(s.st, look); err != nil {
+			return res, false, err
+		}
+	}
+	switch n := len(look.Bookmarks) + len(look.Triggers); {
+	case n == 0:
+		return s.queue(ctx, look)
+	case n == 1 && len(look.Bookmarks) == 1:
+		b := look.Bookmarks[0]
+		return s.r.resume(ctx, &b, workflow.Command{ID: s.id, Kind: workflow.CommandResume, CreatedAt: s.r.cfg.Now().UTC(),
+			Bookmark: b.ID, Input: s.st.Input, Stimulus: &s.st, Key: s.key})
+	case n == 1:
+		return s.start(ctx, look.Triggers[0])
+	}
+	return s.several(ctx, look)
+}
+
+func addressable(st workflow.Stimulus, look *etcdstore.Look) error {
+	switch {
+	case look.Instance == nil:
+		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
+	case look.Instance.Header.Status == workflow.StatusFinished:
+		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s); nothing waits there any more", st.InstanceID, look.Instance.Header.SubStatus))
+	case st.BookmarkID != "" && len(look.Bookmarks) == 0:
+		return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("instance %q does not wait at bookmark %q (any more)", st.InstanceID, st.BookmarkID))
+	}
+	return nil
+}
+
+// queue keeps a stimulus that meets nothing.
+func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
+	now := s.r.cfg.Now().UTC()
+	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, ExpiresAt: now.Add(s.r.cfg.QueueTTL)}
+	var ok bool
+	err := s.r.settle(ctx, func() (err error) {
+		ok, err = s.r.cfg.Store.Enqueue(ctx, item, look)
+		return err
+	})
+	if errors.Is(err, store.ErrConflict) {
+		return SendResult{}, false, nil // the key was used meanwhile: look again and find its answer
+	}
+	if err != nil {
+		return SendResult{}, false, err
+	}
+	return SendResult{Queued: item.ID}, ok, nil
+}
+
+// resume delivers a command to one bookmark: in hand if its instance is idle,
+// through the mailbox if it is busy.
+func (r *Runtime) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow.Command) (SendResult, bool, error) {
+	c := r.cfg.Client(b.InstanceID)
+	isBusy, err := c.Busy(ctx)
+	if err != nil {
+		return SendResult{}, false, unavailable("the lock of instance "+b.InstanceID+" could not be read", err)
+	}
+	if !isBusy {
+		res, err := c.Do(ctx, cmd)
+		if err == nil {
+			return r.resumed(ctx, b.InstanceID, cmd, res)
+		}
+		if !errors.Is(err, client.ErrBusy) {
+			return SendResult{}, false, err
+		}
+	}
+	return r.mail(ctx, b.InstanceID, cmd, b)
+}
+
+// resumed tells what a command in hand did; a gone bookmark means looking
+// again.
+func (r *Runtime) resumed(ctx context.Context, id string, cmd workflow.Command, res client.Result) (SendResult, bool, error) {
+	switch {
+	case res.Answer != nil:
+		out, err := r.answered(ctx, res.Answer, cmd.Key)
+		return out, true, err
+	case res.Accepted:
+		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: Accepted}}}, true, nil
+	case res.Effect.Outcome == client.EffectGone:
+		return SendResult{}, false, nil
+	case res.Effect.Code == string(workflow.CodeInstanceFinished):
+		return SendResult{}, false, nil
+	}
+	return SendResult{Outcomes: []TargetOutcome{outcomeOf(id, &res.Effect)}, Response: res.Response}, true, nil
+}
+
+func outcomeOf(id string, e *store.Effect) TargetOutcome {
+	t := TargetOutcome{InstanceID: id, Code: e.Code}
+	switch e.Outcome {
+	case client.EffectStarted:
+		t.Outcome = Started
+	case client.EffectResumed, client.EffectApplied:
+		t.Outcome = Resumed
+	case client.EffectRequeued, string(Accepted):
+		t.Outcome = Accepted
+	default:
+		t.Outcome = Refused
+	}
+	return t
+}
+
+// mail makes a command durable in a busy instance's mailbox and waits a little
+// for what it does.
+func (r *Runtime) mail(ctx context.Context, id string, cmd workflow.Command, b *store.BookmarkRef) (SendResult, bool, error) {
+	var out etcdstore.PutOutcome
+	err := r.settle(ctx, func() (err error) {
+		out, _, err = r.cfg.Store.PutMail(ctx, id, cmd, b)
+		return err
+	})
+	if err != nil {
+		return SendResult{}, false, err
+	}
+	switch out {
+	case etcdstore.PutGone:
+		return SendResult{}, false, nil
+	case etcdstore.PutConsumed:
+		if cmd.Key != nil {
+			return SendResult{}, false, nil // look again, and find its answer
+		}
+	case etcdstore.PutDone:
+		// The holder may have left between: then it is ours to run.
+		r.cfg.Work.Hint([]string{id}, false)
+	}
+	wait, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
+	defer cancel()
+	effect := r.await(wait, id, cmd.ID)
+	if effect == nil {
+		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: Accepted}}}, true, nil
+	}
+	if effect.Outcome == client.EffectRequeued {
+		return SendResult{Queued: effect.Code}, true, nil
+	}
+	return SendResult{Outcomes: []TargetOutcome{outcomeOf(id, effect)}}, true, nil
+}
+
+// await waits for the record of a command; nil if ctx ends first.
+func (r *Runtime) await(ctx context.Context, id, cmd string) *store.Effect {
+	hint := r.cfg.Store.WatchEffect(ctx, id, cmd)
+	poll := time.NewTicker(200 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		if e, err := r.cfg.Store.Effect(ctx, id, cmd); err == nil && e != nil {
+			return e
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil // the poll goes on
+			}
+		case <-poll.C:
+		}
+	}
+}
+
+// start runs a new instance for a trigger. Its id derives from the command, the
+// definition and the activity, so a repeat meets the same instance.
+func (s *sending) start(ctx context.Context, t store.TriggerRef) (SendResult, bool, error) {
+	p := s.planTrigger(t)
+	if p.gate != nil {
+		res, err := s.startGated(ctx, p)
+		return res, true, err
+	}
+	res, err := s.r.executeNow(ctx, p)
+	if err != nil {
+		if c := workflow.CodeOf(err); c == workflow.CodeDefinitionNotFound || c == workflow.CodeDefinitionMoved {
+			return SendResult{}, false, nil // it was retracted or changed meanwhile
+		}
+		return SendResult{}, false, err
+	}
+	outcome := Started
+	if res.Accepted {
+		outcome = Accepted
+	}
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, true, nil
+}
+
+func (s *sending) startGated(ctx context.Context, p *plan) (SendResult, error) {
+	res, err := s.r.executeGated(ctx, p)
+	if workflow.CodeOf(err) == workflow.CodeInstanceGated {
+		return SendResult{Outcomes: []TargetOutcome{{Outcome: Refused, Code: string(workflow.CodeInstanceGated)}}}, nil
+	}
+	if err != nil {
+		return SendResult{}, err
+	}
+	outcome := Started
+	if res.Accepted {
+		outcome = Accepted
+	}
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}}, nil
+}
+
+// planTrigger makes the start that a trigger means.
+func (s *sending) planTrigger(t store.TriggerRef) *plan {
+	p := triggerPlan(s.id, t, &s.st, s.r.cfg.Now().UTC())
+	p.cmd.Key = s.key
+	return p
+}
+
+func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.Time) *plan {
+	cmd := workflow.Command{ID: "start-" + workflow.DeriveID(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
+		DefinitionID: t.DefinitionID, Version: t.Version, CorrelationID: st.CorrelationID, Trigger: t.ActivityID, TriggerInput: st.Input}}
+	return &plan{id: workflow.DeriveID("triggered", id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: gateOf(t.Activation, cmd.Start)}
+}
+
+// answered gives the answer of an earlier call; what was only accepted then may
+// have been applied since.
+func (r *Runtime) answered(ctx context.Context, a *store.Answer, k *workflow.CommandKey) (SendResult, error) {
+	if err := checkBody(a, k); err != nil {
+		return SendResult{}, err
+	}
+	res := SendResult{Queued: a.Queued, Response: a.Response}
+	for _, t := range a.Targets {
+		res.Outcomes = append(res.Outcomes, outcomeOf(t.InstanceID, &t))
+	}
+	if a.Instance != nil && len(res.Outcomes) == 0 {
+		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}
+	}
+	return res, ctx.Err()
+}

@@ -1,0 +1,354 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Execute starts an instance and answers when its first burst is committed, or
+// (Accepted) durable and still running.
+func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, error) {
+	var res StartResult
+	p, err := r.planned(ctx, req, func(p *plan) (err error) {
+		switch {
+		case p.answer != nil:
+			res = startAnswer(p.answer)
+		case p.gate != nil:
+			res, err = r.executeGated(ctx, p)
+		default:
+			res, err = r.executeNow(ctx, p)
+		}
+		return err
+	})
+	if err != nil || req.Wait <= 0 || res.Instance.Status == workflow.StatusFinished {
+		return res, err
+	}
+	in, err := r.WaitInstance(ctx, p.id, req.Wait)
+	if err != nil {
+		return res, nil // it is committed; that is the answer
+	}
+	res.Instance, res.Accepted = in, false
+	return res, nil
+}
+
+// Dispatch makes an instance durable as Pending and answers with its id; it runs
+// as soon as a node takes it.
+func (r *Runtime) Dispatch(ctx context.Context, req StartRequest) (string, error) {
+	id := ""
+	_, err := r.planned(ctx, req, func(p *plan) error {
+		if id = p.id; p.answer != nil {
+			id = startAnswer(p.answer).Instance.ID
+			return nil
+		}
+		return r.create(ctx, p)
+	})
+	return id, err
+}
+
+// planned plans a start and does it; when the definition's head turns out to
+// have moved since this node learned of it, once more with the head read anew.
+func (r *Runtime) planned(ctx context.Context, req StartRequest, do func(*plan) error) (p *plan, err error) {
+	for range maxLooks {
+		if p, err = r.plan(ctx, req); err != nil {
+			return p, err
+		}
+		if err = do(p); workflow.CodeOf(err) != workflow.CodeDefinitionMoved {
+			return p, err
+		}
+		req.fresh = true
+	}
+	return p, err
+}
+
+// plan is a start that was checked.
+type plan struct {
+	id      string
+	cmd     workflow.Command
+	gate    *store.Gate
+	answer  *store.Answer // the key was used before
+	trigger *store.TriggerRef
+	chosen  bool // the caller chose the id
+}
+
+func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
+	if err := r.accepting(); err != nil {
+		return nil, err
+	}
+	if err := checkStart(&req); err != nil {
+		return nil, err
+	}
+	version, modified := req.Version, int64(0)
+	if version == 0 {
+		head, err := r.cfg.Catalog.Head(ctx, req.DefinitionID)
+		if req.fresh {
+			head, err = r.cfg.Catalog.Confirm(ctx, req.DefinitionID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		version, modified = head.Published, head.Modified
+	}
+	prog, def, err := r.cfg.Catalog.Program(ctx, req.DefinitionID, version)
+	if err != nil {
+		return nil, err
+	}
+	if problems := prog.CheckInput(req.Input); len(problems) > 0 {
+		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
+	}
+	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
+	key := commandKey(req.Key)
+	if key != nil {
+		if p.answer, err = r.usedKey(ctx, key); err != nil || p.answer != nil {
+			return p, err
+		}
+	}
+	if p.id == "" {
+		// With a key the id derives from it, so that repeats on any node meet at
+		// one instance.
+		if p.id = newID(); key != nil {
+			p.id = workflow.DeriveID("instance", key.Name)
+		}
+	}
+	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
+		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
+	p.gate = gateOf(def.Options.ActivationStrategy, p.cmd.Start)
+	return p, nil
+}
+
+func checkStart(req *StartRequest) error {
+	for _, err := range []error{
+		workflow.CheckID("the definition id", req.DefinitionID),
+		workflow.CheckName("correlationId", req.CorrelationID),
+		workflow.CheckName("name", req.Name),
+	} {
+		if err != nil {
+			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+		}
+	}
+	if req.InstanceID != "" {
+		if err := workflow.CheckID("instanceId", req.InstanceID); err != nil {
+			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+		}
+	}
+	return nil
+}
+
+// gateOf tells which gate a start has to pass; nil for none.
+func gateOf(strategy string, st *workflow.Start) *store.Gate {
+	switch strategy {
+	case "Singleton":
+		return &store.Gate{Definition: st.DefinitionID}
+	case "CorrelatedSingleton":
+		return &store.Gate{Definition: st.DefinitionID, Correlation: st.CorrelationID}
+	case "Correlation":
+		return &store.Gate{Correlation: st.CorrelationID}
+	}
+	return nil
+}
+
+// Gate tells the gate that a start has to pass; nil for none. It is the
+// client.Config's Gate, for children that instances start.
+func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.Gate, error) {
+	head, err := c.Head(ctx, st.DefinitionID)
+	if err != nil {
+		return nil, err
+	}
+	return gateOf(head.Activation, st), nil
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func commandKey(k *Key) *workflow.CommandKey {
+	if k == nil {
+		return nil
+	}
+	return &workflow.CommandKey{Name: workflow.DeriveID("key", k.Scope, k.Value), BodyHash: k.BodyHash}
+}
+
+// commandID is the id that a command keeps for life: the caller's key if there
+// is one.
+func commandID(k *workflow.CommandKey) string {
+	if k == nil {
+		return newID()
+	}
+	return k.Name
+}
+
+// usedKey gives the answer of an earlier call with this key; nil if there is
+// none, an error if its body was another.
+func (r *Runtime) usedKey(ctx context.Context, k *workflow.CommandKey) (*store.Answer, error) {
+	a, err := r.cfg.Store.Answer(ctx, k.Name)
+	if err != nil {
+		return nil, unavailable("the Idempotency-Key could not be looked up", err)
+	}
+	return a, checkBody(a, k)
+}
+
+func checkBody(a *store.Answer, k *workflow.CommandKey) error {
+	if a == nil || k == nil || a.BodyHash == k.BodyHash {
+		return nil
+	}
+	return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body within the last 24 hours; use a new key for a new request")
+}
+
+func startAnswer(a *store.Answer) StartResult {
+	res := StartResult{Response: a.Response}
+	switch {
+	case a.Instance != nil:
+		res.Instance = *a.Instance
+	case len(a.Targets) > 0:
+		res.Instance.ID, res.Accepted = a.Targets[0].InstanceID, true
+	}
+	return res
+}
+
+// executeNow runs the first burst with the start in hand: two writes in all.
+func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) {
+	for {
+		res, err := r.cfg.Client(p.id).Do(ctx, p.cmd)
+		switch {
+		case err == nil:
+			return r.started(p, res)
+		case !errors.Is(err, client.ErrBusy):
+			return StartResult{}, err
+		}
+		// Another node is at this very id: a twin of this call, or another start
+		// or an instance with the same chosen id.
+		if p.cmd.Key != nil {
+			a, err := r.usedKey(ctx, p.cmd.Key)
+			if err != nil {
+				return StartResult{}, err
+			}
+			if a != nil {
+				return startAnswer(a), nil
+			}
+		} else if rec, err := r.cfg.Store.Instance(ctx, p.id); err == nil && rec != nil {
+			return StartResult{}, exists(p.id)
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return StartResult{}, busy(p.id)
+		}
+	}
+}
+
+func (r *Runtime) started(p *plan, res client.Result) (StartResult, error) {
+	switch {
+	case res.Answer != nil:
+		if err := checkBody(res.Answer, p.cmd.Key); err != nil {
+			return StartResult{}, err
+		}
+		return startAnswer(res.Answer), nil
+	case res.Effect.Code == string(workflow.CodeInstanceExists):
+		return StartResult{}, exists(p.id)
+	}
+	return StartResult{Instance: res.Instance, Accepted: res.Accepted, Response: res.Response}, nil
+}
+
+// executeGated creates the instance with its gate before its first burst, so
+// that no two can run.
+func (r *Runtime) executeGated(ctx context.Context, p *plan) (StartResult, error) {
+	if err := r.create(ctx, p); err != nil {
+		return StartResult{}, err
+	}
+	wait, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
+	defer cancel()
+	r.await(wait, p.id, p.cmd.ID)
+	in, err := r.Instance(ctx, p.id)
+	if err != nil {
+		return StartResult{Instance: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Accepted: true}, nil
+	}
+	return StartResult{Instance: in, Accepted: in.SubStatus == workflow.Pending || in.SubStatus == workflow.Executing}, nil
+}
+
+// create makes a planned instance durable and wakes a worker.
+func (r *Runtime) create(ctx context.Context, p *plan) error {
+	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
+	var answer *store.Answer
+	if k := p.cmd.Key; k != nil {
+		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
+	}
+	var out etcdstore.CreateOutcome
+	err := r.settle(ctx, func() (err error) {
+		out, err = r.cfg.Store.Create(ctx, n, answer)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	switch out {
+	case etcdstore.CreateExists:
+		return exists(p.id)
+	case etcdstore.CreateMoved:
+		return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %q was changed meanwhile", p.cmd.Start.DefinitionID))
+	case etcdstore.CreateGated:
+		return workflow.Fail(workflow.CodeInstanceGated, fmt.Sprintf("definition %q allows one running instance (%s), and there is one",
+			p.cmd.Start.DefinitionID, describeGate(p.gate)))
+	}
+	r.cfg.Work.Hint([]string{p.id}, false)
+	return nil
+}
+
+func describeGate(g *store.Gate) string {
+	switch {
+	case g.Definition == "":
+		return fmt.Sprintf("of any definition with correlation %q", g.Correlation)
+	case g.Correlation == "":
+		return "singleton"
+	}
+	return fmt.Sprintf("with correlation %q", g.Correlation)
+}
+
+func exists(id string) error {
+	return workflow.Fail(workflow.CodeInstanceExists, fmt.Sprintf("there is an instance %q already; choose another instanceId or leave it out", id))
+}
+
+func busy(id string) error {
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: fmt.Sprintf("instance %q is busy on another node; repeat the request with the same Idempotency-Key", id), RetryAfter: time.Second}
+}
+
+func unavailable(what string, err error) error {
+	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: what + "; repeat the request with the same Idempotency-Key", RetryAfter: time.Second, Err: err}
+}
+
+// pause waits d, about, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(jitter(d))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// settle repeats a transaction that is safe to repeat while its outcome is
+// unknown and the caller waits.
+func (r *Runtime) settle(ctx context.Context, txn func() error) error {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		err := txn()
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, etcdstore.ErrUnknown) {
+			if errors.Is(err, etcdstore.ErrTooLarge) {
+				return &workflow.Error{Code: workflow.CodeTooLarge, Detail: "the request is too large to be stored", Err: err}
+			}
+			return err
+		}
+		if pause(ctx, wait) != nil {
+			return &workflow.Error{Code: workflow.CodeUnknownOutcome, RetryAfter: time.Second, Err: err,
+				Detail: "etcd gave no answer: the request may or may not have been accepted; repeat it with the same Idempotency-Key"}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// taskType is the activity type whose bookmarks are tasks.
+const taskType = "Elsa.RunTask"
+
+// Tasks lists the tasks that wait for an outside worker; name restricts them. A
+// task's id is the id of its bookmark.
+func (r *Runtime) Tasks(ctx context.Context, name, cursor string, limit int) (Page[Task], error) {
+	page := Page[Task]{Items: []Task{}}
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	for {
+		items, next, err := r.cfg.Store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning}, raw, int64(limitOf(limit)))
+		if err != nil {
+			return page, readFailed("tasks", err)
+		}
+		for _, in := range items {
+			for _, b := range in.Bookmarks {
+				if b.ActivityType == taskType && (name == "" || b.Name == name) {
+					page.Items = append(page.Items, Task{TaskID: b.ID, Name: b.Name, InstanceID: in.ID, Payload: b.Metadata, CreatedAt: b.CreatedAt})
+				}
+			}
+		}
+		page.Next = writeCursor(next)
+		if next == "" || len(page.Items) >= limitOf(limit) {
+			return page, nil
+		}
+		raw = next
+	}
+}
+
+// CompleteTask hands the result of a task, or its error, to the instance that
+// waits for it.
+func (r *Runtime) CompleteTask(ctx context.Context, taskID string, result any, taskErr string, key *Key) (SendResult, error) {
+	input := map[string]any{"result": result}
+	if taskErr != "" {
+		input = map[string]any{"error": taskErr}
+	}
+	res, err := r.ResumeBookmark(ctx, taskID, input, key)
+	if c := workflow.CodeOf(err); c == workflow.CodeBookmarkNotFound || c == workflow.CodeInstanceNotFound {
+		return res, workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no task %q (any more)", taskID))
+	}
+	return res, err
+}
+
+func showTimer(d etcdstore.Due) (TimerItem, bool) {
+	kind := "bookmark"
+	if d.IsQueueExpiry() {
+		kind = "queue-expiry"
+	}
+	return TimerItem{DueAt: d.At, Kind: kind, InstanceID: d.Instance(), BookmarkID: d.Bookmark()}, true
+}

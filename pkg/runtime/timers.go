@@ -1,0 +1,183 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	timerEvery    = 200 * time.Millisecond
+	timerPerShard = 100
+	timerGrace    = 2 * time.Second // then a node that is not preferred fires too
+	maxSkew       = 2 * time.Second // a clock further off the median fires nothing
+	maxCatchUp    = 100             // missed occurrences started in one go
+)
+
+// mayFire tells whether this node's clock may be trusted with firing.
+func (r *Runtime) mayFire() bool {
+	if r.suspended() {
+		return false
+	}
+	if skew := r.cfg.Session.ClockSkew(); skew > maxSkew || skew < -maxSkew {
+		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
+		return false
+	}
+	return true
+}
+
+// mine reports whether this node fires what is due in a shard: it is preferred,
+// or the preferred node is late.
+func (r *Runtime) mine(shard int, due, now time.Time) bool {
+	return now.Sub(due) > timerGrace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
+}
+
+// fireTimers turns due timers into commands and expired queue items into dead
+// letters.
+func (r *Runtime) fireTimers(ctx context.Context) error {
+	return r.loop(ctx, "timers", timerEvery, nil, func(ctx context.Context) (bool, error) {
+		if !r.mayFire() {
+			return false, nil
+		}
+		now := r.cfg.Now().UTC()
+		due, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
+		if err != nil {
+			return false, err
+		}
+		due = slices.DeleteFunc(due, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now) })
+		var resumes []etcdstore.Due
+		var errs []error
+		for _, d := range due {
+			if !d.IsQueueExpiry() {
+				resumes = append(resumes, d)
+				continue
+			}
+			expired, err := r.cfg.Store.ExpireQueueItem(ctx, d, now)
+			if expired {
+				r.cfg.Metrics.DeadLetter(store.DeadExpired)
+			}
+			errs = append(errs, err)
+		}
+		for chunk := range slices.Chunk(resumes, etcdstore.MaxFire) {
+			fired, err := r.cfg.Store.FireTimers(ctx, chunk, now)
+			errs = append(errs, err)
+			for _, d := range chunk {
+				r.cfg.Metrics.TimerLateness(now.Sub(d.At))
+			}
+			r.cfg.Work.Hint(fired, false)
+		}
+		err = errors.Join(errs...)
+		return err == nil && len(due) >= timerPerShard, err
+	})
+}
+
+// fireSchedules starts what cron, timer and startAt triggers have due.
+func (r *Runtime) fireSchedules(ctx context.Context) error {
+	return r.loop(ctx, "schedules", timerEvery, nil, func(ctx context.Context) (bool, error) {
+		if !r.mayFire() {
+			return false, nil
+		}
+		now := r.cfg.Now().UTC()
+		due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
+		if err != nil {
+			return false, err
+		}
+		var errs []error
+		for i := range due {
+			e := &due[i]
+			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
+				continue
+			}
+			errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
+		}
+		return false, errors.Join(errs...)
+	})
+}
+
+// fireSchedule fires one occurrence. What it starts has an id from definition,
+// activity and due time, so it starts once.
+func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
+	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
+	if err != nil {
+		return err
+	}
+	if !head.Fires(e) {
+		// Left over from an older version: nothing starts, nothing follows.
+		_, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
+		return err
+	}
+	dues, next := occurrences(e, now)
+	starts := make([]etcdstore.NewInstance, 0, len(dues))
+	var ids []string
+	for _, due := range dues {
+		n := r.scheduled(e, due, now)
+		starts = append(starts, n)
+		ids = append(ids, n.Header.ID)
+	}
+	ok, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
+	if err != nil || !ok {
+		return err
+	}
+	r.cfg.Metrics.TimerLateness(now.Sub(e.Due))
+	r.cfg.Work.Hint(ids, false)
+	return nil
+}
+
+// occurrences gives the due times to start for at now and the occurrence that
+// follows, by the catch-up policy: skip starts the latest missed occurrence only
+// if it is fresh, one starts one for all that were missed, all starts each.
+func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *store.CronEntry) {
+	due, more := e.Due, true
+	for more && !due.After(now) {
+		dues = append(dues, due)
+		due, more = catalog.Next(e, due)
+		if len(dues) > maxCatchUp { // far behind: jump
+			dues = dues[1:]
+		}
+	}
+	if more {
+		n := *e
+		n.Due = due
+		next = &n
+	}
+	switch e.CatchUp {
+	case "all":
+	case "one":
+		dues = dues[len(dues)-1:]
+	default:
+		last := dues[len(dues)-1]
+		if dues = dues[len(dues)-1:]; now.Sub(last) > freshness && e.Kind != store.ScheduleStartAt {
+			dues = nil
+		}
+	}
+	return dues, next
+}
+
+// freshness is how late an occurrence may start under catch-up policy skip:
+// long enough for a takeover.
+const freshness = time.Minute
+
+func (r *Runtime) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
+	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
+	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Start: &workflow.Start{
+		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
+	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: gateOf(e.Activation, cmd.Start)}
+}
+
+// expireRecords deletes idempotency records whose time is over, in small slices.
+func (r *Runtime) expireRecords(ctx context.Context) error {
+	return r.loop(ctx, "expired records", 10*time.Second, nil, func(ctx context.Context) (bool, error) {
+		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
+			return false, nil
+		}
+		n, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Now(), 200)
+		return n == 200, err
+	})
+}

@@ -1,0 +1,89 @@
+package runtime
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// jitter spreads a period by up to a fifth either way.
+func jitter(d time.Duration) time.Duration {
+	return d - d/5 + rand.N(2*d/5+1)
+}
+
+// Work is the set of instances on this node whose mailbox wants to be worked.
+// It is a hint: what is lost here, a sweep finds.
+type Work struct {
+	mu      sync.Mutex
+	pending map[string]bool // instance → recovered; guarded by mu
+	order   []string        // guarded by mu
+	wake    chan struct{}   // capacity 1
+	sends   chan struct{}   // capacity 1
+}
+
+// NewWork makes an empty set.
+func NewWork() *Work {
+	return &Work{pending: map[string]bool{}, wake: make(chan struct{}, 1), sends: make(chan struct{}, 1)}
+}
+
+// Hint adds instances, and wakes the send worker if stimuli were sent. It never
+// blocks.
+func (w *Work) Hint(instances []string, sent bool) {
+	for _, id := range instances {
+		w.add(id, false)
+	}
+	if sent {
+		signal(w.sends)
+	}
+}
+
+func (w *Work) add(id string, recovered bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.pending[id]; ok {
+		return
+	}
+	w.pending[id] = recovered
+	w.order = append(w.order, id)
+	signal(w.wake)
+}
+
+// has reports whether an instance waits for its turn here.
+func (w *Work) has(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.pending[id]
+	return ok
+}
+
+// next waits for an instance; ok is false when ctx ended.
+func (w *Work) next(ctx context.Context) (id string, recovered, ok bool) {
+	for {
+		w.mu.Lock()
+		if len(w.order) > 0 {
+			id = w.order[0]
+			w.order = w.order[1:]
+			recovered = w.pending[id]
+			delete(w.pending, id)
+			if len(w.order) > 0 {
+				signal(w.wake)
+			}
+			w.mu.Unlock()
+			return id, recovered, true
+		}
+		w.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return "", false, false
+		case <-w.wake:
+		}
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,62 @@
+package etcdstore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// The keys of definitions beside the heads. Below definition/ are heads only, so
+// that a sweep, a list and a watch of the heads read nothing else.
+
+// body holds one version.
+func (k keys) body(id string, n int) string { return fmt.Sprintf("%s%08d", k.bodies(id), n) }
+func (k keys) bodies(id string) string      { return k.root + "definition-version/" + id + "/" }
+
+// content says that this content was published under this id, once and for all.
+func (k keys) content(id, hash string) string {
+	return k.root + "definition-content/" + id + "/" + encode(hash)
+}
+
+// versionID finds a version by Elsa's id of it.
+func (k keys) versionID(versionID string) string {
+	return k.root + "definition-ref/" + encode(versionID)
+}
+
+// indexed lists the trigger and route keys of a definition.
+func (k keys) indexed(id string) string { return k.root + "definition-index/" + id }
+
+// running is the range of index entries of a definition's running instances.
+func (k keys) running(id string) string { return k.index(workflow.StatusRunning, id) }
+
+// headID gives the definition's id inside a head's key.
+func (k keys) headID(key string) (string, bool) {
+	return strings.CutSuffix(strings.TrimPrefix(key, k.definitions()), "/head")
+}
+
+// cronOwner gives the definition's id inside a cron key.
+func (k keys) cronOwner(key string) string {
+	parts := strings.Split(strings.TrimPrefix(key, k.root), "/") // cron, shard, due, definition, activity
+	if len(parts) != 5 {
+		return ""
+	}
+	return parts[3]
+}
+
+// RoutePattern is a route's template without the names of its parameters: two
+// templates with one pattern match the same paths.
+func RoutePattern(template string) string {
+	segments := strings.Split(strings.Trim(template, "/"), "/")
+	for i, seg := range segments {
+		if !strings.HasPrefix(seg, "{") {
+			continue
+		}
+		star := ""
+		if strings.HasPrefix(seg, "{*") {
+			star = "*"
+		}
+		segments[i] = "{" + star + "}"
+	}
+	return strings.Join(segments, "/")
+}

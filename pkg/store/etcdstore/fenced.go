@@ -1,0 +1,101 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// fenceCompares hold while the lock is mine; none without a fence.
+func fenceCompares(f *store.Fence) []clientv3.Cmp {
+	if f == nil {
+		return nil
+	}
+	return []clientv3.Cmp{createdAt(f.Key, f.Revision), noneOlder(f.Prefix, f.Revision)}
+}
+
+// Secure makes a command in hand durable under the fence, and with it a new
+// instance (fresh; nil if it exists). It returns the revision of the mailbox key,
+// which is also the new instance's.
+//
+// If: the lock is mine; the instance as loaded; the command is not there, and
+// left no record. A repeat finds its own key and returns its revision.
+func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
+	key := s.keys.mail(id, cmd.ID)
+	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
+	o := newOps()
+	o.put(key, cmd)
+	if base == nil {
+		cmps = append(cmps, absent(s.keys.instance(id)))
+		o.put(s.keys.instance(id), fresh)
+		o.putRaw(s.keys.indexEntry(&fresh.Header), nil)
+		if c := fresh.Header.CorrelationID; c != "" {
+			o.putRaw(s.keys.correlation(c)+id, nil)
+		}
+	} else {
+		cmps = append(cmps, modifiedAt(s.keys.instance(id), base.Modified))
+	}
+	then, err := o.render()
+	if err != nil {
+		return 0, err
+	}
+	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, []clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly())})
+	if err != nil {
+		return 0, err
+	}
+	if resp.Succeeded {
+		return resp.Header.Revision, nil
+	}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		return kvs[0].CreateRevision, nil
+	}
+	return 0, fmt.Errorf("make command durable for %s: %w", id, store.ErrFenced)
+}
+
+// CountAttempt rewrites a mailbox command with its attempts counted, before it
+// runs.
+//
+// If: the lock is mine; the command's create revision.
+func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) error {
+	key := s.keys.mail(id, cmd.ID)
+	raw, err := Encode(cmd)
+	if err != nil {
+		return err
+	}
+	resp, err := s.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)),
+		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, nil)
+	if err == nil && !resp.Succeeded {
+		return fmt.Errorf("count attempt for %s: %w", id, store.ErrFenced)
+	}
+	return err
+}
+
+// Discard takes commands out of the mailbox of an instance that does not exist.
+//
+// If: the lock is mine; the instance is absent; each command as read.
+func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, consumed []store.Consumed, dead []store.DeadLetter, at time.Time) error {
+	t := &prepared{cmps: append(fenceCompares(f), absent(s.keys.instance(id)))}
+	o := newOps()
+	c := &store.Commit{Consumed: consumed, At: at}
+	c.After.Header.ID = id
+	if err := s.consume(c, t, o); err != nil {
+		return err
+	}
+	for _, d := range dead {
+		o.put(s.keys.dead(d.ID), d)
+	}
+	then, err := o.render()
+	if err != nil {
+		return err
+	}
+	resp, err := s.txn(ctx, "discard mail of "+id, t.cmps, then, nil)
+	if err == nil && !resp.Succeeded {
+		return fmt.Errorf("discard mail of %s: %w", id, store.ErrFenced)
+	}
+	return err
+}

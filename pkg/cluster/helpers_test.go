@@ -97,7 +97,7 @@ func ttl(d time.Duration) func(*Config) { return func(c *Config) { c.TTL = d } }
 
 // ctx bounds a step of a test.
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	w.t.Cleanup(cancel)
 	return ctx
 }

@@ -128,7 +128,7 @@ func TestAcquireWaitsForALocalHolderWithinItsContext(t *testing.T) {
 	w := newWorld(t)
 	a := w.open("a")
 	l := w.lock(a, someLock)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := a.Locks().Acquire(ctx, someLock); !errors.Is(err, context.DeadlineExceeded) || !IsTransient(err) {
 		t.Errorf("error %v", err)
@@ -141,7 +141,7 @@ func TestAcquireWaitsForALocalHolderWithinItsContext(t *testing.T) {
 func TestALockOutlivesTheContextItWasTakenWith(t *testing.T) {
 	w := newWorld(t)
 	a := w.open("a")
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	l, err := a.Locks().Acquire(ctx, someLock)
 	if err != nil {
 		t.Fatal(err)

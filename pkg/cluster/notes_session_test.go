@@ -1,7 +1,7 @@
 package cluster
 
 // Regression tests for the traps of etcd's leases and sessions; see
-// notes_mutex_test.go.
+// notes_acquire_test.go.
 
 import (
 	"context"
@@ -75,6 +75,33 @@ func TestNote12_InABlackHoleTheEpochEndsWithItsTTL(t *testing.T) {
 	}
 	proxy.Heal()
 	eventually(t, 15*time.Second, "a new epoch", func() bool { n := s.Epoch(); return n != nil && n.Number > 1 })
+}
+
+type silentLease struct{ clientv3.Lease }
+
+func (silentLease) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	return make(chan *clientv3.LeaseKeepAliveResponse), nil
+}
+
+// The client's own look at its leases is up to a second late; ours is not.
+func TestNote12_WithoutRenewalsTheEpochEndsWithItsTTL(t *testing.T) {
+	w := newWorld(t)
+	proxy := w.etcd.Proxy(t)
+	s := w.open("a", ttl(2*time.Second), func(c *Config) {
+		c.Client = proxy.Client(t)
+		c.Client.Lease = silentLease{c.Client.Lease}
+	})
+	proxy.BlackHole() // else the end of the own record would tell
+	e, start := s.Epoch(), time.Now()
+	w.start(s)
+	select {
+	case <-e.Context().Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the epoch goes on")
+	}
+	if d := time.Since(start); d > e.TTL+300*time.Millisecond {
+		t.Errorf("after %v, TTL %v", d, e.TTL)
+	}
 }
 
 // The server's floor: what is granted counts.

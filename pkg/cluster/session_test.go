@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -276,6 +277,49 @@ func TestUpdateNodeWithALostAnswer(t *testing.T) {
 	}
 	if n := decodeNode(w.get(s.nodeKey()).Kvs[0]); !n.Paused || !n.Draining {
 		t.Errorf("record %+v", n)
+	}
+}
+
+type deafLease struct{ clientv3.Lease }
+
+func (deafLease) Revoke(context.Context, clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
+	return nil, errors.New("no answer")
+}
+
+// The record of our own former epoch is in the way as long as its lease lives.
+func TestARebuildTakesOverItsOwnRecord(t *testing.T) {
+	w := newWorld(t)
+	s := w.open("a", func(c *Config) { c.Client.Lease = deafLease{c.Client.Lease} })
+	old := s.Epoch()
+	start := time.Now()
+	e, ok := s.rebuild(w.ctx(), old)
+	if !ok || time.Since(start) > 3*time.Second {
+		t.Fatalf("rebuilt: %v, after %v", ok, time.Since(start))
+	}
+	w.revoke(old.Lease) // must not take the record with it
+	kv := w.get(s.nodeKey()).Kvs
+	if len(kv) != 1 || clientv3.LeaseID(kv[0].Lease) != e.Lease || decodeNode(kv[0]).Epoch != 2 {
+		t.Errorf("record %v", kv)
+	}
+}
+
+// A copy of an older write that arrives late must not undo a newer one.
+func TestALateWriteDoesNotUndoANewerOne(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	s := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
+	faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1})
+	if err := s.UpdateNode(w.ctx(), func(n *Node) { n.Paused = true }); err == nil {
+		t.Fatal("no fault")
+	}
+	if err := s.UpdateNode(w.ctx(), func(n *Node) { n.Paused = false }); err != nil {
+		t.Fatal(err)
+	}
+	if faults.Deliver() != 1 {
+		t.Fatal("nothing was delivered late")
+	}
+	if decodeNode(w.get(s.nodeKey()).Kvs[0]).Paused {
+		t.Error("paused again")
 	}
 }
 

@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	retry "github.com/sethvargo/go-retry"
+)
+
+// Run keeps the session alive until ctx ends or Close is called, and then
+// returns nil. It may be called once. When it returns, the epoch has ended and
+// nothing that Run started is still running; the lease is left to [Session.Close].
+func (s *Session) Run(ctx context.Context) error {
+	s.mu.Lock()
+	if s.running || s.closed {
+		defer s.mu.Unlock()
+		if s.closed {
+			return ErrClosed
+		}
+		return errors.New("cluster: Run was called twice")
+	}
+	s.running = true
+	e := s.epoch
+	s.mu.Unlock()
+	defer close(s.ran)
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	loops.Go(func() {
+		select {
+		case <-s.closing:
+			cancel(ErrClosed)
+		case <-ctx.Done():
+		}
+	})
+	loops.Go(func() { s.watchMembers(ctx) })
+
+	for {
+		reason := s.keep(ctx, e)
+		if ctx.Err() != nil || s.isClosed() {
+			s.endEpoch(ctx, e, ErrClosed, ErrClosed)
+			return nil
+		}
+		s.lose(ctx, e, reason)
+		next, ok := s.rebuild(ctx, e)
+		if !ok {
+			return nil
+		}
+		e = next
+	}
+}
+
+// keep is the state "live": it owns the lease of e and returns why it can no
+// longer be believed in, or when ctx ends.
+func (s *Session) keep(ctx context.Context, e *Epoch) (reason string) {
+	ctx, cancel := context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	defer cancel()
+
+	renewals, err := s.cfg.LeaseClient.KeepAlive(ctx, e.Lease)
+	if err != nil {
+		return "the lease cannot be kept alive: " + err.Error()
+	}
+	loops.Go(func() { s.heartbeats(ctx, e) })
+	loops.Go(func() { s.janitor(ctx, e) })
+
+	expiry := time.NewTimer(e.remaining())
+	defer expiry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return "stopped"
+		case <-e.ctx.Done():
+			return context.Cause(e.ctx).Error()
+		case ka, ok := <-renewals:
+			if !ok {
+				return "the lease is gone or was not renewed in time"
+			}
+			// An answer that was read only after the whole TTL may be old:
+			// the process was paused. Ask before believing it.
+			if !e.Live() && s.leaseIsGone(ctx, e) {
+				return "the lease ended while this process was paused or starved"
+			}
+			if ka.TTL > 0 {
+				e.trust(time.Now())
+			}
+			expiry.Reset(e.remaining())
+		case <-expiry.C:
+			return fmt.Sprintf("no renewal for a whole TTL of %v", e.TTL)
+		case <-e.suspect:
+			if s.leaseIsGone(ctx, e) {
+				return "etcd does not know the lease any more"
+			}
+		}
+	}
+}
+
+// leaseIsGone is true only if etcd said so.
+func (s *Session) leaseIsGone(ctx context.Context, e *Epoch) bool {
+	// Short: meanwhile the loop does not see renewals.
+	cctx, cancel := context.WithTimeout(ctx, max(e.remaining()/2, 100*time.Millisecond))
+	defer cancel()
+	left, err := s.cfg.LeaseClient.TimeToLive(cctx, e.Lease)
+	return err == nil && left.TTL <= 0
+}
+
+// lose is the step from "live" to "rebuilding".
+func (s *Session) lose(ctx context.Context, e *Epoch, reason string) {
+	s.mu.Lock()
+	s.why = reason
+	s.mu.Unlock()
+	held := s.endEpoch(ctx, e, sessionLost(reason), fmt.Errorf("%w: %s", ErrLockLost, reason))
+	s.cfg.Metrics.SessionLost()
+	s.log.WarnContext(ctx, "session lost, rebuilding it", "epoch", e.Number, "reason", reason, "locksLost", held)
+}
+
+// endEpoch ends e without waiting for its work, and accounts for its locks.
+func (s *Session) endEpoch(_ context.Context, e *Epoch, cause, lockCause error) int {
+	lost := e.end(cause, lockCause)
+	for _, l := range lost {
+		s.cfg.Metrics.LockLost(string(l.name.scope), time.Since(l.since))
+	}
+	return len(lost)
+}
+
+// rebuild is the state "rebuilding": it makes a new lease with a new epoch
+// number until that works or ctx ends.
+func (s *Session) rebuild(ctx context.Context, old *Epoch) (*Epoch, bool) {
+	// The old lease may still live in etcd. Nothing of ours relies on it any
+	// more, so let its locks go to others now. Best effort.
+	if err := s.revoke(ctx, old.Lease); err != nil {
+		s.log.DebugContext(ctx, "old lease not revoked, it ends by itself", "epoch", old.Number, "error", err)
+	}
+	backoff := retry.WithCappedDuration(5*time.Second,
+		retry.WithJitterPercent(30, retry.NewExponential(200*time.Millisecond)))
+	for {
+		e, err := s.begin(ctx, old.Number+1)
+		if err == nil && !s.setEpoch(e) {
+			e.end(ErrClosed, ErrClosed)
+			s.revoke(ctx, e.Lease)
+			return nil, false
+		}
+		if err == nil {
+			s.log.InfoContext(ctx, "session rebuilt", "epoch", e.Number, "ttl", e.TTL)
+			return e, true
+		}
+		if ctx.Err() != nil {
+			return nil, false
+		}
+		wait, _ := backoff.Next()
+		s.mu.Lock()
+		s.why = err.Error()
+		s.mu.Unlock()
+		s.log.WarnContext(ctx, "session not rebuilt yet", "error", err, "retryIn", wait)
+		if !pause(ctx, wait) {
+			return nil, false
+		}
+	}
+}
+
+// pause waits for about d and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// jitter spreads d by a fifth to either side.
+func jitter(d time.Duration) time.Duration {
+	return d*4/5 + rand.N(d*2/5+1)
+}

@@ -19,9 +19,22 @@ func Default() *engine.Registry {
 }
 
 var builtins = []func() (workflow.Descriptor, engine.Activity){
+	correlate,
+	endActivity,
 	event,
+	flowDecision,
+	flowFork,
+	flowJoin,
+	flowNode,
+	flowSendHTTPRequest,
+	flowSwitch,
+	flowchart,
 	ifActivity,
+	sendHTTPRequest,
 	sequence,
+	setName,
 	setVariable,
+	startActivity,
+	switchActivity,
 	writeLine,
 }

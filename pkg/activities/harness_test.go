@@ -336,3 +336,5 @@ func port(a *workflow.Activity, name string, child *workflow.Activity) *workflow
 	a.Ports[name] = child
 	return a
 }
+
+func nowT0() time.Time { return t0 }

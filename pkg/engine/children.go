@@ -87,9 +87,10 @@ func (x *Execution) TriggerInput() (map[string]any, bool) {
 	return input, true
 }
 
-// StartedAt is the node whose trigger started the instance; nil if none did.
+// StartedAt is the node whose trigger started the instance, until that node has
+// run; nil if none did.
 func (x *Execution) StartedAt() *Node {
-	if x.b.trigger == "" {
+	if x.b.trigger == "" || x.b.triggerUsed {
 		return nil
 	}
 	return x.b.prog.nodes[x.b.trigger]

@@ -77,7 +77,7 @@ func finishUnit(x *Execution, outcomes []string) error {
 			if err != nil {
 				return err
 			}
-			x.scope.setOutput(out.name, v)
+			x.SetWorkflowOutput(out.name, v)
 		}
 	}
 	if x.parent != nil {

@@ -121,6 +121,16 @@ func (x *Execution) Evaluate(name string) (any, error) {
 	return x.evaluateIn(x, in)
 }
 
+// EvaluateChild evaluates an input of a child node as x sees it, before the
+// child runs: the mode of a FlowJoin, for example.
+func (x *Execution) EvaluateChild(n *Node, name string) (any, error) {
+	in := n.input(name)
+	if in == nil || n.parent != x.node {
+		return nil, fmt.Errorf("activity %s has no child %s with an input %q", x.node.id, n.id, name)
+	}
+	return x.evaluateIn(x, in)
+}
+
 // Condition evaluates the condition of a case; nil is false.
 func (x *Execution) Condition(c *NodeCase) (bool, error) { return x.truth(&c.cond) }
 

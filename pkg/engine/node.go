@@ -84,6 +84,9 @@ func (n *Node) Activity() *workflow.Activity { return n.activity }
 // Descriptor describes the node's type; it must not be changed.
 func (n *Node) Descriptor() *workflow.Descriptor { return n.desc }
 
+// Definition is the definition that the node belongs to; it must not be changed.
+func (n *Node) Definition() *workflow.Definition { return n.unit.def }
+
 // Parent is the node that contains this one; nil for the workflow itself.
 func (n *Node) Parent() *Node { return n.parent }
 

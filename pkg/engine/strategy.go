@@ -90,6 +90,11 @@ type logging struct {
 // inputs and outputs have theirs in customProperties.logPersistenceMode, as
 // Elsa's designer writes it: {"default": …, "inputs": {"text": "Exclude"}}.
 func (c *compiler) logging(n *Node) logging {
+	defer func() {
+		for i := range n.inputs {
+			n.inputs[i].hidden = n.inputs[i].hidden || n.inputs[i].desc.Sensitive
+		}
+	}()
 	mode := ""
 	var single map[string]any
 	for p := n; p != nil && mode == ""; p = p.parent {

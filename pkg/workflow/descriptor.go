@@ -35,6 +35,7 @@ type InputDescriptor struct {
 	Required    bool
 	Options     []string // allowed literals, if closed
 	Raw         bool     // not evaluated before the activity runs (conditions of loops, cases)
+	Sensitive   bool     // never reaches the journal, such as an Authorization header
 }
 
 // OutputDescriptor describes one output.

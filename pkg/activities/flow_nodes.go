@@ -1,0 +1,130 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const flowJoinType = "Elsa.FlowJoin"
+
+// The modes of a FlowJoin.
+const (
+	joinAny       = "WaitAny"
+	joinAll       = "WaitAll"
+	joinAllActive = "WaitAllActive"
+)
+
+func startActivity() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{Type: "Elsa.Start", Description: "Marks where a flowchart begins."}, passActivity{}
+}
+
+func endActivity() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{Type: "Elsa.End", Description: "Ends the enclosing flowchart.", Terminal: true}, passActivity{}
+}
+
+func flowJoin() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        flowJoinType,
+		Description: "Brings branches of a flowchart together.",
+		Main:        "mode",
+		Inputs: []workflow.InputDescriptor{{
+			Name: "mode", Type: "String", Default: joinAny, Options: []string{joinAny, joinAll, joinAllActive},
+			Description: "WaitAny goes on with the first branch and cancels the others; WaitAll needs every branch; WaitAllActive those that were taken.",
+		}},
+	}, passActivity{}
+}
+
+// passActivity completes at once; the flowchart does what there is to do.
+type passActivity struct{}
+
+func (passActivity) Execute(context.Context, *engine.Execution) error { return nil }
+
+func flowNode() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.FlowNode",
+		Description: "Holds another activity in a flowchart.",
+		MainPort:    "body",
+		Ports:       []string{"body"},
+	}, bodyActivity{}
+}
+
+// bodyActivity runs its body once.
+type bodyActivity struct{}
+
+func (bodyActivity) Execute(_ context.Context, x *engine.Execution) error {
+	x.Schedule(x.Node().Port("body"), engine.Child{})
+	return nil
+}
+
+func flowDecision() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.FlowDecision",
+		Description: "Goes on along True or False.",
+		Main:        "condition",
+		Inputs:      []workflow.InputDescriptor{{Name: "condition", Type: "Boolean", Description: "Which way to go.", Default: false}},
+		Outputs:     []workflow.OutputDescriptor{{Name: "result", Type: "Boolean", Description: "The condition's value."}},
+		Outcomes:    []string{"True", "False"},
+	}, flowDecisionActivity{}
+}
+
+type flowDecisionActivity struct{}
+
+func (flowDecisionActivity) Execute(_ context.Context, x *engine.Execution) error {
+	outcome := "False"
+	if x.Bool("condition") {
+		outcome = "True"
+	}
+	x.SetOutput("result", x.Bool("condition"))
+	x.SetOutcomes(outcome)
+	return nil
+}
+
+func flowFork() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.FlowFork",
+		Description: "Goes on along several branches at once; each branch's name is a port.",
+		Main:        "branches",
+		Inputs:      []workflow.InputDescriptor{{Name: "branches", Type: "String[]", Description: "The names of the branches."}},
+		AnyOutcome:  true,
+	}, flowForkActivity{}
+}
+
+type flowForkActivity struct{}
+
+func (flowForkActivity) Execute(_ context.Context, x *engine.Execution) error {
+	x.SetOutcomes(x.Texts("branches")...)
+	return nil
+}
+
+func flowSwitch() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:        "Elsa.FlowSwitch",
+		Description: "Goes on along the cases whose condition holds; each case's label is a port, and Default is taken when none does.",
+		Inputs: []workflow.InputDescriptor{{
+			Name: "mode", Type: "String", Default: matchFirst, Options: []string{matchFirst, matchAny},
+			Description: "MatchFirst takes the first case that holds, MatchAny every one.",
+		}},
+		Cases:      "cases",
+		AnyOutcome: true,
+	}, flowSwitchActivity{}
+}
+
+type flowSwitchActivity struct{}
+
+func (flowSwitchActivity) Execute(_ context.Context, x *engine.Execution) error {
+	matched, err := matchingCases(x)
+	if err != nil {
+		return err
+	}
+	var outcomes []string
+	for _, c := range matched {
+		outcomes = append(outcomes, c.Label)
+	}
+	if len(outcomes) == 0 {
+		outcomes = []string{"Default"}
+	}
+	x.SetOutcomes(outcomes...)
+	return nil
+}

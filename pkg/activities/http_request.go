@@ -1,0 +1,251 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sethvargo/go-retry"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	maxResponseBody = 1 << 20
+	maxRetries      = 10
+	defaultTimeout  = 30 * time.Second
+)
+
+// requestInputs are the inputs of both activities that send requests.
+func requestInputs() []workflow.InputDescriptor {
+	return []workflow.InputDescriptor{
+		{Name: "url", Type: "String", Required: true, Description: "Where to send the request; http or https."},
+		{Name: "method", Type: "String", Default: "GET", Description: "The HTTP method."},
+		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON."},
+		{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content."},
+		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},
+		{Name: "requestHeaders", Type: "Object", Sensitive: true, Description: "Headers, an object of texts."},
+		{Name: "headers", Type: "Object", Sensitive: true, Description: "The same under a shorter name."},
+		{Name: "timeout", Type: "TimeSpan", Default: defaultTimeout.String(), Description: "How long one attempt may take."},
+		{Name: "retries", Type: "Int32", Description: "How often to try again (up to 10) when the other side cannot be reached, is late, or answers 408, 429 or 5xx."},
+		{Name: "retryDelay", Type: "TimeSpan", Default: "500ms", Description: "How long to wait before the first retry; it doubles with each."},
+		{Name: "enableResiliency", Type: "Boolean", Description: "Elsa's switch: three retries."},
+	}
+}
+
+func requestOutputs() []workflow.OutputDescriptor {
+	return []workflow.OutputDescriptor{
+		{Name: "result", Type: "Object", Description: "The answer: {statusCode, headers, body}."},
+		{Name: "statusCode", Type: "Int32", Description: "The answer's status."},
+		{Name: "parsedContent", Type: "Object", Description: "The answer's body: JSON as a value, other text as text, anything else in base64."},
+		{Name: "responseHeaders", Type: "Object", Description: "The answer's headers."},
+	}
+}
+
+// exchange is what became of a request. Exactly one of status and failure is
+// set.
+type exchange struct {
+	status  int
+	header  http.Header
+	body    []byte
+	failure error
+	late    bool // the failure is a timeout
+}
+
+// send sends the request that x's inputs describe, with retries. It returns an
+// error if the request itself is wrong or not allowed, or ctx ended.
+func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
+	client, err := x.HTTP()
+	if err != nil {
+		return nil, err
+	}
+	body, contentType, err := requestBody(x)
+	if err != nil {
+		return nil, err
+	}
+	method := strings.ToUpper(strings.TrimSpace(x.Text("method")))
+	target, err := checkURL(x.Text("url"))
+	if err != nil {
+		return nil, err
+	}
+	retries := min(max(x.Int("retries"), 0), maxRetries)
+	if !x.Given("retries") && x.Bool("enableResiliency") {
+		retries = 3
+	}
+	timeout := x.Duration("timeout")
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	delay := max(x.Duration("retryDelay"), time.Millisecond)
+	backoff := retry.WithMaxRetries(uint64(retries), retry.WithCappedDuration(30*time.Second, retry.WithJitterPercent(20, retry.NewExponential(delay))))
+	var last *exchange
+	err = retry.Do(ctx, backoff, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+		if err != nil {
+			return fmt.Errorf("the request is not valid: %w", err)
+		}
+		if err := setHeaders(x, req, contentType); err != nil {
+			return err
+		}
+		last = attempt(client, req, timeout)
+		if errors.Is(last.failure, ErrPrivateAddress) {
+			return fmt.Errorf("%s %s: %w", method, target, last.failure)
+		}
+		if last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status) {
+			return retry.RetryableError(errAgain)
+		}
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(context.Cause(ctx), err)
+	case err != nil && !errors.Is(err, errAgain):
+		return nil, err
+	}
+	return last, nil
+}
+
+var errAgain = errors.New("worth another attempt")
+
+// attempt makes one request within its time.
+func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exchange {
+	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	defer cancel()
+	resp, err := client.Do(req.WithContext(ctx))
+	if err == nil {
+		defer resp.Body.Close()
+		var body []byte
+		if body, err = io.ReadAll(io.LimitReader(resp.Body, maxResponseBody+1)); err == nil {
+			if len(body) > maxResponseBody {
+				err = fmt.Errorf("the answer is larger than %d bytes", maxResponseBody)
+			} else {
+				return &exchange{status: resp.StatusCode, header: resp.Header, body: body}
+			}
+		}
+	}
+	var ne net.Error
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &ne) && ne.Timeout()
+	return &exchange{failure: err, late: late}
+}
+
+func checkURL(text string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return "", fmt.Errorf("the URL is not valid: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return "", fmt.Errorf("the URL %q needs http:// or https:// and a host", u.Redacted())
+	}
+	return u.String(), nil
+}
+
+func requestBody(x *engine.Execution) (body []byte, contentType string, err error) {
+	switch v := x.Value("content").(type) {
+	case nil:
+	case string:
+		body, contentType = []byte(v), "text/plain; charset=utf-8"
+	default:
+		if body, err = json.Marshal(v); err != nil {
+			return nil, "", fmt.Errorf("the content has no JSON form: %w", err)
+		}
+		contentType = "application/json"
+	}
+	if t := x.Text("contentType"); t != "" {
+		contentType = t
+	}
+	return body, contentType, nil
+}
+
+func setHeaders(x *engine.Execution, req *http.Request, contentType string) error {
+	req.Header.Set("Idempotency-Key", x.IdempotencyKey())
+	req.Header.Set("User-Agent", "weft")
+	if contentType != "" && (req.ContentLength != 0 || x.Text("contentType") != "") {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if a := x.Text("authorization"); a != "" {
+		req.Header.Set("Authorization", a)
+	}
+	for _, input := range []string{"requestHeaders", "headers"} {
+		for name, value := range x.Object(input) {
+			values, ok := value.([]any)
+			if !ok {
+				values = []any{value}
+			}
+			req.Header.Del(name)
+			for _, v := range values {
+				text := engine.Text(v)
+				if strings.ContainsAny(text, "\r\n") {
+					return fmt.Errorf("the header %s has a line break in it", name)
+				}
+				req.Header.Add(name, text)
+			}
+			if strings.EqualFold(name, "Host") {
+				req.Host = req.Header.Get(name)
+			}
+		}
+	}
+	return nil
+}
+
+// publish sets the outputs of a request that was answered.
+func (e *exchange) publish(x *engine.Execution) {
+	headers := map[string]any{}
+	for k, v := range e.header {
+		headers[k] = strings.Join(v, ", ")
+	}
+	body := parseBody(e.header.Get("Content-Type"), e.body)
+	x.SetOutput("statusCode", e.status)
+	x.SetOutput("responseHeaders", headers)
+	x.SetOutput("parsedContent", body)
+	x.SetOutput("result", map[string]any{"statusCode": e.status, "headers": headers, "body": body})
+}
+
+// parseBody gives a body as a value: JSON decoded, other text as text, anything
+// else in base64.
+func parseBody(contentType string, body []byte) any {
+	if len(body) == 0 {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")) {
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.UseNumber()
+		var v any
+		if dec.Decode(&v) == nil {
+			if n, err := engine.Normalize(v); err == nil {
+				return n
+			}
+		}
+	}
+	if utf8.Valid(body) {
+		return string(body)
+	}
+	return base64.StdEncoding.EncodeToString(body)
+}
+
+// checkRequest checks what is known of a request at compile time.
+func checkRequest(p *engine.Preparation) {
+	if v, ok := p.Constant("url"); ok && v != nil {
+		if _, err := checkURL(engine.Text(v)); err != nil {
+			p.Problem("bad-literal", p.Place("url"), "%v", err)
+		}
+	}
+	if v, ok := p.Constant("method"); ok && v != nil {
+		if _, err := http.NewRequest(strings.TrimSpace(engine.Text(v)), "http://localhost", http.NoBody); err != nil {
+			p.Problem("bad-literal", p.Place("method"), "%q is no HTTP method", engine.Text(v))
+		}
+	}
+}

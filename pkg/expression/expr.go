@@ -1,0 +1,302 @@
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var _ engine.Evaluator = native{}
+
+// native evaluates templates with ${{ }} in the expr language.
+type native struct{}
+
+func (native) Kinds() []string { return []string{workflow.Expr} }
+
+// Compile gives a tree: a string with ${{ }} is a template, maps and lists hold
+// such trees, every other value is constant.
+func (native) Compile(e workflow.Expression) (engine.Compiled, error) {
+	c := treeCompiler{}
+	n, err := c.node(e.Value, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if n.op == opConstant {
+		return constant{n.value}, nil
+	}
+	return n, nil
+}
+
+type treeOp int
+
+const (
+	opConstant treeOp = iota
+	opCode            // one ${{ }} that keeps its type
+	opText            // text with ${{ }} in it
+	opList
+	opObject
+)
+
+// node is one value of a template tree. It is immutable.
+type node struct {
+	op    treeOp
+	value any    // opConstant
+	code  *code  // opCode
+	kids  []node // opText, opList, opObject
+	keys  []string
+}
+
+// code is one compiled ${{ }}.
+type code struct {
+	program  *vm.Program
+	refs     []ref
+	patterns []pattern
+	path     string
+	text     string // the whole template
+	offset   int    // of the code in it
+	source   string
+}
+
+type treeCompiler struct{ nodes int }
+
+// maxTree bounds the number of values in one template tree.
+const maxTree = 20000
+
+func (c *treeCompiler) node(v any, path string, depth int) (node, error) {
+	c.nodes++
+	if depth > maxDepth || c.nodes > maxTree {
+		return node{}, &Error{Kind: workflow.Expr, Path: path, Message: "the value is too deep or too large", Err: ErrDepth}
+	}
+	switch v := v.(type) {
+	case string:
+		return c.text(v, path)
+	case []any:
+		kids := make([]node, len(v))
+		for i, e := range v {
+			n, err := c.node(e, path+"/"+strconv.Itoa(i), depth+1)
+			if err != nil {
+				return node{}, err
+			}
+			kids[i] = n
+		}
+		return fold(node{op: opList, kids: kids})
+	case map[string]any:
+		n := node{op: opObject, keys: make([]string, 0, len(v)), kids: make([]node, 0, len(v))}
+		for k := range v {
+			n.keys = append(n.keys, k)
+		}
+		slices.Sort(n.keys) // so that evaluation has one order
+		for _, k := range n.keys {
+			kid, err := c.node(v[k], path+"/"+pointer.Replace(k), depth+1)
+			if err != nil {
+				return node{}, err
+			}
+			n.kids = append(n.kids, kid)
+		}
+		return fold(n)
+	}
+	out, err := clean(v, maxConstant)
+	if err != nil {
+		return node{}, &Error{Kind: workflow.Expr, Path: path, Message: err.Error(), Err: err}
+	}
+	return node{value: out}, nil
+}
+
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// fold makes a constant of lists and objects that hold only constants.
+func fold(n node) (node, error) {
+	for i := range n.kids {
+		if n.kids[i].op != opConstant {
+			return n, nil
+		}
+	}
+	if n.op == opList {
+		out := make([]any, len(n.kids))
+		for i := range n.kids {
+			out[i] = n.kids[i].value
+		}
+		return node{value: out}, nil
+	}
+	out := make(map[string]any, len(n.kids))
+	for i := range n.kids {
+		out[n.keys[i]] = n.kids[i].value
+	}
+	return node{value: out}, nil
+}
+
+func (c *treeCompiler) text(text, path string) (node, error) {
+	if len(text) > maxConstant {
+		return node{}, &Error{Kind: workflow.Expr, Path: path, Source: excerpt(text), Message: "the text is longer than 8 MiB"}
+	}
+	parts, at, err := splitTemplate(text)
+	if err != nil {
+		return node{}, placed(&Error{Path: path, Message: err.Error(), Err: err}, text, at)
+	}
+	n := node{op: opText, kids: make([]node, 0, len(parts))}
+	for _, p := range parts {
+		if !p.code {
+			n.kids = append(n.kids, node{value: p.text})
+			continue
+		}
+		k := &code{path: path, text: text, offset: p.offset, source: p.text}
+		if err := k.compile(); err != nil {
+			return node{}, err
+		}
+		n.kids = append(n.kids, node{op: opCode, code: k})
+	}
+	switch {
+	case len(parts) == 0:
+		return node{value: ""}, nil
+	case len(parts) == 1:
+		return n.kids[0], nil
+	}
+	return n, nil
+}
+
+// placed completes an error with its place in text.
+func placed(e *Error, text string, at int) *Error {
+	e.Kind = workflow.Expr
+	e.Line, e.Column, e.Source = lineAt(text, at)
+	return e
+}
+
+// maxNodes bounds the syntax tree of one ${{ }}.
+const maxNodes = 2000
+
+func (k *code) compile() (err error) {
+	defer func() {
+		if r := recover(); r != nil { // a bug of the library must not end the node
+			err = placed(&Error{Path: k.path, Message: fmt.Sprintf("this cannot be read: %v", r)}, k.text, k.offset)
+		}
+	}()
+	if strings.TrimSpace(k.source) == "" {
+		return placed(&Error{Path: k.path, Message: "${{ }} is empty"}, k.text, k.offset)
+	}
+	if len(k.source) > maxSource {
+		return placed(&Error{Path: k.path, Message: "the expression is longer than 128 KiB"}, k.text, k.offset)
+	}
+	if at, deep := tooDeep(k.source); deep {
+		return placed(&Error{Path: k.path, Message: ErrDepth.Error(), Err: ErrDepth}, k.text, k.offset+at)
+	}
+	p := patcher{code: k}
+	program, err := expr.Compile(k.source, expr.Env(declared), expr.Optimize(false), expr.MaxNodes(maxNodes),
+		expr.DisableBuiltin("now"), expr.Timezone("UTC"), expr.Patch(&p))
+	if p.err != nil {
+		err = p.err
+	}
+	if err != nil {
+		return k.problem(err)
+	}
+	k.program = program
+	return nil
+}
+
+// problem turns an error of the library into one with its place in the
+// template.
+func (k *code) problem(err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	e, at := &Error{Path: k.path, Message: err.Error(), Err: err}, k.offset
+	var f *file.Error
+	if errors.As(err, &f) {
+		e.Message, e.Err = f.Message, f.Prev
+		at += byteOffset(k.source, f.From)
+	}
+	return placed(e, k.text, at)
+}
+
+// byteOffset is where rune number n of s begins.
+func byteOffset(s string, n int) int {
+	at := 0
+	for ; n > 0 && at < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return at
+}
+
+// Eval implements [engine.Compiled].
+func (n node) Eval(ctx context.Context, s engine.Scope) (any, error) {
+	r := runs.Get().(*run)
+	defer r.done()
+	r.begin(ctx, s)
+	v, err := n.eval(r)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// eval gives a value that is already clean.
+func (n *node) eval(r *run) (any, error) {
+	switch n.op {
+	case opConstant:
+		return n.value, nil
+	case opCode:
+		v, err := r.run(n.code)
+		if err == nil {
+			v, err = r.gauge.keep(v)
+		}
+		if err != nil {
+			return nil, n.code.problem(err)
+		}
+		return v, nil
+	case opText:
+		return n.evalText(r)
+	case opList:
+		out := make([]any, len(n.kids))
+		for i := range n.kids {
+			v, err := n.kids[i].eval(r)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = v
+		}
+		return out, nil
+	}
+	out := make(map[string]any, len(n.kids))
+	for i := range n.kids {
+		v, err := n.kids[i].eval(r)
+		if err != nil {
+			return nil, err
+		}
+		out[n.keys[i]] = v
+	}
+	return out, nil
+}
+
+func (n *node) evalText(r *run) (any, error) {
+	b := make([]byte, 0, 64)
+	for i := range n.kids {
+		kid := &n.kids[i]
+		if kid.op == opConstant {
+			b = append(b, kid.value.(string)...)
+			continue
+		}
+		v, err := kid.eval(r)
+		if err == nil {
+			b, err = appendText(b, v)
+		}
+		if err != nil {
+			return nil, kid.code.problem(err)
+		}
+	}
+	if err := r.gauge.take(len(b)); err != nil {
+		return nil, &Error{Kind: workflow.Expr, Message: err.Error(), Err: err}
+	}
+	return string(b), nil
+}

@@ -1,0 +1,472 @@
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/expr-lang/expr/vm"
+	"github.com/expr-lang/expr/vm/runtime"
+
+	"github.com/weft-run/weft/pkg/engine"
+)
+
+// exprMemory bounds the bytes that one evaluation makes, counting every list
+// and object by all that it holds.
+const exprMemory = 64 << 20
+
+// exprElements is the library's own bound on list elements.
+const exprElements = 1_000_000
+
+// matchSteps bounds one match of a regular expression.
+const matchSteps = 50_000_000
+
+// run is the state of one evaluation. Runs are reused; the functions that a
+// program calls are bound to their run once.
+type run struct {
+	ctx      context.Context
+	scope    engine.Scope
+	code     *code
+	gauge    gauge // of the result
+	memory   int   // bytes left
+	ticks    uint
+	deadline time.Time
+	machine  vm.VM
+	env      map[string]any
+}
+
+var runs = sync.Pool{New: func() any { return newRun() }}
+
+// declared tells the checker which names exist.
+var declared = func() map[string]any {
+	env := newRun().env
+	for name := range refNames {
+		env[name] = nil
+	}
+	return env
+}()
+
+func newRun() *run {
+	r := &run{}
+	r.machine.MemoryBudget = exprElements
+	r.env = map[string]any{
+		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
+		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text,
+		"outputs": r.outputs, "now": r.now, "newId": r.newID,
+	}
+	return r
+}
+
+func (r *run) begin(ctx context.Context, s engine.Scope) {
+	l := limitsOf(s.Limits())
+	r.ctx, r.scope, r.gauge = ctx, s, gauge{l.output}
+	r.memory, r.ticks, r.deadline = exprMemory, 0, time.Now().Add(l.script)
+}
+
+// done lets go of everything that belongs to an instance.
+func (r *run) done() {
+	clear(r.machine.Stack[:cap(r.machine.Stack)])
+	clear(r.machine.Variables)
+	if cap(r.machine.Stack) > 1024 || len(r.machine.Scopes) > 0 {
+		r.machine = vm.VM{MemoryBudget: exprElements}
+	}
+	r.ctx, r.scope, r.code = nil, nil, nil
+	runs.Put(r)
+}
+
+func (r *run) run(k *code) (any, error) {
+	if r.ctx.Err() != nil {
+		return nil, ended(r.ctx)
+	}
+	r.code = k
+	return r.machine.Run(k.program, r.env)
+}
+
+// stop ends the evaluation: the machine turns the panic into an error with the
+// place in the source.
+func stop(err error) { panic(err) }
+
+// check ends a run that is over its time. It looks at the clock now and then.
+func (r *run) check() {
+	if r.ticks++; r.ticks%64 == 0 {
+		r.checkNow()
+	}
+}
+
+func (r *run) checkNow() {
+	if r.ctx.Err() != nil {
+		stop(ended(r.ctx))
+	}
+	if time.Now().After(r.deadline) {
+		stop(ErrTime)
+	}
+}
+
+func (r *run) ref(args ...any) any {
+	ref := r.code.refs[args[0].(int)]
+	switch ref.kind {
+	case refInputs:
+		return r.scope.Inputs()
+	case refVariables:
+		return r.scope.Variables()
+	case refInput, refVariable:
+		return r.named(ref.kind, ref.name)
+	case refSecret:
+		v, ok := r.scope.Secret(ref.name)
+		if !ok {
+			stop(fmt.Errorf("there is no secret %q", ref.name))
+		}
+		return v
+	case refLastResult:
+		return r.scope.LastResult()
+	case refInstanceID:
+		return r.scope.InstanceID()
+	case refCorrelationID:
+		return r.scope.CorrelationID()
+	case refDefinitionID:
+		return r.scope.DefinitionID()
+	case refVersion:
+		return r.scope.DefinitionVersion()
+	case refName:
+		return r.scope.InstanceName()
+	case refSecrets:
+	}
+	stop(errors.New("a secret has to be named, as in secrets.NAME"))
+	return nil
+}
+
+func (r *run) named(kind refKind, name string) any {
+	if kind == refInput {
+		v, _ := r.scope.Input(name)
+		return v
+	}
+	v, _ := r.scope.Variable(name)
+	return v
+}
+
+func (r *run) at(args ...any) any {
+	name, ok := args[1].(string)
+	if !ok {
+		stop(fmt.Errorf("a name has to be text, not %v", kindOf(args[1])))
+	}
+	return r.named(refKind(args[0].(int)), name)
+}
+
+func (r *run) outputs(args ...any) any {
+	if len(args) < 1 || len(args) > 2 {
+		stop(errors.New("outputs takes an activity's id or name, and the name of an output"))
+	}
+	names := make([]string, 2)
+	for i, a := range args {
+		s, ok := a.(string)
+		if !ok {
+			stop(errors.New("outputs takes names as text"))
+		}
+		names[i] = s
+	}
+	v, _ := r.scope.ActivityOutput(names[0], names[1])
+	return v
+}
+
+func (r *run) now(args ...any) any {
+	if len(args) > 0 {
+		stop(errors.New("now takes nothing"))
+	}
+	return r.scope.Now().UTC()
+}
+
+func (r *run) newID(args ...any) any {
+	if len(args) > 0 {
+		stop(errors.New("newId takes nothing"))
+	}
+	return r.scope.NewID()
+}
+
+// tick is called with the result of every round of a loop.
+func (r *run) tick(args ...any) any {
+	r.check()
+	return r.charge(args...)
+}
+
+// charge counts a value that was just made.
+func (r *run) charge(args ...any) any {
+	switch v := args[0].(type) {
+	case nil, bool, int, int64, float64:
+		return v
+	}
+	r.check()
+	r.weigh(args[0], 0)
+	return args[0]
+}
+
+func (r *run) spend(n int) {
+	if r.memory -= n; r.memory < 0 {
+		stop(ErrMemory)
+	}
+}
+
+// weigh spends the bytes of v and of all that it holds, shared or not: so no
+// value exists that would take more than the budget to walk.
+func (r *run) weigh(v any, depth int) {
+	if depth > maxDepth {
+		stop(ErrDepth)
+	}
+	switch v := v.(type) {
+	case string:
+		r.spend(16 + len(v))
+	case []any:
+		r.spend(24 + 16*len(v))
+		for _, e := range v {
+			r.weigh(e, depth+1)
+		}
+	case map[string]any:
+		r.spend(48)
+		for k, e := range v {
+			r.spend(32 + len(k))
+			r.weigh(e, depth+1)
+		}
+	case []int:
+		r.spend(24 + 8*len(v))
+	case []string:
+		r.spend(24)
+		for _, s := range v {
+			r.spend(16 + len(s))
+		}
+	case map[any][]any:
+		for k, e := range v {
+			r.weigh(k, depth+1)
+			r.weigh(e, depth+1)
+		}
+	case [][2]any:
+		for i := range v {
+			r.weigh(v[i][0], depth+1)
+			r.weigh(v[i][1], depth+1)
+		}
+	default:
+		r.spend(16)
+	}
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return "text"
+	case bool:
+		return "a truth value"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	case int, int64, float64:
+		return "a number"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func (r *run) add(args ...any) any {
+	a, ok1 := args[0].(string)
+	b, ok2 := args[1].(string)
+	if ok1 && ok2 {
+		r.check()
+		r.spend(16 + len(a) + len(b))
+		return a + b
+	}
+	return runtime.Add(args[0], args[1])
+}
+
+func (r *run) equal(args ...any) any {
+	r.heavy(args[0])
+	return runtime.Equal(args[0], args[1]) == args[2].(bool)
+}
+
+func (r *run) in(args ...any) any {
+	r.heavy(args[1])
+	return runtime.In(args[0], args[1])
+}
+
+// heavy looks at the clock before a step over a whole list or object.
+func (r *run) heavy(v any) {
+	switch v := v.(type) {
+	case []any:
+		if len(v) > 16 {
+			r.checkNow()
+		}
+	case map[string]any:
+		if len(v) > 16 {
+			r.checkNow()
+		}
+	}
+	r.check()
+}
+
+func (r *run) matches(args ...any) any {
+	if args[0] == nil || args[1] == nil {
+		return false
+	}
+	text, ok := args[0].(string)
+	if !ok {
+		stop(fmt.Errorf("matches works on text, not on %s", kindOf(args[0])))
+	}
+	var p pattern
+	switch v := args[1].(type) {
+	case int:
+		p = r.code.patterns[v]
+	case string:
+		var err error
+		if p, err = compilePattern(v); err != nil {
+			stop(err)
+		}
+	default:
+		stop(fmt.Errorf("matches needs a regular expression as text, not %s", kindOf(v)))
+	}
+	r.checkNow()
+	if len(text) > 0 && p.cost > matchSteps/len(text) {
+		stop(fmt.Errorf("the regular expression is too costly for a text of %d bytes: %w", len(text), ErrTime))
+	}
+	return p.re.MatchString(text)
+}
+
+func argText(args []any, i int, fn string) string {
+	if i < len(args) {
+		if s, ok := args[i].(string); ok {
+			return s
+		}
+	}
+	stop(fmt.Errorf("argument %d of %s has to be text", i+1, fn))
+	return ""
+}
+
+func (r *run) repeat(args ...any) any {
+	s := argText(args, 0, "repeat")
+	if len(args) != 2 {
+		stop(errors.New("repeat takes a text and a number"))
+	}
+	n := runtime.ToInt(args[1])
+	if n < 0 {
+		stop(fmt.Errorf("repeat takes a number from 0, not %d", n))
+	}
+	if len(s) > 0 && n > r.memory/len(s) {
+		stop(ErrMemory)
+	}
+	r.spend(16 + len(s)*n)
+	return strings.Repeat(s, n)
+}
+
+func (r *run) join(args ...any) any {
+	if len(args) < 1 || len(args) > 2 {
+		stop(errors.New("join takes a list of texts and a text between them"))
+	}
+	glue := ""
+	if len(args) == 2 {
+		glue = argText(args, 1, "join")
+	}
+	var texts []string
+	switch list := args[0].(type) {
+	case []string:
+		texts = list
+	case []any:
+		texts = make([]string, len(list))
+		for i, e := range list {
+			s, ok := e.(string)
+			if !ok {
+				b, err := appendText(nil, e)
+				if err != nil {
+					stop(err)
+				}
+				s = string(b)
+			}
+			texts[i] = s
+		}
+	default:
+		stop(fmt.Errorf("join takes a list, not %s", kindOf(args[0])))
+	}
+	r.spend(16)
+	for _, s := range texts {
+		r.spend(len(s) + len(glue))
+	}
+	r.checkNow()
+	return strings.Join(texts, glue)
+}
+
+func (r *run) replace(args ...any) any {
+	if len(args) < 3 || len(args) > 4 {
+		stop(errors.New("replace takes a text, what to look for, what to put there, and perhaps how often"))
+	}
+	s, old, with := argText(args, 0, "replace"), argText(args, 1, "replace"), argText(args, 2, "replace")
+	n := -1
+	if len(args) == 4 {
+		n = runtime.ToInt(args[3])
+	}
+	hits := strings.Count(s, old)
+	if n >= 0 {
+		hits = min(hits, n)
+	}
+	if len(with) > 0 && hits > r.memory/len(with) {
+		stop(ErrMemory)
+	}
+	r.spend(16 + len(s) + hits*len(with))
+	r.checkNow()
+	return strings.Replace(s, old, with, n)
+}
+
+// uniq keeps the first of equal elements.
+func (r *run) uniq(args ...any) any {
+	list, ok := args[0].([]any)
+	if !ok || len(args) != 1 {
+		stop(errors.New("uniq takes a list"))
+	}
+	seen := make(map[any]bool, len(list))
+	var out, large []any
+	for _, e := range list {
+		switch v := e.(type) {
+		case []any, map[string]any:
+			r.heavy(v)
+			if slices.ContainsFunc(large, func(o any) bool { r.check(); return runtime.Equal(o, v) }) {
+				continue
+			}
+			large = append(large, e)
+		default:
+			key := any(v)
+			if i, ok := v.(int64); ok {
+				key = int(i)
+			} else if f, ok := v.(float64); ok && f == float64(int(f)) {
+				key = int(f)
+			}
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+		}
+		out = append(out, e)
+	}
+	r.weigh(out, 0)
+	return out
+}
+
+func (r *run) text(args ...any) any {
+	if len(args) != 1 {
+		stop(errors.New("string takes one value"))
+	}
+	if s, ok := args[0].(string); ok {
+		return s
+	}
+	if args[0] == nil {
+		return "nil"
+	}
+	v, err := clean(args[0], r.memory)
+	if err != nil {
+		stop(err)
+	}
+	b, err := appendText(nil, v)
+	if err != nil {
+		stop(err)
+	}
+	r.spend(16 + len(b))
+	return string(b)
+}

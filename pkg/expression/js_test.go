@@ -1,0 +1,154 @@
+package expression
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestJavaScriptValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source string
+		want   any
+	}{
+		{"1 + 1", int64(2)},
+		{"", nil},
+		{"undefined", nil},
+		{"null", nil},
+		{"true", true},
+		{"0.5", 0.5},
+		{"2 ** 53", int64(1 << 53)},
+		{"2 ** 53 * 2", float64(1 << 54)},
+		{"0/0", nil},
+		{"'x'", "x"},
+		{"`Child received: ${getMessage()}`", "Child received: hi"},
+		{"\"Child: \" + getInput1();", "Child: one"},
+		{"return getInput1();", "one"},
+		{"if (inputs.amount > 1) { return 'big' }\nreturn 'small'", "big"},
+		{"return", nil},
+		{"let f = () => { return 3 }; f()", int64(3)},
+		{"({ Message: 'Hello from parent' })", map[string]any{"Message": "Hello from parent"}},
+		{"getTotal() + 1", int64(42)},
+		{"getTotal() > 1", true},
+		{"[1, 'a', [null], {b: undefined}]", []any{int64(1), "a", []any{nil}, map[string]any{}}},
+		{"new Date(0)", "1970-01-01T00:00:00Z"},
+		{"new Date()", "2026-01-02T03:04:05.006Z"},
+		{"Date.now()", int64(1767323045006)},
+		{"new Number(3)", int64(3)},
+		{"new Error('x')", map[string]any{"name": "Error", "message": "x"}},
+		{"(async () => 5)()", int64(5)},
+		{"const x = 1; { let x = 2 } x", int64(1)},
+		{"function f() { return 7 } f()", int64(7)},
+		{"variables", example().vars},
+		{"({...inputs})", example().in},
+		{"Object.keys(variables.order)", []any{"id", "lines"}},
+		{"variables.order === variables.order", true},
+		{"variables.missing", nil},
+		{"'order' in variables", true},
+		{"getVariable('order').lines.length", int64(2)},
+		{"getCustomerName()", "Bob"},
+		{"getOrder().id", "A-1"},
+		{"getInput('orderId')", "A-1"},
+		{"getInput('none')", nil},
+		{"getAmount()", int64(1500)},
+		{"getOutputFrom('ask')", "first"},
+		{"getOutputFrom('ask', 'Result')", "answer"},
+		{"getOutputFrom('nobody')", nil},
+		{"getResultFromAsk()", "Answer"},
+		{"getLastResult()", "last"},
+		{"getWorkflowInstanceId()", "instance-1"},
+		{"getWorkflowDefinitionId()", "definition-1"},
+		{"getWorkflowDefinitionVersion()", int64(7)},
+		{"getCorrelationId()", "corr"},
+		{"getWorkflowInstanceName()", "my instance"},
+		{"toJson({a: [1, '<']})", `{"a":[1,"<"]}`},
+		{"parseJson('{\"a\": 1}').a", int64(1)},
+		{"isNullOrEmpty(null) && isNullOrEmpty('') && !isNullOrEmpty(' ')", true},
+		{"isNullOrWhiteSpace(' ')", true},
+		{"stringToBase64('hé')", "aMOp"},
+		{"stringFromBase64('aMOp')", "hé"},
+		{"bytesToString(bytesFromString('hé'))", "hé"},
+		{"bytesFromBase64('AQI=')", []any{int64(1), int64(2)}},
+		{"bytesToBase64([1, 2])", "AQI="},
+		{"getSecret('KEY')", "s3cret"},
+		{"newGuid() !== newGuid() && newGuidString().length == 36 && newShortGuid().length == 22", true},
+		{"typeof nobody", "undefined"},
+		{"typeof getNobody", "undefined"},
+	} {
+		got, err := eval(t.Context(), t, workflow.JavaScript, c.source, example())
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %#v, %v; want %#v", c.source, got, err, c.want)
+		}
+	}
+}
+
+func TestJavaScriptChangesTheScope(t *testing.T) {
+	t.Parallel()
+	s := example()
+	_, err := eval(t.Context(), t, workflow.JavaScript, `
+		setTotal(getTotal() + 1);
+		setVariable('none', {a: [1]});
+		variables.ratio = 0.25;
+		variables.order.lines.push('z');
+		setCorrelationId('c2');
+		setWorkflowInstanceName('n2');
+		setOutcomes('A', ['B']);
+		setOutput('result', {x: 1});
+	`, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := example()
+	want.vars["Total"], want.vars["none"], want.vars["ratio"] = int64(42), map[string]any{"a": []any{int64(1)}}, 0.25
+	want.vars["order"].(map[string]any)["lines"] = []any{"x", "y", "z"}
+	if !reflect.DeepEqual(s.vars, want.vars) || s.correlation != "c2" || s.name != "n2" ||
+		!reflect.DeepEqual(s.outcomes, []string{"A", "B"}) || !reflect.DeepEqual(s.out, map[string]any{"result": map[string]any{"x": int64(1)}}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestJavaScriptNamesThePlaceOfAnError(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source       string
+		line, column int
+		has          string
+	}{
+		{"1 +", 1, 4, "Unexpected end"},
+		{"let a = 1;\nlet a = 2;", 2, 5, "already been declared"},
+		{"return 1 +", 1, 0, "Unexpected"},
+		{"nobody + 1", 1, 1, "ReferenceError: nobody is not defined"},
+		{"return nobody", 1, 8, "nobody is not defined"},
+		{"\n throw new Error('boom')", 2, 0, "boom"},
+		{"throw {message: 'm'}", 1, 1, "m"},
+		{"throw 'text'", 1, 1, "text"},
+		{"throw null", 1, 1, "null"},
+		{"setNobody(1)", 1, 0, "not defined"},
+		{"setAmount(1)", 1, 10, "input amount cannot be set"},
+		{"inputs.amount = 2", 1, 0, "cannot be set"},
+		{"setVariable('nobody', 1)", 1, 0, `no variable "nobody"`},
+		{"getSecret('nope')", 1, 0, "no secret nope"},
+		{"() => 1", 0, 0, "function"},
+		{"Symbol('x')", 0, 0, "symbol"},
+		{"let a = []; a.push(a); a", 0, 0, "contains itself"},
+		{"new Map()", 0, 0, "Map"},
+		{"Promise.reject(new Error('no'))", 0, 0, "rejected"},
+		{"new Promise(() => {})", 0, 0, "never resolved"},
+		{"let f = () => f(); f()", 1, 0, "too many calls"},
+		{"({get a() { throw new Error('got') }})", 1, 0, "got"},
+	} {
+		_, err := eval(t.Context(), t, workflow.JavaScript, c.source, example())
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v is not an *Error", c.source, err)
+			continue
+		}
+		if !strings.Contains(e.Message, c.has) || e.Line != c.line || c.column != 0 && e.Column != c.column || e.Kind != workflow.JavaScript {
+			t.Errorf("%s: %+v", c.source, e)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// in gives a JSON-like value to the script, as a copy that is the script's own.
+func (x *scriptRun) in(v any) goja.Value { return x.inAt(v, 0) }
+
+func (x *scriptRun) inAt(v any, depth int) goja.Value {
+	if depth > maxDepth {
+		panic(x.vm.NewGoError(ErrDepth))
+	}
+	switch v := v.(type) {
+	case nil:
+		return goja.Null()
+	case []any:
+		items := make([]any, len(v))
+		for i, e := range v {
+			items[i] = x.inAt(e, depth+1)
+		}
+		return x.vm.NewArray(items...)
+	case map[string]any:
+		o := x.vm.NewObject()
+		for _, k := range sortedKeys(v) {
+			_ = o.DefineDataProperty(k, x.inAt(v[k], depth+1), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+		return o
+	case bool, string, int64, int, float64:
+		return x.vm.ToValue(v)
+	}
+	c, err := clean(v, math.MaxInt)
+	if err != nil {
+		panic(x.vm.NewGoError(err))
+	}
+	return x.inAt(c, depth+1)
+}
+
+// out takes a value from the script, as a copy in JSON-like form. It may run
+// code of the script (getters), and panics with what that throws.
+func (x *scriptRun) out(v goja.Value) (any, error) {
+	g := outGauge{gauge{x.limits.output}, x.vm}
+	return g.value(v, 0)
+}
+
+type outGauge struct {
+	gauge
+	vm *goja.Runtime
+}
+
+func (g *outGauge) value(v goja.Value, depth int) (any, error) {
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return nil, g.take(4)
+	}
+	switch v := v.(type) {
+	case *goja.Object:
+		return g.object(v, depth)
+	case *goja.Symbol:
+		return nil, errors.New("a symbol is not a value that can be kept")
+	case goja.String:
+		if err := g.take(v.Length() + 2); err != nil {
+			return nil, err
+		}
+		return v.String(), nil
+	}
+	switch n := v.Export().(type) {
+	case bool:
+		return n, g.take(4)
+	case int64:
+		return n, g.take(8)
+	case float64:
+		return number(n), g.take(8)
+	}
+	return nil, fmt.Errorf("a value such as %s is not one that can be kept", excerpt(v.String()))
+}
+
+// What goja says that promises, maps and sets would be exported as.
+var (
+	typePromise = reflect.TypeFor[*goja.Promise]()
+	typeMap     = reflect.TypeFor[[][2]any]()
+	typeSet     = reflect.TypeFor[[]any]()
+)
+
+func (g *outGauge) object(o *goja.Object, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("the value contains itself, or %w", ErrDepth)
+	}
+	if _, ok := goja.AssertFunction(o); ok {
+		return nil, errors.New("a function is not a value that can be kept; was it meant to be called?")
+	}
+	switch class := o.ClassName(); class {
+	case "Array":
+		return g.array(o, depth)
+	case "Boolean", "Number", "String":
+		return g.value(g.vm.ToValue(o.Export()), depth)
+	case "Date":
+		if t, ok := o.Export().(time.Time); ok {
+			return t.UTC().Format("2006-01-02T15:04:05.999Z07:00"), g.take(26)
+		}
+		return nil, g.take(4) // an invalid date
+	case "Error":
+		return g.fields(o, []string{"name", "message"}, depth)
+	case "RegExp", "WeakMap", "WeakSet", "Symbol":
+		return nil, fmt.Errorf("a %s is not a value that can be kept", class)
+	}
+	switch o.ExportType() {
+	case typePromise:
+		if p, ok := o.Export().(*goja.Promise); ok {
+			return g.promise(p, depth)
+		}
+	case typeMap, typeSet:
+		return nil, errors.New("a Map or a Set is not a value that can be kept; use Object.fromEntries or Array.from")
+	}
+	return g.fields(o, o.Keys(), depth)
+}
+
+func (g *outGauge) promise(p *goja.Promise, depth int) (any, error) {
+	switch p.State() {
+	case goja.PromiseStateFulfilled:
+		return g.value(p.Result(), depth+1)
+	case goja.PromiseStateRejected:
+		return nil, fmt.Errorf("a promise was rejected: %s", excerptOf(text(p.Result()), 2000))
+	case goja.PromiseStatePending:
+	}
+	return nil, errors.New("a promise was never resolved")
+}
+
+func (g *outGauge) array(o *goja.Object, depth int) (any, error) {
+	n := o.Get("length").ToInteger()
+	if n > int64(g.left) {
+		return nil, ErrOutput
+	}
+	if err := g.take(2 + int(n)); err != nil {
+		return nil, err
+	}
+	out := make([]any, n)
+	for i := range out {
+		v, err := g.value(o.Get(strconv.Itoa(i)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (g *outGauge) fields(o *goja.Object, keys []string, depth int) (any, error) {
+	if err := g.take(2); err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, min(len(keys), 64))
+	for _, k := range keys {
+		v := o.Get(k)
+		if v == nil || goja.IsUndefined(v) {
+			continue // as JSON does
+		}
+		if err := g.take(len(k) + 4); err != nil {
+			return nil, err
+		}
+		c, err := g.value(v, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = c
+	}
+	return out, nil
+}
+
+func text(v goja.Value) string {
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return ""
+	}
+	return v.String()
+}

@@ -1,0 +1,206 @@
+package expression
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// maxDepth bounds the nesting of a value that goes into or comes out of an
+// expression; it also ends the conversion of a value that contains itself.
+const maxDepth = 200
+
+// maxExact is 2^53: up to it, whole numbers in a float64 are exact.
+const maxExact = 1 << 53
+
+// gauge counts the bytes of a value while it is converted.
+type gauge struct{ left int }
+
+func (g *gauge) take(n int) error {
+	g.left -= n
+	if g.left < 0 {
+		return ErrOutput
+	}
+	return nil
+}
+
+// clean gives a deep copy of v as JSON-like value of at most limit bytes.
+func clean(v any, limit int) (any, error) {
+	switch v := v.(type) { // what most expressions give
+	case nil, bool, int64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	}
+	g := gauge{limit}
+	return g.clean(v, 0)
+}
+
+func (g *gauge) clean(v any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, ErrDepth
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return v, g.take(4)
+	case string:
+		return v, g.take(len(v) + 2)
+	case int64:
+		return v, g.take(8)
+	case int:
+		return int64(v), g.take(8)
+	case float64:
+		return number(v), g.take(8)
+	case json.Number:
+		n, err := parseNumber(v.String())
+		return n, errOr(err, g.take(8))
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano), g.take(24)
+	case time.Duration:
+		return v.String(), g.take(16)
+	case []any:
+		return g.list(v, depth)
+	case map[string]any:
+		return g.object(v, depth)
+	}
+	return g.other(reflect.ValueOf(v), depth)
+}
+
+func errOr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func (g *gauge) list(v []any, depth int) (any, error) {
+	if err := g.take(2 + len(v)); err != nil {
+		return nil, err
+	}
+	out := make([]any, len(v))
+	for i, e := range v {
+		c, err := g.clean(e, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+func (g *gauge) object(v map[string]any, depth int) (any, error) {
+	if err := g.take(2); err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(v))
+	for k, e := range v {
+		if err := g.take(len(k) + 4); err != nil {
+			return nil, err
+		}
+		c, err := g.clean(e, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = c
+	}
+	return out, nil
+}
+
+// other converts what is not already JSON-like: typed slices and maps, small
+// numbers, pointers. Structures and functions have no JSON-like form.
+func (g *gauge) other(v reflect.Value, depth int) (any, error) {
+	switch v.Kind() {
+	case reflect.Bool:
+		return v.Bool(), g.take(4)
+	case reflect.String:
+		return v.String(), g.take(v.Len() + 2)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int(), g.take(8)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if u := v.Uint(); u > math.MaxInt64 {
+			return float64(u), g.take(8)
+		}
+		return int64(v.Uint()), g.take(8)
+	case reflect.Float32, reflect.Float64:
+		return number(v.Float()), g.take(8)
+	case reflect.Slice, reflect.Array:
+		if err := g.take(2 + v.Len()); err != nil {
+			return nil, err
+		}
+		out := make([]any, v.Len())
+		for i := range out {
+			c, err := g.clean(v.Index(i).Interface(), depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = c
+		}
+		return out, nil
+	case reflect.Map:
+		return g.anyMap(v, depth)
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil, g.take(4)
+		}
+		return g.clean(v.Elem().Interface(), depth+1)
+	case reflect.Func:
+		return nil, fmt.Errorf("a function is not a value that can be kept")
+	}
+	return nil, fmt.Errorf("a value of type %s cannot be kept", v.Type())
+}
+
+func (g *gauge) anyMap(v reflect.Value, depth int) (any, error) {
+	if err := g.take(2); err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		k := fmt.Sprint(it.Key().Interface())
+		if err := g.take(len(k) + 4); err != nil {
+			return nil, err
+		}
+		c, err := g.clean(it.Value().Interface(), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = c
+	}
+	return out, nil
+}
+
+// number gives f its JSON-like form: whole numbers that are exact become int64,
+// NaN and the infinities nil, as in JSON.
+func number(f float64) any {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return nil
+	case f == math.Trunc(f) && math.Abs(f) <= maxExact:
+		return int64(f)
+	}
+	return f
+}
+
+func parseNumber(s string) (any, error) {
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return i, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("number %q: %w", s, err)
+	}
+	return number(f), nil
+}
+
+// keep is clean against what is left of the gauge.
+func (g *gauge) keep(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	}
+	return g.clean(v, 0)
+}

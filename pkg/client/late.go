@@ -37,6 +37,9 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-w.done:
 		return w.result, w.err
 	case err := <-secured:
+		if err != nil && !isUnknown(err) {
+			return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", err)
+		}
 		if err != nil {
 			break
 		}

@@ -1,0 +1,248 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start")); err != nil {
+			slog.Error("goroutines left", "error", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// valve is an activity that tells when it runs and waits to be let through.
+type valve struct {
+	entered chan string
+	pass    chan struct{}
+}
+
+func (v *valve) Execute(ctx context.Context, x *engine.Execution) error {
+	v.entered <- x.InstanceID()
+	select {
+	case <-v.pass:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// world is one cluster in etcd with its definitions.
+type world struct {
+	t        *testing.T
+	name     string
+	programs map[string]*engine.Program
+	valve    *valve
+	etcd     *clientv3.Client
+}
+
+func newWorld(t *testing.T, defs ...*workflow.Definition) *world {
+	t.Helper()
+	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{},
+		valve: &valve{entered: make(chan string, 100), pass: make(chan struct{}, 100)}, etcd: clustertest.Shared(t).Client(t)}
+	reg := activities.Default()
+	if err := reg.Register(workflow.Descriptor{Type: "test.Valve"}, w.valve); err != nil {
+		t.Fatal(err)
+	}
+	for _, def := range defs {
+		prog, problems := engine.Compile(def, engine.Options{Registry: reg, Evaluators: expression.All()})
+		if err := problems.Err(); err != nil {
+			t.Fatal(err)
+		}
+		w.programs[def.ID] = prog
+	}
+	return w
+}
+
+// member is one node of a world.
+type member struct {
+	*client.Node
+	w       *world
+	store   *etcdstore.Store
+	session *cluster.Session
+	faults  *clustertest.Faults
+	reg     *prometheus.Registry
+	local   bool
+	hints   chan []string
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
+	w.t.Helper()
+	t := w.t
+	m := &member{w: w, faults: clustertest.NewFaults(1), reg: prometheus.NewRegistry(), local: mode == cluster.ModeLocal, hints: make(chan []string, 1000)}
+	met, err := metrics.New(m.reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	etcd := m.faults.Wrap(clustertest.Shared(t).Client(t))
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	if testing.Verbose() {
+		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
+	}
+	m.session, err = cluster.Open(t.Context(), cluster.Config{Client: etcd, LeaseClient: clustertest.Shared(t).Client(t), Cluster: w.name, NodeID: id, Mode: mode, TTL: 10 * time.Second, Logger: log, Metrics: met})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- m.session.Run(ctx) }()
+	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := client.Config{Store: m.store, Log: log, Metrics: met,
+		Program: func(_ context.Context, def string, _ int) (*engine.Program, error) {
+			if p := w.programs[def]; p != nil {
+				return p, nil
+			}
+			return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "no definition "+def)
+		},
+		Env: func() engine.Env {
+			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: func(s string) {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				m.lines = append(m.lines, s)
+			}}
+		},
+		Hint: func(ids []string, _ bool) { m.hints <- ids },
+	}
+	for _, f := range tune {
+		f(&cfg)
+	}
+	if m.Node, err = client.NewNode(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		down, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := m.Stop(down); err != nil {
+			t.Error("stop:", err)
+		}
+		stop()
+		if err := <-ran; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error("session:", err)
+		}
+		_ = m.session.Close(down)
+	})
+	return m
+}
+
+// open gives the client of one instance, as the member's mode wants it.
+func (m *member) open(id string) client.Client {
+	if m.local {
+		return m.Local(id)
+	}
+	return m.Distributed(m.session.Locks(), id, client.RetryPolicy{Base: time.Millisecond})
+}
+
+func (m *member) written() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.lines...)
+}
+
+// count reads a counter of the member: the sum over series that have the given
+// label value (any, if "").
+func (m *member) count(name, label string) float64 {
+	m.w.t.Helper()
+	fams, err := m.reg.Gather()
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	sum := 0.0
+	for _, f := range fams {
+		if f.GetName() != "weft_"+name {
+			continue
+		}
+		for _, s := range f.GetMetric() {
+			match := label == ""
+			for _, l := range s.GetLabel() {
+				match = match || l.GetValue() == label
+			}
+			if match {
+				sum += s.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+func seq(kids ...*workflow.Activity) *workflow.Activity {
+	return &workflow.Activity{Type: "Elsa.Sequence", Activities: kids}
+}
+
+func line(text string) *workflow.Activity {
+	return &workflow.Activity{Type: "Elsa.WriteLine", Inputs: map[string]workflow.Expression{"text": workflow.Lit(text)}}
+}
+
+func waitFor(event string) *workflow.Activity {
+	return &workflow.Activity{Type: "Elsa.Event", Inputs: map[string]workflow.Expression{"eventName": workflow.Lit(event)}}
+}
+
+func through() *workflow.Activity { return &workflow.Activity{Type: "test.Valve"} }
+
+func define(id string, root *workflow.Activity) *workflow.Definition {
+	return &workflow.Definition{ID: id, Version: 1, Root: root}
+}
+
+func startOf(def, id string) workflow.Command {
+	return workflow.Command{ID: id, Kind: workflow.CommandStart, CreatedAt: time.Now().UTC(), Start: &workflow.Start{DefinitionID: def, Version: 1}}
+}
+
+func resumeOf(id string, in workflow.Instance, i int) workflow.Command {
+	return workflow.Command{ID: id, Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: in.Bookmarks[i].ID}
+}
+
+// must is for calls that have to succeed.
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// eventually waits for a condition that another goroutine brings about.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-deadline.C:
+			t.Fatal("never: " + what)
+		case <-tick.C:
+		}
+	}
+}

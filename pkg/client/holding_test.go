@@ -1,0 +1,413 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var both = []string{cluster.ModeLocal, cluster.ModeDistributed}
+
+// slow makes late durability come when the caller's context ends, not before.
+func slow(c *client.Config) { c.LateAfter = time.Hour }
+
+func soon(c *client.Config) { c.LateAfter = 10 * time.Millisecond }
+
+// inBackground runs Do and hands over its result.
+func inBackground(ctx context.Context, c client.Client, cmd workflow.Command) <-chan answer {
+	out := make(chan answer, 1)
+	go func() {
+		r, err := c.Do(ctx, cmd)
+		out <- answer{r, err}
+	}()
+	return out
+}
+
+type answer struct {
+	client.Result
+	err error
+}
+
+func TestARequestThatGoesAwayDoesNotStopItsBurst(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, define("d", seq(through(), line("done"))))
+			m := w.member("n1", mode, slow)
+			ctx, cancel := context.WithCancel(t.Context())
+			got := inBackground(ctx, m.open("i"), startOf("d", "c1"))
+			<-w.valve.entered
+			cancel()
+			r := <-got
+			if r.err != nil || !r.Accepted {
+				t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
+			}
+			rec := must(m.store.Instance(t.Context(), "i"))(t)
+			if rec == nil || rec.Header.SubStatus != workflow.Executing {
+				t.Fatalf("accepted and not visible: %+v", rec)
+			}
+			w.valve.pass <- struct{}{}
+			eventually(t, "the burst ends", func() bool {
+				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				return rec.Header.SubStatus == workflow.Finished
+			})
+			if m.count("late_durability_total", "") != 1 {
+				t.Error("late durability not counted")
+			}
+			if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 0 {
+				t.Errorf("mail left: %+v", l.Mail)
+			}
+		})
+	}
+}
+
+func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(line("in"), through(), line("out"))))
+	a, b := w.member("a", cluster.ModeDistributed, soon), w.member("b", cluster.ModeDistributed)
+	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
+	<-w.valve.entered
+	if r := <-got; r.err != nil || !r.Accepted {
+		t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
+	}
+	// The node dies with its work: its lease ends, its burst never commits.
+	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
+	eventually(t, "the lock is free", func() bool { busy, err := b.open("i").Busy(t.Context()); return err == nil && !busy })
+	done := make(chan error, 1)
+	go func() { done <- b.open("i").Work(t.Context(), true) }()
+	<-w.valve.entered
+	w.valve.pass <- struct{}{}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.valve.pass <- struct{}{} // let the zombie go on
+	rec := must(b.store.Instance(t.Context(), "i"))(t)
+	if rec.Header.SubStatus != workflow.Finished || rec.Seq != 1 {
+		t.Errorf("got %+v", rec)
+	}
+	if b.count("takeovers_total", "") != 1 {
+		t.Error("takeover not counted")
+	}
+}
+
+func TestAZombieNeverCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(through(), line("out"))))
+	// The node does not learn of its loss: its session is cut off from the news,
+	// as a paused one is, so only the fence is between it and the store.
+	a := w.member("a", cluster.ModeDistributed, slow)
+	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
+	<-w.valve.entered
+	fence := lockKey(t, w)
+	must(w.etcd.Delete(t.Context(), fence))(t)
+	w.valve.pass <- struct{}{}
+	r := <-got
+	if workflow.CodeOf(r.err) != workflow.CodeUnavailable {
+		t.Fatalf("want unavailable, got %+v, %v", r.Result, r.err)
+	}
+	if rec := must(a.store.Instance(t.Context(), "i"))(t); rec != nil {
+		t.Errorf("the zombie committed: %+v", rec)
+	}
+	if a.count("commits_total", "fenced") != 1 {
+		t.Error("fenced commit not counted")
+	}
+}
+
+// lockKey finds the one lock key of a world.
+func lockKey(t *testing.T, w *world) string {
+	t.Helper()
+	resp := must(w.etcd.Get(t.Context(), cluster.Root(w.name)+"lock/", clientv3.WithPrefix()))(t)
+	if len(resp.Kvs) != 1 {
+		t.Fatalf("%d lock keys", len(resp.Kvs))
+	}
+	return string(resp.Kvs[0].Key)
+}
+
+func TestABusyInstanceTakesItsMailBeforeItLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("first"), through(), waitFor("second"), line("end"))))
+	a, b := w.member("a", cluster.ModeDistributed, slow), w.member("b", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	got := inBackground(t.Context(), a.open("i"), resumeOf("c2", r.Instance, 0))
+	<-w.valve.entered
+	if _, err := b.open("i").Do(t.Context(), resumeOf("c3", r.Instance, 0)); !errors.Is(err, client.ErrBusy) {
+		t.Fatalf("want busy, got %v", err)
+	}
+	// What comes meanwhile for the bookmark that is about to be burned goes back
+	// to be resolved, and is not lost.
+	st := workflow.EventStimulus("second", nil)
+	cmd := resumeOf("c3", r.Instance, 0)
+	cmd.Stimulus = &st
+	out, _, err := b.store.PutMail(t.Context(), "i", cmd, nil)
+	if err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	w.valve.pass <- struct{}{}
+	if r := <-got; r.err != nil {
+		t.Fatal(r.err)
+	}
+	// The command's own bookmark is gone, and the instance waits for just this
+	// stimulus by then.
+	eventually(t, "the mail is worked under the same lock", func() bool {
+		rec := must(a.store.Instance(t.Context(), "i"))(t)
+		return rec.Header.SubStatus == workflow.Finished
+	})
+	if a.count("commits_total", "kept_lock") == 0 {
+		t.Error("the lock was not kept for the mail")
+	}
+	if e := must(b.store.Effect(t.Context(), "i", "c3"))(t); e == nil || e.Outcome != client.EffectResumed {
+		t.Errorf("the sender reads %+v", e)
+	}
+}
+
+func TestLostAnswersOfCommits(t *testing.T) {
+	t.Parallel()
+	commitOf := func(c clustertest.Call) bool {
+		for _, k := range c.Puts {
+			if strings.Contains(k, "/journal/") {
+				return true
+			}
+		}
+		return false
+	}
+	for _, c := range []struct {
+		fault    clustertest.Fault
+		outcome  string
+		resolved float64
+	}{
+		{clustertest.LoseAnswer, "resolved", 1},
+		{clustertest.FailBefore, "resolved", 0},
+		{clustertest.ApplyTwice, "resolved", 1},
+	} {
+		for _, mode := range both {
+			t.Run(fmt.Sprintf("%d/%s", c.fault, mode), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, define("d", seq(line("one"), waitFor("go"), line("two"))))
+				m := w.member("a", mode)
+				armed := m.faults.Add(clustertest.Rule{Fault: c.fault, Match: commitOf, Times: 2})
+				r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+				r = must(m.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
+				if r.Instance.SubStatus != workflow.Finished {
+					t.Errorf("got %+v", r.Instance)
+				}
+				if armed.Fired() == 0 {
+					t.Fatal("the fault never happened")
+				}
+				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				if rec.Seq != 2 {
+					t.Errorf("sequence %d, want 2", rec.Seq)
+				}
+				if got := m.count("commits_total", c.outcome); c.resolved > 0 && got == 0 {
+					t.Errorf("no commit counted as %s", c.outcome)
+				}
+				if l := m.written(); len(l) != 2 {
+					t.Errorf("lines %q", l)
+				}
+			})
+		}
+	}
+}
+
+func TestAcquisitionIsRetriedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	locking := func(c clustertest.Call) bool {
+		for _, k := range c.Puts {
+			if strings.Contains(k, "/lock/") {
+				return true
+			}
+		}
+		return false
+	}
+	for _, failures := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(failures), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, define("d", seq(line("one"))))
+			m := w.member("a", cluster.ModeDistributed)
+			armed := m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: locking, Times: failures})
+			_, err := m.open("i").Do(t.Context(), startOf("d", "c1"))
+			if armed.Fired() != failures {
+				t.Errorf("%d attempts failed, want %d", armed.Fired(), failures)
+			}
+			if failures < 4 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := m.count("lock_retries_total", ""); got != float64(failures) {
+					t.Errorf("%v retries counted, want %d", got, failures)
+				}
+				return
+			}
+			if workflow.CodeOf(err) != workflow.CodeUnavailable || !strings.Contains(err.Error(), "4 attempts") {
+				t.Errorf("want unavailable after 4 attempts, got %v", err)
+			}
+			if m.count("lock_retries_exhausted_total", "") != 1 {
+				t.Error("exhaustion not counted")
+			}
+		})
+	}
+}
+
+func TestAHotInstanceBatches(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			const senders = 50
+			kids := make([]*workflow.Activity, senders)
+			for i := range kids {
+				kids[i] = waitFor(fmt.Sprintf("e%d", i))
+			}
+			w := newWorld(t, define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: kids}))
+			m := w.member("a", mode)
+			r := must(m.open("i").Do(t.Context(), startOf("d", "c0")))(t)
+			before := m.count("commits_total", "")
+			var got []<-chan answer
+			for i := range senders {
+				got = append(got, inBackground(t.Context(), m.open("i"), resumeOf(fmt.Sprintf("c%d", i+1), r.Instance, i)))
+			}
+			for _, g := range got {
+				if a := <-g; a.err != nil || a.Effect.Outcome != client.EffectResumed {
+					t.Errorf("got %+v, %v", a.Result, a.err)
+				}
+			}
+			rec := must(m.store.Instance(t.Context(), "i"))(t)
+			if rec.Header.SubStatus != workflow.Finished {
+				t.Errorf("got %+v", rec.Header)
+			}
+			if commits := m.count("commits_total", "") - before; commits > senders/2 {
+				t.Errorf("%v commits for %d events", commits, senders)
+			}
+		})
+	}
+}
+
+func TestAKeyedCallTakesEffectOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), line("moved"))))
+	a, b := w.member("a", cluster.ModeDistributed), w.member("b", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	cmd := resumeOf("k1", r.Instance, 0)
+	cmd.Key = &workflow.CommandKey{Name: "k1", BodyHash: "h"}
+	first := must(a.open("i").Do(t.Context(), cmd))(t)
+	if first.Effect.Outcome != client.EffectResumed {
+		t.Fatalf("got %+v", first)
+	}
+	second := must(b.open("i").Do(t.Context(), cmd))(t)
+	if second.Answer == nil || second.Answer.BodyHash != "h" || second.Answer.Targets[0].Outcome != client.EffectResumed {
+		t.Errorf("the repeat got %+v", second)
+	}
+	if out, _, err := b.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutConsumed {
+		t.Errorf("the repeat went into the mailbox: %v, %v", out, err)
+	}
+}
+
+func TestAPoisonousCommandIsSetAside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), line("end"))))
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	cmd := resumeOf("c2", r.Instance, 0)
+	cmd.Attempts = 5
+	if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	if err := a.open("i").Work(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	rec := must(a.store.Instance(t.Context(), "i"))(t)
+	if rec.Header.SubStatus != workflow.Suspended || len(rec.Header.Incidents) != 1 {
+		t.Errorf("got %+v", rec.Header)
+	}
+	dead, _, err := a.store.DeadLetters(t.Context(), "", 10)
+	if err != nil || len(dead) != 1 || dead[0].Reason != store.DeadPoison || dead[0].Command.ID != "c2" {
+		t.Errorf("dead letters %+v, %v", dead, err)
+	}
+}
+
+func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, define("d", seq(waitFor("early"), line("end"))))
+			m := w.member("a", mode)
+			st := workflow.EventStimulus("early", "x")
+			hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
+			look := must(m.store.Look(t.Context(), st, hash, ""))(t)
+			now := time.Now().UTC()
+			ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}, look))(t)
+			if !ok {
+				t.Fatal("not queued")
+			}
+			must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+			eventually(t, "the instance ends", func() bool {
+				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				return rec.Header.SubStatus == workflow.Finished
+			})
+			items, _, err := m.store.QueueItems(t.Context(), "", "", 10)
+			if err != nil || len(items) != 0 {
+				t.Errorf("queue %+v, %v", items, err)
+			}
+		})
+	}
+}
+
+func TestCancelInterruptsABurst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(line("in"), through(), line("never"))))
+	a := w.member("a", cluster.ModeDistributed, soon)
+	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
+	<-w.valve.entered
+	if r := <-got; r.err != nil || !r.Accepted {
+		t.Fatalf("got %+v, %v", r.Result, r.err)
+	}
+	out, _, err := a.store.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
+	if err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	a.Interrupt("i")
+	w.valve.pass <- struct{}{}
+	eventually(t, "cancelled", func() bool {
+		rec := must(a.store.Instance(t.Context(), "i"))(t)
+		return rec.Header.SubStatus == workflow.Cancelled
+	})
+	if l := a.written(); len(l) != 1 {
+		t.Errorf("lines %q", l)
+	}
+}
+
+func TestStopWaitsForBursts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(through(), line("end"))))
+	a := w.member("a", cluster.ModeDistributed, slow)
+	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
+	<-w.valve.entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- a.Stop(t.Context()) }()
+	if r := <-got; r.err != nil || !r.Accepted {
+		t.Fatalf("a drain answers its callers: got %+v, %v", r.Result, r.err)
+	}
+	if _, err := a.open("j").Do(t.Context(), startOf("d", "c2")); workflow.CodeOf(err) != workflow.CodeDraining {
+		t.Errorf("want draining, got %v", err)
+	}
+	w.valve.pass <- struct{}{}
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	if rec := must(a.store.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Finished {
+		t.Errorf("got %+v", rec.Header)
+	}
+}

@@ -37,7 +37,7 @@ func testLostAnswer(t *testing.T, d *defs) {
 }
 
 // between runs f when the next write of the head is about to be sent for the
-// nth time.
+// nth time. f uses the client without faults.
 func (d *defs) between(id string, nth int, f func()) {
 	match, n := d.onHead(id), 0
 	d.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {

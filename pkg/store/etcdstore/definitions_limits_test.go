@@ -30,8 +30,9 @@ func testThousandTriggers(t *testing.T, d *defs) {
 	if first.Generation+1 != second.Generation || second.Generation+1 != third.Generation {
 		t.Errorf("generations %d, %d, %d", first.Generation, second.Generation, third.Generation)
 	}
+	pending := d.state("big", "").Crons
 	d.between("big", 1, func() {
-		for _, e := range d.state("big", "").Crons {
+		for _, e := range pending {
 			d.fire(e, e.Due.Unix()+1000)
 		}
 	})

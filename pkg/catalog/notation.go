@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	yamlv4 "go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+)
+
+// Notation is how a definition is written.
+type Notation string
+
+// The notations.
+const (
+	YAML Notation = "yaml"
+	JSON Notation = "json" // Elsa's
+)
+
+// ContentType is the media type of the notation.
+func (n Notation) ContentType() string {
+	if n == JSON {
+		return "application/json"
+	}
+	return "application/yaml"
+}
+
+// notationOf finds the notation by the content type, else by the file's name,
+// else by the look of the content.
+func notationOf(contentType, file string, src []byte) Notation {
+	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	media = strings.TrimSpace(media)
+	switch {
+	case strings.HasSuffix(media, "yaml"):
+		return YAML
+	case strings.HasSuffix(media, "/json"), strings.HasSuffix(media, "+json"):
+		return JSON
+	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".yaml", ".yml":
+		return YAML
+	case ".json":
+		return JSON
+	}
+	if elsajson.Looks(src) {
+		return JSON
+	}
+	return YAML
+}
+
+// read parses a definition. One without an id gets it from its file's name (in
+// Elsa's JSON from its version's id or its name first), or else from its name.
+func (c *Catalog) read(n Notation, src []byte, file string) (*workflow.Definition, workflow.Problems) {
+	var def *workflow.Definition
+	var problems workflow.Problems
+	if n == JSON {
+		def, problems = elsajson.Read(src, file, c.cfg.Registry)
+	} else {
+		def, problems = yaml.Read(src, file, c.cfg.Registry)
+	}
+	if def != nil && def.ID == "" {
+		if id := slug(def.Name); id != "" {
+			def.ID = id
+			problems = slices.DeleteFunc(problems, func(p workflow.Problem) bool { return p.Code == "missing-id" })
+		}
+	}
+	return def, problems.WithExcerpts(src)
+}
+
+// writeAs gives a definition in a notation.
+func (c *Catalog) writeAs(n Notation, def *workflow.Definition) ([]byte, error) {
+	if n == JSON {
+		return elsajson.Write(def, c.cfg.Registry)
+	}
+	return yaml.Write(def, c.cfg.Registry)
+}
+
+// slug makes an id from a name: lower case, with - between words.
+func slug(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	})
+	id := strings.Join(words, "-")
+	return strings.TrimRight(id[:min(len(id), workflow.MaxIDLength)], "-")
+}
+
+// volatile are the fields of an export in Elsa's JSON that change with each
+// export, or that publishing sets.
+var volatile = []string{
+	"$schema", "id", "definitionid", "version", "createdat", "modifiedat", "toolversion", "islatest", "ispublished",
+	"isreadonly", "issystem", "links", "tenantid", "providername", "materializername", "materializercontext", "originalsource",
+}
+
+// contentHash identifies what a source says, whatever its format; see the
+// package documentation.
+func contentHash(n Notation, src []byte) (string, error) {
+	var tree any
+	if n == JSON {
+		model, _ := elsajson.Unwrap(src)
+		dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(model, []byte("\xef\xbb\xbf"))))
+		dec.UseNumber()
+		if err := dec.Decode(&tree); err != nil {
+			return "", fmt.Errorf("hash definition: %w", err)
+		}
+		if top, ok := tree.(map[string]any); ok {
+			maps.DeleteFunc(top, func(k string, _ any) bool { return slices.Contains(volatile, strings.ToLower(k)) })
+		}
+	} else {
+		if err := yamlv4.Unmarshal(src, &tree); err != nil {
+			return "", fmt.Errorf("hash definition: %w", err)
+		}
+		tree = jsonLike(tree)
+	}
+	return workflow.Hash("definition", tree)
+}
+
+// jsonLike makes keys text, as JSON wants them.
+func jsonLike(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = jsonLike(v[k])
+		}
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[fmt.Sprint(k)] = jsonLike(v[k])
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = jsonLike(v[i])
+		}
+	}
+	return v
+}

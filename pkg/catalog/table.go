@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+)
+
+// table is every head, deleted ones too, as of revision or later. It is
+// immutable.
+type table struct {
+	heads    map[string]*store.DefinitionHead
+	revision int64
+}
+
+// Run keeps the table current until ctx ends, and then returns nil. Call it
+// once.
+func (c *Catalog) Run(ctx context.Context) error {
+	wait := minBackoff
+	for {
+		began := time.Now()
+		err := c.follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if time.Since(began) > maxBackoff {
+			wait = minBackoff
+		}
+		c.log.WarnContext(ctx, "catalogue lost its watch, reading again", "error", err, "retryIn", wait)
+		if !pause(ctx, jitter(wait)) {
+			return nil
+		}
+		wait = min(2*wait, maxBackoff)
+	}
+}
+
+const (
+	minBackoff = 100 * time.Millisecond
+	maxBackoff = 5 * time.Second
+	purgeEvery = 10 * time.Minute
+	purgeAfter = time.Hour // a start that read the head before the delete is long over
+)
+
+// follow reads what changed and then watches, until that fails.
+func (c *Catalog) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := c.sync(ctx); err != nil {
+		return err
+	}
+	changes := c.store.WatchHeads(ctx, c.Revision())
+	sweep := time.NewTimer(jitter(c.cfg.Sweep))
+	defer sweep.Stop()
+	purge := time.NewTicker(jitter(purgeEvery))
+	defer purge.Stop()
+	for {
+		select {
+		case ch, ok := <-changes:
+			if !ok {
+				return ctx.Err()
+			}
+			if ch.Err != nil {
+				return ch.Err
+			}
+			c.merge(ch)
+		case <-sweep.C:
+			if err := c.sync(ctx); err != nil {
+				return err
+			}
+			sweep.Reset(jitter(c.cfg.Sweep))
+		case <-purge.C:
+			c.purge(ctx)
+		}
+	}
+}
+
+// sync reads the heads that changed since the table's revision.
+func (c *Catalog) sync(ctx context.Context) error {
+	ch, err := c.store.ChangedHeads(ctx, c.Revision())
+	if err != nil {
+		return err
+	}
+	c.merge(ch)
+	c.once.Do(func() { close(c.loaded) })
+	return nil
+}
+
+// merge replaces the table by one that knows the changes too. Older news than
+// the table has does no harm.
+func (c *Catalog) merge(ch store.HeadChanges) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.table.Load()
+	next := &table{heads: old.heads, revision: max(old.revision, ch.Revision)}
+	cloned := false
+	for i := range ch.Heads {
+		h := &ch.Heads[i]
+		if known := next.heads[h.ID]; known != nil && known.Modified >= h.Modified {
+			continue
+		}
+		if !cloned {
+			if next.heads = maps.Clone(old.heads); next.heads == nil {
+				next.heads = map[string]*store.DefinitionHead{}
+			}
+			cloned = true
+		}
+		next.heads[h.ID] = h
+	}
+	c.table.Store(next)
+}
+
+// learn puts one head into the table that was read or written apart from the
+// watch.
+func (c *Catalog) learn(h *store.DefinitionHead) {
+	if h != nil && h.Modified > 0 {
+		c.merge(store.HeadChanges{Heads: []store.DefinitionHead{*h}})
+	}
+}
+
+// purge removes what is left of definitions that were deleted long ago.
+func (c *Catalog) purge(ctx context.Context) {
+	for id, h := range c.table.Load().heads {
+		if h.Deleted == nil || h.Purged || c.now().Sub(*h.Deleted) < purgeAfter {
+			continue
+		}
+		if _, err := c.store.PurgeDefinition(ctx, id); err != nil {
+			c.log.WarnContext(ctx, "deleted definition not purged, it is tried again later", "definition", id, "error", err)
+		}
+	}
+}
+
+func jitter(d time.Duration) time.Duration { return d*4/5 + rand.N(d*2/5+1) }
+
+// pause waits for d and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

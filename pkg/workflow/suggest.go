@@ -30,6 +30,9 @@ func Nearest(word string, candidates []string) string {
 		if strings.EqualFold(c, word) {
 			return c
 		}
+		if diff := len(word) - len(c); diff >= 4*bestDist || diff <= -4*bestDist {
+			continue // a character has up to four bytes
+		}
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDist {
 			best, bestDist = c, d
 		}

@@ -131,17 +131,17 @@ func stateFields(s workflow.State) fields {
 
 // transitions gives each transition to the state that it leaves.
 func (ar *activityReader) transitions(f field) {
+	byName := map[string]*workflow.State{}
+	for i := range ar.a.States {
+		if s := &ar.a.States[i]; byName[s.Name] == nil {
+			byName[s.Name] = s
+		}
+	}
 	for _, c := range ar.list(f.cur) {
 		t, from := ar.transition(c)
-		found := false
-		for i := range ar.a.States {
-			if ar.a.States[i].Name == from {
-				ar.a.States[i].Transitions = append(ar.a.States[i].Transitions, t)
-				found = true
-				break
-			}
-		}
-		if !found && c.kind == object {
+		if s := byName[from]; s != nil {
+			s.Transitions = append(s.Transitions, t)
+		} else if c.kind == object {
 			ar.problem("unknown-state", c, "this transition leaves the state %q, which is not there", from)
 		}
 	}

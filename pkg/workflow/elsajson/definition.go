@@ -86,7 +86,7 @@ func definitionFields(d *workflow.Definition) fields {
 	if m := writeCustom(d.CustomProperties, c); m != nil {
 		fs.set("customProperties", m)
 	}
-	if o := writeOptions(d.Options); len(o) > 0 {
+	if o := writeOptions(d.Options); len(o.list) > 0 {
 		fs.set("options", o)
 	}
 	return fs
@@ -165,7 +165,7 @@ func writeOptions(o workflow.Options) fields {
 func reread(raw json.RawMessage, read func(*reader, cur) fields) fields {
 	root, _, err := parse(raw)
 	if err != nil {
-		return nil
+		return fields{}
 	}
 	r := newReader(raw, "", nil)
 	r.shallow = true

@@ -31,6 +31,8 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 		} else if want.Type == "Variable" {
 			e.Kind, e.Value = workflow.VariableOf, c.text
 		}
+	case want.Type == "Variable" && !c.has("expression"):
+		e.Kind, e.Value = workflow.VariableOf, r.reference(c)
 	case c.isWrapper():
 		for _, f := range r.fields(c) {
 			switch f.name {
@@ -47,8 +49,6 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 		}
 	case c.isExpression():
 		e.Kind, e.Value = r.expression(c)
-	case want.Type == "Variable":
-		e.Kind, e.Value = workflow.VariableOf, r.reference(c)
 	default:
 		e.Kind, e.Value = workflow.Object, r.any(c)
 	}

@@ -8,18 +8,29 @@ import (
 )
 
 // fields is a JSON object in the making: ordered names with their values.
-type fields []entry
+type fields struct {
+	list  []entry
+	index map[string]int // made once there are many
+}
 
 type entry struct {
 	name string
 	raw  json.RawMessage
 }
 
-func (fs fields) get(name string) json.RawMessage {
-	for _, f := range fs {
-		if f.name == name {
-			return f.raw
+func (fs *fields) find(name string) int {
+	if fs.index != nil {
+		if i, ok := fs.index[name]; ok {
+			return i
 		}
+		return -1
+	}
+	return slices.IndexFunc(fs.list, func(e entry) bool { return e.name == name })
+}
+
+func (fs *fields) get(name string) json.RawMessage {
+	if i := fs.find(name); i >= 0 {
+		return fs.list[i].raw
 	}
 	return nil
 }
@@ -30,13 +41,19 @@ func (fs *fields) set(name string, v any) {
 	if !ok {
 		raw = marshal(v)
 	}
-	for i, f := range *fs {
-		if f.name == name {
-			(*fs)[i].raw = raw
-			return
+	if i := fs.find(name); i >= 0 {
+		fs.list[i].raw = raw
+		return
+	}
+	fs.list = append(fs.list, entry{name, raw})
+	if fs.index != nil {
+		fs.index[name] = len(fs.list) - 1
+	} else if len(fs.list) > 16 {
+		fs.index = make(map[string]int, 2*len(fs.list))
+		for i, e := range fs.list {
+			fs.index[e.name] = i
 		}
 	}
-	*fs = append(*fs, entry{name, raw})
 }
 
 // text sets a field unless s is empty.
@@ -46,15 +63,15 @@ func (fs *fields) text(name, s string) {
 	}
 }
 
-func (fs *fields) drop(name string) {
-	*fs = slices.DeleteFunc(*fs, func(e entry) bool { return e.name == name })
+func (fs *fields) clone() fields {
+	return fields{list: slices.Clone(fs.list), index: maps.Clone(fs.index)}
 }
 
 // MarshalJSON writes the fields in their order.
 func (fs fields) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
-	for i, f := range fs {
+	for i, f := range fs.list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -86,23 +103,25 @@ func (fs fields) restore(extra map[string]json.RawMessage, reread func(json.RawM
 	if len(extra) == 0 {
 		return fs
 	}
-	with := func(names ...string) fields {
-		out := slices.Clone(fs)
+	with := func(names []string) fields {
+		out := fs.clone()
 		for _, k := range names {
 			out.set(k, extra[k])
 		}
 		return out
 	}
-	names := slices.Sorted(maps.Keys(extra))
-	all := with(names...)
-	if reread(all.raw()).equal(fs) {
-		return all
-	}
-	good := names[:0]
-	for _, k := range names {
-		if reread(with(k).raw()).equal(fs) {
-			good = append(good, k)
+	// Halving finds the few that were overtaken by a change without testing
+	// each of many.
+	var good func(names []string) []string
+	good = func(names []string) []string {
+		if all := with(names); reread(all.raw()).equal(fs) {
+			return names
 		}
+		if len(names) == 1 {
+			return nil
+		}
+		half := len(names) / 2
+		return append(slices.Clone(good(names[:half])), good(names[half:])...)
 	}
-	return with(good...)
+	return with(good(slices.Sorted(maps.Keys(extra))))
 }

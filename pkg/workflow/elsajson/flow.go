@@ -2,7 +2,6 @@ package elsajson
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -26,8 +25,13 @@ func (ar *activityReader) graph(fs []field) {
 	}
 }
 
-func (ar *activityReader) knows(id string) bool {
-	return slices.ContainsFunc(ar.a.Activities, func(a *workflow.Activity) bool { return a.ID == id })
+// known gives the ids of the children.
+func (ar *activityReader) known() map[string]bool {
+	ids := make(map[string]bool, len(ar.a.Activities))
+	for _, a := range ar.a.Activities {
+		ids[a.ID] = true
+	}
+	return ids
 }
 
 // connections reads the connections; those to unknown activities are put aside
@@ -36,10 +40,7 @@ func (ar *activityReader) connections(f field) {
 	if f.kind == null {
 		return
 	}
-	known := make(map[string]bool, len(ar.a.Activities))
-	for _, a := range ar.a.Activities {
-		known[a.ID] = true
-	}
+	known := ar.known()
 	ar.a.Connections = []workflow.Connection{}
 	var lost []any
 	for _, c := range ar.list(f.cur) {
@@ -72,7 +73,13 @@ func (ar *activityReader) restoreFound() {
 	if !ok || len(list) == 0 {
 		return
 	}
-	var rest []any
+	known := ar.known()
+	type ends struct{ source, port, target string }
+	there := map[ends]bool{}
+	for _, con := range ar.a.Connections {
+		there[ends{con.Source, con.SourcePort, con.Target}] = true
+	}
+	rest := []any{}
 	for _, v := range list {
 		raw := marshal(v)
 		root, _, err := parse(raw)
@@ -81,20 +88,15 @@ func (ar *activityReader) restoreFound() {
 		}
 		probe := newReader(raw, "", nil)
 		con, ok := probe.connection(cur{root, ""})
-		if !ok || !ar.knows(con.Source) || !ar.knows(con.Target) {
+		if !ok || !known[con.Source] || !known[con.Target] {
 			rest = append(rest, v)
 			continue
 		}
 		con.Place = ar.a.Place
-		same := func(o workflow.Connection) bool {
-			return o.Source == con.Source && o.SourcePort == con.SourcePort && o.Target == con.Target
-		}
-		if !slices.ContainsFunc(ar.a.Connections, same) {
+		if e := (ends{con.Source, con.SourcePort, con.Target}); !there[e] {
+			there[e] = true
 			ar.a.Connections = append(ar.a.Connections, con)
 		}
-	}
-	if rest == nil {
-		rest = []any{}
 	}
 	ar.a.CustomProperties[notFound] = rest
 }

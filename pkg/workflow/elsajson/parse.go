@@ -190,7 +190,8 @@ func (p *parser) object(n *node) {
 		if c != '"' {
 			p.fail("expected a field name in double quotes, found %s", p.found())
 		}
-		m := member{off: p.pos, name: p.string()}
+		m := member{off: p.pos}
+		m.name = p.string()
 		if p.peek() != ':' {
 			p.fail("expected : after the field name, found %s", p.found())
 		}

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -37,6 +36,7 @@ type reader struct {
 	file       string
 	types      workflow.Types
 	lines      []int // offsets at which lines begin
+	runes      []int // characters before every 1024th byte
 	problems   workflow.Problems
 	activities int
 	full       bool // over a limit: stop descending
@@ -45,7 +45,14 @@ type reader struct {
 
 func newReader(src []byte, file string, types workflow.Types) *reader {
 	r := &reader{src: src, file: file, types: types, lines: []int{0}}
+	count := 0
 	for i, c := range src {
+		if i%runeStep == 0 {
+			r.runes = append(r.runes, count)
+		}
+		if c&0xC0 != 0x80 {
+			count++
+		}
 		if c == '\n' {
 			r.lines = append(r.lines, i+1)
 		}
@@ -58,7 +65,25 @@ func (r *reader) place(off int, ptr string) workflow.Place {
 	off = min(off, len(r.src))
 	line := sort.SearchInts(r.lines, off+1)
 	return workflow.Place{File: r.file, Pointer: ptr, Line: line,
-		Column: utf8.RuneCount(r.src[r.lines[line-1]:off]) + 1}
+		Column: r.charsBefore(off) - r.charsBefore(r.lines[line-1]) + 1}
+}
+
+// runeStep is the distance of the marks that make columns cheap: a definition
+// may be one line of a megabyte.
+const runeStep = 1024
+
+func (r *reader) charsBefore(off int) int {
+	if len(r.src) == 0 {
+		return 0
+	}
+	mark := min(off/runeStep, len(r.runes)-1)
+	n := r.runes[mark]
+	for _, c := range r.src[mark*runeStep : off] {
+		if c&0xC0 != 0x80 {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *reader) placeOf(c cur) workflow.Place { return r.place(c.off, c.ptr) }

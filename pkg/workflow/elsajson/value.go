@@ -49,8 +49,8 @@ func parseNumber(s string) (any, bool) {
 	if err != nil || math.IsInf(f, 0) {
 		return nil, false
 	}
-	if math.Abs(f) > maxExact {
-		if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+	if math.Abs(f) >= maxExact {
+		if i, err := strconv.ParseInt(s, 10, 64); err == nil && (i > maxExact || i < -maxExact) {
 			return i, true
 		}
 	}

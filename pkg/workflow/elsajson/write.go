@@ -77,12 +77,12 @@ func (w *writer) activity(a *workflow.Activity, path string) fields {
 			if again := r.activity(c); again != nil {
 				return w.activityFields(again)
 			}
-			return nil
+			return fields{}
 		})
 	})
 	var fs fields
-	for _, f := range shallow {
-		fs = append(fs, f)
+	for _, f := range shallow.list {
+		fs.set(f.name, f.raw)
 		if f.name == "id" && (had || a.Place.Pointer == "") {
 			fs.set("nodeId", nodeID)
 		}

@@ -48,7 +48,8 @@ type building struct {
 	// What has to wait until the children are known, or the activity is complete.
 	connections, start, onTimeout *pair
 	timeout                       workflow.Expression
-	aliases                       map[string]string // flowchart: id in the text → id of the Fork around it
+	childIDs                      map[string]string // flowchart: what the text calls a child → its id, which is that of a Fork for a timed one
+	longest                       int               // length of the longest of them
 }
 
 // activity reads an activity, or a list of them as a Sequence; nil for nothing.

@@ -217,7 +217,7 @@ func (b *building) list(n *yaml.Node) {
 		b.a.Activities = []*workflow.Activity{}
 	case n.Kind == yaml.SequenceNode:
 		b.a.Activities = b.children(n, b.prefix)
-		b.rememberForks()
+		b.rememberChildren()
 	case n.Kind == yaml.MappingNode && b.d.Type == flowchartType:
 		b.a.Activities = []*workflow.Activity{}
 		for _, p := range b.pairs(n) {
@@ -227,7 +227,7 @@ func (b *building) list(n *yaml.Node) {
 				b.a.Activities = append(b.a.Activities, a)
 			}
 		}
-		b.rememberForks()
+		b.rememberChildren()
 	default:
 		b.shape(n, b.d.List, "a list of activities")
 	}

@@ -1,6 +1,8 @@
 package yaml
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -8,13 +10,17 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// rememberForks notes which children became the inner part of a Fork because
-// they have a timeout: the text calls them by their own id.
-func (b *building) rememberForks() {
-	b.aliases = map[string]string{}
+// rememberChildren notes what the text calls the children. One that became the
+// inner part of a Fork because it has a timeout is called by its own id.
+func (b *building) rememberChildren() {
+	b.childIDs = map[string]string{}
+	for _, a := range b.a.Activities {
+		b.childIDs[a.ID] = a.ID
+		b.longest = max(b.longest, len(a.ID))
+	}
 	for _, a := range b.a.Activities {
 		if inner := timedActivity(a); inner != nil {
-			b.aliases[inner.ID] = a.ID
+			b.childIDs[inner.ID] = a.ID
 		}
 	}
 }
@@ -48,28 +54,11 @@ func (b *building) connect() {
 	}
 }
 
-func (b *building) ids() []string {
-	var ids []string
-	for _, a := range b.a.Activities {
-		ids = append(ids, a.ID)
-		if inner := timedActivity(a); inner != nil {
-			ids = append(ids, inner.ID)
-		}
+// missing reports an id that no child has.
+func (b *building) missing(n *yaml.Node, text, id string) {
+	if len(b.problems) < maxProblems {
+		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
 	}
-	return ids
-}
-
-// resolve gives the id of a child, "" if there is none.
-func (b *building) resolve(id string) string {
-	if fork := b.aliases[id]; fork != "" {
-		return fork
-	}
-	for _, a := range b.a.Activities {
-		if a.ID == id {
-			return id
-		}
-	}
-	return ""
 }
 
 // known resolves an id and reports an unknown one.
@@ -77,9 +66,9 @@ func (b *building) known(n *yaml.Node, id string) string {
 	if id == "" {
 		return ""
 	}
-	found := b.resolve(id)
+	found := b.childIDs[id]
 	if found == "" {
-		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(id), workflow.DidYouMean(id, b.ids()))
+		b.missing(n, id, id)
 	}
 	return found
 }
@@ -111,12 +100,15 @@ func (b *building) arrows(n *yaml.Node) {
 func (b *building) endpoint(n *yaml.Node, text string) (id, port string, ok bool) {
 	text = strings.TrimSpace(text)
 	for at := len(text); at > 0; at = strings.LastIndexByte(text[:at], '.') {
-		if found := b.resolve(strings.TrimSpace(text[:at])); found != "" {
+		if at > b.longest {
+			continue
+		}
+		if found := b.childIDs[text[:at]]; found != "" {
 			return found, strings.TrimSpace(strings.TrimPrefix(text[at:], ".")), true
 		}
 	}
 	name, _, _ := strings.Cut(text, ".")
-	b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(text), workflow.DidYouMean(name, b.ids()))
+	b.missing(n, text, name)
 	return "", "", false
 }
 

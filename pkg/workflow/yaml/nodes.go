@@ -17,8 +17,11 @@ import (
 func text(s string) *yaml.Node {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if strings.Contains(s, "\n") && fitsBlock(s) {
+	switch {
+	case strings.Contains(s, "\n") && fitsBlock(s):
 		n.Style = yaml.LiteralStyle
+	case strings.TrimSpace(s) != s:
+		n.Style = yaml.DoubleQuotedStyle // the library loses spaces at the edges of other styles
 	}
 	return n
 }
@@ -53,7 +56,11 @@ func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
 
 // put adds an entry to a mapping.
 func put(m *yaml.Node, key string, v *yaml.Node) {
-	m.Content = append(m.Content, text(key), v)
+	k := text(key)
+	if k.Style == yaml.LiteralStyle {
+		k.Style = yaml.DoubleQuotedStyle
+	}
+	m.Content = append(m.Content, k, v)
 }
 
 // putText adds a text unless it is empty.

@@ -304,5 +304,8 @@ func (r *reader) dict(n *yaml.Node, what string) map[string]any {
 
 // unknown reports a key that is not known at its place.
 func (r *reader) unknown(p pair, where string, known []string) {
+	if len(r.problems) >= maxProblems {
+		return
+	}
 	r.problem("unknown-key", p.key, "%s has no key %s%s", where, shorten(p.name), workflow.DidYouMean(p.name, known))
 }

@@ -22,7 +22,7 @@ func Write(def *workflow.Definition, types workflow.Types) ([]byte, error) {
 	}
 	w := &writer{types: types, names: variableNames(def)}
 	var b bytes.Buffer
-	d, err := yaml.NewDumper(&b, yaml.WithIndent(2), yaml.WithLineWidth(-1))
+	d, err := yaml.NewDumper(&b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false), yaml.WithLineWidth(-1))
 	if err != nil {
 		return nil, err
 	}

@@ -76,10 +76,16 @@ func (w *writer) mapped(a *workflow.Activity, at spot, derived string) *yaml.Nod
 	} else {
 		w.free(m, a, prefix, beside)
 	}
+	who := mapping()
 	if a.ID != "" && a.ID != derived {
-		put(m, "id", text(a.ID))
+		put(who, "id", text(a.ID))
 	}
-	putText(m, "name", a.Name)
+	putText(who, "name", a.Name)
+	if v := m.Content[1]; v.Kind == yaml.ScalarNode || v.Style&yaml.FlowStyle != 0 {
+		m.Content = append(m.Content, who.Content...)
+	} else { // below a long value no one would find them
+		m.Content = append(who.Content, m.Content...)
+	}
 	if a.CanStart {
 		put(m, "trigger", plain("true"))
 	}

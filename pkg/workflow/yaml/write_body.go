@@ -72,7 +72,7 @@ func (w *writer) inputs(m *yaml.Node, d *workflow.Descriptor) *yaml.Node {
 		switch {
 		case n.Kind == yaml.ScalarNode,
 			n.Kind == yaml.SequenceNode && d.MainPort == "",
-			isKind(n) && !owns(d, n.Content[0].Value) && d.MainPort == "":
+			isKind(n) && !owns(d, n.Content[0].Value):
 			return n
 		}
 	}
@@ -119,9 +119,13 @@ func (w *writer) flowchart(a *workflow.Activity, prefix string) *yaml.Node {
 		put(m, "activities", w.children(a.Activities, prefix))
 	}
 	if a.Connections != nil {
+		known := map[string]bool{}
+		for id, name := range names {
+			known[id], known[name] = true, true
+		}
 		n := list()
 		for _, con := range a.Connections {
-			n.Content = append(n.Content, w.connection(con, called, names))
+			n.Content = append(n.Content, w.connection(con, called, known))
 		}
 		if len(n.Content) == 0 {
 			flow(n)
@@ -136,11 +140,7 @@ func (w *writer) flowchart(a *workflow.Activity, prefix string) *yaml.Node {
 
 // connection writes a.Port -> b, or a mapping where that would be read as
 // something else.
-func (w *writer) connection(con workflow.Connection, called func(string) string, names map[string]string) *yaml.Node {
-	known := map[string]bool{}
-	for id, name := range names {
-		known[id], known[name] = true, true
-	}
+func (w *writer) connection(con workflow.Connection, called func(string) string, known map[string]bool) *yaml.Node {
 	end := func(id, port string) (string, bool) {
 		s := called(id)
 		if port != "" {
@@ -165,7 +165,7 @@ func (w *writer) connection(con workflow.Connection, called func(string) string,
 // splits tells where the reader would end the id in id.port.
 func splits(s string, known map[string]bool) int {
 	for at := len(s); at > 0; at = strings.LastIndexByte(s[:at], '.') {
-		if known[s[:at]] {
+		if at <= 4*workflow.MaxIDLength && known[s[:at]] {
 			return at
 		}
 	}

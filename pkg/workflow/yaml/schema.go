@@ -1,0 +1,201 @@
+package yaml
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// object is a JSON Schema in the making.
+type object = map[string]any
+
+func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
+
+func anyOf(schemas ...any) object { return object{"anyOf": schemas} }
+
+// Schema gives the JSON Schema (draft 2020-12) of the notation with these types,
+// for editors. It is more lenient than [Read] about values, since expressions
+// may stand almost anywhere, and as strict about keys.
+func Schema(types workflow.Types) []byte {
+	if types == nil {
+		types = workflow.Descriptors{}
+	}
+	text := object{"type": "string"}
+	defs := object{
+		"dynamic":     dynamicSchema(),
+		"activity":    anyOf(object{"type": "array", "items": ref("activity"), "description": "A Sequence."}, ref("one"), object{"type": "string", "enum": bareNames(types)}, object{"type": "null"}),
+		"one":         oneSchema(types),
+		"type":        typeSchema(),
+		"case":        caseSchema(),
+		"state":       stateSchema(),
+		"connection":  connectionSchema(),
+		"variables":   object{"type": []string{"object", "null"}, "additionalProperties": variableSchema()},
+		"storage":     object{"type": "string", "description": "instance (kept, the default) or memory (lost at the end of a burst)"},
+		"definitions": definitionsSchema(),
+	}
+	root := object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "Weft workflow definition",
+		"type":    "object",
+		"properties": object{
+			"$schema":          text,
+			"id":               object{"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"},
+			"name":             text,
+			"description":      text,
+			"inputs":           object{"type": []string{"object", "null"}, "additionalProperties": inputSchema()},
+			"variables":        ref("variables"),
+			"outputs":          object{"type": []string{"object", "null"}},
+			"outcomes":         object{"type": []string{"array", "null"}, "items": text},
+			"options":          optionsSchema(),
+			"customProperties": object{"type": []string{"object", "null"}},
+			"root":             ref("activity"),
+		},
+		"required":             []string{"root"},
+		"additionalProperties": false,
+		"$defs":                defs,
+	}
+	for _, d := range types.All() {
+		defs["type:"+d.Type] = valueSchema(d)
+	}
+	out, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		return nil // not reached: the schema is made of plain data
+	}
+	return append(out, '\n')
+}
+
+func bareNames(types workflow.Types) []string {
+	names := []string{}
+	for _, d := range types.All() {
+		names = append(names, d.ShortName())
+	}
+	return names
+}
+
+// dynamicSchema is an expression in place of a value.
+func dynamicSchema() object {
+	props := object{}
+	for key := range kinds {
+		props[key] = object{}
+	}
+	for _, key := range []string{"javascript", "js", "liquid", "variable", "input"} {
+		props[key] = object{"type": "string"}
+	}
+	props[anyKind] = object{"type": "object"}
+	return anyOf(
+		object{"type": "string", "pattern": `\$\{\{`},
+		object{"type": "object", "properties": props, "additionalProperties": false, "minProperties": 1, "maxProperties": 1},
+	)
+}
+
+func inputValue(in workflow.InputDescriptor) object {
+	s := object{}
+	switch {
+	case len(in.Options) > 0:
+		s = anyOf(object{"enum": in.Options}, ref("dynamic"))
+	case in.Type == "Boolean":
+		s = anyOf(object{"type": "boolean"}, object{"type": "string", "pattern": "^(?i:true|false)$"}, ref("dynamic"), object{"type": "null"})
+	case in.Type == "Int32" || in.Type == "Int64":
+		s = anyOf(object{"type": "integer"}, object{"type": "string"}, ref("dynamic"), object{"type": "null"})
+	}
+	if in.Description != "" {
+		s["description"] = in.Description
+	}
+	if in.Default != nil {
+		s["default"] = in.Default
+	}
+	return s
+}
+
+// ownSchemas gives the schema of every key that a type has in or beside its
+// value.
+func ownSchemas(d *workflow.Descriptor) object {
+	props := object{}
+	for _, key := range ownKeys(d) {
+		in, isInput := d.Input(key)
+		switch {
+		case isInput && key != d.Cases:
+			props[key] = inputValue(in)
+		case key == d.List && d.Type == flowchartType:
+			props[key] = anyOf(object{"type": "object", "additionalProperties": ref("activity")}, object{"type": "array", "items": ref("activity")}, object{"type": "null"})
+		case key == d.List:
+			props[key] = object{"type": []string{"array", "null"}, "items": ref("activity")}
+		case slices.Contains(d.Ports, key):
+			props[key] = ref("activity")
+		case key == d.Cases:
+			props[key] = casesSchema()
+		case key == "variables":
+			props[key] = ref("variables")
+		case key == "connections":
+			props[key] = object{"type": []string{"array", "null"}, "items": ref("connection")}
+		case key == "states":
+			props[key] = anyOf(object{"type": "object", "additionalProperties": ref("state")}, object{"type": "array", "items": ref("state")})
+		case key == "mode":
+			props[key] = object{"enum": modeNames}
+		default:
+			props[key] = object{"type": "string"}
+		}
+	}
+	return props
+}
+
+// valueSchema is what stands behind the key that names a type.
+func valueSchema(d *workflow.Descriptor) object {
+	forms := []any{object{"type": "null"}, object{"type": "object", "properties": ownSchemas(d), "additionalProperties": false}}
+	if d.Main != "" {
+		in, _ := d.Input(d.Main)
+		main := inputValue(in)
+		delete(main, "description")
+		if len(main) == 0 { // anything but a mapping, which would be inputs
+			main = anyOf(object{"type": []string{"string", "number", "boolean", "array"}}, ref("dynamic"))
+		}
+		forms = append(forms, main)
+	}
+	if d.List != "" {
+		forms = append(forms, object{"type": "array", "items": ref("activity")})
+	}
+	if d.Cases != "" && d.Main == "" {
+		forms = append(forms, object{"type": "array", "items": ref("case")})
+	}
+	if d.MainPort != "" {
+		forms = append(forms, ref("activity"))
+	}
+	s := anyOf(forms...)
+	if d.Description != "" {
+		s["description"] = d.Description
+	}
+	return s
+}
+
+// oneSchema is an activity as a mapping. Its type decides which keys it has.
+func oneSchema(types workflow.Types) object {
+	props, only := object{}, object{}
+	all := types.All()
+	for _, d := range all { // inputs and branches that stand beside the type
+		for key, s := range ownSchemas(d) {
+			if _, twice := props[key]; twice {
+				s = object{}
+			}
+			props[key] = s
+		}
+	}
+	beside := maps.Clone(props)
+	for key, s := range commonSchemas() {
+		props[key] = s
+	}
+	for _, d := range all {
+		for _, name := range []string{d.ShortName(), d.Type} {
+			if _, clash := beside[name]; clash || slices.Contains(commonKeys, name) {
+				continue // the key may mean another type's input
+			}
+			props[name] = ref("type:" + d.Type)
+			keys := append(append([]string{name}, commonKeys...), ownKeys(d)...)
+			slices.Sort(keys)
+			only[name] = object{"propertyNames": object{"enum": slices.Compact(keys)}}
+		}
+	}
+	return object{"type": "object", "properties": props, "additionalProperties": false, "minProperties": 1,
+		"patternProperties": object{"^[A-Z][^.]*$": object{"type": []string{"object", "null"}}}, "dependentSchemas": only}
+}

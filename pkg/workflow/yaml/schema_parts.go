@@ -1,0 +1,101 @@
+package yaml
+
+import (
+	"maps"
+	"slices"
+)
+
+// closed is an object with these properties and no others.
+func closed(props object) object {
+	return object{"type": "object", "properties": props, "additionalProperties": false}
+}
+
+func typeSchema() object {
+	names := append(slices.Sorted(maps.Keys(typeNames)), "list", "array")
+	return anyOf(object{"enum": names}, object{"type": "string", "pattern": `^([A-Z]|(string|text|number|integer|boolean|object|any|datetime|duration)\[\]$)`})
+}
+
+func inputSchema() object {
+	return anyOf(object{"type": "null"}, ref("type"), closed(object{
+		"type": ref("type"), "default": object{}, "required": object{"type": "boolean"},
+		"description": object{"type": "string"}, "storage": ref("storage"),
+	}))
+}
+
+func variableSchema() object {
+	return anyOf(object{"type": []string{"null", "number", "boolean"}}, ref("type"), closed(object{
+		"type": ref("type"), "value": object{}, "default": object{}, "storage": ref("storage"), "id": object{"type": "string"},
+	}))
+}
+
+func optionsSchema() object {
+	return object{"type": []string{"object", "null"}, "additionalProperties": false, "properties": object{
+		"activation":       object{"type": "string", "examples": activationNames},
+		"incidents":        object{"type": "string", "examples": incidentNames},
+		"commit":           object{"type": "string", "examples": commitNames},
+		"commitInterval":   object{"type": "string", "examples": []string{"30s"}},
+		"usableAsActivity": object{"type": "boolean"},
+		"autoUpdate":       object{"type": "boolean"},
+		"catchUp":          object{"enum": catchUpNames},
+		"logging":          object{"enum": loggingNames},
+		"flowcharts":       object{"enum": modeNames},
+	}}
+}
+
+func caseSchema() object {
+	return anyOf(object{"type": []string{"string", "number"}}, closed(object{
+		"label": object{"type": []string{"string", "number"}}, "status": object{"type": []string{"string", "number"}},
+		"when": object{}, "then": ref("activity"), "do": ref("activity"),
+	}))
+}
+
+func casesSchema() object {
+	return anyOf(object{"type": "array", "items": ref("case")}, object{"type": []string{"object", "null"}})
+}
+
+func stateSchema() object {
+	transition := closed(object{
+		"name": object{"type": "string"}, "on": ref("activity"), "when": object{}, "then": ref("activity"), "to": object{"type": "string"},
+	})
+	transition["required"] = []string{"to"}
+	return anyOf(object{"type": "null"}, closed(object{
+		"name": object{"type": "string"}, "entry": ref("activity"), "exit": ref("activity"),
+		"transitions": object{"type": []string{"array", "null"}, "items": transition}, "final": object{"type": "boolean"},
+	}))
+}
+
+func connectionSchema() object {
+	end := object{"type": "string"}
+	return anyOf(object{"type": "string", "pattern": "->|→"}, closed(object{
+		"from": end, "source": end, "port": end, "sourcePort": end, "to": end, "target": end, "targetPort": end,
+	}))
+}
+
+// definitionsSchema is workflow: … for a definition that is run.
+func definitionsSchema() object {
+	return anyOf(object{"type": "string"}, object{"type": "object", "properties": object{
+		"id": object{"type": "string"}, "versionId": object{"type": "string"}, "version": object{"type": "integer"},
+		"inputs": object{"type": []string{"object", "null"}},
+	}})
+}
+
+func commonSchemas() object {
+	text := object{"type": "string"}
+	return object{
+		"id": text, "name": text,
+		"result":           object{"type": "string", "description": "The variable that takes the first output."},
+		"outputs":          object{"type": []string{"object", "null"}, "additionalProperties": text, "description": "Which variable takes which output."},
+		"trigger":          object{"type": "boolean", "description": "A matching stimulus starts an instance here."},
+		"timeout":          object{"description": "How long this may take, such as 48h."},
+		"onTimeout":        anyOf(ref("activity")),
+		"variables":        ref("variables"),
+		"commit":           object{"enum": activityCommitNames},
+		"logging":          object{"enum": activityLoggingNames},
+		"mergeMode":        object{"enum": mergeModeNames},
+		"version":          object{"type": "integer"},
+		"metadata":         object{"type": []string{"object", "null"}},
+		"customProperties": object{"type": []string{"object", "null"}},
+		"inputs":           object{"type": []string{"object", "null"}},
+		workflowKey:        ref("definitions"),
+	}
+}

@@ -45,6 +45,8 @@ type building struct {
 	d      *workflow.Descriptor // nil for definitions used as activities and for unknown types
 	ps     []pair
 	prefix string // of the ids of its children
+	// reported says that there is no such type.
+	reported bool
 	// What has to wait until the children are known, or the activity is complete.
 	connections, start, onTimeout *pair
 	timeout                       workflow.Expression
@@ -216,6 +218,7 @@ func (b *building) name(key pair) {
 		if isDefinitionName(key.name) && !strings.EqualFold(near, key.name) {
 			return // the compiler looks for a definition of that name
 		}
+		b.reported = true
 		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", shorten(key.name), workflow.DidYouMean(key.name, names))
 	}
 }

@@ -236,7 +236,7 @@ func (b *building) list(n *yaml.Node) {
 // freeBody reads the value of a type without a descriptor: a mapping of inputs.
 func (b *building) freeBody(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		if b.a.Ref != nil || isDefinitionName(b.a.Type) {
+		if !b.reported {
 			b.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
 		}
 		return

@@ -19,7 +19,17 @@ type sequenceActivity struct{}
 
 // sequenceState is how many activities were scheduled.
 type sequenceState struct {
-	Next int `json:"next"`
+	Next  int  `json:"next"`
+	Break bool `json:"break,omitempty"`
+}
+
+// Signal stops the sequence for a Break inside; a loop around it, if there is
+// one, gets the signal too.
+func (sequenceActivity) Signal(_ context.Context, x *engine.Execution, s engine.Signal) (bool, error) {
+	if s.Name == engine.SignalBreak {
+		engine.Scratch[sequenceState](x).Break = true
+	}
+	return false, nil
 }
 
 func (a sequenceActivity) Execute(_ context.Context, x *engine.Execution) error {
@@ -35,7 +45,7 @@ func (a sequenceActivity) ChildCompleted(_ context.Context, x *engine.Execution,
 func (sequenceActivity) next(x *engine.Execution) {
 	list := x.Node().List()
 	s := engine.Scratch[sequenceState](x)
-	if s.Next < len(list) {
+	if s.Next < len(list) && !s.Break {
 		x.Schedule(list[s.Next], engine.Child{})
 		s.Next++
 	}

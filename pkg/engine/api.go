@@ -89,7 +89,13 @@ type Trigger struct {
 // Route is an HTTP endpoint that a definition declares.
 type Route struct {
 	Methods  []string
-	Template string // such as orders/{id}
+	Template string // such as orders/{id}; without slashes around it
+
+	Authorize bool   // only authenticated callers
+	Policy    string // what else the caller must satisfy; "" means nothing
+	Timeout   time.Duration
+	MaxBody   int64 // bytes; 0 means the server's limit
+	TooLarge  bool  // a larger body starts or resumes with the input tooLarge instead of being refused
 }
 
 // Resolve finds the definition that an activity names (a definition used as an

@@ -45,6 +45,10 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	return id, nil
 }
 
+// Room is how many more children should start before the next commit; an
+// activity with more of them goes on after [Execution.Yield] with commit set.
+func (x *Execution) Room() int { return max(0, childSlice-len(x.b.children)) }
+
 // Publish sends a stimulus with the commit. One that is addressed to the
 // instance itself reaches it after the burst, also when it waits for it only
 // later.

@@ -8,6 +8,10 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// goType is the type of inputs that hold Go values, for activities that exist
+// in Go only.
+const goType = "Go"
+
 // prepareAll compiles what the nodes hold, once the whole tree is there.
 func (c *compiler) prepareAll() {
 	for _, n := range c.order {
@@ -118,6 +122,8 @@ func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Express
 	switch {
 	case e.IsZero() || e.Kind == workflow.Literal && (e.Value == nil || d.Required && e.Value == ""):
 		return in
+	case d.Type == goType:
+		in.given, in.constant, in.value = true, true, e.Value
 	case d.Type == "Variable":
 		c.variableInput(n, &in)
 	case e.Kind == workflow.Literal:

@@ -55,9 +55,11 @@ func (composite) ChildCompleted(_ context.Context, x *Execution, done Completed)
 }
 
 // Signal completes the definition when a Complete activity inside asks for it.
+// A Break without a loop does not reach the loops of whoever uses the
+// definition.
 func (composite) Signal(_ context.Context, x *Execution, s Signal) (bool, error) {
 	if s.Name != SignalComplete {
-		return false, nil
+		return s.Name == SignalBreak, nil
 	}
 	outcomes := s.Outcomes
 	if err := finishUnit(x, outcomes); err != nil {

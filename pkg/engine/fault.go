@@ -115,6 +115,9 @@ func (b *Burst) halt() {
 // overLimit faults the instance because its command does not come to an end.
 func (b *Burst) overLimit(w *work) {
 	b.cmd = w.cmd
+	if w.node == nil {
+		w.node = w.x.node
+	}
 	err := fmt.Errorf("more than %d activities ran without a pause; look for a loop without end around activity %s, or raise the limit", b.limits.Activities, w.node.id)
 	b.incident(nil, err)
 	inc := &b.header.Incidents[len(b.header.Incidents)-1]

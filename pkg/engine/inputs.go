@@ -121,6 +121,30 @@ func (x *Execution) Evaluate(name string) (any, error) {
 	return x.evaluateIn(x, in)
 }
 
+// EvaluateWith is like Evaluate with further variables in scope.
+func (x *Execution) EvaluateWith(name string, vars map[string]any) (any, error) {
+	in := x.node.input(name)
+	if in == nil {
+		return nil, fmt.Errorf("activity type %s has no input %q", x.node.desc.Type, name)
+	}
+	from := &Execution{b: x.b, id: x.id, node: x.node, parent: x, vars: x.b.mustNormalizeMap(vars)}
+	return x.evaluateIn(from, in)
+}
+
+// RunInput evaluates the expression of an input and gives its value as it is,
+// whatever the input's type.
+func (x *Execution) RunInput(name string) (any, error) {
+	in := x.node.input(name)
+	if in == nil || in.compiled == nil {
+		return nil, fmt.Errorf("activity %s has no expression for the input %q", x.node.id, name)
+	}
+	v, err := x.b.eval(x, in.compiled, x)
+	if err != nil {
+		return nil, &inputError{in.label(), err}
+	}
+	return v, nil
+}
+
 // EvaluateChild evaluates an input of a child node as x sees it, before the
 // child runs: the mode of a FlowJoin, for example.
 func (x *Execution) EvaluateChild(n *Node, name string) (any, error) {

@@ -47,7 +47,7 @@ func (b *Burst) journalStarted(x *Execution) {
 	if x.node.logs.inputs {
 		for i := range x.node.inputs {
 			in := &x.node.inputs[i]
-			if !in.given || in.desc.Raw || in.hidden {
+			if !in.given || in.desc.Raw || in.hidden || in.desc.Type == goType {
 				continue
 			}
 			var v any

@@ -103,7 +103,7 @@ func (b *Burst) loop() (Outcome, error) {
 		if b.wantsCommit(w) {
 			return CommitFirst, nil
 		}
-		if w.kind == workExecute && w.node.parent != nil {
+		if w.kind != workExecute || w.node.parent != nil {
 			if w.cmd.Count++; w.cmd.Count > b.limits.Activities {
 				b.overLimit(w)
 				break
@@ -129,6 +129,9 @@ func (b *Burst) wantsCommit(w *work) bool {
 	b.askCommit = false
 	if !b.dirty {
 		return false
+	}
+	if len(b.children) >= childSlice || len(b.cancels) >= childSlice || len(b.events) >= childSlice {
+		return true // as much as one commit should carry
 	}
 	switch {
 	case w.commit, after:
@@ -199,6 +202,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 		return
 	}
 	if err != nil {
+		b.finishing = false
 		b.undo(x, before)
 		b.fault(x, err, c)
 		return

@@ -49,7 +49,7 @@ func (r *Registry) Register(d workflow.Descriptor, a Activity) error {
 		if in.Default == nil {
 			continue
 		}
-		if _, err := convert(in.Default, in); err != nil {
+		if _, err := convertDefault(in); err != nil {
 			return fmt.Errorf("register activity %s: default of input %s: %w", d.Type, in.Name, err)
 		}
 	}

@@ -1,0 +1,195 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// EndpointType is the activity type whose stimuli are HTTP requests.
+const EndpointType = "Elsa.HttpEndpoint"
+
+// EndpointPayload is the hashed part of the stimulus that a request is: the
+// route's template without slashes around it, regardless of case, and the
+// method.
+func EndpointPayload(method, template string) map[string]any {
+	return map[string]any{"path": strings.ToLower(trimPath(template)), "method": strings.ToUpper(method)}
+}
+
+func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") }
+
+func httpEndpoint() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: EndpointType, Main: "path", Trigger: true,
+		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id}."},
+			{Name: "supportedMethods", Type: "String[]", Default: []any{"GET"}, Description: "The methods."},
+			{Name: "authorize", Type: "Boolean", Description: "Only authenticated callers."},
+			{Name: "policy", Type: "String", Description: "What else the caller must satisfy."},
+			{Name: "requestTimeout", Type: "TimeSpan", Description: "How long the caller is kept waiting."},
+			{Name: "requestSizeLimit", Type: "Int64", Description: "The largest body, in bytes."},
+			{Name: "exposeRequestTooLargeOutcome", Type: "Boolean", Description: `Whether a larger body goes on along "Request too large" instead of being refused.`},
+		},
+		Outputs: []workflow.OutputDescriptor{
+			{Name: "result", Type: "Object", Description: "The request: {method, path, routeData, query, headers, contentType, body, parsedBody}."},
+			{Name: "parsedContent", Type: "Object", Description: "The body: JSON and forms as values, other text as text."},
+			{Name: "routeData", Type: "Object", Description: "The parameters of the path."},
+			{Name: "queryStringData", Type: "Object", Description: "The parameters of the query."},
+			{Name: "headers", Type: "Object", Description: "The headers."},
+		},
+		Outcomes: []string{engine.DoneOutcome, tooLargeOutcome},
+	}, httpEndpointActivity{}
+}
+
+const tooLargeOutcome = "Request too large"
+
+type httpEndpointActivity struct{}
+
+// Execute takes the request that started the instance, or waits for one: a
+// bookmark for each method, with [EndpointPayload].
+//
+// The input of a start or resume has the keys method, path, routeData, query
+// and headers (objects of texts), contentType, body (text, or base64 if it is
+// none), parsedBody, and tooLarge (true: the body was too large and is not
+// there).
+func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) error {
+	if in, ok := x.TriggerInput(); ok {
+		a.take(x, in)
+		return nil
+	}
+	path := trimPath(x.Text("path"))
+	if err := checkTemplate(path); err != nil {
+		return err
+	}
+	methods, err := checkMethods(x.Texts("supportedMethods"))
+	if err != nil {
+		return err
+	}
+	for _, m := range methods {
+		_, err := x.Wait(engine.Wait{Name: m + " /" + path, Payload: EndpointPayload(m, path), Metadata: map[string]any{
+			"template": path, "authorize": x.Bool("authorize"), "policy": x.Text("policy"),
+			"timeout": x.Duration("requestTimeout").String(), "maxBody": x.Int("requestSizeLimit"), "tooLarge": x.Bool("exposeRequestTooLargeOutcome"),
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a httpEndpointActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	x.Unwait(func(workflow.Bookmark) bool { return true }) // those of the other methods
+	a.take(x, r.Input)
+	return nil
+}
+
+func (httpEndpointActivity) take(x *engine.Execution, in map[string]any) {
+	x.SetOutput("parsedContent", in["parsedBody"])
+	x.SetOutput("routeData", in["routeData"])
+	x.SetOutput("queryStringData", in["query"])
+	x.SetOutput("headers", in["headers"])
+	x.SetOutput("result", in)
+	if large, _ := in["tooLarge"].(bool); large {
+		x.SetOutcomes(tooLargeOutcome)
+	}
+}
+
+func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
+	path, ok := p.TriggerValue("path")
+	list, ok2 := p.TriggerValue("supportedMethods")
+	if !ok || !ok2 || path == nil {
+		return nil
+	}
+	template := trimPath(engine.Text(path))
+	if err := checkTemplate(template); err != nil {
+		p.Problem("bad-route", p.Place("path"), "%v", err)
+		return nil
+	}
+	var names []string
+	items, _ := list.([]any)
+	for _, m := range items {
+		names = append(names, engine.Text(m))
+	}
+	methods, err := checkMethods(names)
+	if err != nil {
+		p.Problem("bad-route", p.Place("supportedMethods"), "%v", err)
+		return nil
+	}
+	route := engine.Route{Template: template}
+	for name, set := range map[string]func(v any){
+		"authorize":                    func(v any) { route.Authorize, _ = v.(bool) },
+		"policy":                       func(v any) { route.Policy, _ = v.(string) },
+		"requestTimeout":               func(v any) { route.Timeout, _ = v.(time.Duration) },
+		"requestSizeLimit":             func(v any) { route.MaxBody, _ = v.(int64) },
+		"exposeRequestTooLargeOutcome": func(v any) { route.TooLarge, _ = v.(bool) },
+	} {
+		if v, ok := p.TriggerValue(name); ok {
+			set(v)
+		}
+	}
+	var out []engine.Trigger
+	for _, m := range methods {
+		r := route
+		r.Methods = []string{m}
+		out = append(out, engine.Trigger{Name: m + " /" + template, Payload: EndpointPayload(m, template), Route: &r})
+	}
+	return out
+}
+
+func checkMethods(list []string) ([]string, error) {
+	var out []string
+	for _, m := range list {
+		m = strings.ToUpper(strings.TrimSpace(m))
+		if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}, m) {
+			return nil, fmt.Errorf("%q is not one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS", m)
+		}
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"GET"}
+	}
+	return out, nil
+}
+
+// checkTemplate checks a route: segments between slashes, each a text or one
+// parameter such as {id}; the last may be {*rest}.
+func checkTemplate(t string) error {
+	if strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`?#\%`, r) }) {
+		return fmt.Errorf(`the path %q has spaces or one of ? # \ %% in it`, t)
+	}
+	if t == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	segments := strings.Split(t, "/")
+	for i, s := range segments {
+		name, isParam := strings.CutPrefix(s, "{")
+		switch {
+		case s == "" || s == "." || s == "..":
+			return fmt.Errorf("the path %q has an empty segment, or one of dots", t)
+		case !isParam && strings.ContainsAny(s, "{}*"):
+			return fmt.Errorf("the path %q: a parameter such as {id} fills a whole segment", t)
+		case !isParam:
+			continue
+		}
+		name, closed := strings.CutSuffix(name, "}")
+		rest, all := strings.CutPrefix(name, "*")
+		rest = strings.TrimPrefix(rest, "*")
+		if all && i != len(segments)-1 {
+			return fmt.Errorf("the path %q: {*%s} can only be the last segment", t, rest)
+		}
+		if !closed || rest == "" || strings.ContainsAny(rest, "{}*") || seen[strings.ToLower(rest)] {
+			return fmt.Errorf("the path %q: the parameter %q is not closed, has no name, or a name that is used twice", t, s)
+		}
+		seen[strings.ToLower(rest)] = true
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// flaky fails as long as broken is set.
+func flaky(broken *bool, keys *[]string) *workflow.Activity {
+	return activities.Inline(func(_ context.Context, x *engine.Execution) error {
+		*keys = append(*keys, x.IdempotencyKey())
+		if *broken {
+			x.Schedule(nil, engine.Child{})
+			return errors.New("not now")
+		}
+		return nil
+	})
+}
+
+func TestRetryRepeatsTheFaultedActivityOnly(t *testing.T) {
+	t.Parallel()
+	broken, keys := true, []string{}
+	def := root(act("Parallel", nil,
+		seq(line("a"), named("bad", flaky(&broken, &keys)), line("b")),
+		seq(wait("ev"), line("c")),
+		seq(line("d"), line("e"), line("f")),
+	))
+	b := start(t, def).wantStatus(workflow.Faulted)
+	if len(b.header.Bookmarks) != 0 || len(b.last.Created) != 0 {
+		t.Errorf("a faulted instance has bookmarks %v", b.bookmarks())
+	}
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Faulted)
+	broken = false
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Suspended)
+	if !slices.Equal(b.bookmarks(), []string{"ev"}) || len(b.last.Created) != 1 {
+		t.Errorf("bookmarks %v, created %v", b.bookmarks(), b.last.Created)
+	}
+	b.resume("ev", nil)
+	b.wantStatus(workflow.Finished)
+	slices.Sort(b.lines)
+	b.wantLines("a", "b", "c", "d", "e", "f")
+	if len(keys) != 3 || keys[0] == keys[1] || keys[1] == keys[2] {
+		t.Errorf("each attempt by an operator has its own key: %v", keys)
+	}
+	if out := b.command(workflow.CommandRetry); out != engine.NotRunning {
+		t.Errorf("outcome %s", out)
+	}
+}
+
+func TestRetryGoesOnInsideALoop(t *testing.T) {
+	t.Parallel()
+	broken := true
+	cond := expr(func(s engine.Scope) (any, error) {
+		n, _ := s.Variable("n")
+		if n == int64(2) && broken {
+			return nil, errors.New("no answer")
+		}
+		return n.(int64) < 3, s.SetVariable("n", n.(int64)+1)
+	})
+	def := root(body(act("While", inputs{"condition": cond}), lineOf(varExpr("n"))))
+	def.Variables = []workflow.Variable{{Name: "n", Type: "Int32", Value: 0}}
+	b := start(t, def).wantStatus(workflow.Faulted).wantLines("1", "2")
+	broken = false
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Finished).wantLines("1", "2", "3")
+}
+
+func TestRetryOfAFailedTask(t *testing.T) {
+	t.Parallel()
+	a := named("task", act("RunTask", inputs{"taskName": lit("pack"), "payload": lit(map[string]any{"x": 1})}))
+	a.Outputs = map[string]string{"result": "r"}
+	def := root(seq(a, lineOf(varExpr("r"))))
+	def.Variables = []workflow.Variable{{Name: "r"}}
+	b := start(t, def).wantStatus(workflow.Suspended)
+	bm := b.header.Bookmarks[0]
+	payload, _ := bm.Payload.(map[string]any)
+	id, _ := payload["taskId"].(string)
+	if want, _ := workflow.Hash("Elsa.RunTask", activities.TaskPayload(id)); bm.Hash != want || bm.Name != "pack" || id == "" {
+		t.Errorf("bookmark %+v", bm)
+	}
+	b.resume("pack", map[string]any{"error": "out of paper"})
+	b.wantStatus(workflow.Faulted)
+	if got := b.header.Incidents[0].Message; got != "task pack failed: out of paper" {
+		t.Errorf("incident %q", got)
+	}
+}
+
+func TestATaskGivesItsResult(t *testing.T) {
+	t.Parallel()
+	a := act("RunTask", inputs{"taskName": lit("pack")})
+	a.Outputs = map[string]string{"result": "r"}
+	def := root(seq(a, lineOf(varExpr("r"))))
+	def.Variables = []workflow.Variable{{Name: "r"}}
+	b := start(t, def)
+	b.resume("pack", map[string]any{"result": "done well"})
+	b.wantStatus(workflow.Finished).wantLines("done well")
+}
+
+func TestTheChildsEndOfAFaultedParentWaitsForTheRetry(t *testing.T) {
+	t.Parallel()
+	broken, keys := true, []string{}
+	def := root(act("Parallel", nil,
+		seq(act("ExecuteWorkflow", inputs{"workflowDefinitionId": lit("child")}), line("child ended")),
+		seq(line("a"), flaky(&broken, &keys)),
+	))
+	b := start(t, def).wantStatus(workflow.Faulted)
+	if len(b.children) != 1 || b.children[0].Start.Parent.BookmarkID == "" {
+		t.Fatalf("children %+v", b.children)
+	}
+	end := workflow.Command{ID: "end", Kind: workflow.CommandChildEnd, Bookmark: b.children[0].Start.Parent.BookmarkID, Input: map[string]any{"WorkflowSubStatus": "Finished"}}
+	if out := b.run(end); out != engine.Applied {
+		t.Errorf("outcome %s", out)
+	}
+	broken = false
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Finished).wantLines("a", "child ended")
+}
+
+func TestALoopWithoutEndIsAnIncident(t *testing.T) {
+	t.Parallel()
+	def := root(body(act("While", inputs{"condition": lit(true)}), act("SetName", nil)))
+	def.Options.IncidentStrategy = "ContinueWithIncidents"
+	for _, commit := range []string{"", "ActivityExecuted"} {
+		def.Options.CommitStrategy = commit
+		b := start(t, def, withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
+		if len(b.header.Incidents) != 1 {
+			t.Errorf("incidents %v", b.header.Incidents)
+		}
+		b.command(workflow.CommandRetry)
+		b.wantStatus(workflow.Faulted)
+	}
+	machine := act("StateMachine", nil)
+	machine.States = []workflow.State{{Name: "A", Transitions: []workflow.Transition{{To: "B"}}}, {Name: "B", Transitions: []workflow.Transition{{To: "A"}}}}
+	start(t, root(machine), withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
+}

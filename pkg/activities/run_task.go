@@ -1,0 +1,55 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	runTaskType = "Elsa.RunTask"
+	// The input keys of a resume.
+	taskResult = "result"
+	taskError  = "error"
+)
+
+// TaskPayload is the hashed part of the stimulus that completes a task.
+func TaskPayload(taskID string) map[string]any { return map[string]any{"taskId": taskID} }
+
+func runTask() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: runTaskType,
+		Description: "Waits for an outside worker, who finds the task by its name (GET /tasks) and completes it with a result or an error. " +
+			"An error is an incident.",
+		Main: "taskName",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "taskName", Type: "String", Required: true, Description: "The name that workers look for."},
+			{Name: "payload", Type: "Object", Description: "What the worker needs to know."},
+		},
+		Outputs: []workflow.OutputDescriptor{
+			{Name: "result", Type: "Object", Description: "What the worker reported."},
+			{Name: "taskId", Type: "String", Description: "The task's id."},
+		},
+	}, runTaskActivity{}
+}
+
+type runTaskActivity struct{}
+
+// Execute creates a bookmark whose name is the task's, whose payload is
+// [TaskPayload] and whose metadata is what the worker needs to know.
+func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
+	id := x.NewID()
+	x.SetOutput("taskId", id)
+	_, err := x.Wait(engine.Wait{Name: x.Text("taskName"), Payload: TaskPayload(id), Metadata: x.Value("payload")})
+	return err
+}
+
+func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	if e, ok := r.Input[taskError]; ok && e != nil {
+		return fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e))
+	}
+	x.SetOutput("result", r.Input[taskResult])
+	return nil
+}

@@ -1,0 +1,166 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/netresearch/go-cron"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func delay() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.Delay", Main: "timeSpan",
+		Description: "Waits for a time.",
+		Inputs:      []workflow.InputDescriptor{{Name: "timeSpan", Type: "TimeSpan", Required: true, Description: `How long, such as "90s", "48h", "00:00:05" or "PT5M".`}},
+	}, delayActivity{}
+}
+
+type delayActivity struct{}
+
+func (delayActivity) Execute(_ context.Context, x *engine.Execution) error {
+	d := x.Duration("timeSpan")
+	if d <= 0 {
+		return nil
+	}
+	return waitUntil(x, x.Now().Add(d))
+}
+
+// waitUntil creates a bookmark that is resumed at the time, or by its id. No
+// stimulus can meet it: its hash is its own.
+func waitUntil(x *engine.Execution, due time.Time) error {
+	due = due.UTC()
+	_, err := x.Wait(engine.Wait{Name: x.Node().Descriptor().ShortName(), Payload: map[string]any{"dueAt": due}, Local: true, DueAt: &due})
+	return err
+}
+
+func timer() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.Timer", Main: "interval", Trigger: true,
+		Description: "As a trigger, starts an instance each time the interval has passed; elsewhere, waits for it.",
+		Inputs:      []workflow.InputDescriptor{{Name: "interval", Type: "TimeSpan", Required: true, Description: "The interval; at least 1s for a trigger."}},
+	}, timerActivity{}
+}
+
+type timerActivity struct{}
+
+func (timerActivity) Execute(_ context.Context, x *engine.Execution) error {
+	if _, ok := x.TriggerInput(); ok || x.Duration("interval") <= 0 {
+		return nil
+	}
+	return waitUntil(x, x.Now().Add(x.Duration("interval")))
+}
+
+func (timerActivity) Triggers(p *engine.Preparation) []engine.Trigger {
+	v, ok := p.TriggerValue("interval")
+	every, isDuration := v.(time.Duration)
+	if !ok || !isDuration {
+		return nil
+	}
+	if every < time.Second {
+		p.Problem("bad-literal", p.Place("interval"), "a trigger's interval is at least 1s, not %s", every)
+		return nil
+	}
+	return []engine.Trigger{{Name: "every " + every.String(), Payload: map[string]any{"interval": every.String()}, Every: every}}
+}
+
+func startAt() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.StartAt", Main: "dateTime", Trigger: true,
+		Description: "As a trigger, starts an instance at a time; elsewhere, waits for it. A time that has passed is not waited for.",
+		Inputs:      []workflow.InputDescriptor{{Name: "dateTime", Type: "DateTimeOffset", Required: true, Description: `The time, such as "2026-01-31T08:00:00Z".`}},
+	}, startAtActivity{}
+}
+
+type startAtActivity struct{}
+
+func (startAtActivity) Execute(_ context.Context, x *engine.Execution) error {
+	at := x.Time("dateTime")
+	if _, ok := x.TriggerInput(); ok || !at.After(x.Now()) {
+		return nil
+	}
+	return waitUntil(x, at)
+}
+
+func (startAtActivity) Triggers(p *engine.Preparation) []engine.Trigger {
+	v, ok := p.TriggerValue("dateTime")
+	at, isTime := v.(time.Time)
+	if !ok || !isTime {
+		return nil
+	}
+	return []engine.Trigger{{Name: "at " + at.Format(time.RFC3339), Payload: map[string]any{"dateTime": at}, At: &at}}
+}
+
+func cronActivity() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.Cron", Main: "cronExpression", Trigger: true,
+		Description: "As a trigger, starts an instance at each time that the cron expression names; elsewhere, waits for the next one.",
+		Inputs: []workflow.InputDescriptor{{
+			Name: "cronExpression", Type: "String", Required: true,
+			Description: "Six fields in UTC: second, minute, hour, day of month, month, day of week; L, W and # are allowed.",
+		}},
+	}, cronCode{}
+}
+
+type cronCode struct{}
+
+func (cronCode) Prepare(p *engine.Preparation) {
+	if v, ok := p.Constant("cronExpression"); ok && v != nil && !p.Node.Activity().CanStart {
+		if _, err := NextCron(engine.Text(v), time.Time{}); err != nil {
+			p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
+		}
+	}
+}
+
+func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
+	if _, ok := x.TriggerInput(); ok {
+		return nil
+	}
+	next, err := NextCron(x.Text("cronExpression"), x.Now())
+	if err != nil {
+		return err
+	}
+	return waitUntil(x, next)
+}
+
+func (cronCode) Triggers(p *engine.Preparation) []engine.Trigger {
+	v, ok := p.TriggerValue("cronExpression")
+	expr := strings.TrimSpace(engine.Text(v))
+	if !ok || v == nil {
+		return nil
+	}
+	if _, err := NextCron(expr, time.Time{}); err != nil {
+		p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
+		return nil
+	}
+	return []engine.Trigger{{Name: expr, Payload: map[string]any{"cronExpression": expr}, Cron: expr}}
+}
+
+var cronParser = cron.MustNewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DomL | cron.DomW | cron.DowNth | cron.DowLast)
+
+// NextCron gives the first time after a time, in UTC, that a cron expression of
+// six fields names. It returns an error when the expression is not valid or
+// names no time in the coming years. With the zero time it only checks.
+func NextCron(expr string, after time.Time) (time.Time, error) {
+	const form = `; write second, minute, hour, day of month, month and day of week, such as "0 0 8 * * MON-FRI"`
+	expr = strings.TrimSpace(expr)
+	if strings.Contains(expr, "=") { // the parser's own way to name a zone
+		return time.Time{}, fmt.Errorf("cron expression %q: time zones are not supported, times are UTC"+form, expr)
+	}
+	s, err := cronParser.Parse(expr)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("cron expression %q: %w"+form, expr, err)
+	}
+	if after.IsZero() {
+		after = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	next := s.Next(after.UTC())
+	if next.IsZero() {
+		return time.Time{}, fmt.Errorf("cron expression %q names no time that ever comes"+form, expr)
+	}
+	return next, nil
+}

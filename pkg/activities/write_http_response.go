@@ -1,0 +1,67 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func writeHTTPResponse() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.WriteHttpResponse", Main: "content",
+		Description: "Answers the HTTP request that started or resumed the instance, after the commit. A later answer of the same burst replaces an earlier one.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON."},
+			{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content."},
+			{Name: "statusCode", Type: "HttpStatusCode", Default: 200, Description: `The status, such as 200 or "OK".`},
+			{Name: "responseHeaders", Type: "Object", Description: "Headers, an object of texts."},
+		},
+	}, writeHTTPResponseActivity{}
+}
+
+type writeHTTPResponseActivity struct{}
+
+func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution) error {
+	r := workflow.Response{Status: int(x.Int("statusCode")), ContentType: x.Text("contentType")}
+	switch v := x.Value("content").(type) {
+	case nil:
+	case string:
+		r.Body = []byte(v)
+		if r.ContentType == "" {
+			r.ContentType = "text/plain; charset=utf-8"
+		}
+	default:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("the content has no JSON form: %w", err)
+		}
+		r.Body = raw
+		if r.ContentType == "" {
+			r.ContentType = "application/json"
+		}
+	}
+	for name, v := range x.Object("responseHeaders") {
+		texts := []string{}
+		if list, ok := v.([]any); ok {
+			for _, e := range list {
+				texts = append(texts, engine.Text(e))
+			}
+		} else {
+			texts = append(texts, engine.Text(v))
+		}
+		value := strings.Join(texts, ", ")
+		if strings.ContainsAny(name+value, "\r\n") || strings.ContainsAny(name, " :") || name == "" {
+			return fmt.Errorf("the response header %q is not valid", name)
+		}
+		if r.Headers == nil {
+			r.Headers = map[string]string{}
+		}
+		r.Headers[name] = value
+	}
+	x.Respond(r)
+	return nil
+}

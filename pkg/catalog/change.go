@@ -151,14 +151,7 @@ func (c *Catalog) updateConsumers(ctx context.Context, h *store.DefinitionHead) 
 		c.log.WarnContext(ctx, "consumers of a new version not looked up; refresh them", "definition", h.ID, "error", err)
 		return
 	}
-	var consumers []string
-	for id, consumer := range c.table.Load().heads {
-		if consumer.Published != 0 && slices.ContainsFunc(consumer.Uses, func(u store.Use) bool { return u.ID == h.ID && u.Version != h.Published }) {
-			consumers = append(consumers, id)
-		}
-	}
-	slices.Sort(consumers)
-	for _, id := range consumers {
+	for _, id := range c.consumers(h) {
 		updated, err := c.updateConsumer(ctx, id)
 		if err != nil {
 			c.log.WarnContext(ctx, "consumer stays on the version before; refresh it once it is repaired", "definition", id, "uses", h.ID, "error", err)
@@ -169,6 +162,30 @@ func (c *Catalog) updateConsumers(ctx context.Context, h *store.DefinitionHead) 
 			c.updateConsumers(ctx, updated)
 		}
 	}
+}
+
+// consumers lists the published definitions that use another version of h, also
+// through others, those before that others of them use: then each gets one new
+// version, not one for each way to h.
+func (c *Catalog) consumers(h *store.DefinitionHead) []string {
+	heads := c.table.Load().heads
+	var left []string
+	for id, consumer := range heads {
+		if consumer.Published != 0 && slices.ContainsFunc(consumer.Uses, func(u store.Use) bool { return u.ID == h.ID && u.Version != h.Published }) {
+			left = append(left, id)
+		}
+	}
+	slices.Sort(left)
+	var ordered []string
+	for len(left) > 0 {
+		i := slices.IndexFunc(left, func(id string) bool {
+			return !slices.ContainsFunc(heads[id].Uses, func(u store.Use) bool { return u.ID != id && slices.Contains(left, u.ID) })
+		})
+		i = max(i, 0) // published definitions have no cycles; if others came between, any order will do
+		ordered = append(ordered, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	return ordered
 }
 
 // updateConsumer gives a definition a new version of the same source if one that

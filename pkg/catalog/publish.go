@@ -187,3 +187,12 @@ func join(first, more workflow.Problems) workflow.Problems {
 	}
 	return out
 }
+
+// Identify gives the id of a source, "" if it has none that can be told.
+func (c *Catalog) Identify(req PublishRequest) string {
+	d, err := c.parse(req)
+	if err != nil {
+		return ""
+	}
+	return d.def.ID
+}

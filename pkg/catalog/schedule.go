@@ -12,7 +12,7 @@ import (
 
 // cronParser reads six fields, seconds first, with L, W and # as Elsa does.
 var cronParser = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
-	cron.DomL | cron.DomW | cron.DowNth)
+	cron.DomL | cron.DomW | cron.DowNth | cron.DowLast)
 
 // CheckCron tells what is wrong with a cron expression. Expressions have six
 // fields, seconds first, and are in UTC.
@@ -22,6 +22,7 @@ func CheckCron(expression string) error {
 }
 
 func parseCron(expression string) (cron.Schedule, error) {
+	expression = strings.TrimSpace(expression)
 	if n := len(strings.Fields(expression)); n != 6 || strings.Contains(expression, "=") {
 		return nil, fmt.Errorf("cron expression %q has %d fields; it needs six: second, minute, hour, day of month, month, day of week (UTC)", expression, n)
 	}

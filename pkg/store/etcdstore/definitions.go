@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -57,6 +58,15 @@ type versionRef struct {
 // one revision. contentHash asks whether that content was ever published under
 // the id; "" asks nothing.
 func (s *Store) ReadDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
+	for {
+		st, err := s.readDefinition(ctx, id, contentHash)
+		if !errors.Is(err, rpctypes.ErrCompacted) { // between its two reads
+			return st, err
+		}
+	}
+}
+
+func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
 	resp, err := s.read(ctx, what,
 		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)))

@@ -289,7 +289,7 @@ func testSeen(t *testing.T, d *defs) {
 
 func testPattern(t *testing.T, _ *defs) {
 	for template, want := range map[string]string{
-		"orders/{id}": "orders/{}", "/orders/{nr:int}/": "orders/{}", "files/{*rest}": "files/{*}", "files/{**rest}": "files/{*}", "": "", "a": "a",
+		"orders/{id}": "orders/{}", "Orders/{ID}": "orders/{}", "/orders/{nr:int}/": "orders/{}", "files/{*rest}": "files/{*}", "files/{**rest}": "files/{*}", "": "", "a": "a",
 	} {
 		if got := RoutePattern(template); got != want {
 			t.Errorf("%q gives %q, want %q", template, got, want)

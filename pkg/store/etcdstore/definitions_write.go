@@ -2,9 +2,11 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -112,6 +114,9 @@ func (s *Store) DeleteDefinition(ctx context.Context, st *store.DefinitionState,
 			return workflow.Fail(workflow.CodeDefinitionInUse, fmt.Sprintf("instances of definition %s are running; wait for their end, cancel them, or delete with force", st.ID))
 		}
 		resp, err := s.get(ctx, c.what, s.keys.running(st.ID), clientv3.WithPrefix(), clientv3.WithRev(st.Revision), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		if errors.Is(err, rpctypes.ErrCompacted) {
+			return nil, store.ErrHeadMoved // too long ago: read again
+		}
 		if err != nil {
 			return nil, err
 		}

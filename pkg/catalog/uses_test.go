@@ -1,0 +1,147 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// child can be used as an activity.
+func child(id, line string, autoUpdate bool) string {
+	return fmt.Sprintf("id: %s\nname: The %s\noptions: {usableAsActivity: true, autoUpdate: %v}\nroot:\n  - writeLine: %q\n", id, id, autoUpdate, line)
+}
+
+// parent uses it, and is itself usable.
+func parent(id, used string) string {
+	return fmt.Sprintf("id: %s\noptions: {usableAsActivity: true, autoUpdate: true}\nroot:\n  - workflow: %s\n", id, used)
+}
+
+func (n *node) uses(id string) []engine.Use {
+	n.b.Helper()
+	h, err := n.Confirm(n.b.Context(), id)
+	if err != nil {
+		n.b.Fatal(err)
+	}
+	p, _, err := n.Program(n.b.Context(), id, h.Published)
+	if err != nil {
+		n.b.Fatal(err)
+	}
+	return p.Uses()
+}
+
+func (n *node) wantUse(id, used string, version int) {
+	n.b.Helper()
+	if got := n.uses(id); len(got) != 1 || got[0] != (engine.Use{DefinitionID: used, Version: version}) {
+		n.b.Errorf("%s uses %v, want version %d of %s", id, got, version, used)
+	}
+}
+
+func TestAnUnknownUsedDefinitionIsAProblem(t *testing.T) {
+	n := newBundle(t).node()
+	_, err := n.publish(parent("p", "child"))
+	wantCode(t, err, workflow.CodeDefinitionInvalid)
+	n.mustPublish(child("child", "x", false))
+	n.mustPublish(parent("p", "child"))
+	_, err = n.publish(parent("self", "self"))
+	wantCode(t, err, workflow.CodeDefinitionInvalid)
+}
+
+func TestAVersionKeepsWhatItUses(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", false))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish(child("child", "two", false))
+	b.node().wantUse("p", "child", 1)
+	if err := n.Retract(t.Context(), "child"); err != nil {
+		t.Fatal(err)
+	}
+	b.node().wantUse("p", "child", 1) // also when it is gone from the heads
+	n.mustPublish(child("child", "three", false))
+	n.mustPublish(parent("q", "child"))
+	b.node().wantUse("q", "child", 3)
+	n.wantVersion("p", 1)
+}
+
+func TestARepublishedChildIsPickedUp(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", true))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish(parent("grand", "p"))
+	n.mustPublish(simple("bystander", "x"))
+	other := b.node()
+	other.run()
+	other.wantUse("p", "child", 1)
+	n.mustPublish(child("child", "two", true))
+	n.wantVersion("p", 2)
+	n.wantVersion("grand", 2)
+	n.wantVersion("bystander", 1)
+	other.wantUse("p", "child", 2)
+	p, _, err := other.Program(t.Context(), "p", 1)
+	if err != nil || p.Uses()[0].Version != 1 {
+		t.Errorf("the version before changed: %v, %v", p.Uses(), err)
+	}
+	if res := n.mustPublish(parent("p", "child")); res.Created {
+		t.Errorf("the consumer's source is still that of the head: %+v", res)
+	}
+	if res := n.load(parent("p", "child")); res.Created {
+		t.Errorf("and known to a reloader: %+v", res)
+	}
+}
+
+func TestAConsumerThatDoesNotFitStaysUntilARefresh(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", true))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish("id: child\noptions: {usableAsActivity: true, autoUpdate: true}\ninputs:\n  who: {type: string, required: true}\nroot:\n  - writeLine: x\n")
+	n.wantVersion("p", 1)
+	b.node().wantUse("p", "child", 1)
+	wantCode(t, n.Reindex(t.Context(), "p"), workflow.CodeDefinitionInvalid)
+	n.mustPublish(child("child", "three", true))
+	b.node().wantUse("p", "child", 3)
+}
+
+func TestARefreshFollowsWhatAPublicationCouldNot(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", false))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish(child("child", "two", false))
+	res, err := n.PublishVersion(t.Context(), "child", 1)
+	if err != nil || res.Version != 1 {
+		t.Fatal(res, err)
+	}
+	n.mustPublish(child("child", "three", false))
+	if err := n.Reindex(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	n.wantVersion("p", 1) // not marked autoUpdate
+	n.wantUse("p", "child", 1)
+}
+
+// The designer's JSON: an activity type that is a definition's name, with the
+// version's id.
+func TestElsasNestedDefinitions(t *testing.T) {
+	dir := filepath.Join("testdata", "nested")
+	n := newBundle(t).node()
+	for i, name := range []string{"matter", "molecule", "atom", "molecule", "matter"} {
+		src, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = n.publish(string(src))
+		if (err != nil) != (i < 2) {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	uses := n.uses("matter-workflow")
+	if len(uses) != 2 {
+		t.Errorf("matter uses %v", uses)
+	}
+}

@@ -124,12 +124,13 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	if x.b != nil {
 		response = x.b.TakeResponse()
 	}
+	// A refusal leaves no trace unless it has to be remembered for its key.
+	traceless := effect.Outcome == EffectGone || effect.Outcome == EffectRefused && cmd.Key == nil
+	if traceless && created == 0 {
+		x.served = append(x.served, served{w: w, effect: effect}) // nothing to commit for it
+		return nil
+	}
 	switch effect.Outcome {
-	case EffectGone:
-		if created == 0 {
-			x.served = append(x.served, served{w: w, effect: effect}) // nothing to commit for it
-			return nil
-		}
 	case EffectDropped:
 		c.Drop = true
 	}

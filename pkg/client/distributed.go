@@ -107,7 +107,9 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		attempt++
 		lock, last = d.locks.TryAcquire(ctx, name, d.n.cfg.Store.LoadOps(d.id, a.key, a.definition)...)
-		if last == nil || !cluster.IsTransient(last) {
+		// That this node itself is in the way is its clean-up after a try that got
+		// no answer: no other holding of the instance is here.
+		if last == nil || !cluster.IsTransient(last) && !d.locks.Mine(last) {
 			return last
 		}
 		d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
@@ -117,9 +119,9 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	switch {
 	case err == nil:
 		return lock, nil
-	case errors.Is(last, cluster.ErrHeld):
+	case errors.Is(last, cluster.ErrHeld) && !d.locks.Mine(last):
 		return nil, ErrBusy
-	case cluster.IsTransient(last):
+	case attempt > int(d.retry.Retries):
 		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))
 	}
 	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(err, last))

@@ -159,7 +159,7 @@ func (m *member) open(id string) client.Client {
 	if m.local {
 		return m.Local(id)
 	}
-	return m.Distributed(m.session.Locks(), id, client.RetryPolicy{Base: time.Millisecond})
+	return m.Distributed(m.session.Locks(), id, client.RetryPolicy{Base: 30 * time.Millisecond})
 }
 
 func (m *member) written() []string {

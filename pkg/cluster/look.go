@@ -46,6 +46,13 @@ func (l *Locks) Look(ctx context.Context, name Name) (Holder, bool, error) {
 	return h, held, nil
 }
 
+// Mine reports whether err is a refusal by this very node: a holder in this
+// process, or its clean-up after an acquisition that got no answer.
+func (l *Locks) Mine(err error) bool {
+	var held *HeldError
+	return errors.As(err, &held) && held.Holder.NodeID == l.s.cfg.NodeID
+}
+
 func (l *Locks) ownHolder(own *Lock) Holder {
 	return Holder{NodeID: l.s.cfg.NodeID, Lease: own.e.Lease, Fence: own.fence, Since: own.since}
 }

@@ -106,10 +106,8 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	var last error
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		attempt++
-		lock, last = d.locks.TryAcquire(ctx, name, d.n.cfg.Store.LoadOps(d.id, a.key, a.definition)...)
-		// That this node itself is in the way is its clean-up after a try that got
-		// no answer: no other holding of the instance is here.
-		if last == nil || !cluster.IsTransient(last) && !d.locks.Mine(last) {
+		lock, last = d.try(ctx, name, a)
+		if last == nil || errors.Is(last, ErrBusy) || !cluster.IsTransient(last) {
 			return last
 		}
 		d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
@@ -119,13 +117,36 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	switch {
 	case err == nil:
 		return lock, nil
-	case errors.Is(last, cluster.ErrHeld) && !d.locks.Mine(last):
+	case errors.Is(last, cluster.ErrHeld), errors.Is(last, ErrBusy):
 		return nil, ErrBusy
 	case attempt > int(d.retry.Retries):
 		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))
 	}
 	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(err, last))
 }
+
+// try is one attempt. That this node itself is in the way is its clean-up after
+// a try that got no answer, as no other holding of the instance is here: it is
+// waited for.
+func (d Distributed) try(ctx context.Context, name cluster.Name, a along) (*cluster.Lock, error) {
+	for range cleanUpLooks {
+		lock, err := d.locks.TryAcquire(ctx, name, d.n.cfg.Store.LoadOps(d.id, a.key, a.definition)...)
+		if err == nil || !d.locks.Mine(err) {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(cleanUpLook):
+		}
+	}
+	return nil, ErrBusy
+}
+
+const (
+	cleanUpLook  = 20 * time.Millisecond
+	cleanUpLooks = 100
+)
 
 // owned is a cluster lock as an ownership.
 type owned struct{ *cluster.Lock }

@@ -62,6 +62,9 @@ func shortName(name, suffix string) string {
 }
 
 func (c *compiler) commitPoints(n *Node) commitPoints {
+	if n.parent == nil { // the workflow itself
+		return commitPoints{}
+	}
 	s := c.prog.strategy
 	switch name := shortName(n.activity.CommitStrategy, "ActivityStrategy"); strings.ToLower(strings.TrimSuffix(name, "Activity")) {
 	case "", "default":

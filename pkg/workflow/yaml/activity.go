@@ -282,7 +282,7 @@ func (b *building) common(p pair) bool {
 			return false
 		}
 		for _, in := range b.entries(p.val, "inputs") {
-			b.input(in, workflow.InputDescriptor{Name: in.name})
+			b.freeInput(in)
 		}
 	case workflowKey:
 		return b.a.Ref != nil
@@ -308,7 +308,7 @@ func (b *building) result(p pair) {
 
 func (b *building) output(p pair, target string) {
 	if b.d == nil {
-		b.target(p.name, target)
+		b.target(workflow.LowerFirst(p.name), target)
 		return
 	}
 	var known []string

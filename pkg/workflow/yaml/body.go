@@ -95,15 +95,28 @@ func (b *building) standsForBranch(n *yaml.Node) bool {
 	if b.d.MainPort == "" {
 		return false
 	}
-	found := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		if owns(b.d, key) {
+		if owns(b.d, n.Content[i].Value) {
 			return false
 		}
-		found = found || b.lookup(key) != nil || key == workflowKey || isDefinitionName(key)
 	}
-	return found
+	return b.isBranch(n)
+}
+
+// isBranch tells an activity from a value, for SendHttpRequest, whose timeout is
+// an input and a branch.
+func (b *building) isBranch(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return true
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if key := n.Content[i].Value; b.lookup(key) != nil || key == workflowKey || isDefinitionName(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (b *building) allActivities(n *yaml.Node) bool {
@@ -127,7 +140,7 @@ func (b *building) own(p pair) bool {
 	if d == nil || !owns(d, p.name) {
 		return false
 	}
-	if in, ok := d.Input(p.name); ok && p.name != d.Cases {
+	if in, ok := d.Input(p.name); ok && p.name != d.Cases && !(slices.Contains(d.Ports, p.name) && b.isBranch(p.val)) {
 		b.input(p, in)
 		return true
 	}
@@ -159,11 +172,9 @@ func (b *building) own(p pair) bool {
 // stranger reports a key that is none of the activity's. What stands there is
 // still read when it looks like a branch, for the problems in it.
 func (b *building) stranger(p pair) {
-	if b.d == nil && b.a.Ref == nil {
-		if p.val.Kind == yaml.SequenceNode || b.branches[p.name] {
-			b.port(p.name, p.val)
-			return
-		}
+	if b.reported && (p.val.Kind == yaml.SequenceNode || b.branches[p.name]) {
+		b.port(p.name, p.val)
+		return
 	}
 	if b.d != nil && b.lookup(p.name) != nil {
 		b.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
@@ -242,8 +253,14 @@ func (b *building) freeBody(n *yaml.Node) {
 		return
 	}
 	for _, p := range b.pairs(n) {
-		b.input(p, workflow.InputDescriptor{Name: p.name})
+		b.freeInput(p)
 	}
+}
+
+// freeInput reads an input of a definition used as an activity. Its name begins
+// with a small letter, as everywhere; the definition may spell it otherwise.
+func (b *building) freeInput(p pair) {
+	b.input(p, workflow.InputDescriptor{Name: workflow.LowerFirst(p.name)})
 }
 
 // ref reads workflow: id, or workflow: {id, version, inputs…}.
@@ -262,15 +279,13 @@ func (b *building) ref(n *yaml.Node) {
 		case b.identity(p):
 		case p.name == "inputs":
 			for _, in := range b.entries(p.val, "inputs") {
-				b.input(in, workflow.InputDescriptor{Name: in.name})
+				b.freeInput(in)
 			}
 		default:
-			b.input(p, workflow.InputDescriptor{Name: p.name})
+			b.freeInput(p)
 		}
 	}
-	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
-		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
-	}
+	b.needID(n)
 	b.a.Type = pascal(b.a.Ref.ID)
 }
 
@@ -285,6 +300,13 @@ func (b *building) named(n *yaml.Node) {
 		if !b.identity(p) {
 			b.unknown(p, workflowKey, []string{"id", "version", "versionId"})
 		}
+	}
+	b.needID(n)
+}
+
+func (b *building) needID(n *yaml.Node) {
+	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
+		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
 	}
 }
 

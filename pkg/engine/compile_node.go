@@ -32,6 +32,9 @@ func (c *compiler) prepareAll() {
 		c.conditions(n)
 		n.commit = c.commitPoints(n)
 		n.logs = c.logging(n)
+		if n.logs.inputs && !slices.ContainsFunc(n.inputs, func(in input) bool { return !in.constant && !in.desc.Raw }) {
+			n.logs.started = n.shownInputs(nil)
+		}
 		if n.inner != nil {
 			c.outputs(n)
 		}

@@ -86,6 +86,7 @@ func (c *compiler) commitPoints(n *Node) commitPoints {
 type logging struct {
 	inputs, outputs bool
 	hiddenOutputs   map[string]bool
+	started         any // the journal's data at the start, if all inputs are constant
 }
 
 // logging finds the log persistence mode of n: its own, else that of the

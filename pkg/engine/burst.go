@@ -155,7 +155,7 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
 	b.rekeyed, b.oldCorr = false, ""
-	b.dirty = false
+	b.dirty, b.askCommit = false, false
 	b.lastCommit = b.env.Now()
 	for _, m := range b.marks {
 		m.durable = !b.halted
@@ -172,7 +172,7 @@ func (b *Burst) Result() (Result, error) {
 	r := Result{
 		Instance: b.snapshot(), State: state,
 		Burned: slices.Clone(b.burned), Rekeyed: b.rekeyed, OldCorrelation: b.oldCorr,
-		Journal: slices.Clone(b.items), Children: slices.Clone(b.children),
+		Journal: b.items[:len(b.items):len(b.items)], Children: slices.Clone(b.children),
 		Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
 	}
 	for _, m := range b.marks {

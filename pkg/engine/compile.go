@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func Compile(def *workflow.Definition, opts Options) (*Program, workflow.Problem
 		c.prepareAll()
 	}
 	if len(c.problems) > 0 {
+		slices.SortStableFunc(c.problems, func(a, b workflow.Problem) int {
+			return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))
+		})
 		return nil, c.problems
 	}
 	c.prog.count = len(c.order)

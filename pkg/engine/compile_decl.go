@@ -80,11 +80,10 @@ func initial(v any, alias string) (any, error) {
 			return n, nil
 		}
 	}
-	out, err := convertType(n, alias)
-	if err != nil {
+	if _, err := convertType(n, alias); err != nil {
 		return nil, err
 	}
-	return Normalize(out)
+	return convertStored(n, alias)
 }
 
 func isMemory(driver string) bool { return strings.Contains(driver, "Memory") }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func (c *compiler) prepareAll() {
 		c.connections(n)
 		if n.impl == nil { // an unknown type: look at its expressions only
 			for _, name := range sortedKeys(n.activity.Inputs) {
-				c.expression(n.activity.Inputs[name], name)
+				c.expression(n.activity.Inputs[name], fmt.Sprintf("input %s of %s %s", name, n.desc.ShortName(), n.local))
 			}
 			continue
 		}
@@ -31,6 +32,9 @@ func (c *compiler) prepareAll() {
 		c.conditions(n)
 		n.commit = c.commitPoints(n)
 		n.logs = c.logging(n)
+		if n.logs.inputs && !slices.ContainsFunc(n.inputs, func(in input) bool { return !in.constant && !in.desc.Raw }) {
+			n.logs.started = n.shownInputs(nil)
+		}
 		if n.inner != nil {
 			c.outputs(n)
 		}
@@ -92,7 +96,7 @@ func (c *compiler) inputs(n *Node) {
 			// Elsa's JSON has fields of versions that we do not know; keep to
 			// refusing what can not run anywhere.
 			if e.Kind == workflow.CSharp || e.Kind == workflow.Python {
-				c.expression(e, name)
+				c.expression(e, fmt.Sprintf("input %s of %s %s", name, n.desc.ShortName(), n.local))
 			}
 			continue
 		}
@@ -141,7 +145,7 @@ func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Express
 		in.value = v
 	default:
 		in.given = true
-		in.compiled = c.expression(in.expr, d.Name)
+		in.compiled = c.expression(in.expr, fmt.Sprintf("input %s of %s %s", d.Name, n.desc.ShortName(), n.local))
 		if in.compiled != nil && e.Kind == workflow.Object && !d.Raw {
 			c.foldObject(n, &in)
 		}

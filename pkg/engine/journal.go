@@ -26,6 +26,9 @@ func (b *Burst) journal(x *Execution, event, text string, data any) {
 	if x.node.parent == nil {
 		return
 	}
+	if b.items == nil {
+		b.items = make([]workflow.JournalItem, 0, 16)
+	}
 	b.items = append(b.items, b.item(x.node, event, text, data))
 }
 
@@ -43,36 +46,46 @@ func (b *Burst) journalStarted(x *Execution) {
 	if x.node.parent == nil {
 		return
 	}
-	var inputs map[string]any
-	if x.node.logs.inputs {
-		for i := range x.node.inputs {
-			in := &x.node.inputs[i]
-			if !in.given || in.desc.Raw || in.hidden || in.desc.Type == goType {
-				continue
+	data := x.node.logs.started
+	if data == nil && x.node.logs.inputs {
+		data = x.node.shownInputs(func(i int) any {
+			if x.masked != nil && x.masked[i] {
+				return hiddenText
 			}
-			var v any
-			switch {
-			case x.masked != nil && x.masked[i]:
-				v = hiddenText
-			case in.constant:
-				v = in.value
-			case x.values != nil:
-				v = x.values[i]
+			if x.values != nil {
+				return x.values[i]
 			}
-			if v == nil {
-				continue
-			}
-			if inputs == nil {
-				inputs = make(map[string]any, len(x.node.inputs))
-			}
-			inputs[in.desc.Name] = clip(v)
-		}
-	}
-	var data any
-	if inputs != nil {
-		data = map[string]any{"inputs": inputs}
+			return nil
+		})
 	}
 	b.journal(x, EventStarted, "", data)
+}
+
+// shownInputs lays out the inputs that the journal may show; nil if there are
+// none. dynamic gives the values of those that are not constant.
+func (n *Node) shownInputs(dynamic func(i int) any) any {
+	var inputs map[string]any
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if !in.given || in.desc.Raw || in.hidden || in.desc.Type == goType {
+			continue
+		}
+		v := in.value
+		if !in.constant {
+			v = dynamic(i)
+		}
+		if v == nil {
+			continue
+		}
+		if inputs == nil {
+			inputs = make(map[string]any, len(n.inputs))
+		}
+		inputs[in.desc.Name] = clip(v)
+	}
+	if inputs == nil {
+		return nil
+	}
+	return map[string]any{"inputs": inputs}
 }
 
 // journalCompleted records outcomes and the outputs that may be seen.

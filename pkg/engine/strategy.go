@@ -62,6 +62,9 @@ func shortName(name, suffix string) string {
 }
 
 func (c *compiler) commitPoints(n *Node) commitPoints {
+	if n.parent == nil { // the workflow itself
+		return commitPoints{}
+	}
 	s := c.prog.strategy
 	switch name := shortName(n.activity.CommitStrategy, "ActivityStrategy"); strings.ToLower(strings.TrimSuffix(name, "Activity")) {
 	case "", "default":
@@ -83,6 +86,7 @@ func (c *compiler) commitPoints(n *Node) commitPoints {
 type logging struct {
 	inputs, outputs bool
 	hiddenOutputs   map[string]bool
+	started         any // the journal's data at the start, if all inputs are constant
 }
 
 // logging finds the log persistence mode of n: its own, else that of the

@@ -46,6 +46,9 @@ func normalize(v any, depth int) (any, error) {
 	case time.Duration:
 		return v.String(), nil
 	case map[string]any:
+		if v == nil {
+			return nil, nil
+		}
 		out := make(map[string]any, len(v))
 		for k, e := range v {
 			n, err := normalize(e, depth+1)
@@ -56,6 +59,9 @@ func normalize(v any, depth int) (any, error) {
 		}
 		return out, nil
 	case []any:
+		if v == nil {
+			return nil, nil
+		}
 		out := make([]any, len(v))
 		for i, e := range v {
 			n, err := normalize(e, depth+1)

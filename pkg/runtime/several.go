@@ -131,17 +131,11 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 	if !look.More {
 		send.Targets = targets
 	}
-	var ok bool
-	err := s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.PutSend(ctx, send)
-		return err
-	})
-	if err != nil {
-		return SendResult{}, false, err
-	}
-	_ = ok // not ok: an earlier try of this very call was applied
-	s.r.cfg.Work.Hint(nil, true)
 	res := SendResult{}
+	var answer *store.Answer
+	if s.key != nil {
+		answer = &store.Answer{BodyHash: s.key.BodyHash}
+	}
 	for _, t := range targets {
 		o := TargetOutcome{Outcome: Accepted}
 		if t.Bookmark != nil {
@@ -150,7 +144,18 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 			o.InstanceID = triggerPlan(s.id, *t.Trigger, &s.st, now).id
 		}
 		res.Outcomes = append(res.Outcomes, o)
+		if answer != nil {
+			answer.Targets = append(answer.Targets, store.Effect{InstanceID: o.InstanceID, Outcome: string(Accepted)})
+		}
 	}
+	err := s.r.settle(ctx, func() error { return s.r.cfg.Store.PutSend(ctx, send, answer) })
+	if errors.Is(err, store.ErrConflict) {
+		return SendResult{}, false, nil // the key was used meanwhile: look again and find its answer
+	}
+	if err != nil {
+		return SendResult{}, false, err
+	}
+	s.r.cfg.Work.Hint(nil, true)
 	return res, true, nil
 }
 

@@ -142,12 +142,15 @@ func canonicalNumber(s string) (string, error) {
 // DeriveID makes a stable id of 26 characters of [a-v0-9] from its parts, each
 // taken whole: no two different lists of parts give the same input.
 func DeriveID(parts ...string) string {
-	h := sha256.New()
+	var space [256]byte // enough for most, so that nothing is allocated
+	b := space[:0]
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d:", len(p))
-		h.Write([]byte(p))
+		b = strconv.AppendInt(b, int64(len(p)), 10)
+		b = append(b, ':')
+		b = append(b, p...)
 	}
-	return idEncoding.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(b)
+	return idEncoding.EncodeToString(sum[:16])
 }
 
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)

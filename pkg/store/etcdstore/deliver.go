@@ -25,11 +25,13 @@ const (
 //
 // If: the instance exists, the bookmark it is for stands (none for cancel,
 // delete, retry and import), no record of the command, no record of its key,
-// and the command is not there yet. Then: put it; cancel and delete also put
-// the interrupt key.
+// this attempt is not void, and the command is not there yet. Then: put it;
+// cancel and delete also put the interrupt key. Else: the attempt is void, where
+// a compare could hold again.
 func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
-	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key)}
+	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
+	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void)}
 	if cmd.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
 	}
@@ -45,9 +47,14 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 	if err != nil {
 		return PutGone, 0, err
 	}
-	resp, err := s.txn(ctx, "put command into the mailbox of "+instance, cmps, then, []clientv3.Op{
+	otherwise := []clientv3.Op{
 		clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(rec, clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())})
+		clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())}
+	if b == nil || b.Created == 0 {
+		// That something exists can become true again.
+		otherwise = append(otherwise, s.void(void, cmd.CreatedAt.Add(recordTTL), key, rec))
+	}
+	resp, err := s.txn(ctx, "put command into the mailbox of "+instance, cmps, then, otherwise)
 	switch {
 	case err != nil:
 		return PutGone, 0, err
@@ -75,10 +82,7 @@ type NewInstance struct {
 func (s *Store) writeNew(o *ops, n *NewInstance) {
 	h := &n.Header
 	o.put(s.keys.instance(h.ID), store.Record{Header: *h, Gate: n.Gate})
-	o.putRaw(s.keys.indexEntry(h), nil)
-	if h.CorrelationID != "" {
-		o.putRaw(s.keys.correlation(h.CorrelationID)+h.ID, nil)
-	}
+	s.writeIndex(o, nil, h)
 	o.put(s.keys.mail(h.ID, n.Command.ID), n.Command)
 	if n.Gate != nil {
 		o.putRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))
@@ -86,11 +90,11 @@ func (s *Store) writeNew(o *ops, n *NewInstance) {
 }
 
 // newGuard: the instance is absent, and was never created by this command
-// (a delete leaves the record); the gate is free; the definition's head and the
-// trigger are as found.
-func (s *Store) newGuard(n *NewInstance) []clientv3.Cmp {
+// (a delete leaves the record); the gate is free, unless the caller compares it
+// otherwise; the definition's head and the trigger are as found.
+func (s *Store) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
-	if n.Gate != nil {
+	if gate && n.Gate != nil {
 		cmps = append(cmps, absent(s.keys.gateOf(*n.Gate)))
 	}
 	if st := n.Command.Start; st.Head > 0 {
@@ -116,8 +120,14 @@ const (
 
 // Create makes an instance durable as Pending, with its start command in its
 // mailbox.
+//
+// If: as newGuard says; no record of the caller's key; this attempt is not void.
+// Then: the instance, its gate, its command, the key's record. Else: the attempt
+// is void, since an id and a gate become free again, and who was refused must
+// not get an instance later.
 func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
-	cmps := s.newGuard(n)
+	void := s.keys.commandRecord(n.Header.ID, attempt(n.Command.ID, n.Header.CreatedAt))
+	cmps := append(s.newGuard(n, true), absent(void))
 	o := newOps()
 	s.writeNew(o, n)
 	if k := n.Command.Key; k != nil && answer != nil {
@@ -137,6 +147,8 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 	if n.Gate != nil {
 		reads = append(reads, clientv3.OpGet(s.keys.gateOf(*n.Gate), clientv3.WithCountOnly()))
 	}
+	reads = append(reads, s.void(void, n.Header.CreatedAt.Add(recordTTL),
+		s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)))
 	resp, err := s.txn(ctx, "create instance "+n.Header.ID, cmps, then, reads)
 	switch {
 	case err != nil:
@@ -154,20 +166,6 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 		return CreateGated, nil
 	}
 	return CreateMoved, nil
-}
-
-// createChild puts a child under its own compares: a taken id or a held gate
-// becomes an end for the waiting parent, so that it never waits for nothing.
-func (s *Store) createChild(c *store.Commit, child store.Child, o *ops) {
-	n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
-	then, otherwise := newOps(), newOps()
-	s.writeNew(then, n)
-	if p := child.Command.Start.Parent; p != nil && p.BookmarkID != "" {
-		end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
-		end.Input["Refused"] = true
-		otherwise.put(s.keys.mail(p.InstanceID, end.ID), end)
-	}
-	o.nested(s.newGuard(n), then, otherwise)
 }
 
 func newHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance {
@@ -204,23 +202,28 @@ const MaxDeliveries = 30
 // send record, deletes that or leaves the rest in it. False: something moved;
 // look again.
 //
-// If: every target as found, no record of any command; the send record as read;
-// no record of the caller's key. Then: the commands, the new instances, the
-// key's record.
+// If: every target as found, no record of any command; the send record as read,
+// or, without one, no record of this delivery (a repeat after a lost answer finds
+// it in Else, however far the targets have come meanwhile); no record of the
+// caller's key. Then: the commands, the new instances, the records.
 func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
 	o := newOps()
 	var cmps []clientv3.Cmp
+	ids := make([]string, len(targets))
 	for i := range targets {
 		d := &targets[i]
+		ids[i] = d.Command.ID
 		if d.New != nil {
-			cmps = append(cmps, s.newGuard(d.New)...)
+			cmps = append(cmps, s.newGuard(d.New, true)...)
 			s.writeNew(o, d.New)
 			continue
 		}
 		cmps = append(cmps, s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
 		o.put(s.keys.mail(d.Bookmark.InstanceID, d.Command.ID), d.Command)
 	}
-	if send != nil {
+	var done []clientv3.Op
+	switch {
+	case send != nil:
 		cmps = append(cmps, modifiedAt(s.keys.send(send.ID), send.Modified))
 		if len(rest) == 0 {
 			o.del(s.keys.send(send.ID))
@@ -229,15 +232,23 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 			left.Targets = rest
 			o.put(s.keys.send(send.ID), left)
 		}
+	case len(targets) > 0:
+		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
+		cmps = append(cmps, absent(rec))
+		s.record(o, rec, store.Effect{Outcome: "accepted"}, at.Add(recordTTL))
+		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	if key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
 		s.record(o, s.keys.keyRecord(key.Name), answer, at.Add(keyTTL))
 	}
-	then, err := o.render()
+	then, err := o.renderBeside(cmps)
 	if err != nil {
 		return false, err
 	}
-	resp, err := s.txn(ctx, "deliver stimulus", cmps, then, nil)
-	return err == nil && resp.Succeeded, err
+	resp, err := s.txn(ctx, "deliver stimulus", cmps, then, done)
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
 }

@@ -24,27 +24,29 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // which is also the new instance's.
 //
 // If: the lock is mine; the instance as loaded; the command is not there, and
-// left no record. A repeat finds its own key and returns its revision.
+// left no record; no record of the caller's key ([store.ErrConflict]: another
+// node has answered it). A repeat finds its own key and returns its revision.
 func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
 	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
 	o := newOps()
 	o.put(key, cmd)
+	if cmd.Key != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
+	}
 	if base == nil {
 		cmps = append(cmps, absent(s.keys.instance(id)))
 		o.put(s.keys.instance(id), fresh)
-		o.putRaw(s.keys.indexEntry(&fresh.Header), nil)
-		if c := fresh.Header.CorrelationID; c != "" {
-			o.putRaw(s.keys.correlation(c)+id, nil)
-		}
+		s.writeIndex(o, nil, &fresh.Header)
 	} else {
 		cmps = append(cmps, modifiedAt(s.keys.instance(id), base.Modified))
 	}
-	then, err := o.render()
+	then, err := o.renderBeside(cmps)
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, []clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly())})
+	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, []clientv3.Op{
+		clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())})
 	if err != nil {
 		return 0, err
 	}
@@ -53,6 +55,9 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 	}
 	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
 		return kvs[0].CreateRevision, nil
+	}
+	if cmd.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {
+		return 0, fmt.Errorf("make command durable for %s: %w", id, store.ErrConflict)
 	}
 	return 0, fmt.Errorf("make command durable for %s: %w", id, store.ErrFenced)
 }
@@ -79,21 +84,23 @@ func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd
 //
 // If: the lock is mine; the instance is absent; each command as read.
 func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, consumed []store.Consumed, dead []store.DeadLetter, at time.Time) error {
-	t := &prepared{cmps: append(fenceCompares(f), absent(s.keys.instance(id)))}
+	cmps := append(fenceCompares(f), absent(s.keys.instance(id)))
 	o := newOps()
-	c := &store.Commit{Consumed: consumed, At: at}
-	c.After.Header.ID = id
-	if err := s.consume(c, t, o); err != nil {
-		return err
+	for i := range consumed {
+		done := &consumed[i]
+		if done.Created > 0 {
+			cmps = append(cmps, createdAt(s.keys.mail(id, done.Command.ID), done.Created))
+		}
+		s.consumeOne(id, done, at, o)
 	}
 	for _, d := range dead {
 		o.put(s.keys.dead(d.ID), d)
 	}
-	then, err := o.render()
+	then, err := o.renderBeside(cmps)
 	if err != nil {
 		return err
 	}
-	resp, err := s.txn(ctx, "discard mail of "+id, t.cmps, then, nil)
+	resp, err := s.txn(ctx, "discard mail of "+id, cmps, then, nil)
 	if err == nil && !resp.Succeeded {
 		return fmt.Errorf("discard mail of %s: %w", id, store.ErrFenced)
 	}

@@ -99,7 +99,7 @@ func (k keys) commandRecord(instance, cmd string) string {
 func (k keys) keyRecord(name string) string { return k.root + "idem/k/" + encode(name) }
 func (k keys) expiries() string             { return k.root + "idem-expiry/" }
 func (k keys) expiry(at time.Time, record string) string {
-	return fmt.Sprintf("%s%010d/%s", k.expiries(), at.Unix()/60, encode(strings.TrimPrefix(record, k.root)))
+	return k.expiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))
 }
 
 func (k keys) index(status workflow.Status, definition string) string {

@@ -2,10 +2,9 @@ package etcdstore
 
 import (
 	"context"
-	"strconv"
 	"strings"
-	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -120,114 +119,27 @@ func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, e
 // TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into
 // a send record in the same transaction. False: it is gone.
 //
-// If: its create revision.
+// If: its create revision. A replay leaves a record, by which a repeat after a
+// lost answer knows that it was done.
 func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
 	o := newOps()
 	o.del(s.keys.dead(d.ID))
+	var done []clientv3.Op
 	if replay != nil {
 		o.put(s.keys.send(replay.ID), replay)
+		rec := s.keys.commandRecord("~send", replay.ID)
+		s.record(o, rec, store.Effect{Outcome: "accepted"}, replay.CreatedAt.Add(recordTTL))
+		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	then, err := o.render()
 	if err != nil {
 		return false, err
 	}
-	resp, err := s.txn(ctx, "take dead letter", []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created)}, then, nil)
-	return err == nil && resp.Succeeded, err
-}
-
-// ExpireRecords deletes up to limit idempotency records that expired before now,
-// with their index entries, and tells how many. Deleting one twice is harmless.
-func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int64) (int, error) {
-	prefix := s.keys.expiries()
-	end := prefix + leftPad(now.Unix()/60)
-	resp, err := s.get(ctx, "read expired records", prefix, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithKeysOnly())
-	if err != nil || len(resp.Kvs) == 0 {
-		return 0, err
+	resp, err := s.txn(ctx, "take dead letter", []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created)}, then, done)
+	if err != nil || resp.Succeeded {
+		return err == nil, err
 	}
-	o := newOps()
-	for _, kv := range resp.Kvs {
-		key := string(kv.Key)
-		o.del(key)
-		o.del(s.keys.root + decode(key[strings.LastIndexByte(key, '/')+1:]))
-	}
-	then, err := o.render()
-	if err != nil {
-		return 0, err
-	}
-	_, err = s.txn(ctx, "delete expired records", nil, then, nil)
-	return len(resp.Kvs), err
-}
-
-func leftPad(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	return strings.Repeat("0", max(0, 10-len(s))) + s
-}
-
-// Paused tells whether the cluster is paused.
-func (s *Store) Paused(ctx context.Context) (bool, error) {
-	resp, err := s.get(ctx, "read pause", s.keys.pause(), clientv3.WithCountOnly())
-	return err == nil && resp.Count > 0, err
-}
-
-// SetPaused pauses the cluster or lets it go on.
-func (s *Store) SetPaused(ctx context.Context, paused bool) error {
-	op := clientv3.OpDelete(s.keys.pause())
-	if paused {
-		op = clientv3.OpPut(s.keys.pause(), "true")
-	}
-	_, err := s.txn(ctx, "set pause", nil, []clientv3.Op{op}, nil)
-	return err
-}
-
-// WatchControl watches the interrupt keys and the pause flag until ctx ends or
-// the watch breaks; then the channel closes. Cancelled instances are named;
-// "" means that the pause flag may have changed.
-func (s *Store) WatchControl(ctx context.Context) <-chan string {
-	out := make(chan string)
-	ctx = clientv3.WithRequireLeader(ctx)
-	cancels := s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
-	pause := s.client.Watch(ctx, s.keys.pause())
-	go func() {
-		defer close(out)
-		for {
-			var names []string
-			select {
-			case resp, ok := <-cancels:
-				if !ok || resp.Err() != nil {
-					return
-				}
-				for _, ev := range resp.Events {
-					names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.keys.cancels()))
-				}
-			case resp, ok := <-pause:
-				if !ok || resp.Err() != nil {
-					return
-				}
-				names = []string{""}
-			}
-			for _, n := range names {
-				select {
-				case out <- n:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}
-	}()
-	return out
-}
-
-// Cancelled lists the instances that have an interrupt key.
-func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
-	resp, err := s.get(ctx, "list interrupts", s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(resp.Kvs))
-	for i, kv := range resp.Kvs {
-		ids[i] = strings.TrimPrefix(string(kv.Key), s.keys.cancels())
-	}
-	return ids, nil
+	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
 }
 
 // Routes reads the routes of one method.
@@ -244,4 +156,25 @@ func (s *Store) Routes(ctx context.Context, method string) ([]store.RouteEntry, 
 		}
 	}
 	return out, nil
+}
+
+// page reads one page of a range; next is "" at the end.
+func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+	from := prefix
+	if cursor != "" {
+		if from = prefix + cursor; !strings.HasPrefix(from, prefix) {
+			return nil, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
+		}
+		from += "\x00"
+	}
+	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
+	resp, err := s.get(ctx, what, from, opts...)
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if resp.More && len(resp.Kvs) > 0 {
+		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+	}
+	return resp.Kvs, next, nil
 }

@@ -21,8 +21,7 @@ const mailBatch = 50
 func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
 	return []clientv3.Op{
 		clientv3.OpGet(s.keys.instance(id)),
-		clientv3.OpGet(s.keys.mailbox(id), clientv3.WithPrefix(), clientv3.WithLimit(mailBatch+1),
-			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)),
+		s.getMail(id),
 		clientv3.OpGet(s.keys.keyRecord(key)),
 		clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()),
 	}

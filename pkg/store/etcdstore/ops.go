@@ -7,40 +7,48 @@ import (
 )
 
 // Limits of one transaction: etcd allows 128 operations a level, a child's
-// budget being what its parent leaves, and 1.5 MiB a request (etcd notes 17).
+// budget being what the largest of its parent's three lists leaves, and 1.5 MiB
+// a request (etcd notes 17).
 const (
-	maxLevel   = 100
-	chunkSize  = 50
-	maxOps     = chunkSize * 50
-	maxRequest = 1400 << 10
-	maxCompare = 120
+	levelBudget = 128
+	maxLevel    = 100
+	chunkSize   = 50
+	maxOps      = chunkSize * 50
+	maxRequest  = 1400 << 10
+	opOverhead  = 16 // bytes around a key and its value on the wire
 )
 
 // ops collects writes, one per key: etcd refuses two puts of one key, and the
 // last one is the one that is meant.
 type ops struct {
 	order []string
-	byKey map[string]clientv3.Op
+	byKey map[string]write
 	tail  []clientv3.Op // range deletes and nested transactions, after the rest
 	size  int
 	err   error
 }
 
-func newOps() *ops { return &ops{byKey: map[string]clientv3.Op{}} }
-
-func (o *ops) add(key string, op clientv3.Op) {
-	if _, ok := o.byKey[key]; !ok {
-		o.order = append(o.order, key)
-	}
-	o.byKey[key] = op
-	o.size += len(key) + 16
+type write struct {
+	op   clientv3.Op
+	size int
 }
 
-func (o *ops) del(key string) { o.add(key, clientv3.OpDelete(key)) }
+func newOps() *ops { return &ops{byKey: map[string]write{}} }
+
+func (o *ops) add(key string, op clientv3.Op, value int) {
+	was, ok := o.byKey[key]
+	if !ok {
+		o.order = append(o.order, key)
+	}
+	w := write{op: op, size: len(key) + value + opOverhead}
+	o.byKey[key] = w
+	o.size += w.size - was.size
+}
+
+func (o *ops) del(key string) { o.add(key, clientv3.OpDelete(key), 0) }
 
 func (o *ops) putRaw(key string, raw []byte) {
-	o.add(key, clientv3.OpPut(key, string(raw)))
-	o.size += len(raw)
+	o.add(key, clientv3.OpPut(key, string(raw)), len(raw))
 }
 
 // put encodes v; the first failure is kept for render.
@@ -56,17 +64,24 @@ func (o *ops) put(key string, v any) {
 // whatever the others do.
 func (o *ops) nested(cmps []clientv3.Cmp, then, otherwise *ops) {
 	o.tail = append(o.tail, clientv3.OpTxn(cmps, then.list(), otherwise.list()))
-	o.size += then.bytes() + otherwise.bytes()
-	if then != nil && then.err != nil && o.err == nil {
-		o.err = then.err
+	o.size += sizeOf(cmps) + opOverhead
+	for _, branch := range []*ops{then, otherwise} {
+		if branch == nil {
+			continue
+		}
+		o.size += branch.size
+		if o.err == nil {
+			o.err = branch.err
+		}
 	}
 }
 
-func (o *ops) bytes() int {
-	if o == nil {
-		return 0
+func sizeOf(cmps []clientv3.Cmp) int {
+	n := 0
+	for _, c := range cmps {
+		n += 2*len(c.KeyBytes()) + opOverhead // a range has its end too
 	}
-	return o.size
+	return n
 }
 
 func (o *ops) list() []clientv3.Op {
@@ -75,59 +90,72 @@ func (o *ops) list() []clientv3.Op {
 	}
 	out := make([]clientv3.Op, 0, len(o.order)+len(o.tail))
 	for _, k := range o.order {
-		out = append(out, o.byKey[k])
+		out = append(out, o.byKey[k].op)
 	}
 	return append(out, o.tail...)
 }
 
-// render gives the operations for one level, nested beyond its limit, or
-// ErrTooLarge with the numbers.
-func (o *ops) render() ([]clientv3.Op, error) {
+// checked gives the operations, or ErrTooLarge with the numbers.
+func (o *ops) checked(compares int) ([]clientv3.Op, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
 	list := o.list()
-	if len(list) > maxOps || o.size > maxRequest {
-		return nil, fmt.Errorf("%w: %d operations (at most %d), %d bytes (at most %d)", ErrTooLarge, len(list), maxOps, o.size, maxRequest)
+	if size := o.size + compares; len(list) > maxOps || size > maxRequest {
+		return nil, fmt.Errorf("%w: %d operations (at most %d), %d bytes (at most %d)", ErrTooLarge, len(list), maxOps, size, maxRequest)
 	}
-	if len(list) <= maxLevel {
-		return list, nil
+	return list, nil
+}
+
+// render gives the operations for one level of a transaction with few compares,
+// nested beyond its limit. It leaves room for one more level around them.
+func (o *ops) render() ([]clientv3.Op, error) {
+	list, err := o.checked(0)
+	if err != nil || len(list) <= maxLevel {
+		return list, err
 	}
+	return chunks(list, chunkSize), nil
+}
+
+// renderBeside gives the operations for the top level of a transaction with
+// these compares, followed by last. What one level cannot hold is nested in
+// chunks as wide as the compares allow: they count against the same budget.
+func (o *ops) renderBeside(cmps []clientv3.Cmp, last ...clientv3.Op) ([]clientv3.Op, error) {
+	list, err := o.checked(sizeOf(cmps))
+	if err != nil {
+		return nil, err
+	}
+	inner, below := deepest(list), deepest(last)
+	if max(len(cmps), len(list)+len(last))+max(inner, below) <= levelBudget {
+		return append(list, last...), nil
+	}
+	for width := levelBudget - len(cmps) - inner; width > 1; width-- {
+		n := (len(list) + width - 1) / width
+		if max(len(cmps), n+len(last))+max(width+inner, below) <= levelBudget {
+			return append(chunks(list, width), last...), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %d operations beside %d compares", ErrTooLarge, len(list), len(cmps))
+}
+
+func chunks(list []clientv3.Op, width int) []clientv3.Op {
 	var out []clientv3.Op
 	for len(list) > 0 {
-		n := min(chunkSize, len(list))
+		n := min(width, len(list))
 		out = append(out, clientv3.OpTxn(nil, list[:n], nil))
 		list = list[n:]
 	}
-	return out, nil
+	return out
 }
 
-// Compares that hold for ever once they are false (Rule U).
-
-func absent(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
-}
-
-func exists(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
-}
-
-func createdAt(key string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", rev)
-}
-
-func modifiedAt(key string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.ModRevision(key), "=", rev)
-}
-
-// noneNewer holds when no key of the range was created after rev; an empty
-// range holds.
-func noneNewer(prefix string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), "<", rev+1)
-}
-
-// noneOlder holds when no key of the range was created before rev. An empty
-// range would compare as 0 and fail; it is used where a key is known to be.
-func noneOlder(prefix string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), ">", rev-1)
+// deepest is the budget that the operations of a list need below their level.
+func deepest(list []clientv3.Op) int {
+	need := 0
+	for _, op := range list {
+		if op.IsTxn() {
+			cmps, then, otherwise := op.Txn()
+			need = max(need, max(len(cmps), len(then), len(otherwise))+max(deepest(then), deepest(otherwise)))
+		}
+	}
+	return need
 }

@@ -3,7 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -59,30 +59,36 @@ func (s *Store) deleteQueueItem(o *ops, item *store.QueueItem) {
 // key has been used (store.ErrConflict: read the record).
 //
 // If: no bookmark in the slices that the look read, and no trigger of the hash,
-// is newer than the look (a new one never becomes old); addressed: the instance
-// is as it was looked at; no record of the item; no record of its key.
+// is newer than the look; addressed: the instance is as it was looked at; no
+// record of the item; no record of its key; this attempt is not void. Else: the
+// attempt is void, since a bookmark that came between may be burned again, and by
+// then the stimulus has gone elsewhere.
+//
+// From a send record: its mod revision stands for the records and the void. A
+// record that is gone has become something else already, by whomever: true.
 func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
 	o := newOps()
 	s.putQueueItem(o, item)
-	s.record(o, s.keys.commandRecord("~queue", item.ID), store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
-	guard := look.guard(s)
-	var used []clientv3.Cmp
-	used = append(used, absent(s.keys.commandRecord("~queue", item.ID)))
-	if item.Key != nil {
-		rec := s.keys.keyRecord(item.Key.Name)
-		used = append(used, absent(rec))
-		s.record(o, rec, store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt.Add(keyTTL))
-	}
+	cmps := look.guard(s)
 	if look.send != nil {
-		guard = append(guard, modifiedAt(s.keys.send(look.send.ID), look.send.Modified))
-		o.del(s.keys.send(look.send.ID))
+		return s.enqueueSend(ctx, o, cmps, look.send)
+	}
+	rec := s.keys.commandRecord("~queue", item.ID)
+	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
+	cmps = append(cmps, absent(rec), absent(void))
+	s.record(o, rec, store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
+	if item.Key != nil {
+		answer := s.keys.keyRecord(item.Key.Name)
+		cmps = append(cmps, absent(answer))
+		s.record(o, answer, store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt.Add(keyTTL))
 	}
 	then, err := o.render()
 	if err != nil {
 		return false, err
 	}
-	resp, err := s.txn(ctx, "queue stimulus", append(guard, used...), then,
-		[]clientv3.Op{clientv3.OpGet(s.keys.commandRecord("~queue", item.ID), clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly())})
+	resp, err := s.txn(ctx, "queue stimulus", cmps, then, []clientv3.Op{
+		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly()),
+		s.void(void, item.CreatedAt.Add(recordTTL), rec)})
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
@@ -95,6 +101,21 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	return false, nil
 }
 
+func (s *Store) enqueueSend(ctx context.Context, o *ops, cmps []clientv3.Cmp, send *store.Send) (bool, error) {
+	key := s.keys.send(send.ID)
+	o.del(key)
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "queue sent stimulus", append(cmps, modifiedAt(key, send.Modified)), then,
+		[]clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly())})
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return len(resp.Responses[0].GetResponseRange().Kvs) == 0, nil
+}
+
 func keyName(k *workflow.CommandKey) string {
 	if k == nil {
 		return ""
@@ -103,10 +124,11 @@ func keyName(k *workflow.CommandKey) string {
 }
 
 // Claim moves a queue item into the mailbox of an instance that waits for it,
-// as cmd. False: the item or the bookmark is gone.
+// as cmd. False: the item or the instance is gone.
 //
-// If: the item's create revision, the bookmark's existence as found under the
-// caller's lock or look (created revision), no record of the command.
+// If: the item's create revision; the instance exists; no record of the command.
+// The bookmark is not compared: if it is burned meanwhile, the commit that finds
+// it gone sends the stimulus on.
 func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	o := newOps()
 	s.deleteQueueItem(o, item)
@@ -119,7 +141,7 @@ func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance strin
 		createdAt(item.At, item.Created),
 		exists(s.keys.instance(instance)),
 		absent(s.keys.commandRecord(instance, cmd.ID)),
-	}, then, []clientv3.Op{clientv3.OpGet(s.keys.mail(instance, cmd.ID))})
+	}, then, []clientv3.Op{clientv3.OpGet(s.keys.mail(instance, cmd.ID), clientv3.WithKeysOnly())})
 	if err != nil {
 		return 0, false, err
 	}
@@ -143,27 +165,6 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 	}
 	items, err := appendQueueItems(nil, kvs)
 	return items, next, err
-}
-
-// page reads one page of a range; next is "" at the end.
-func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
-	from := prefix
-	if cursor != "" {
-		if from = prefix + cursor; !strings.HasPrefix(from, prefix) {
-			return nil, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
-		}
-		from += "\x00"
-	}
-	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
-	resp, err := s.get(ctx, what, from, opts...)
-	if err != nil {
-		return nil, "", err
-	}
-	next := ""
-	if resp.More && len(resp.Kvs) > 0 {
-		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
-	}
-	return resp.Kvs, next, nil
 }
 
 // ExpireQueueItem turns an item into a dead letter when its timer is due. False:
@@ -199,3 +200,46 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (boo
 	done, err := s.txn(ctx, "expire queue item", cmps, then, nil)
 	return err == nil && done.Succeeded && expired, err
 }
+
+// Requeue turns a queue item into a send record again, because something that it
+// matches appeared.
+//
+// If: the item's create revision.
+func (s *Store) Requeue(ctx context.Context, item *store.QueueItem, at time.Time) (bool, error) {
+	o := newOps()
+	s.deleteQueueItem(o, item)
+	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: at})
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "requeue stimulus", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// Awaited reports, for each hash, whether a trigger or a bookmark of it exists:
+// the cheap question of the queue's sweep.
+func (s *Store) Awaited(ctx context.Context, hashes []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for len(hashes) > 0 {
+		n := min(len(hashes), maxLevel/2)
+		var reads []clientv3.Op
+		for _, h := range hashes[:n] {
+			for _, prefix := range []string{s.keys.triggers(h), s.keys.bookmarks(h)} {
+				reads = append(reads, clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+			}
+		}
+		resp, err := s.read(ctx, "look whether queued stimuli are awaited", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range hashes[:n] {
+			found[h] = len(resp.Responses[2*i].GetResponseRange().Kvs)+len(resp.Responses[2*i+1].GetResponseRange().Kvs) > 0
+		}
+		hashes = hashes[n:]
+	}
+	return found, nil
+}
+
+// QueueShards are the shards of the queue: the first characters of hashes.
+const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -94,17 +94,20 @@ func (s *Store) get(ctx context.Context, what, key string, opts ...clientv3.OpOp
 }
 
 // classify tells refusals, after which nothing was applied, from unknown
-// outcomes (etcd notes 22 and 24).
+// outcomes (etcd notes 22 and 24). That etcd has too much to do is counted with
+// the unknown: it is said of this copy only, an earlier one may be under way, and
+// what follows is the same, to send it again.
 func classify(err error) error {
 	for _, definite := range []error{
-		rpctypes.ErrTooManyOps, rpctypes.ErrDuplicateKey, rpctypes.ErrEmptyKey, rpctypes.ErrTooManyRequests,
+		rpctypes.ErrTooManyOps, rpctypes.ErrDuplicateKey, rpctypes.ErrEmptyKey,
 		rpctypes.ErrPermissionDenied, rpctypes.ErrLeaseNotFound, rpctypes.ErrCompacted,
 	} {
 		if errors.Is(err, definite) {
 			return err
 		}
 	}
-	if errors.Is(err, rpctypes.ErrRequestTooLarge) || status.Code(err) == codes.ResourceExhausted && !errors.Is(err, rpctypes.ErrNoSpace) {
+	if errors.Is(err, rpctypes.ErrRequestTooLarge) || status.Code(err) == codes.ResourceExhausted &&
+		!errors.Is(err, rpctypes.ErrNoSpace) && !errors.Is(err, rpctypes.ErrTooManyRequests) {
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)

@@ -7,7 +7,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -65,21 +64,23 @@ const MaxFire = 40
 // mailboxes, in one transaction; it returns the instances that got one. Each
 // timer is guarded on its own.
 //
-// If: the timer's create revision. Then: delete it, put the command, whose id
-// derives from the bookmark.
+// If: the timer's create revision. Then: delete it, and if its instance exists
+// put the command, whose id derives from the bookmark. A timer without an
+// instance goes too, or it would be due for ever.
 func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]string, error) {
-	ops := make([]clientv3.Op, len(due))
-	for i, d := range due {
-		o := newOps()
-		o.del(d.key)
+	o := newOps()
+	for _, d := range due {
 		cmd := workflow.Command{ID: "timer-" + workflow.DeriveID(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
 			Timer: true}
-		o.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)
-		then, err := o.render()
-		if err != nil {
-			return nil, err
-		}
-		ops[i] = clientv3.OpTxn([]clientv3.Cmp{createdAt(d.key, d.created), exists(s.keys.instance(d.entry.Instance))}, then, nil)
+		then, mail := newOps(), newOps()
+		mail.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)
+		then.del(d.key)
+		then.nested([]clientv3.Cmp{exists(s.keys.instance(d.entry.Instance))}, mail, nil)
+		o.nested([]clientv3.Cmp{createdAt(d.key, d.created)}, then, nil)
+	}
+	ops, err := o.checked(0) // one level, so that each answer is where its timer is
+	if err != nil {
+		return nil, err
 	}
 	resp, err := s.txn(ctx, "fire timers", nil, ops, nil)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]str
 	}
 	var fired []string
 	for i, r := range resp.Responses {
-		if r.GetResponseTxn().Succeeded {
+		if t := r.GetResponseTxn(); t.Succeeded && t.Responses[1].GetResponseTxn().Succeeded {
 			fired = append(fired, due[i].entry.Instance)
 		}
 	}
@@ -115,47 +116,3 @@ func (s *Store) Timers(ctx context.Context, cursor string, limit int64) ([]Due, 
 
 // Bookmark is the id of the bookmark that the timer resumes; "" for others.
 func (d Due) Bookmark() string { return d.entry.Bookmark }
-
-// Sends lists send records, oldest keys first.
-func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
-	kvs, next, err := s.page(ctx, "list send records", s.keys.sends(), cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	out := make([]store.Send, len(kvs))
-	for i, kv := range kvs {
-		out[i].Created, out[i].Modified = kv.CreateRevision, kv.ModRevision
-		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, "", err
-		}
-	}
-	return out, next, nil
-}
-
-// PutSend accepts a stimulus as a send record.
-//
-// If: no record of its id or of the caller's key.
-func (s *Store) PutSend(ctx context.Context, send store.Send) (bool, error) {
-	o := newOps()
-	o.put(s.keys.send(send.ID), send)
-	rec := s.keys.commandRecord("~send", send.ID)
-	s.record(o, rec, store.Effect{Outcome: "accepted"}, send.CreatedAt.Add(recordTTL))
-	cmps := []clientv3.Cmp{absent(rec)}
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "accept stimulus", cmps, then, nil)
-	return err == nil && resp.Succeeded, err
-}
-
-// LookAgain looks up a send record's stimulus; what is found is delivered, or
-// queued, in a transaction that compares the record.
-func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*Look, error) {
-	l, err := s.Look(ctx, send.Stimulus, hash, "")
-	if err != nil {
-		return nil, err
-	}
-	l.send = send
-	return l, nil
-}

@@ -10,10 +10,11 @@ import (
 // their shape where that says nothing.
 type activityReader struct {
 	*reader
-	d     *workflow.Descriptor // nil for unknown types and definitions used as activities
-	a     *workflow.Activity
-	holds map[string]bool // fields that hold activities, or are derived
-	cases string          // the field that holds cases, if any
+	d      *workflow.Descriptor // nil for unknown types and definitions used as activities
+	a      *workflow.Activity
+	holds  map[string]bool // fields that hold activities, or are derived
+	cases  string          // the field that holds cases, if any
+	byName map[string]field
 }
 
 // activity reads an activity, nil for null and for what is none.
@@ -41,10 +42,18 @@ func (r *reader) activity(c cur) *workflow.Activity {
 		r.problem("missing-type", c, "an activity needs a type, such as Elsa.WriteLine")
 		return nil
 	}
-	ar := &activityReader{reader: r, d: r.descriptor(a.Type), a: a, holds: map[string]bool{}}
+	ar := &activityReader{reader: r, d: r.descriptor(a.Type), a: a, holds: map[string]bool{}, byName: map[string]field{}}
+	for _, f := range fs {
+		ar.byName[f.name] = f
+	}
 	ar.refer(fs)
 	for _, f := range fs {
-		if !ar.common(f) && !ar.structure(f) {
+		if ar.common(f) || ar.structure(f) {
+			continue
+		}
+		if name, clash := ar.clashing(f); clash {
+			ar.specific(field{name, f.cur})
+		} else {
 			ar.specific(f)
 		}
 	}
@@ -146,7 +155,7 @@ func (ar *activityReader) structure(f field) bool {
 		a.Cases = each(ar.reader, ar.casesOf(f.cur), ar.readCase)
 	case f.name == "variables" && ar.isContainer() && allDeclarations(ar.list(f.cur)):
 		a.Variables = each(ar.reader, f.cur, ar.variable)
-	case f.name == "connections" && ar.isContainer():
+	case f.name == "connections" && ar.isContainer() && !f.isWrapper():
 		return true // needs the activities: see graph
 	case f.name == "start" && ar.isContainer() && !f.isWrapper():
 		a.Start = ar.idOf(f.cur)
@@ -280,41 +289,4 @@ func setInput(a *workflow.Activity, name string, e workflow.Expression) {
 		a.Inputs = map[string]workflow.Expression{}
 	}
 	a.Inputs[name] = e
-}
-
-// isActivity tells whether a value looks like an activity rather than an
-// expression or data.
-func (n *node) isActivity() bool {
-	t := n.get("type")
-	if t == nil || t.kind != text || n.has("expression") {
-		return false
-	}
-	return n.has("id") || n.has("version") || n.has("nodeId") || n.has("customProperties") || strings.HasPrefix(t.text, "Elsa.")
-}
-
-func allActivities(items []cur) bool {
-	for _, it := range items {
-		if !it.isActivity() {
-			return false
-		}
-	}
-	return true
-}
-
-func allCases(items []cur) bool {
-	for _, it := range items {
-		if it.kind != object || !it.has("label") && !it.has("condition") && !it.has("activity") {
-			return false
-		}
-	}
-	return true
-}
-
-func allDeclarations(items []cur) bool {
-	for _, it := range items {
-		if it.kind != object || !it.has("name") && !it.has("id") {
-			return false
-		}
-	}
-	return true
 }

@@ -14,7 +14,7 @@ const notFound = "notFoundConnections"
 func (ar *activityReader) graph(fs []field) {
 	for _, f := range fs {
 		switch {
-		case f.name == "connections" && ar.isContainer():
+		case f.name == "connections" && ar.isContainer() && !f.isWrapper():
 			ar.connections(f)
 		case f.name == "transitions" && ar.isMachine():
 			ar.transitions(f)

@@ -136,8 +136,6 @@ type field struct {
 	cur
 }
 
-func (f field) isNull() bool { return f.kind == null }
-
 // list gives the items of an array in any of its forms: an array, an object
 // with $values, or one value that stands for itself.
 func (r *reader) list(c cur) []cur {

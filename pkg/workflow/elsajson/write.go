@@ -124,10 +124,10 @@ func (w *writer) activityFields(a *workflow.Activity) fields {
 		if d != nil {
 			want, _ = d.Input(name)
 		}
-		fs.set(name, inputField(a.Inputs[name], want))
+		fs.set(inputKey(a, name), inputField(a.Inputs[name], want))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Outputs)) {
-		fs.set(name, outputField(a.Outputs[name], name, d))
+		fs.set(outputKey(a, name), outputField(a.Outputs[name], name, d))
 	}
 	fs.text("start", a.Start)
 	fs.text("initialState", a.Initial)

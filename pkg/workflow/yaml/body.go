@@ -95,15 +95,28 @@ func (b *building) standsForBranch(n *yaml.Node) bool {
 	if b.d.MainPort == "" {
 		return false
 	}
-	found := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		if owns(b.d, key) {
+		if owns(b.d, n.Content[i].Value) {
 			return false
 		}
-		found = found || b.lookup(key) != nil || key == workflowKey || isDefinitionName(key)
 	}
-	return found
+	return b.isBranch(n)
+}
+
+// isBranch tells an activity from a value, for SendHttpRequest, whose timeout is
+// an input and a branch.
+func (b *building) isBranch(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return true
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if key := n.Content[i].Value; b.lookup(key) != nil || key == workflowKey || isDefinitionName(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (b *building) allActivities(n *yaml.Node) bool {
@@ -127,7 +140,7 @@ func (b *building) own(p pair) bool {
 	if d == nil || !owns(d, p.name) {
 		return false
 	}
-	if in, ok := d.Input(p.name); ok && p.name != d.Cases {
+	if in, ok := d.Input(p.name); ok && p.name != d.Cases && !(slices.Contains(d.Ports, p.name) && b.isBranch(p.val)) {
 		b.input(p, in)
 		return true
 	}
@@ -159,11 +172,9 @@ func (b *building) own(p pair) bool {
 // stranger reports a key that is none of the activity's. What stands there is
 // still read when it looks like a branch, for the problems in it.
 func (b *building) stranger(p pair) {
-	if b.d == nil && b.a.Ref == nil {
-		if p.val.Kind == yaml.SequenceNode || b.branches[p.name] {
-			b.port(p.name, p.val)
-			return
-		}
+	if b.reported && (p.val.Kind == yaml.SequenceNode || b.branches[p.name]) {
+		b.port(p.name, p.val)
+		return
 	}
 	if b.d != nil && b.lookup(p.name) != nil {
 		b.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
@@ -231,89 +242,4 @@ func (b *building) list(n *yaml.Node) {
 	default:
 		b.shape(n, b.d.List, "a list of activities")
 	}
-}
-
-// freeBody reads the value of a type without a descriptor: a mapping of inputs.
-func (b *building) freeBody(n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		if !b.reported {
-			b.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
-		}
-		return
-	}
-	for _, p := range b.pairs(n) {
-		b.input(p, workflow.InputDescriptor{Name: p.name})
-	}
-}
-
-// ref reads workflow: id, or workflow: {id, version, inputs…}.
-func (b *building) ref(n *yaml.Node) {
-	b.a.Ref = &workflow.DefinitionRef{}
-	if n.Kind != yaml.MappingNode {
-		b.a.Ref.ID = b.text(n, "the id of the definition that is run")
-		if b.a.Ref.ID == "" {
-			b.shape(n, workflowKey, "the id of a definition")
-		}
-		b.a.Type = pascal(b.a.Ref.ID)
-		return
-	}
-	for _, p := range b.pairs(n) {
-		switch {
-		case b.identity(p):
-		case p.name == "inputs":
-			for _, in := range b.entries(p.val, "inputs") {
-				b.input(in, workflow.InputDescriptor{Name: in.name})
-			}
-		default:
-			b.input(p, workflow.InputDescriptor{Name: p.name})
-		}
-	}
-	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
-		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
-	}
-	b.a.Type = pascal(b.a.Ref.ID)
-}
-
-// named reads workflow: … beside a type's name.
-func (b *building) named(n *yaml.Node) {
-	b.a.Ref = &workflow.DefinitionRef{}
-	if n.Kind != yaml.MappingNode {
-		b.a.Ref.ID = b.text(n, workflowKey)
-		return
-	}
-	for _, p := range b.pairs(n) {
-		if !b.identity(p) {
-			b.unknown(p, workflowKey, []string{"id", "version", "versionId"})
-		}
-	}
-}
-
-func (b *building) identity(p pair) bool {
-	switch p.name {
-	case "id":
-		b.a.Ref.ID = b.text(p.val, p.name)
-	case "versionId":
-		b.a.Ref.VersionID = b.text(p.val, p.name)
-	case "version":
-		if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
-			b.a.Ref.Version, b.a.Version = int(v), int(v)
-		} else {
-			b.shape(p.val, p.name, "a whole number")
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-// pascal makes the type name that the designer would give a definition.
-func pascal(id string) string {
-	var out strings.Builder
-	for _, w := range strings.FieldsFunc(id, func(c rune) bool { return strings.ContainsRune("-_.: ", c) }) {
-		out.WriteString(workflow.UpperFirst(w))
-	}
-	if out.Len() == 0 {
-		return "Workflow"
-	}
-	return out.String()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -33,11 +34,8 @@ func typeName(s string) (name string, isArray, ok bool) {
 	if name, ok := typeNames[base]; ok {
 		return name, isArray, true
 	}
-	for _, c := range base {
-		if unicode.IsUpper(c) {
-			return base, isArray, true
-		}
-		break
+	if c, _ := utf8.DecodeRuneInString(base); unicode.IsUpper(c) {
+		return base, isArray, true
 	}
 	return "", false, false
 }

@@ -19,6 +19,11 @@ func FuzzRead(f *testing.F) {
 	for _, c := range badInputs {
 		f.Add([]byte(c.src))
 	}
+	for _, found := range []string{ // by fuzzing, once
+		"root:\n  : - A0000\n  A:", "root:\n A: \n  A: 00", "root:\n    A:\n    workflow: {}",
+	} {
+		f.Add([]byte(found))
+	}
 	types := testTypes(f)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		def, problems := yaml.Read(src, "fuzz.yaml", types)

@@ -212,8 +212,14 @@ func (m *maker) reference() *workflow.Activity {
 	if rapid.Bool().Draw(m.T, "versioned") {
 		a.Ref.VersionID = "v-1"
 	}
-	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"message", "order", "amount"}), 0, 2, rapid.ID).Draw(m.T, "inputs") {
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"message", "order", "name", "type", "start"}), 0, 3, rapid.ID).Draw(m.T, "inputs") {
 		m.set(a, name, m.expression(workflow.InputDescriptor{}))
+	}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"order", "id", "answer"}), 0, 3, rapid.ID).Draw(m.T, "outputs") {
+		if a.Outputs == nil {
+			a.Outputs = map[string]string{}
+		}
+		a.Outputs[name] = aName.Draw(m.T, "variable")
 	}
 	return a
 }

@@ -48,9 +48,7 @@ func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value
 
 func empty() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} }
 
-func list(items ...*yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.SequenceNode, Content: items}
-}
+func list() *yaml.Node { return &yaml.Node{Kind: yaml.SequenceNode} }
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
 

@@ -37,7 +37,7 @@ var badInputs = []struct {
 	{"unknown inputs", "id: x\nroot:\n  - sendHttpRequest: {urll: a, method: GET}\n    expectedStatusCode: {}\n    resullt: x", "3:23 unknown-key\n4:5 unknown-key\n5:5 unknown-key",
 		[]string{"did you mean url?", "did you mean expectedStatusCodes?", "did you mean result?"}},
 	{"doubled keys", "id: x\nid: y\nroot:\n  - if: true\n    then: []\n    then: []\n  - writeLine: {text: a}\n    text: b", "2:1 duplicate-key\n6:5 duplicate-key\n8:5 duplicate-key", nil},
-	{"values where there are none", "id: x\nroot:\n  - finish: now\n  - setVariable: 3\n  - for: [1]", "3:13 no-main-input\n4:18 no-main-input\n5:10 no-main-input", []string{"variable, value"}},
+	{"values where there are none", "id: x\nroot:\n  - finish: now\n  - setVariable: 3\n  - setOutput: [1]", "3:13 no-main-input\n4:18 no-main-input\n5:16 no-main-input", []string{"variable, value"}},
 	{"outputs", "id: x\nroot:\n  - writeLine: a\n    result: r\n  - event: a\n    outputs: {resultt: r}\n  - workflow: c\n    result: r", "4:5 no-output\n6:15 unknown-output\n8:5 no-output", []string{"did you mean result?"}},
 	{"triggers", "id: x\nroot:\n  - writeLine: a\n    trigger: true\n  - event: a\n    trigger: maybe", "4:5 not-a-trigger\n6:14 wrong-shape", nil},
 	{"types and options", "id: x\ninputs: {a: strin, b: {typ: x}, c: [1]}\nvariables: {v: hello}\noptions: {activation: Single, commits: x}\nroot: []",

@@ -3,6 +3,7 @@ package yaml_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	yamllib "go.yaml.in/yaml/v4"
@@ -53,6 +54,8 @@ func jsonLike(v any) any {
 			}
 		}
 		return out
+	case time.Time: // editors take times for texts
+		return v.Format(time.RFC3339)
 	case []any:
 		for i, e := range v {
 			v[i] = jsonLike(e)

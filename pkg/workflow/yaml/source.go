@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -26,7 +24,6 @@ const (
 // reader turns nodes into the domain's types and collects problems.
 type reader struct {
 	src        []byte
-	lines      []int
 	file       string
 	types      workflow.Types
 	problems   workflow.Problems
@@ -198,108 +195,6 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 		}
 	}
 	return out
-}
-
-// value gives a node as Go's JSON types, see scalar.
-func (r *reader) value(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.MappingNode:
-		m := map[string]any{}
-		for _, p := range r.pairs(n) {
-			m[p.name] = r.value(p.val)
-		}
-		return m
-	case yaml.SequenceNode:
-		list := make([]any, len(n.Content))
-		for i, c := range n.Content {
-			list[i] = r.value(c)
-		}
-		return list
-	}
-	return r.scalar(n)
-}
-
-// maxExact is the largest whole number up to which float64 holds every one.
-const maxExact = 1 << 53
-
-// scalar gives nil, bool, string, float64, or int64 for whole numbers that
-// float64 cannot hold.
-func (r *reader) scalar(n *yaml.Node) any {
-	switch n.Tag {
-	case "!!null", "":
-		return nil
-	case "!!bool":
-		if b, err := strconv.ParseBool(strings.ToLower(n.Value)); err == nil {
-			return b
-		}
-	case "!!int", "!!float":
-		if v, ok := number(n.Value); ok {
-			return v
-		}
-	case "!!str", "!!timestamp", "!!binary", "!!merge":
-		return n.Value
-	default:
-		r.problem("unknown-tag", n, "the tag %s has no meaning here; leave it out", n.Tag)
-		return n.Value
-	}
-	r.problem("bad-value", n, "%s is not a value that JSON has too", strconv.Quote(shorten(n.Value)))
-	return n.Value
-}
-
-func number(s string) (any, bool) {
-	s = strings.ReplaceAll(s, "_", "")
-	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
-		if i > maxExact || i < -maxExact {
-			return i, true
-		}
-		return float64(i), true
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, false
-	}
-	if f == 0 {
-		f = 0 // not minus zero
-	}
-	return f, true
-}
-
-// text reads a text; numbers and the like keep their spelling.
-func (r *reader) text(n *yaml.Node, what string) string {
-	if n.Kind != yaml.ScalarNode {
-		r.shape(n, what, "a text")
-		return ""
-	}
-	if isNull(n) {
-		return ""
-	}
-	return n.Value
-}
-
-// truth reads a boolean, in YAML's older spellings too.
-func (r *reader) truth(n *yaml.Node, what string) bool {
-	if n.Kind == yaml.ScalarNode {
-		switch strings.ToLower(n.Value) {
-		case "true", "yes", "on":
-			return true
-		case "false", "no", "off":
-			return false
-		}
-	}
-	r.shape(n, what, "true or false")
-	return false
-}
-
-// dict reads a mapping with free keys.
-func (r *reader) dict(n *yaml.Node, what string) map[string]any {
-	if isNull(n) {
-		return nil
-	}
-	m, ok := r.value(n).(map[string]any)
-	if !ok {
-		r.shape(n, what, "a mapping")
-	}
-	return m
 }
 
 // unknown reports a key that is not known at its place.

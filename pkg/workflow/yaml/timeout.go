@@ -23,17 +23,17 @@ const (
 )
 
 // delayInput gives the input of Delay that says how long.
-func (r *reader) delayInput() (workflow.InputDescriptor, bool) {
-	if d := r.types.ByType(delayType); d != nil {
+func delayInput(types workflow.Types) workflow.InputDescriptor {
+	if d := types.ByType(delayType); d != nil {
 		if in, ok := d.Input(timeSpan); ok {
-			return in, true
+			return in
 		}
 	}
-	return workflow.InputDescriptor{Name: timeSpan, Type: "TimeSpan"}, false
+	return workflow.InputDescriptor{Name: timeSpan, Type: "TimeSpan"}
 }
 
 // wrapTimeout gives the finished activity, inside a Fork if it has a timeout.
-func (b *building) wrapTimeout(at spot) *workflow.Activity {
+func (b *building) wrapTimeout() *workflow.Activity {
 	if b.timeout.IsZero() {
 		if b.onTimeout != nil {
 			b.problem("missing-timeout", b.onTimeout.key, "onTimeout needs a timeout beside it, such as timeout: 48h")

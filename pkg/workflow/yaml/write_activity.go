@@ -14,8 +14,7 @@ func (w *writer) activity(a *workflow.Activity, at spot) *yaml.Node {
 		late := a.Activities[1]
 		m := w.mapped(inner, at, at.derive(inner.Type))
 		delay := late.Activities[0].Inputs[timeSpan]
-		in, _ := (&reader{types: w.types}).delayInput()
-		put(m, "timeout", w.expression(delay, in))
+		put(m, "timeout", w.expression(delay, delayInput(w.types)))
 		if len(late.Activities) > 1 {
 			put(m, "onTimeout", w.children(late.Activities[1:], late.ID))
 		}

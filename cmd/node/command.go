@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// newCommand is the root command. It runs a node; subcommands will hang off it.
+func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:           "weft",
+		Short:         "Run one node of a Weft cluster",
+		Version:       version(),
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := layer(cmd.Flags(), environ); err != nil {
+				return err
+			}
+			log, text, err := newLogger(stderr, s.logLevel, s.logFormat)
+			if err != nil {
+				return err
+			}
+			log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
+			s.node.Logger, s.node.Lines, s.node.Version = log, stdout, version()
+			return run(cmd.Context(), s.node, log, func(n *node.Node) {
+				if text {
+					fmt.Fprintf(stderr, "\n  %s\n\n", n.Try(cmd.Context()))
+				}
+			})
+		},
+	}
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	s.flags(cmd.Flags())
+	return cmd
+}
+
+// run runs a node until it is told to stop.
+func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*node.Node)) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case got := <-signals:
+				if !first {
+					log.Error("stopped at once by a second signal", slog.String("signal", got.String()))
+					os.Exit(1)
+				}
+				stop(fmt.Errorf("got signal %v", got))
+			case <-over:
+				return
+			}
+		}
+	}()
+	n, err := node.New(ctx, cfg)
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // told to stop while starting
+		}
+		return err
+	}
+	return n.Run(ctx, ready)
+}
+
+// newLogger makes the log; text tells whether people read it.
+func newLogger(w io.Writer, level, format string) (log *slog.Logger, text bool, err error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, false, fmt.Errorf("log-level is %q; it must be debug, info, warn or error", level)
+	}
+	if format == "" {
+		format = "json"
+		if isTerminal(w) {
+			format = "text"
+		}
+	}
+	opts := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), false, nil
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), true, nil
+	}
+	return nil, false, fmt.Errorf("log-format is %q; it must be text or json", format)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// stamped is set by the linker for releases.
+var stamped string
+
+func version() string {
+	if stamped != "" {
+		return stamped
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	var revision string
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			revision = s.Value[:min(12, len(s.Value))]
+		}
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	return cmp.Or(revision, "devel")
+}

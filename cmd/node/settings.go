@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// settings is the configuration as the user gives it.
+type settings struct {
+	node      node.Config
+	logLevel  string
+	logFormat string
+	config    string
+}
+
+// flags declares every setting once; the environment and the file know the same
+// names. Defaults that depend on others are pkg/node's.
+func (s *settings) flags(fs *pflag.FlagSet) {
+	n := &s.node
+	fs.StringVar(&n.HTTPAddr, "http-addr", "127.0.0.1:8080", "listen here; port 0 picks one")
+	fs.StringVar(&n.AdvertiseAddr, "advertise-addr", "", "host:port under which other nodes reach this one (default: where it listens)")
+	fs.StringVar(&n.PublicURL, "public-url", "", "URL under which people reach the cluster, for links")
+	fs.StringVar(&n.DataDir, "data-dir", "./weft-data", "data of the embedded etcd")
+	fs.StringSliceVar(&n.EtcdEndpoints, "etcd-endpoints", nil, "etcd members, separated by commas (default: embedded etcd in the data directory)")
+	fs.StringVar(&n.EtcdCACert, "etcd-cacert", "", "PEM file with the authorities that sign etcd's certificates")
+	fs.StringVar(&n.EtcdCert, "etcd-cert", "", "PEM file with the client certificate for etcd")
+	fs.StringVar(&n.EtcdKey, "etcd-key", "", "PEM file with the key of etcd-cert")
+	fs.StringVar(&n.EtcdUser, "etcd-user", "", "user at etcd")
+	fs.StringVar(&n.EtcdPasswordFile, "etcd-password-file", "", "file with the password of etcd-user")
+	fs.StringVar(&n.Cluster, "cluster", "default", "name of the cluster: the root of its keys in etcd")
+	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
+	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")
+	fs.DurationVar(&n.SessionTTL, "session-ttl", 10*time.Second, "after this time without an answer a node counts as dead")
+	fs.DurationVar(&n.DrainDelay, "drain-delay", 5*time.Second, "not ready but serving before the node stops taking work")
+	fs.DurationVar(&n.DrainTimeout, "drain-timeout", 30*time.Second, "time for running work to finish at the end")
+	fs.StringVar(&n.Coordination, "coordination", "distributed", "distributed, or local: this node is alone and takes no locks in etcd")
+	fs.BoolVar(&n.AllowPrivateAddresses, "allow-private-addresses", false, "activities may call loopback and private networks")
+	fs.BoolVar(&n.Insecure, "insecure", false, "listen beyond loopback without authentication")
+	fs.StringVar(&n.TLSCert, "tls-cert", "", "PEM file with the certificate of the API")
+	fs.StringVar(&n.TLSKey, "tls-key", "", "PEM file with the key of tls-cert")
+	fs.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+	fs.StringVar(&s.logFormat, "log-format", "", "text or json (default: json unless standard error is a terminal)")
+	fs.StringVar(&s.config, configFlag, "", "YAML or JSON file with settings")
+	fs.SortFlags = false
+}
+
+const configFlag = "config"
+
+// envPrefix starts the name of every environment variable of ours.
+const envPrefix = "WEFT_"
+
+// layer fills in what the command line does not say, from the environment and
+// then from the file. pflag parses all values, so that a wrong one reads the
+// same wherever it comes from.
+func layer(fs *pflag.FlagSet, environ func() []string) error {
+	k := koanf.New(".")
+	fromEnv := env.Provider("", env.Opt{Prefix: envPrefix, EnvironFunc: environ, TransformFunc: func(name, value string) (string, any) {
+		key := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+		if value == "" || fs.Lookup(key) == nil {
+			return "", nil
+		}
+		return key, value
+	}})
+	if err := k.Load(fromEnv, nil); err != nil {
+		return fmt.Errorf("read the environment: %w", err)
+	}
+	name := k.String(configFlag)
+	if f := fs.Lookup(configFlag); f.Changed {
+		name = f.Value.String()
+	}
+	settingsFile := koanf.New("\x00") // no key has structure
+	if name != "" {
+		if err := settingsFile.Load(file.Provider(name), yaml.Parser()); err != nil {
+			return fmt.Errorf("read the configuration file %s: %w", name, err)
+		}
+	}
+	fileValues, err := checkFile(fs, name, settingsFile.Raw())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || f.Name == configFlag {
+			return
+		}
+		switch {
+		case k.Exists(f.Name):
+			if err := fs.Set(f.Name, k.String(f.Name)); err != nil {
+				errs = append(errs, fmt.Errorf("environment variable %s: %w", envName(f.Name), err))
+			}
+		case fileValues[f.Name] != nil:
+			if err := fs.Set(f.Name, *fileValues[f.Name]); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// checkFile refuses keys that do not exist and values that are no scalars or
+// lists of them.
+func checkFile(fs *pflag.FlagSet, name string, raw map[string]any) (map[string]*string, error) {
+	values := map[string]*string{}
+	var errs []error
+	for key, v := range raw {
+		if fs.Lookup(key) == nil || key == configFlag || slices.Contains(commandFlags, key) {
+			errs = append(errs, fmt.Errorf("%s: there is no setting %q; weft --help lists them", name, key))
+			continue
+		}
+		text, err := scalar(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %s: %w", name, key, err))
+			continue
+		}
+		values[key] = &text
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return values, errors.Join(errs...)
+}
+
+// commandFlags are cobra's own and no settings.
+var commandFlags = []string{"help", "version"}
+
+func scalar(v any) (string, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return "", errors.New("it must be a value, not a mapping")
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			part, err := scalar(e)
+			if err != nil {
+				return "", err
+			}
+			parts[i] = part
+		}
+		return strings.Join(parts, ","), nil
+	case nil:
+		return "", errors.New("it has no value")
+	default:
+		return fmt.Sprint(v), nil
+	}
+}
+
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// resolved lists every setting for the log, secrets masked.
+func resolved(fs *pflag.FlagSet) []any {
+	var out []any
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(commandFlags, f.Name) {
+			out = append(out, slog.String(f.Name, mask(f)))
+		}
+	})
+	return out
+}
+
+// mask hides passwords inside of URLs; no setting holds a secret itself, only
+// names of files.
+func mask(f *pflag.Flag) string {
+	if s, ok := f.Value.(pflag.SliceValue); ok {
+		parts := s.GetSlice()
+		for i, p := range parts {
+			parts[i] = maskURL(p)
+		}
+		return strings.Join(parts, ",")
+	}
+	return maskURL(f.Value.String())
+}
+
+func maskURL(s string) string {
+	if u, err := url.Parse(s); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package activities_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// genActivity draws a tree of activities of many kinds, some of which fail.
+func genActivity(t *rapid.T, depth int) *workflow.Activity {
+	leaf := rapid.SampledFrom([]string{"line", "event", "delay", "child", "publish", "set", "task", "bulk", "fault", "break", "newid", "complete", "correlate"})
+	node := rapid.SampledFrom([]string{"seq", "parallel", "fork", "if", "for", "each", "pareach", "flow"})
+	kids := func() []*workflow.Activity {
+		var out []*workflow.Activity
+		for range rapid.IntRange(0, 3).Draw(t, "kids") {
+			out = append(out, genActivity(t, depth-1))
+		}
+		return out
+	}
+	if depth <= 0 || rapid.Bool().Draw(t, "leaf") {
+		switch leaf.Draw(t, "kind") {
+		case "event":
+			return wait(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "event"))
+		case "delay":
+			return act("Delay", inputs{"timeSpan": lit("5s")})
+		case "child":
+			return act("ExecuteWorkflow", inputs{"workflowDefinitionId": lit("c"), "waitForCompletion": lit(rapid.Bool().Draw(t, "wait"))})
+		case "publish":
+			return act("PublishEvent", inputs{"eventName": lit("a"), "payload": lit(map[string]any{"x": 1, "y": 2.5, "z": nil})})
+		case "set":
+			return act("SetVariable", inputs{"variable": lit("v"), "value": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); n, _ := v.(int64); return n + 1, nil })})
+		case "task":
+			return act("RunTask", inputs{"taskName": lit("t")})
+		case "bulk":
+			return act("BulkDispatchWorkflows", inputs{"workflowDefinitionId": lit("c"), "items": lit([]any{1, "x"}), "waitForCompletion": lit(true)})
+		case "fault":
+			return act("Fault", inputs{"message": lit("bad")})
+		case "break":
+			return act("Break", nil)
+		case "complete":
+			return act("Complete", nil)
+		case "newid":
+			return lineOf(expr(func(s engine.Scope) (any, error) { return s.NewID() + s.Now().String(), nil }))
+		case "correlate":
+			return act("Correlate", inputs{"correlationId": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})
+		}
+		return line("x")
+	}
+	items := lit([]any{1, "two", 3.5})
+	switch node.Draw(t, "kind") {
+	case "parallel":
+		return act("Parallel", nil, kids()...)
+	case "fork":
+		return act("Fork", inputs{"joinMode": lit("WaitAny")}, kids()...)
+	case "if":
+		return port(act("If", inputs{"condition": lit(rapid.Bool().Draw(t, "if"))}), "then", seq(kids()...))
+	case "for":
+		return body(act("For", inputs{"end": lit(2)}), kids()...)
+	case "each":
+		return body(act("ForEach", inputs{"items": items}), kids()...)
+	case "pareach":
+		return body(act("ParallelForEach", inputs{"items": items}), kids()...)
+	case "flow":
+		return act("Flowchart", nil, kids()...)
+	}
+	return seq(kids()...)
+}
+
+// number gives every flowchart activity a stable id and draws its connections.
+func number(t *rapid.T, r *workflow.Activity) {
+	n := 0
+	var charts []*workflow.Activity
+	workflow.Walk(r, func(a, _ *workflow.Activity, _ int) bool {
+		n++
+		a.ID = fmt.Sprint("n", n)
+		if a.Type == "Elsa.Flowchart" {
+			charts = append(charts, a)
+		}
+		return true
+	})
+	for _, f := range charts {
+		k := len(f.Activities)
+		for range rapid.IntRange(0, 2*k).Draw(t, "connections") {
+			from, to := rapid.IntRange(0, k-1).Draw(t, "from"), rapid.IntRange(0, k-1).Draw(t, "to")
+			if from < to || rapid.IntRange(0, 9).Draw(t, "back") == 0 {
+				f.Connections = append(f.Connections, workflow.Connection{Source: f.Activities[from].ID, Target: f.Activities[to].ID})
+			}
+		}
+	}
+}
+
+// TestEqualInputsGiveEqualBytes runs a random workflow with random commands
+// twice: once in one burst that stays in memory, and once encoded and loaded
+// between any two commands. Every commit must be the same to the byte, and a
+// third run, which drops each burst once before repeating it, too.
+func TestEqualInputsGiveEqualBytes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := seq(genActivity(t, 3), genActivity(t, 3))
+		number(t, r)
+		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}}}
+		def.Options.IncidentStrategy = rapid.SampledFrom([]string{"", "ContinueWithIncidents"}).Draw(t, "strategy")
+		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecuting"}).Draw(t, "commit")
+		prog, problems := engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		seed := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "commands")
+		inMemory := history(t, prog, seed, false, false)
+		loaded := history(t, prog, seed, true, false)
+		repeated := history(t, prog, seed, true, true)
+		for i := range inMemory {
+			if inMemory[i] != loaded[i] || loaded[i] != repeated[i] {
+				t.Fatalf("commit %d differs:\n1: %s\n2: %s\n3: %s", i, inMemory[i], loaded[i], repeated[i])
+			}
+		}
+	})
+}
+
+// history runs an instance through commands and gives every commit as JSON.
+func history(t *rapid.T, prog *engine.Program, seed []int, load, repeat bool) []string {
+	clock := t0
+	env := engine.Env{Now: func() time.Time { return clock }, Head: func(string) (int, bool) { return 1, true }, Limits: engine.Limits{Activities: 300}}
+	b, err := engine.New(prog, "i", &workflow.Start{Input: map[string]any{"n": 1.0}}, t0, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	h, state := commit(t, b, &out)
+	do := func(cmd workflow.Command) engine.Outcome {
+		if load {
+			if b, err = engine.Load(prog, h, state, env); err != nil {
+				t.Fatalf("%v\n%s", err, state)
+			}
+		}
+		if repeat { // a burst that was never committed leaves no trace
+			if _, err := b.Run(t.Context(), cmd); err != nil {
+				t.Fatal(err)
+			}
+			if b, err = engine.Load(prog, h, state, env); err != nil {
+				t.Fatal(err)
+			}
+		}
+		oc, err := b.Run(t.Context(), cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, state = commit(t, b, &out)
+		return oc
+	}
+	run := func(cmd workflow.Command) {
+		for oc := do(cmd); oc == engine.CommitFirst; {
+			oc = do(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue})
+		}
+	}
+	run(workflow.Command{ID: "start", Kind: workflow.CommandStart})
+	for i, s := range seed {
+		clock = clock.Add(time.Second)
+		cmd := workflow.Command{ID: fmt.Sprint("c", i), Kind: workflow.CommandResume}
+		switch {
+		case s < 100:
+			cmd.Kind = workflow.CommandRetry
+		case s < 130:
+			cmd.Kind = workflow.CommandCancel
+		case len(h.Bookmarks) > 0:
+			cmd.Bookmark = h.Bookmarks[s%len(h.Bookmarks)].ID
+			cmd.Input = map[string]any{"payload": s, "WorkflowSubStatus": "Finished"}
+		}
+		run(cmd)
+	}
+	return out
+}
+
+func commit(t *rapid.T, b *engine.Burst, out *[]string) (workflow.Instance, []byte) {
+	res, err := b.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := b.Result()
+	one, _ := json.Marshal(res)
+	two, _ := json.Marshal(again)
+	if string(one) != string(two) {
+		t.Fatalf("two calls of Result differ:\n%s\n%s", one, two)
+	}
+	*out = append(*out, string(one)+string(res.State))
+	b.Committed()
+	raw, _ := json.Marshal(res.Instance)
+	var h workflow.Instance
+	if err := json.Unmarshal(raw, &h); err != nil {
+		t.Fatal(err)
+	}
+	return h, res.State
+}

@@ -1,0 +1,110 @@
+package activities_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestTimersWait(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		a   *workflow.Activity
+		due time.Time // zero: it does not wait
+	}{
+		"delay":          {act("Delay", inputs{"timeSpan": lit("00:00:05")}), t0.Add(5 * time.Second)},
+		"delay, ISO":     {act("Delay", inputs{"timeSpan": lit("P1DT2H")}), t0.Add(26 * time.Hour)},
+		"delay, Go":      {act("Delay", inputs{"timeSpan": expr(func(engine.Scope) (any, error) { return "1d12h", nil })}), t0.Add(36 * time.Hour)},
+		"delay, none":    {act("Delay", inputs{"timeSpan": lit("0s")}), time.Time{}},
+		"timer":          {act("Timer", inputs{"interval": lit("10m")}), t0.Add(10 * time.Minute)},
+		"start at":       {act("StartAt", inputs{"dateTime": lit("2026-03-01T13:00:00+00:30")}), t0.Add(30 * time.Minute)},
+		"start at, past": {act("StartAt", inputs{"dateTime": lit("2020-01-01")}), time.Time{}},
+		"cron":           {act("Cron", inputs{"cronExpression": lit("0 30 * * * *")}), t0.Add(30 * time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, root(seq(line("WriteLine1"), named("timer", c.a), line("WriteLine2"))))
+			if c.due.IsZero() {
+				b.wantStatus(workflow.Finished)
+				return
+			}
+			bm := b.header.Bookmarks[0]
+			if bm.DueAt == nil || !bm.DueAt.Equal(c.due) {
+				t.Errorf("due at %v, want %s", bm.DueAt, c.due)
+			}
+			b.wantStatus(workflow.Suspended).wantLines("WriteLine1")
+			b.resume("timer", nil)
+			b.wantStatus(workflow.Finished).wantLines("WriteLine1", "WriteLine2")
+		})
+	}
+}
+
+func TestTimersAsTriggers(t *testing.T) {
+	t.Parallel()
+	trigger := func(id string, a *workflow.Activity) *workflow.Activity { a.ID, a.CanStart = id, true; return a }
+	def := root(flow("timer -> x, cron -> x, at -> x",
+		trigger("timer", act("Timer", inputs{"interval": lit("30s")})),
+		trigger("cron", act("Cron", inputs{"cronExpression": varExpr("when")})),
+		trigger("at", act("StartAt", inputs{"dateTime": lit("2026-05-01T00:00:00Z")})),
+		say("x"),
+	))
+	def.Variables = []workflow.Variable{{Name: "when", Value: "0 0 12 L * *"}}
+	for _, id := range []string{"timer", "cron", "at"} {
+		b := start(t, def, withTrigger(id, nil)).wantStatus(workflow.Finished).wantLines("x")
+		tr := b.prog.Triggers()
+		if len(tr) != 3 || tr[0].Every != 30*time.Second || tr[1].Cron != "0 0 12 L * *" || tr[2].At == nil || !tr[2].At.Equal(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("triggers %+v", tr)
+		}
+	}
+}
+
+func TestTriggerProblems(t *testing.T) {
+	t.Parallel()
+	trigger := func(a *workflow.Activity) *workflow.Activity { a.CanStart = true; return a }
+	def := root(seq(
+		trigger(act("Timer", inputs{"interval": lit("5ms")})),
+		trigger(act("Cron", inputs{"cronExpression": lit("* * * * *")})),
+		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 31 2 *")})),
+		trigger(act("Cron", inputs{"cronExpression": lit("TZ=Asia/Tokyo 0 0 0 1 1 *")})),
+		trigger(act("Event", inputs{"eventName": inputExpr("name")})),
+		trigger(act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("a/{b")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("a"), "supportedMethods": lit([]any{"LOOK"})})),
+		trigger(line("x")),
+	))
+	def.Inputs = []workflow.Input{{Name: "name"}}
+	p := compileProblems(t, def)
+	wantProblem(t, p, "bad-literal", "at least 1s")
+	wantProblem(t, p, "bad-cron", "exactly 6 fields")
+	wantProblem(t, p, "bad-cron", "no time that ever comes")
+	wantProblem(t, p, "bad-cron", "times are UTC")
+	wantProblem(t, p, "trigger-not-constant", "event1")
+	wantProblem(t, p, "trigger-not-constant", "event2")
+	wantProblem(t, p, "bad-route", "{b")
+	wantProblem(t, p, "bad-route", "LOOK")
+	wantProblem(t, p, "not-a-trigger", "writeLine1")
+	if len(p) != 9 {
+		t.Errorf("%d problems:\n%v", len(p), p)
+	}
+}
+
+func TestNextCron(t *testing.T) {
+	t.Parallel()
+	for expr, want := range map[string]string{
+		"0 0 * * * *":       "2026-03-01T13:00:00Z",
+		"30 * * * * *":      "2026-03-01T12:00:30Z",
+		"0 0 8 * * MON-FRI": "2026-03-02T08:00:00Z",
+		"0 0 12 L * *":      "2026-03-31T12:00:00Z",
+		"0 0 0 15W * *":     "2026-03-16T00:00:00Z",
+		"0 0 0 * * FRI#2":   "2026-03-13T00:00:00Z",
+		"0 0 0 13 * FRI":    "2026-03-13T00:00:00Z", // both have to hold, as in Cronos
+	} {
+		got, err := activities.NextCron(expr, t0)
+		if err != nil || got.Format(time.RFC3339) != want {
+			t.Errorf("%s: %s, %v; want %s", expr, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+// Package httpapi is the HTTP face of a node: it decodes and checks a request,
+// makes one call down, and maps the result. The outward contract (routes,
+// shapes, status codes) is in docs/api.md and, for machines, in /openapi.json,
+// which is built from the same table of routes that serves them.
+//
+// Guaranteed: every answer of the API that is not a success is
+// application/problem+json with a stable code, from the one table in
+// problems.go; 200 and 201 mean applied, 202 means durably accepted, and after
+// any other answer the caller may repeat with the same Idempotency-Key. No
+// request body is read beyond its limit. What a client sent is never echoed into
+// a metric label. A cause that is not meant for the caller goes to the log with
+// the request's id and never into the answer.
+//
+// Not guaranteed: that an answer arrives. A request that got none may have been
+// applied; repeat it with the same key. There are no credentials yet: whoever
+// reaches the listener may do everything.
+//
+// # Concurrency
+//
+// An [API] is made once and serves any number of requests. Handlers hold no
+// state and start no goroutine. [API.Drain] may be called at any time from any
+// goroutine; from then on waiting requests answer with what they have, and new
+// ones get 503.
+package httpapi

@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// endpointPrefix is where HTTP endpoints live that definitions declare.
+const endpointPrefix = "/workflows/"
+
+// endpointRoute is the one route of all endpoints. It is not in the table: the
+// mux would clean paths that belong to the definitions.
+var endpointRoute = route{kind: starts, serve: (*call).endpoint, anyQuery: true}
+
+// codeFaulted says that the workflow behind an endpoint faulted before it wrote
+// an answer.
+const codeFaulted workflow.Code = "instance-faulted"
+
+func (c *call) endpoint() (reply, error) {
+	if !utf8.Valid(c.body) {
+		return reply{}, workflow.Fail(codeMediaType, "endpoints take text and JSON; this body is binary")
+	}
+	req := runtime.EndpointRequest{
+		Method: c.r.Method, Path: strings.TrimPrefix(c.r.URL.Path, endpointPrefix),
+		Query: values(c.query), Headers: endpointHeaders(c.r.Header),
+		Body: string(c.body), ParsedBody: c.parsedBody(),
+		CorrelationID: cmp.Or(c.r.Header.Get("X-Correlation-Id"), c.query.Get("correlationId")),
+		InstanceID:    cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),
+	}
+	if err := checkIDs([2]string{"workflowInstanceId", req.InstanceID}); err != nil {
+		return reply{}, err
+	}
+	if err := checkNames([2]string{"correlationId", req.CorrelationID}); err != nil {
+		return reply{}, err
+	}
+	var err error
+	if req.Key, err = c.key(); err != nil {
+		return reply{}, err
+	}
+	res, err := c.api.cfg.Runtime.Endpoint(c.r.Context(), req)
+	if err != nil {
+		return reply{}, err
+	}
+	if res.Response != nil {
+		return c.written(res.Response)
+	}
+	if err := c.faulted(res.Result); err != nil {
+		return reply{}, err
+	}
+	return c.viewSent(res.Result), nil
+}
+
+// faulted looks whether there is no response because the workflow faulted.
+func (c *call) faulted(res runtime.SendResult) error {
+	if res.Accepted() || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome == runtime.Refused {
+		return nil
+	}
+	in, err := c.api.cfg.Runtime.Instance(c.r.Context(), res.Outcomes[0].InstanceID)
+	if err != nil || in.SubStatus != workflow.Faulted {
+		return nil //nolint:nilerr // it was applied; that this look failed changes nothing
+	}
+	return workflow.Fail(codeFaulted, fmt.Sprintf("instance %s faulted before it answered; GET %s shows its incidents", in.ID, instancePath(in.ID)))
+}
+
+// written sends what the workflow wrote, without the headers that are the
+// server's own business.
+func (c *call) written(res *workflow.Response) (reply, error) {
+	if res.Status != 0 && (res.Status < 200 || res.Status > 599) {
+		return reply{}, workflow.Fail(codeFaulted, fmt.Sprintf("the workflow answered with status %d, which is none", res.Status))
+	}
+	h := c.w.Header()
+	h.Del("Content-Security-Policy") // the page is the definition's, and so is its policy
+	h.Del("Cache-Control")
+	answer := reply{status: res.Status, raw: res.Body, rawType: res.ContentType, headers: map[string]string{}}
+	for name, value := range res.Headers {
+		if !ownHeaders[http.CanonicalHeaderKey(name)] && validHeader(name, value) {
+			answer.headers[name] = value
+		}
+	}
+	if answer.rawType == "" && len(res.Body) > 0 {
+		answer.rawType = "text/plain; charset=utf-8"
+	}
+	return answer, nil
+}
+
+// ownHeaders are about the connection or this node.
+var ownHeaders = map[string]bool{
+	"Connection": true, "Content-Length": true, "Date": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true,
+	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "X-Request-Id": true, "X-Content-Type-Options": true,
+}
+
+func validHeader(name, value string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) &&
+		!strings.ContainsAny(value, "\r\n\x00")
+}
+
+// endpointHeaders are what the workflow sees. Credentials are not among them:
+// they would be kept in the instance's state.
+func endpointHeaders(h http.Header) map[string]any {
+	shown := h.Clone()
+	for _, secret := range []string{"Authorization", "Proxy-Authorization", "Cookie"} {
+		shown.Del(secret)
+	}
+	return values(url.Values(shown))
+}
+
+// values gives one value as itself and several as a list.
+func values(v url.Values) map[string]any {
+	out := make(map[string]any, len(v))
+	for name, all := range v {
+		if len(all) == 1 {
+			out[name] = all[0]
+			continue
+		}
+		list := make([]any, len(all))
+		for i := range all {
+			list[i] = all[i]
+		}
+		out[name] = list
+	}
+	return out
+}
+
+// parsedBody is the body as JSON or a form, nil if it is neither.
+func (c *call) parsedBody() any {
+	if len(c.body) == 0 {
+		return nil
+	}
+	if typ := c.mediaType(); typ == formType && !looksJSON(c.body) {
+		form, err := url.ParseQuery(string(c.body))
+		if err != nil {
+			return nil
+		}
+		return values(form)
+	}
+	if scanJSON(c.body) != nil {
+		return nil
+	}
+	var v any
+	dec := json.NewDecoder(strings.NewReader(string(c.body)))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		return nil
+	}
+	return plainNumber(v)
+}
+
+func looksJSON(body []byte) bool {
+	s := strings.TrimSpace(string(body))
+	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
+}

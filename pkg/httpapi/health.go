@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+type healthView struct {
+	Status string `json:"status"`
+	NodeID string `json:"nodeId"`
+}
+
+func (a *API) healthRoutes() []route {
+	scrape := promhttp.HandlerFor(a.cfg.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	return []route{
+		{method: "GET", path: "/livez", bare: true, name: "live", tag: "health", kind: open,
+			summary: "The process answers; never asks etcd", answers: map[int]any{200: healthView{}},
+			serve: func(*call) (reply, error) { return reply{body: healthView{"live", a.cfg.NodeID}}, nil }},
+		{method: "GET", path: "/readyz", bare: true, name: "ready", tag: "health", kind: open,
+			summary: "The node takes work; else 503 says why not", answers: map[int]any{200: healthView{}, 503: problemView{}},
+			serve: (*call).ready},
+		{method: "GET", path: "/metrics", bare: true, name: "metrics", tag: "health", kind: open,
+			summary: "Prometheus metrics", answers: map[int]any{200: textOf{"text/plain"}},
+			serve: func(c *call) (reply, error) { return reply{handler: scrape}, nil }},
+		{method: "GET", path: "/openapi.json", bare: true, name: "openapi", tag: "health", kind: open,
+			summary: "This document", answers: map[int]any{200: textOf{"application/json"}},
+			serve: func(*call) (reply, error) { return reply{raw: a.document, rawType: "application/json"}, nil }},
+	}
+}
+
+func (c *call) ready() (reply, error) {
+	if err := c.api.cfg.Ready(); err != nil {
+		return reply{}, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "not ready: " + err.Error()}
+	}
+	return reply{body: healthView{"ready", c.api.cfg.NodeID}}, nil
+}
+
+var _ http.Handler = (*API)(nil)

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// exchange is what the layers of one request tell each other.
+type exchange struct {
+	id    string
+	route string // the pattern that matched, "" while none has
+}
+
+type exchangeKey struct{}
+
+func requestID(r *http.Request) string { return exchangeOf(r).id }
+
+func routeOf(r *http.Request) string { return exchangeOf(r).route }
+
+func exchangeOf(r *http.Request) *exchange {
+	if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
+		return x
+	}
+	return &exchange{}
+}
+
+// ServeHTTP is the whole chain: it numbers the request, guards, counts and logs
+// it, and hands it to its route.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	x := &exchange{id: incomingID(r)}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	out := &recorder{ResponseWriter: w}
+	setSecurityHeaders(out.Header())
+	out.Header().Set("X-Request-Id", x.id)
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.panicked(out, r, cause)
+		}
+		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), time.Since(start))
+		a.log.DebugContext(r.Context(), "request answered", slog.String("requestId", x.id), slog.String("method", r.Method),
+			slog.String("route", x.route), slog.Int("status", out.code()), slog.Int64("bytes", out.bytes),
+			slog.Duration("took", time.Since(start)), slog.String("remote", r.RemoteAddr))
+	}()
+	a.direct(out, r)
+}
+
+// direct finds who answers. What a definition declares below /workflows/ may
+// have any path, so it does not go through the mux, which would clean it.
+func (a *API) direct(w http.ResponseWriter, r *http.Request) {
+	p := r.URL.EscapedPath()
+	switch {
+	case strings.HasPrefix(p, endpointPrefix):
+		exchangeOf(r).route = endpointPrefix + "…"
+		a.run(&endpointRoute, w, r)
+	case p != "/" && path.Clean(p) != p:
+		// The mux would redirect, and a redirected POST becomes a GET.
+		a.fail(w, r, noRoute(r))
+	default:
+		a.mux.ServeHTTP(w, r)
+	}
+}
+
+func noRoute(r *http.Request) error {
+	return workflow.Fail(codeNotFound, fmt.Sprintf("there is no route %s; GET /openapi.json lists them", shorten(r.URL.EscapedPath())))
+}
+
+// panicked answers 500 for a bug in a handler; the stack goes to the log.
+func (a *API) panicked(w *recorder, r *http.Request, cause any) {
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause) // net/http's own way to drop a connection
+	}
+	a.log.ErrorContext(r.Context(), "request panicked", slog.String("requestId", requestID(r)), slog.String("route", routeOf(r)),
+		slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+	if w.status == 0 {
+		a.fail(w, r, workflow.Fail(workflow.CodeInternal, "something went wrong inside the node; its log has the request's id"))
+	}
+}
+
+// incomingID takes the id that a proxy gave, or makes one.
+func incomingID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); workflow.CheckID("X-Request-Id", id) == nil {
+		return id
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+func setSecurityHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// admit takes a place among the requests in flight. Starts have fewer places
+// than the rest, so that overload sheds new work before work that exists.
+func (a *API) admit(k kind) (leave func(), err error) {
+	if a.isDraining() {
+		return nil, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is shutting down; ask another one", RetryAfter: time.Second}
+	}
+	if err := a.cfg.Session.Ready(); err != nil {
+		return nil, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node has no session with etcd", RetryAfter: time.Second, Err: err}
+	}
+	busy := &workflow.Error{Code: workflow.CodeBusy, Detail: "too many requests are in flight on this node", RetryAfter: time.Second}
+	select {
+	case a.places <- struct{}{}:
+	default:
+		return nil, busy
+	}
+	if k != starts {
+		return func() { <-a.places }, nil
+	}
+	select {
+	case a.startPlaces <- struct{}{}:
+		return func() { <-a.startPlaces; <-a.places }, nil
+	default:
+		<-a.places
+		return nil, busy
+	}
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}

@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// prefix is where the API lives.
+const prefix = "/api/v1"
+
+// kind says what a route does to the cluster.
+type kind int
+
+const (
+	open    kind = iota // answers also without a session, and is never refused
+	reads               // looks
+	changes             // changes something that exists
+	starts              // makes new work
+)
+
+// route is one line of the outward contract: it serves the requests and is what
+// openapi.json is made from.
+type route struct {
+	method, path string // path as the mux reads it, below prefix unless bare
+	bare         bool
+	name         string // operationId
+	summary      string
+	kind         kind
+	tag          string
+
+	query      []param
+	anyQuery   bool // and any other
+	idempotent bool // takes Idempotency-Key
+	waits      bool // takes Prefer: wait
+	ifMatch    bool
+
+	body     any    // zero value of the request body; nil: none
+	bodyDoc  string // for a body that is not plain JSON
+	maxBody  int64  // 0: the configured limit
+	answers  map[int]any
+	problems []workflow.Code // beside those that every route can answer
+
+	serve func(*call) (reply, error)
+}
+
+// param is one query parameter.
+type param struct {
+	name, typ, doc string
+	values         []string // if only these
+}
+
+func (rt *route) fullPath() string {
+	if rt.bare {
+		return rt.path
+	}
+	return prefix + rt.path
+}
+
+// mount builds the mux from the table: each route, and for each path an answer
+// to the methods that it does not have.
+func (a *API) mount() *http.ServeMux {
+	mux := http.NewServeMux()
+	methods := map[string][]string{}
+	for i := range a.routes {
+		rt := &a.routes[i]
+		mux.HandleFunc(rt.method+" "+rt.fullPath(), func(w http.ResponseWriter, r *http.Request) {
+			exchangeOf(r).route = rt.fullPath()
+			a.run(rt, w, r)
+		})
+		methods[rt.fullPath()] = append(methods[rt.fullPath()], rt.method)
+	}
+	for p, has := range methods {
+		if covered(p, methods) {
+			continue
+		}
+		if slices.Contains(has, http.MethodGet) {
+			has = append(has, http.MethodHead)
+		}
+		slices.Sort(has)
+		allow := strings.Join(has, ", ")
+		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) {
+			exchangeOf(r).route = p
+			w.Header().Set("Allow", allow)
+			a.fail(w, r, workflow.Fail(codeMethodNotAllowed, "this route takes "+allow))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, noRoute(r)) })
+	return mux
+}
+
+// covered tells whether another path with a parameter matches this one, such as
+// /definitions/{id} and /definitions/refresh. Then that one's answer has to do:
+// the mux refuses both as ambiguous.
+func covered(p string, methods map[string][]string) bool {
+	parts := strings.Split(p, "/")
+	for other := range methods {
+		theirs := strings.Split(other, "/")
+		if other == p || len(theirs) != len(parts) {
+			continue
+		}
+		matches := true
+		for i := range parts {
+			matches = matches && (theirs[i] == parts[i] || strings.HasPrefix(theirs[i], "{"))
+		}
+		if matches {
+			return true
+		}
+	}
+	return false
+}
+
+// run is one request to a route of the table.
+func (a *API) run(rt *route, w http.ResponseWriter, r *http.Request) {
+	if rt.kind != open {
+		leave, err := a.admit(rt.kind)
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		defer leave()
+	}
+	c := &call{api: a, w: w, r: r, query: r.URL.Query()}
+	answer, err := a.answer(rt, c)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	if answer.handler != nil {
+		answer.handler.ServeHTTP(w, r)
+		return
+	}
+	a.write(w, r, answer)
+}
+
+func (a *API) answer(rt *route, c *call) (reply, error) {
+	if err := c.checkQuery(rt); err != nil && !rt.anyQuery {
+		return reply{}, err
+	}
+	limit := rt.maxBody
+	if limit == 0 {
+		limit = a.cfg.MaxBody
+	}
+	ctl := http.NewResponseController(c.w)
+	_ = ctl.SetReadDeadline(time.Now().Add(a.cfg.BodyTimeout)) // tests' writers have none
+	if err := c.readBody(limit); err != nil {
+		return reply{}, err
+	}
+	timeout := a.cfg.RequestTimeout
+	if rt.waits {
+		timeout += c.wait()
+	}
+	_ = ctl.SetReadDeadline(time.Time{}) // else the server takes it for the end of the client
+	_ = ctl.SetWriteDeadline(time.Now().Add(timeout + a.cfg.BodyTimeout))
+	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
+	defer cancel()
+	c.r = c.r.WithContext(ctx)
+	return rt.serve(c)
+}
+
+// write sends a success.
+func (a *API) write(w http.ResponseWriter, r *http.Request, answer reply) {
+	if answer.status == 0 {
+		answer.status = http.StatusOK
+	}
+	body, typ := answer.raw, answer.rawType
+	if answer.body != nil {
+		var err error
+		if body, err = json.Marshal(answer.body); err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		body, typ = append(body, '\n'), "application/json"
+	}
+	h := w.Header()
+	for name, value := range answer.headers {
+		h.Set(name, value)
+	}
+	if answer.location != "" {
+		h.Set("Location", answer.location)
+	}
+	if answer.etag != "" {
+		h.Set("ETag", answer.etag)
+	}
+	if typ != "" {
+		h.Set("Content-Type", typ)
+	}
+	w.WriteHeader(answer.status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client may be gone
+	}
+}

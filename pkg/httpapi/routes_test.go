@@ -1,0 +1,316 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const helloYAML = `
+id: %s
+inputs:
+  name: {type: string}
+outputs:
+  greeting: ${{ "Hello, " + inputs.name }}
+root:
+  - writeLine: Hello, ${{ inputs.name }}
+`
+
+const waitingYAML = `
+id: %s
+variables:
+  got: {type: object}
+root:
+  - event: %s
+    result: got
+  - writeLine: got ${{ variables.got.what }}
+`
+
+func TestPublishExecuteAndLook(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	a := s.do(t, http.MethodPost, "/api/v1/definitions", fmt.Sprintf(helloYAML, "look-hello"), "Content-Type: application/yaml")
+	if a.status != http.StatusCreated || a.header.Get("Location") != "/api/v1/definitions/look-hello" {
+		t.Fatalf("publish: %d %s %s", a.status, a.header.Get("Location"), a.body)
+	}
+	if v := a.json(t); v["id"] != "look-hello" || v["version"] != 1.0 || v["published"] != true {
+		t.Errorf("published: %v", v)
+	}
+	// The same content again, as curl sends it by default, is no new version.
+	a = s.do(t, http.MethodPost, "/api/v1/definitions", fmt.Sprintf(helloYAML, "look-hello"), "Content-Type: application/x-www-form-urlencoded")
+	if a.status != http.StatusOK || a.json(t)["version"] != 1.0 {
+		t.Errorf("published again: %d %s", a.status, a.body)
+	}
+
+	a = s.post(t, "/api/v1/definitions/look-hello/execute", `{"input": {"name": "Ada"}, "instanceId": "look:1", "name": "first", "correlationId": "c/1 ü"}`, 200)
+	in := a.json(t)
+	for field, want := range map[string]any{
+		"instanceId": "look:1", "definitionId": "look-hello", "version": 1.0, "status": "Finished", "subStatus": "Finished",
+		"name": "first", "correlationId": "c/1 ü", "parentInstanceId": nil,
+	} {
+		if in[field] != want {
+			t.Errorf("%s is %v, want %v", field, in[field], want)
+		}
+	}
+	if got := in["output"].(map[string]any)["greeting"]; got != "Hello, Ada" {
+		t.Errorf("greeting is %v", got)
+	}
+	if in["finishedAt"] == nil || len(in["incidents"].([]any)) != 0 || len(in["bookmarks"].([]any)) != 0 {
+		t.Errorf("instance: %v", in)
+	}
+
+	if got := s.get(t, "/api/v1/instances/look:1").json(t); fmt.Sprint(got) != fmt.Sprint(in) {
+		t.Errorf("read again it is\n%v\nnot\n%v", got, in)
+	}
+	lines := 0
+	for _, item := range s.get(t, "/api/v1/instances/look:1/journal").json(t)["items"].([]any) {
+		if j := item.(map[string]any); j["event"] == "WriteLine" {
+			lines++
+			if j["text"] != "Hello, Ada" || j["activityType"] != "Elsa.WriteLine" || j["burst"] == "" {
+				t.Errorf("journal item: %v", j)
+			}
+		}
+	}
+	if lines != 1 {
+		t.Errorf("%d lines in the journal", lines)
+	}
+	list := s.get(t, "/api/v1/instances?definitionId=look-hello&status=Finished&subStatus=Finished").json(t)
+	if items := list["items"].([]any); len(items) != 1 || list["nextCursor"] != nil {
+		t.Errorf("list: %v", list)
+	}
+}
+
+func TestStartsHaveOneEffectPerKey(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, fmt.Sprintf(helloYAML, "key-hello"))
+	const path = "/api/v1/definitions/key-hello/execute"
+	body := `{"input": {"name": "Ada"}}`
+	first := s.post(t, path, body, 200, "Idempotency-Key: k1").json(t)
+	again := s.post(t, path, body, 200, "Idempotency-Key: k1").json(t)
+	if first["instanceId"] != again["instanceId"] || fmt.Sprint(first) != fmt.Sprint(again) {
+		t.Errorf("the same key gave\n%v\nand then\n%v", first, again)
+	}
+	if a := s.post(t, path, `{"input": {"name": "Grace"}}`, 422, "Idempotency-Key: k1"); a.code() != "idempotency-key-reused" {
+		t.Errorf("another body: %s", a.body)
+	}
+	other := s.post(t, path, body, 200, "Idempotency-Key: k2").json(t)
+	if other["instanceId"] == first["instanceId"] {
+		t.Error("another key gave the same instance")
+	}
+	// The scope is the route: the same key elsewhere is another one.
+	d := s.post(t, "/api/v1/definitions/key-hello/dispatch", body, 202, "Idempotency-Key: k1")
+	if d.json(t)["instanceId"] == first["instanceId"] {
+		t.Error("the same key on another route gave the same instance")
+	}
+	if loc := d.header.Get("Location"); loc != "/api/v1/instances/"+d.json(t)["instanceId"].(string) {
+		t.Errorf("Location is %q", loc)
+	}
+	if a := s.post(t, path, `{"instanceId": "`+first["instanceId"].(string)+`", "input": {"name": "x"}}`, 409); a.code() != "instance-exists" {
+		t.Errorf("an id that is taken: %s", a.body)
+	}
+}
+
+func TestEventsReachTheirCorrelation(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, fmt.Sprintf(waitingYAML, "event-wait", "event/with a slash"))
+	const event = "/api/v1/events/event%2Fwith%20a%20slash"
+	in := s.post(t, "/api/v1/definitions/event-wait/execute", `{"correlationId": "c1", "instanceId": "event-1"}`, 200).json(t)
+	marks := in["bookmarks"].([]any)
+	if in["subStatus"] != "Suspended" || len(marks) != 1 {
+		t.Fatalf("it does not wait: %v", in)
+	}
+	mark := marks[0].(map[string]any)
+	if mark["activityType"] != "Elsa.Event" || mark["name"] != "event/with a slash" || mark["activityId"] == "" {
+		t.Errorf("bookmark: %v", mark)
+	}
+	// Another correlation waits for somebody else.
+	a := s.post(t, event, `{"correlationId": "c2", "payload": {"what": "no"}}`, 202)
+	if a.json(t)["queued"] == "" || a.header.Get("Location") == "" {
+		t.Errorf("queued: %s", a.body)
+	}
+	if n := len(s.get(t, "/api/v1/queue").json(t)["items"].([]any)); n == 0 {
+		t.Error("the queue is empty")
+	}
+	a = s.post(t, event, `{"correlationId": "c1", "payload": {"what": "yes"}}`, 200)
+	o := a.json(t)["outcomes"].([]any)
+	if len(o) != 1 || o[0].(map[string]any)["instanceId"] != "event-1" || o[0].(map[string]any)["outcome"] != "resumed" {
+		t.Errorf("outcomes: %v", o)
+	}
+	if got := s.get(t, "/api/v1/instances/event-1", "Prefer: wait=10").json(t)["status"]; got != "Finished" {
+		t.Errorf("it is %v", got)
+	}
+	// Addressed ones do not wait for what cannot come.
+	if a := s.post(t, event, `{"instanceId": "event-1"}`, 409); a.code() != "instance-finished" {
+		t.Errorf("finished: %s", a.body)
+	}
+	if a := s.post(t, event, `{"instanceId": "nobody"}`, 404); a.code() != "instance-not-found" {
+		t.Errorf("unknown: %s", a.body)
+	}
+}
+
+func TestBookmarksAreResumedById(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, fmt.Sprintf(waitingYAML, "mark-wait", "mark"))
+	in := s.post(t, "/api/v1/definitions/mark-wait/execute", `{}`, 200).json(t)
+	id := in["bookmarks"].([]any)[0].(map[string]any)["bookmarkId"].(string)
+	a := s.post(t, "/api/v1/bookmarks/"+id+"/resume", `{"input": {"payload": {"what": "it"}}}`, 200)
+	if o := a.json(t)["outcomes"].([]any); len(o) != 1 || o[0].(map[string]any)["outcome"] != "resumed" {
+		t.Errorf("outcomes: %v", o)
+	}
+	a = s.do(t, http.MethodPost, "/api/v1/bookmarks/"+id+"/resume", "")
+	if a.status != 404 && a.status != 409 {
+		t.Errorf("a burned bookmark: %d %s", a.status, a.body)
+	}
+	if a := s.post(t, "/api/v1/bookmarks/no-such/resume", `{}`, 404); a.code() != "bookmark-not-found" {
+		t.Errorf("no bookmark: %s", a.body)
+	}
+}
+
+func TestCancelDeleteExportImport(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, fmt.Sprintf(waitingYAML, "life-wait", "life"))
+	s.post(t, "/api/v1/definitions/life-wait/execute", `{"instanceId": "life-1"}`, 200)
+
+	exported := s.get(t, "/api/v1/instances/life-1/state")
+	tag := exported.header.Get("ETag")
+	if tag != fmt.Sprintf("%q", fmt.Sprint(exported.json(t)["sequence"])) {
+		t.Errorf("ETag is %s, sequence %v", tag, exported.json(t)["sequence"])
+	}
+	a := s.do(t, http.MethodPut, "/api/v1/instances/life-1/state", string(exported.body), "If-Match: \"999\"")
+	if a.status != 412 || a.code() != "instance-moved" {
+		t.Errorf("another ETag: %d %s", a.status, a.body)
+	}
+	if now := s.get(t, "/api/v1/instances/life-1/state").header.Get("ETag"); now != tag {
+		t.Errorf("the refused import moved the ETag from %s to %s", tag, now)
+	}
+	a = s.do(t, http.MethodPut, "/api/v1/instances/life-1/state", string(exported.body), "If-Match: "+tag)
+	if a.status != 200 || a.header.Get("ETag") == "" {
+		t.Errorf("import: %d %s", a.status, a.body)
+	}
+	a = s.do(t, http.MethodPut, "/api/v1/instances/life-2/state", string(exported.body))
+	if a.status != 422 {
+		t.Errorf("import of another instance's state: %d %s", a.status, a.body)
+	}
+
+	in := s.post(t, "/api/v1/instances/life-1/cancel", "", 200).json(t)
+	if in["status"] != "Finished" || in["subStatus"] != "Cancelled" {
+		t.Errorf("cancelled it is %v/%v", in["status"], in["subStatus"])
+	}
+	if a := s.do(t, http.MethodDelete, "/api/v1/instances/life-1", ""); a.status != 204 {
+		t.Errorf("delete: %d %s", a.status, a.body)
+	}
+	if a := s.do(t, http.MethodGet, "/api/v1/instances/life-1", ""); a.status != 404 || a.code() != "instance-not-found" {
+		t.Errorf("deleted it is there: %d %s", a.status, a.body)
+	}
+}
+
+func TestDefinitionsLifeCycle(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	source := fmt.Sprintf(waitingYAML, "cycle", "cycle")
+	const path = "/api/v1/definitions/cycle"
+
+	if a := s.do(t, http.MethodPost, "/api/v1/definitions?dryRun=true", source); a.status != 200 {
+		t.Errorf("dry run: %d %s", a.status, a.body)
+	}
+	if a := s.do(t, http.MethodGet, path, ""); a.status != 404 || a.code() != "definition-not-found" {
+		t.Errorf("after a dry run it is there: %d", a.status)
+	}
+	if a := s.do(t, http.MethodPost, "/api/v1/definitions?publish=false", source); a.status != 201 || a.json(t)["published"] != false {
+		t.Errorf("draft: %d %s", a.status, a.body)
+	}
+	if a := s.post(t, path+"/execute", `{}`, 404); a.code() != "definition-not-found" {
+		t.Errorf("a draft was executed: %s", a.body)
+	}
+	if v := s.post(t, path+"/publish", ``, 200).json(t); v["published"] != true || v["version"] != 1.0 {
+		t.Errorf("published: %v", v)
+	}
+	a := s.get(t, path)
+	if string(a.body) != source || a.header.Get("Content-Type") != "application/yaml" || a.header.Get("ETag") != `"1"` {
+		t.Errorf("the source came back as %s %s:\n%s", a.header.Get("Content-Type"), a.header.Get("ETag"), a.body)
+	}
+	a = s.get(t, path+"?version=1", "Accept: application/json")
+	if !json.Valid(a.body) || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("as JSON: %s", a.body)
+	}
+	if a := s.do(t, http.MethodGet, path, "", "Accept: image/png"); a.status != 406 {
+		t.Errorf("as a picture: %d", a.status)
+	}
+	if a := s.do(t, http.MethodGet, path+"?version=7", ""); a.status != 404 {
+		t.Errorf("version 7: %d %s", a.status, a.body)
+	}
+	found := false
+	for _, d := range s.get(t, "/api/v1/definitions?limit=500").json(t)["items"].([]any) {
+		v := d.(map[string]any)
+		found = found || v["id"] == "cycle" && v["published"] == true && v["version"] == 1.0
+	}
+	if !found {
+		t.Error("it is in no list")
+	}
+
+	s.post(t, path+"/execute", `{"instanceId": "cycle-1"}`, 200)
+	if a := s.do(t, http.MethodDelete, path, ""); a.status != 409 || a.code() != "definition-in-use" {
+		t.Errorf("delete while one runs: %d %s", a.status, a.body)
+	}
+	if v := s.post(t, path+"/retract", ``, 200).json(t); v["published"] != false {
+		t.Errorf("retracted: %v", v)
+	}
+	if a := s.do(t, http.MethodDelete, path+"?force=true", ""); a.status != 204 {
+		t.Errorf("forced delete: %d %s", a.status, a.body)
+	}
+}
+
+func TestClusterShowsItself(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	nodes := s.get(t, "/api/v1/nodes").json(t)["items"].([]any)
+	if len(nodes) != 1 {
+		t.Fatalf("nodes: %v", nodes)
+	}
+	n := nodes[0].(map[string]any)
+	if n["nodeId"] != "node-1" || n["self"] != true || n["coordination"] != "distributed" || "http://"+n["address"].(string) != s.base {
+		t.Errorf("node: %v", n)
+	}
+	for _, path := range []string{"/locks", "/locks?scope=instance", "/queue", "/timers", "/dead-letters", "/tasks", "/tasks?name=x"} {
+		s.get(t, "/api/v1"+path)
+	}
+	if a := s.post(t, "/api/v1/nodes/nobody/drain", "", 404); a.code() != "node-not-found" {
+		t.Errorf("drain of an unknown node: %s", a.body)
+	}
+	for _, path := range []string{"/livez", "/readyz"} {
+		if a := s.get(t, path); a.header.Get("Cache-Control") != "no-store" || a.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: headers %v", path, a.header)
+		}
+	}
+	metrics := string(s.get(t, "/metrics").body)
+	for _, want := range []string{"weft_node_info{", "weft_http_requests_total{", "etcd_server_has_leader 1", "go_goroutines"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("/metrics does not have %s", want)
+		}
+	}
+	if strings.Contains(metrics, "look:1") {
+		t.Error("/metrics has an instance id")
+	}
+}
+
+func TestPauseStopsNewWork(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	s := serverOf(t, n)
+	s.publish(t, fmt.Sprintf(helloYAML, "hello"))
+	if v := s.post(t, "/api/v1/pause", "", 200).json(t); v["paused"] != true {
+		t.Errorf("pause: %v", v)
+	}
+	if a := s.post(t, "/api/v1/definitions/hello/execute", `{"input": {"name": "x"}}`, 503); a.code() != "paused" || a.header.Get("Retry-After") == "" {
+		t.Errorf("execute while paused: %s", a.body)
+	}
+	s.get(t, "/readyz")
+	s.post(t, "/api/v1/unpause", "", 200)
+	s.post(t, "/api/v1/definitions/hello/execute", `{"input": {"name": "x"}}`, 200)
+}

@@ -1,0 +1,85 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDecodeStrictSaysEverythingThatIsWrong(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`[`, maxDepth+1) + strings.Repeat(`]`, maxDepth+1)
+	tests := []struct {
+		name, body string
+		want       []string // code and pointer, or code and line:column
+	}{
+		{"nothing wrong", `{"input": {"a": [1, {"b": null}]}, "name": "n", "version": 2}`, nil},
+		{"null is not given", `{"input": null, "name": null}`, nil},
+		{"unknown fields, all of them", `{"nmae": 1, "versoin": 2, "name": "x"}`, []string{"unknown-field /nmae", "unknown-field /versoin"}},
+		{"names are compared exactly", `{"Name": "x"}`, []string{"unknown-field /Name"}},
+		{"a name with a slash in its pointer", `{"a/b": 1}`, []string{"unknown-field /a~1b"}},
+		{"wrong types, all of them", `{"name": 1, "version": "2", "input": []}`, []string{"wrong-type /input", "wrong-type /name", "wrong-type /version"}},
+		{"a fraction as a version", `{"version": 1.5}`, []string{"wrong-type /version"}},
+		{"not an object", `[1]`, []string{"wrong-type "}},
+		{"null", `null`, []string{"wrong-type "}},
+		{"not JSON", `{"name": nope}`, []string{"malformed-json 1:11"}},
+		{"ends too early", "{\n  \"name\": \"x\"", []string{"malformed-json 2:13"}},
+		{"text after the object", `{} {}`, []string{"malformed-json 1:4"}},
+		{"a field twice", `{"name": "a", "name": "b"}`, []string{"duplicate-field 1:20"}},
+		{"a field twice, deeper", `{"input": {"x": {"y": 1, "y": 2}}}`, []string{"duplicate-field 1:28"}},
+		{"the same name in two objects", `{"input": {"x": {"y": 1}, "z": {"y": 2}}}`, nil},
+		{"too deep", `{"input": {"x": ` + deep + `}}`, []string{"too-deep 1:215"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, p := range decodeStrict([]byte(tt.body), &startBody{}) {
+				at := p.Place.Pointer
+				if p.Place.Line > 0 {
+					at = placeText(p.Place.Line, p.Place.Column)
+				}
+				got = append(got, p.Code+" "+at)
+				if p.Detail == "" {
+					t.Errorf("%s has no detail", p.Code)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeStrictKeepsNumbers(t *testing.T) {
+	t.Parallel()
+	var b startBody
+	body := `{"input": {"whole": 9007199254740993, "fraction": 1.5, "large": 1e30, "list": [1, 2.0], "huge": 1e999}}`
+	if problems := decodeStrict([]byte(body), &b); problems != nil {
+		t.Fatal(problems)
+	}
+	want := map[string]any{
+		"whole": int64(9007199254740993), "fraction": 1.5, "large": 1e30, "list": []any{int64(1), 2.0}, "huge": "1e999",
+	}
+	if diff := cmp.Diff(want, b.Input); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzDecodeStrict(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"input":{"a":[1,{"b":"c"}]}}`, `{"a":{"a":[]},"a":1}`, `[`, `{"x"`, `"`, `{"a":}`, "\xff", `{"":{"":""}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, p := range decodeStrict(body, &startBody{}) {
+			if p.Code == "" || p.Detail == "" {
+				t.Errorf("a problem without code or detail: %+v", p)
+			}
+		}
+	})
+}
+
+func placeText(line, column int) string {
+	return strings.Join([]string{itoa(line), itoa(column)}, ":")
+}

@@ -1,0 +1,198 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// The shapes of the outward contract. They are apart from the domain's types on
+// purpose: those may change, these may not. Every field is always there, null
+// where there is nothing to say, unless the contract says that it is optional.
+
+type instanceView struct {
+	InstanceID       string             `json:"instanceId"`
+	DefinitionID     string             `json:"definitionId"`
+	Version          int                `json:"version"`
+	Status           workflow.Status    `json:"status" enum:"Running,Finished"`
+	SubStatus        workflow.SubStatus `json:"subStatus" enum:"Pending,Executing,Suspended,Finished,Cancelled,Faulted"`
+	Name             *string            `json:"name"`
+	CorrelationID    *string            `json:"correlationId"`
+	ParentInstanceID *string            `json:"parentInstanceId"`
+	CreatedAt        time.Time          `json:"createdAt"`
+	UpdatedAt        time.Time          `json:"updatedAt"`
+	FinishedAt       *time.Time         `json:"finishedAt"`
+	Input            map[string]any     `json:"input"`
+	Output           map[string]any     `json:"output"`
+	Incidents        []incidentView     `json:"incidents"`
+	Bookmarks        []bookmarkView     `json:"bookmarks"`
+}
+
+type incidentView struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Expression   string    `json:"expression,omitempty" doc:"The input that failed, with its language."`
+	Message      string    `json:"message"`
+	Cause        string    `json:"cause,omitempty"`
+	Time         time.Time `json:"time"`
+}
+
+type bookmarkView struct {
+	BookmarkID   string     `json:"bookmarkId"`
+	ActivityID   string     `json:"activityId"`
+	ActivityType string     `json:"activityType"`
+	Name         *string    `json:"name"`
+	DueAt        *time.Time `json:"dueAt,omitempty" doc:"When a timer resumes it."`
+}
+
+type journalView struct {
+	Sequence     int64     `json:"sequence" doc:"From 1 within the instance."`
+	Time         time.Time `json:"time"`
+	Burst        string    `json:"burst" doc:"The command that was being processed."`
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Event        string    `json:"event"`
+	Text         string    `json:"text,omitempty"`
+	Data         any       `json:"data,omitempty"`
+}
+
+type outcomeView struct {
+	InstanceID string          `json:"instanceId"`
+	Outcome    runtime.Outcome `json:"outcome" enum:"started,resumed,accepted,refused"`
+	Code       string          `json:"code,omitempty" doc:"Why it was refused."`
+}
+
+type sentView struct {
+	Outcomes []outcomeView `json:"outcomes"`
+}
+
+type queuedView struct {
+	Queued string `json:"queued" doc:"Id of the item in the bookmark queue."`
+}
+
+type queueItemView struct {
+	ID            string    `json:"id"`
+	ActivityType  string    `json:"activityType"`
+	Stimulus      any       `json:"stimulus" doc:"The hashed part, such as the event's name."`
+	CorrelationID *string   `json:"correlationId"`
+	InstanceID    *string   `json:"instanceId" doc:"The instance that it is for, if only one."`
+	CreatedAt     time.Time `json:"createdAt"`
+	ExpiresAt     time.Time `json:"expiresAt"`
+}
+
+type deadLetterView struct {
+	ID           string    `json:"id"`
+	Reason       string    `json:"reason"`
+	Detail       string    `json:"detail,omitempty"`
+	InstanceID   *string   `json:"instanceId"`
+	ActivityType string    `json:"activityType,omitempty"`
+	Stimulus     any       `json:"stimulus,omitempty"`
+	Command      string    `json:"command,omitempty" doc:"Kind of the command, if it was one."`
+	CreatedAt    time.Time `json:"createdAt"`
+}
+
+// listView is one page.
+type listView[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end."`
+}
+
+// list maps a page, item by item.
+func list[T, V any](page runtime.Page[T], view func(T) V) listView[V] {
+	out := listView[V]{Items: make([]V, 0, len(page.Items)), NextCursor: some(page.Next)}
+	for _, item := range page.Items {
+		out.Items = append(out.Items, view(item))
+	}
+	return out
+}
+
+// some is s, or null where there is none.
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func someTime(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	utc := t.UTC()
+	return &utc
+}
+
+func viewInstance(in workflow.Instance) instanceView {
+	v := instanceView{
+		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Status: in.Status, SubStatus: in.SubStatus,
+		Name: some(in.Name), CorrelationID: some(in.CorrelationID),
+		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
+		Input: object(in.Input), Output: object(in.Output),
+		Incidents: make([]incidentView, 0, len(in.Incidents)), Bookmarks: make([]bookmarkView, 0, len(in.Bookmarks)),
+	}
+	if in.Parent != nil {
+		v.ParentInstanceID = some(in.Parent.InstanceID)
+	}
+	for _, i := range in.Incidents {
+		v.Incidents = append(v.Incidents, incidentView{i.ActivityID, i.ActivityType, i.Expression, i.Message, i.Cause, i.Time.UTC()})
+	}
+	for _, b := range in.Bookmarks {
+		v.Bookmarks = append(v.Bookmarks, bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt)})
+	}
+	return v
+}
+
+func object(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+func viewJournal(j workflow.JournalItem) journalView {
+	return journalView{j.Sequence, j.Time.UTC(), j.Burst, j.ActivityID, j.ActivityType, j.Event, j.Text, j.Data}
+}
+
+func viewQueueItem(q runtime.QueueItem) queueItemView {
+	return queueItemView{
+		ID: q.ID, ActivityType: q.Stimulus.ActivityType, Stimulus: q.Stimulus.Payload,
+		CorrelationID: some(q.Stimulus.CorrelationID), InstanceID: some(q.Stimulus.InstanceID),
+		CreatedAt: q.CreatedAt.UTC(), ExpiresAt: q.ExpiresAt.UTC(),
+	}
+}
+
+func viewDeadLetter(d runtime.DeadLetter) deadLetterView {
+	v := deadLetterView{ID: d.ID, Reason: d.Reason, Detail: d.Detail, InstanceID: some(d.InstanceID), CreatedAt: d.CreatedAt.UTC()}
+	if d.Stimulus != nil {
+		v.ActivityType, v.Stimulus = d.Stimulus.ActivityType, d.Stimulus.Payload
+	}
+	if d.Command != nil {
+		v.Command = string(d.Command.Kind)
+	}
+	return v
+}
+
+// viewSent is the answer to a stimulus: 200, or 202 when something is durable
+// and not yet applied.
+func (c *call) viewSent(res runtime.SendResult) reply {
+	answer := reply{}
+	if res.Accepted() {
+		answer.status = 202
+	}
+	if res.Queued != "" && len(res.Outcomes) == 0 {
+		answer.body, answer.location = queuedView{res.Queued}, prefix+"/queue"
+		return answer
+	}
+	view := sentView{Outcomes: make([]outcomeView, 0, len(res.Outcomes))}
+	for _, o := range res.Outcomes {
+		view.Outcomes = append(view.Outcomes, outcomeView{o.InstanceID, o.Outcome, o.Code})
+		if o.Outcome == runtime.Accepted && answer.location == "" {
+			answer.location = instancePath(o.InstanceID)
+		}
+	}
+	answer.body = view
+	return answer
+}
+
+func instancePath(id string) string { return prefix + "/instances/" + id }

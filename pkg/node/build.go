@@ -1,0 +1,207 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/httpapi"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/refresh"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
+
+// build makes every part, the lowest floor first. What has to be undone goes
+// onto the stack; it is undone in the opposite order.
+func (n *Node) build(ctx context.Context) error {
+	gatherer, err := n.measure()
+	if err != nil {
+		return err
+	}
+	if err := n.listen(ctx); err != nil {
+		return err
+	}
+	clients, err := openEtcd(ctx, n.cfg, &n.undo)
+	if err != nil {
+		return err
+	}
+	n.endpoints = clients.endpoints
+	n.watchEtcd(clients)
+	if err := n.join(ctx, clients); err != nil {
+		return err
+	}
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics})
+	if err != nil {
+		return err
+	}
+	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})
+	if err != nil {
+		return err
+	}
+	if err := n.buildRuntime(store); err != nil {
+		return err
+	}
+	return n.buildAPI(gatherer, n.buildRefresh())
+}
+
+// measure makes the registry. etcd has its collectors on the default one, and so
+// has the Go runtime: with an embedded etcd both are shown.
+func (n *Node) measure() (prometheus.Gatherer, error) {
+	registry := prometheus.NewRegistry()
+	var err error
+	if n.metrics, err = metrics.New(registry); err != nil {
+		return nil, err
+	}
+	if len(n.cfg.EtcdEndpoints) == 0 {
+		return prometheus.Gatherers{registry, prometheus.DefaultGatherer}, nil
+	}
+	return registry, errors.Join(
+		registry.Register(collectors.NewGoCollector()),
+		registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
+}
+
+// listen comes first: an address in use is the most common failure, and the
+// cheapest to find.
+func (n *Node) listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	var err error
+	if n.listener, err = lc.Listen(ctx, "tcp", n.cfg.HTTPAddr); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	n.undo.add("listener", func(context.Context) error {
+		if err := n.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	return nil
+}
+
+func (n *Node) join(ctx context.Context, clients etcdClients) error {
+	var err error
+	n.session, err = cluster.Open(ctx, cluster.Config{
+		Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
+		Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
+		Logger: n.log, Metrics: n.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	n.undo.add("session", n.session.Close)
+	return nil
+}
+
+// buildRuntime wires what executes. Here local and distributed differ: who
+// opens an instance, and nothing else.
+func (n *Node) buildRuntime(store *etcdstore.Store) error {
+	env, err := n.environment()
+	if err != nil {
+		return err
+	}
+	work := runtime.NewWork()
+	n.bursts, err = client.NewNode(client.Config{
+		Store: store, Env: env, Hint: work.Hint, Log: n.log, Metrics: n.metrics,
+		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
+			program, _, err := n.catalog.Program(ctx, id, version)
+			return program, err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	open := func(id string) client.Client {
+		return n.bursts.Distributed(n.session.Locks(), id, client.RetryPolicy{})
+	}
+	if n.cfg.Coordination == cluster.ModeLocal {
+		open = func(id string) client.Client { return n.bursts.Local(id) }
+	}
+	n.runtime, err = runtime.New(runtime.Config{
+		Store: store, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Log: n.log, Metrics: n.metrics,
+	})
+	return err
+}
+
+// environment is what bursts may use of the world.
+func (n *Node) environment() (func() engine.Env, error) {
+	lines := &lineWriter{w: n.cfg.Lines}
+	outgoing := activities.NewHTTPClient(n.cfg.AllowPrivateAddresses)
+	n.undo.add("outgoing connections", func(context.Context) error {
+		outgoing.CloseIdleConnections()
+		return nil
+	})
+	// A look for a head outside of the table is bounded by the store's time limit.
+	head := n.catalog.HeadIn(context.Background())
+	return func() engine.Env {
+		return engine.Env{Now: time.Now, Lines: lines.write, HTTP: outgoing, Head: head, Log: n.log, Metrics: n.metrics}
+	}, nil
+}
+
+// lineWriter keeps lines of concurrent bursts whole.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lineWriter) write(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = io.WriteString(l.w, text+"\n") // the journal has it in any case
+}
+
+// buildRefresh wires the refreshers. In a cluster one node at a time does the
+// same work. At start the node reads its directory itself, whoever else does:
+// what was published before is not published again.
+func (n *Node) buildRefresh() refresh.Refresher {
+	refresher := &refresh.LocalRefresher{Catalog: n.catalog, Metrics: n.metrics}
+	n.loader = &refresh.LocalReloader{Dir: n.cfg.Definitions, Catalog: n.catalog, Log: n.log, Metrics: n.metrics}
+	n.reloader = n.loader
+	if n.cfg.Coordination == cluster.ModeLocal {
+		return refresher
+	}
+	n.reloader = &refresh.DistributedReloader{Inner: n.loader, Locks: n.session.Locks(), Log: n.log, Metrics: n.metrics}
+	return &refresh.DistributedRefresher{Inner: refresher, Locks: n.session.Locks(), Log: n.log, Metrics: n.metrics}
+}
+
+func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher) error {
+	var err error
+	n.api, err = httpapi.New(httpapi.Config{
+		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
+		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
+		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, Metrics: n.metrics, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.server = &http.Server{
+		Handler:           n.api,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+	}
+	if n.cfg.TLSCert != "" {
+		pair, err := tls.LoadX509KeyPair(n.cfg.TLSCert, n.cfg.TLSKey)
+		if err != nil {
+			return fmt.Errorf("read tls-cert and tls-key: %w", err)
+		}
+		n.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	}
+	return nil
+}

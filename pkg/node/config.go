@@ -1,0 +1,177 @@
+package node
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Config says what a node is. The zero value is a single node with an embedded
+// etcd in ./weft-data.
+type Config struct {
+	HTTPAddr      string // where to listen; port 0 picks one; default 127.0.0.1:8080
+	AdvertiseAddr string // where other nodes reach this one, host:port; default: where it listens
+	PublicURL     string // where people reach the cluster; for links; default http(s)://AdvertiseAddr
+	TLSCert       string // PEM files; both or none
+	TLSKey        string
+	Insecure      bool // listen beyond loopback although there are no credentials yet
+
+	DataDir          string   // of the embedded etcd; default ./weft-data
+	EtcdEndpoints    []string // default: an embedded etcd in DataDir
+	EtcdCACert       string   // PEM files
+	EtcdCert         string
+	EtcdKey          string
+	EtcdUser         string
+	EtcdPasswordFile string
+	EtcdDialTimeout  time.Duration // until etcd must have answered at start; default 5 s
+
+	Cluster      string        // name of the cluster, the root of its keys; default "default"
+	NodeID       string        // unique in the cluster; default: the host's name and a random part
+	SessionTTL   time.Duration // default 10 s
+	Coordination string        // "distributed" (default) or "local": alone, without locks in etcd
+	Definitions  string        // directory of definitions that are published at start; default: none
+
+	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
+	DrainTimeout time.Duration // for running bursts to finish; default 30 s
+
+	AllowPrivateAddresses bool // activities may call loopback and private networks
+
+	MaxBody     int64 // bytes of a request body; default 1 MiB
+	MaxInFlight int   // requests at once; default 1024; half of them may be starts
+
+	Version string       // of the program; default "devel"
+	Lines   io.Writer    // where WriteLine writes; default: nowhere
+	Logger  *slog.Logger // default: discarded
+}
+
+// withDefaults returns a copy that is filled in and checked.
+func (c Config) withDefaults() (Config, error) {
+	c.HTTPAddr = cmp.Or(c.HTTPAddr, "127.0.0.1:8080")
+	c.DataDir = cmp.Or(c.DataDir, "weft-data")
+	c.Cluster = cmp.Or(c.Cluster, "default")
+	c.SessionTTL = cmp.Or(c.SessionTTL, 10*time.Second)
+	c.Coordination = cmp.Or(c.Coordination, cluster.ModeDistributed)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, 30*time.Second)
+	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, 5*time.Second)
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, 1024)
+	c.Version = cmp.Or(c.Version, "devel")
+	if c.NodeID == "" {
+		c.NodeID = makeNodeID()
+	}
+	if c.Lines == nil {
+		c.Lines = io.Discard
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, c.check()
+}
+
+// check says everything that is wrong at once.
+func (c Config) check() error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if err := workflow.CheckID("node-id", c.NodeID); err != nil {
+		errs = append(errs, err)
+	}
+	if err := workflow.CheckID("cluster", c.Cluster); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Coordination != cluster.ModeDistributed && c.Coordination != cluster.ModeLocal {
+		wrong("coordination is %q; it must be %s or %s", c.Coordination, cluster.ModeDistributed, cluster.ModeLocal)
+	}
+	if c.SessionTTL < cluster.MinTTL {
+		wrong("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)
+	}
+	for name, d := range map[string]time.Duration{"drain-delay": c.DrainDelay, "drain-timeout": c.DrainTimeout, "etcd-dial-timeout": c.EtcdDialTimeout} {
+		if d < 0 {
+			wrong("%s is %v; it must not be negative", name, d)
+		}
+	}
+	if c.MaxBody < 0 || c.MaxInFlight < 2 {
+		wrong("max-body is %d and max-in-flight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		wrong("tls-cert and tls-key belong together; one of them is missing")
+	}
+	if (c.EtcdCert == "") != (c.EtcdKey == "") {
+		wrong("etcd-cert and etcd-key belong together; one of them is missing")
+	}
+	if (c.EtcdUser == "") != (c.EtcdPasswordFile == "") {
+		wrong("etcd-user and etcd-password-file belong together; one of them is missing")
+	}
+	if len(c.EtcdEndpoints) == 0 && (c.EtcdCACert != "" || c.EtcdCert != "" || c.EtcdUser != "") {
+		wrong("there are settings for connecting to etcd, and no etcd-endpoints")
+	}
+	for _, e := range c.EtcdEndpoints {
+		if strings.TrimSpace(e) == "" {
+			wrong("etcd-endpoints has an empty entry")
+		}
+	}
+	if err := c.checkListen(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Definitions != "" {
+		if info, err := os.Stat(c.Definitions); err != nil {
+			wrong("definitions: %w", err)
+		} else if !info.IsDir() {
+			wrong("definitions: %s is not a directory", c.Definitions)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkListen refuses to listen beyond loopback, since there are no credentials
+// yet, unless it was asked for.
+func (c Config) checkListen() error {
+	host, _, err := net.SplitHostPort(c.HTTPAddr)
+	if err != nil {
+		return fmt.Errorf("http-addr: %w", err)
+	}
+	if c.Insecure || isLoopback(host) {
+		return nil
+	}
+	return fmt.Errorf("http-addr %s is reachable from other machines, and the API has no authentication yet: "+
+		"listen on 127.0.0.1, or say --insecure if the network keeps strangers out", c.HTTPAddr)
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// makeNodeID is the host's name and a random part: a process that starts again
+// does not have to wait for the record of the one before to expire.
+func makeNodeID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "node"
+	}
+	clean := strings.Map(func(r rune) rune {
+		if workflow.CheckID("", string(r)) != nil {
+			return '-'
+		}
+		return r
+	}, host)
+	id := uuid.New()
+	return fmt.Sprintf("%.100s-%x", clean, id[:4])
+}
+
+// etcdDir is where the embedded etcd keeps its data.
+func (c Config) etcdDir() string { return filepath.Join(c.DataDir, "etcd") }

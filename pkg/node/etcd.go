@@ -1,0 +1,201 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+)
+
+// etcdClients are the two ways to etcd: a client that keeps the session's lease
+// alive and does nothing else, so that long lists and watches cannot delay a
+// renewal, and one for everything else.
+type etcdClients struct {
+	main, lease *clientv3.Client
+	endpoints   []string
+	ended       <-chan error // the embedded etcd's end; nil if there is none
+}
+
+// quota bounds the embedded etcd's database; etcd advises not to go beyond 8 GiB.
+const quota = 4 << 30
+
+// openEtcd starts the embedded etcd or dials the configured one.
+func openEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
+	if len(cfg.EtcdEndpoints) > 0 {
+		return dialEtcd(ctx, cfg, undo)
+	}
+	return embedEtcd(ctx, cfg, undo)
+}
+
+func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
+	if err := lockDataDir(cfg.DataDir, undo); err != nil {
+		return etcdClients{}, err
+	}
+	c := embed.NewConfig()
+	c.Name = "weft"
+	c.Dir = cfg.etcdDir()
+	c.TickMs, c.ElectionMs = 10, 100 // one member: nobody to wait for
+	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "5m"
+	c.QuotaBackendBytes = quota
+	c.EnableGRPCGateway = false
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdLogger(cfg.Logger))
+	// On loopback for etcdctl; the node itself does not go through it.
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	server, err := embed.StartEtcd(c)
+	if err != nil {
+		return etcdClients{}, fmt.Errorf("start the embedded etcd in %s: %w", c.Dir, err)
+	}
+	undo.add("embedded etcd", func(context.Context) error {
+		server.Close()
+		return nil
+	})
+	select {
+	case <-server.Server.ReadyNotify():
+	case err := <-server.Err():
+		return etcdClients{}, fmt.Errorf("start the embedded etcd in %s: %w", c.Dir, err)
+	case <-ctx.Done():
+		return etcdClients{}, fmt.Errorf("start the embedded etcd in %s: %w", c.Dir, context.Cause(ctx))
+	}
+	cfg.Logger.InfoContext(ctx, "embedded etcd started", slog.String("dir", c.Dir), slog.String("clientAddr", server.Clients[0].Addr().String()))
+	clients := etcdClients{
+		main: v3client.New(server.Server), lease: v3client.New(server.Server),
+		endpoints: []string{"http://" + server.Clients[0].Addr().String()}, ended: server.Err(),
+	}
+	undo.add("etcd clients", func(context.Context) error { return clients.close() })
+	return clients, nil
+}
+
+// lockDataDir keeps a second node out of the same directory: etcd itself would
+// wait for ever.
+func lockDataDir(dir string, undo *cleanups) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	name := filepath.Join(dir, "lock")
+	lock, err := fileutil.TryLockFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fileutil.ErrLocked) {
+		return fmt.Errorf("the data directory %s is in use by another node", dir)
+	}
+	if err != nil {
+		return fmt.Errorf("lock the data directory: %w", err)
+	}
+	undo.add("data directory", func(context.Context) error { return lock.Close() })
+	return nil
+}
+
+func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
+	dial := clientv3.Config{
+		Endpoints:            cfg.EtcdEndpoints,
+		DialTimeout:          cfg.EtcdDialTimeout,
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		// A client that repeats a mutation on its own reports an applied
+		// transaction as refused.
+		MaxUnaryRetries: 1,
+		Username:        cfg.EtcdUser,
+		Logger:          etcdLogger(cfg.Logger),
+	}
+	var err error
+	if dial.TLS, err = etcdTLS(cfg); err != nil {
+		return etcdClients{}, err
+	}
+	if cfg.EtcdPasswordFile != "" {
+		password, err := os.ReadFile(cfg.EtcdPasswordFile)
+		if err != nil {
+			return etcdClients{}, fmt.Errorf("read etcd-password-file: %w", err)
+		}
+		dial.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	clients := etcdClients{endpoints: cfg.EtcdEndpoints}
+	undo.add("etcd clients", func(context.Context) error { return clients.close() })
+	for _, c := range []**clientv3.Client{&clients.main, &clients.lease} {
+		if *c, err = clientv3.New(dial); err != nil {
+			return etcdClients{}, fmt.Errorf("connect to etcd at %s: %w", strings.Join(cfg.EtcdEndpoints, ", "), err)
+		}
+	}
+	// The clients connect in the background; ask for something, so that an etcd
+	// that is away is noticed now.
+	cctx, cancel := context.WithTimeout(ctx, cfg.EtcdDialTimeout)
+	defer cancel()
+	if _, err := clients.main.Get(cctx, "/weft/"+cfg.Cluster+"/meta/hello", clientv3.WithCountOnly()); err != nil {
+		return etcdClients{}, fmt.Errorf("etcd at %s did not answer within %v: %w", strings.Join(cfg.EtcdEndpoints, ", "), cfg.EtcdDialTimeout, err)
+	}
+	return clients, nil
+}
+
+func (c etcdClients) close() error {
+	var errs []error
+	for _, client := range []*clientv3.Client{c.lease, c.main} {
+		if client == nil {
+			continue
+		}
+		if err := client.Close(); err != nil && !errors.Is(err, context.Canceled) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// etcdTLS is nil unless a file was given or an endpoint is https.
+func etcdTLS(cfg Config) (*tls.Config, error) {
+	secure := cfg.EtcdCACert != "" || cfg.EtcdCert != ""
+	for _, e := range cfg.EtcdEndpoints {
+		secure = secure || strings.HasPrefix(e, "https://")
+	}
+	if !secure {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if cfg.EtcdCACert != "" {
+		pem, err := os.ReadFile(cfg.EtcdCACert)
+		if err != nil {
+			return nil, fmt.Errorf("read etcd-cacert: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("etcd-cacert %s has no certificate in PEM form", cfg.EtcdCACert)
+		}
+	}
+	if cfg.EtcdCert != "" {
+		pair, err := tls.LoadX509KeyPair(cfg.EtcdCert, cfg.EtcdKey)
+		if err != nil {
+			return nil, fmt.Errorf("read etcd-cert and etcd-key: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
+// watchEtcd ends the node if its embedded etcd ends by itself.
+func (n *Node) watchEtcd(clients etcdClients) {
+	if clients.ended == nil {
+		return
+	}
+	n.part("watch over the embedded etcd", func(ctx context.Context) error {
+		select {
+		case err, ok := <-clients.ended:
+			if !ok {
+				<-ctx.Done()
+				return nil
+			}
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package etcdstore
+
+import (
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Compares. Rule U wants the outer ones monotone: once false, false for ever.
+// createdAt and modifiedAt are, as revisions never come back. absent is where
+// the key is never deleted, or its deletion leaves a record that is compared
+// too. What can become true again is followed by a void record, see [Store.void].
+
+func absent(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
+}
+
+func exists(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
+}
+
+func createdAt(key string, rev int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), "=", rev)
+}
+
+func modifiedAt(key string, rev int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.ModRevision(key), "=", rev)
+}
+
+// notWrittenAfter holds while one key was not put after rev.
+func notWrittenAfter(key string, rev int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.ModRevision(key), "<", rev+1)
+}
+
+// noneNewer holds when no key of the range was created after rev; an empty
+// range holds.
+func noneNewer(prefix string, rev int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), "<", rev+1)
+}
+
+// noneOlder holds when no key of the range was created before rev. An empty
+// range would compare as 0 and fail; it is used where a key is known to be.
+func noneOlder(prefix string, rev int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), ">", rev-1)
+}
+
+// attempt names one attempt to do something, which is sent again only as it is;
+// a new attempt of the same thing has another name.
+func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }
+
+// void is what a transaction's Else does so that its refusal is conclusive
+// although a compare can become true again: it leaves a record that the
+// transaction compares as absent, unless the refusal came from its own earlier
+// success, which applied shows.
+func (s *Store) void(record string, expires time.Time, applied ...string) clientv3.Op {
+	o := newOps()
+	o.putRaw(record, []byte(`{"outcome":"void"}`))
+	o.putRaw(s.keys.expiry(expires, record), nil)
+	var cmps []clientv3.Cmp
+	for _, key := range applied {
+		cmps = append(cmps, absent(key))
+	}
+	return clientv3.OpTxn(cmps, o.list(), nil)
+}

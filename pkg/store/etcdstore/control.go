@@ -1,0 +1,92 @@
+package etcdstore
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Paused tells whether the cluster is paused.
+func (s *Store) Paused(ctx context.Context) (bool, error) {
+	paused, _, err := s.readPause(ctx)
+	return paused, err
+}
+
+func (s *Store) readPause(ctx context.Context) (paused bool, modified int64, err error) {
+	resp, err := s.get(ctx, "read pause", s.keys.pause())
+	if err != nil || len(resp.Kvs) == 0 {
+		return false, 0, err
+	}
+	return string(resp.Kvs[0].Value) == "true", resp.Kvs[0].ModRevision, nil
+}
+
+// SetPaused pauses the cluster or lets it go on.
+//
+// If: the flag's mod revision as read. The flag is written, never deleted, so
+// that a copy which comes late changes nothing.
+func (s *Store) SetPaused(ctx context.Context, paused bool) error {
+	for {
+		is, modified, err := s.readPause(ctx)
+		if err != nil || is == paused {
+			return err
+		}
+		resp, err := s.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.keys.pause(), modified)},
+			[]clientv3.Op{clientv3.OpPut(s.keys.pause(), strconv.FormatBool(paused))}, nil)
+		if err != nil || resp.Succeeded {
+			return err
+		}
+	}
+}
+
+// WatchControl watches the interrupt keys and the pause flag until ctx ends or
+// the watch breaks; then the channel closes. Cancelled instances are named;
+// "" means that the pause flag may have changed.
+func (s *Store) WatchControl(ctx context.Context) <-chan string {
+	out := make(chan string)
+	ctx = clientv3.WithRequireLeader(ctx)
+	cancels := s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+	pause := s.client.Watch(ctx, s.keys.pause())
+	go func() {
+		defer close(out)
+		for {
+			var names []string
+			select {
+			case resp, ok := <-cancels:
+				if !ok || resp.Err() != nil {
+					return
+				}
+				for _, ev := range resp.Events {
+					names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.keys.cancels()))
+				}
+			case resp, ok := <-pause:
+				if !ok || resp.Err() != nil {
+					return
+				}
+				names = []string{""}
+			}
+			for _, n := range names {
+				select {
+				case out <- n:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return out
+}
+
+// Cancelled lists the instances that have an interrupt key.
+func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
+	resp, err := s.get(ctx, "list interrupts", s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		ids[i] = strings.TrimPrefix(string(kv.Key), s.keys.cancels())
+	}
+	return ids, nil
+}

@@ -1,0 +1,139 @@
+package etcdstore
+
+import (
+	"context"
+	"slices"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// release is the inner transaction: delete the lock key unless there is new
+// work, else fetch that work. It is absent when more queue slices would have to
+// be compared than fit: then the committer looks for itself, which is as good,
+// since the send guard refuses to queue beside a bookmark that is durable.
+func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
+	id := c.After.Header.ID
+	if c.After.Header.Status == workflow.StatusRunning && !c.Delete {
+		t.slices = s.slices(&c.After.Header, append(slices.Clone(c.Created), rekeyed(c)...))
+		if len(t.slices) > maxSlices {
+			return clientv3.Op{}, false
+		}
+		// As many of the older bookmarks as fit: a commit that did not ask for the
+		// release did not look for what was queued before its bookmarks.
+		for _, b := range c.After.Header.Bookmarks {
+			more := s.slices(&c.After.Header, []workflow.Bookmark{b})
+			more = slices.DeleteFunc(more, func(key string) bool { return slices.Contains(t.slices, key) })
+			if len(t.slices)+len(more) > maxSlices {
+				break
+			}
+			t.slices = append(t.slices, more...)
+		}
+	}
+	cmps := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}
+	fetch := []clientv3.Op{s.getMail(id)}
+	for _, key := range t.slices {
+		cmps = append(cmps, noneNewer(key, 0))
+		fetch = append(fetch, clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch)))
+	}
+	return clientv3.OpTxn(cmps, []clientv3.Op{clientv3.OpDelete(c.Fence.Key)}, fetch), true
+}
+
+const (
+	maxSlices  = 24 // queue slices compared in one release
+	queueBatch = 10 // items of one slice read at once
+)
+
+// getMail reads one command more than a burst takes: to know that it is there.
+func (s *Store) getMail(id string) clientv3.Op {
+	return clientv3.OpGet(s.keys.mailbox(id), clientv3.WithPrefix(), clientv3.WithLimit(mailBatch+1),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+}
+
+// slices are the queue slices in which items for these bookmarks may lie.
+func (s *Store) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
+	var out []string
+	for _, b := range bookmarks {
+		for _, sl := range []string{noCorrelation, slice(h.CorrelationID), addressed(h.ID)} {
+			if key := s.keys.queueSlice(b.Hash, sl); !slices.Contains(out, key) {
+				out = append(out, key)
+			}
+		}
+	}
+	return out
+}
+
+// LookQueue reads queue items that may be for these bookmarks of an instance,
+// which must be durable. It may return fewer than there are: claim what fits
+// and look again.
+func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
+	var items []store.QueueItem
+	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
+		reads := make([]clientv3.Op, len(keys))
+		for i, key := range keys {
+			reads[i] = clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
+		}
+		resp, err := s.read(ctx, "look for queued stimuli", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range resp.Responses {
+			if items, err = appendQueueItems(items, r.GetResponseRange().Kvs); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return items, nil
+}
+
+// Release frees the lock unless mail newer than seen is there, which it then
+// returns. [store.ErrFenced] means that the lock was gone already.
+func (s *Store) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
+	resp, err := s.txn(ctx, "release lock of "+id,
+		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)},
+			[]clientv3.Op{clientv3.OpDelete(f.Key)}, []clientv3.Op{s.getMail(id)})}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !resp.Succeeded {
+		return nil, store.ErrFenced
+	}
+	return s.readRelease(resp.Responses[0].GetResponseTxn(), resp.Header.Revision)
+}
+
+// rekeyed are the kept bookmarks that a changed correlation moves: they are new
+// in their slice.
+func rekeyed(c *store.Commit) []workflow.Bookmark {
+	if c.Before == nil || c.Before.Header.CorrelationID == c.After.Header.CorrelationID {
+		return nil
+	}
+	return c.After.Header.Bookmarks
+}
+
+// readRelease reads the inner transaction's answer; nil means that the lock is
+// released.
+func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) (*store.Kept, error) {
+	if resp.Succeeded {
+		return nil, nil
+	}
+	kept := &store.Kept{Revision: revision}
+	var err error
+	if kept.Mail, err = decodeMail(resp.Responses[0].GetResponseRange().Kvs); err != nil {
+		return nil, err
+	}
+	if len(kept.Mail) > mailBatch {
+		// What is left is not seen yet, or the next release would leave it behind.
+		kept.Revision = kept.Mail[mailBatch].Created - 1
+		kept.Mail = kept.Mail[:mailBatch]
+	}
+	for _, r := range resp.Responses[1:] {
+		if kept.Queue, err = appendQueueItems(kept.Queue, r.GetResponseRange().Kvs); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,104 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+)
+
+// Sends lists send records, oldest keys first.
+func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
+	kvs, next, err := s.page(ctx, "list send records", s.keys.sends(), cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]store.Send, len(kvs))
+	for i, kv := range kvs {
+		out[i].Created, out[i].Modified = kv.CreateRevision, kv.ModRevision
+		if err := Decode(kv.Value, &out[i]); err != nil {
+			return nil, "", err
+		}
+	}
+	return out, next, nil
+}
+
+// PutSend accepts a stimulus as a send record, with the answer for its key.
+// [store.ErrConflict]: the key was used by another call; read its answer.
+//
+// If: no record of its id, nor of the caller's key. Then: the send record, both
+// records. Else: a record of its id is from an earlier copy, and as good.
+func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
+	o := newOps()
+	o.put(s.keys.send(send.ID), send)
+	rec := s.keys.commandRecord("~send", send.ID)
+	s.record(o, rec, store.Effect{Outcome: "accepted"}, send.CreatedAt.Add(recordTTL))
+	cmps := []clientv3.Cmp{absent(rec)}
+	if send.Key != nil && answer != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(send.Key.Name)))
+		s.record(o, s.keys.keyRecord(send.Key.Name), answer, send.CreatedAt.Add(keyTTL))
+	}
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return err
+	}
+	resp, err := s.txn(ctx, "accept stimulus", cmps, then, []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())})
+	if err != nil || resp.Succeeded || resp.Responses[0].GetResponseRange().Count > 0 {
+		return err
+	}
+	return fmt.Errorf("accept stimulus: %w", store.ErrConflict)
+}
+
+// LookAgain looks up a send record's stimulus; what is found is delivered, or
+// queued, in a transaction that compares the record.
+func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*Look, error) {
+	l, err := s.Look(ctx, send.Stimulus, hash, "")
+	if err != nil {
+		return nil, err
+	}
+	l.send = send
+	return l, nil
+}
+
+// BurySend turns a send record into a dead letter.
+//
+// If: the record's mod revision.
+func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
+	o := newOps()
+	o.del(s.keys.send(send.ID))
+	o.put(s.keys.dead(dead.ID), dead)
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "bury stimulus", []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// Standing leaves out the targets that are gone: bookmarks that were burned,
+// triggers that were replaced.
+func (s *Store) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
+	reads := make([]clientv3.Op, len(targets))
+	for i, t := range targets {
+		if b := t.Bookmark; b != nil {
+			reads[i] = clientv3.OpGet(s.keys.bookmark(b.Hash, b.CorrelationID, b.ID), clientv3.WithKeysOnly())
+		} else {
+			reads[i] = clientv3.OpGet(s.keys.trigger(t.Trigger.Hash, t.Trigger.DefinitionID, t.Trigger.ActivityID), clientv3.WithKeysOnly())
+		}
+	}
+	resp, err := s.read(ctx, "check targets", reads...)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Target
+	for i, t := range targets {
+		kvs := resp.Responses[i].GetResponseRange().Kvs
+		if len(kvs) > 0 && (t.Bookmark != nil && (t.Bookmark.Created == 0 || kvs[0].CreateRevision == t.Bookmark.Created) ||
+			t.Trigger != nil && kvs[0].ModRevision == t.Trigger.Modified) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,85 @@
+package yaml_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+)
+
+// blocks gives the YAML blocks of the notation's page; a list stands for a root.
+func blocks(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "notation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	parts := strings.Split(string(page), "```yaml\n")
+	for _, part := range parts[1:] {
+		block, _, _ := strings.Cut(part, "```")
+		if strings.HasPrefix(block, "- ") {
+			block = "root:\n" + block
+		}
+		out = append(out, block)
+	}
+	return out
+}
+
+// TestThePageTellsTheTruth reads every example of docs/notation.md, and of the
+// design, with the activities that a node has.
+func TestThePageTellsTheTruth(t *testing.T) {
+	t.Parallel()
+	types := activities.Default()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(yaml.Schema(types)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := append(blocks(t), orderApproval, greeting)
+	if len(examples) < 12 {
+		t.Fatalf("only %d examples found", len(examples))
+	}
+	for _, src := range examples {
+		def, problems := yaml.Read([]byte(src), "page.yaml", types)
+		for _, p := range problems {
+			t.Errorf("%s\n%s", p.Detail, p.Excerpt)
+		}
+		if err := validate(t, schema, src); err != nil {
+			t.Errorf("the schema refuses:\n%s\n%v", src, err)
+		}
+		if def == nil || len(problems) > 0 {
+			continue
+		}
+		out, err := yaml.Write(def, types)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, problems := yaml.Read(out, "page.yaml", types)
+		if d := diff(def, back); d != "" || len(problems) > 0 {
+			t.Errorf("%v\n%s\n%s", problems, d, out)
+		}
+		asJSON, err := elsajson.Write(def, types)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, problems = elsajson.Read(asJSON, "page.json", types)
+		if d := diff(def, back); d != "" || len(problems) > 0 {
+			t.Errorf("%v\n%s\n%s", problems, d, asJSON)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (c *call) endpoint() (reply, error) {
 	}
 	req := runtime.EndpointRequest{
 		Method: c.r.Method, Path: strings.TrimPrefix(c.r.URL.Path, endpointPrefix),
-		Query: values(c.query), Headers: endpointHeaders(c.r.Header),
+		Query: values(c.query), Headers: endpointHeaders(c.r.Header), ContentType: c.r.Header.Get("Content-Type"),
 		Body: string(c.body), ParsedBody: c.parsedBody(),
 		CorrelationID: cmp.Or(c.r.Header.Get("X-Correlation-Id"), c.query.Get("correlationId")),
 		InstanceID:    cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// endpointType is the activity type whose stimuli are HTTP requests.
-const endpointType = "Elsa.HttpEndpoint"
 
 // EndpointRequest is a request for an HTTP endpoint that a definition declares.
 type EndpointRequest struct {
@@ -18,6 +16,7 @@ type EndpointRequest struct {
 	Path          string // below /workflows, without a leading slash
 	Query         map[string]any
 	Headers       map[string]any
+	ContentType   string
 	Body          string
 	ParsedBody    any // the body as JSON, if it is
 	CorrelationID string
@@ -46,15 +45,10 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	if route == nil {
 		return EndpointAnswer{}, workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no published workflow answers %s /workflows/%s", req.Method, req.Path))
 	}
-	st := workflow.Stimulus{ActivityType: endpointType, Payload: EndpointPayload(route.Template, route.Method), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
-		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "body": req.Body, "parsedBody": req.ParsedBody}}
+	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
+		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody}}
 	res, err := r.Send(ctx, st, req.Key)
 	return EndpointAnswer{Response: res.Response, Result: res}, err
-}
-
-// EndpointPayload is the hashed part of an HTTP endpoint's stimulus.
-func EndpointPayload(template, method string) map[string]any {
-	return map[string]any{"path": strings.ToLower(strings.Trim(template, "/")), "method": strings.ToLower(method)}
 }
 
 // match finds the route for a path: literal segments win over parameters.

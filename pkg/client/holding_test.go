@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -409,5 +410,99 @@ func TestStopWaitsForBursts(t *testing.T) {
 	}
 	if rec := must(a.store.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Finished {
 		t.Errorf("got %+v", rec.Header)
+	}
+}
+
+func TestAFailingReleaseKeepsTheResult(t *testing.T) {
+	t.Parallel()
+	kids := make([]*workflow.Activity, 20) // so many bookmarks that the release is a transaction of its own
+	for i := range kids {
+		kids[i] = waitFor(fmt.Sprintf("e%d", i))
+	}
+	w := newWorld(t, define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: kids}))
+	m := w.member("a", cluster.ModeDistributed)
+	armed := m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {
+		return c.DeletesUnder(cluster.Root(w.name)+"lock/") && !c.PutsUnder(cluster.Root(w.name)+"journal/")
+	}})
+	r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	if r.Instance.SubStatus != workflow.Suspended || len(r.Instance.Bookmarks) != 20 {
+		t.Errorf("got %+v", r.Instance)
+	}
+	eventually(t, "the failure is counted", func() bool { return m.count("lock_release_failures_total", "") > 0 })
+	armed.Disarm()
+	if armed.Fired() == 0 {
+		t.Fatal("the release never failed")
+	}
+	eventually(t, "the lock is free at last", func() bool { busy, err := m.open("i").Busy(t.Context()); return err == nil && !busy })
+}
+
+func TestCommitsThatDoNotEndABurst(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			def := define("d", seq(line("one"), line("two"), through(), line("three")))
+			def.Options.CommitStrategy = "ActivityExecuted"
+			w := newWorld(t, def)
+			m := w.member("a", mode, slow)
+			got := inBackground(t.Context(), m.open("i"), startOf("d", "c1"))
+			<-w.valve.entered
+			l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+			if l.Record == nil || l.Record.Seq == 0 || len(l.Mail) != 1 || l.Mail[0].Command.ID != workflow.ContinueID {
+				t.Errorf("in the middle of the burst the store has %+v", l)
+			}
+			w.valve.pass <- struct{}{}
+			if r := <-got; r.err != nil {
+				t.Fatal(r.err)
+			}
+			eventually(t, "the instance ends", func() bool {
+				l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+				return l.Record.Header.SubStatus == workflow.Finished && len(l.Mail) == 0
+			})
+			items, _, err := m.store.Journal(t.Context(), "i", 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, it := range items {
+				if it.Event == "WriteLine" {
+					lines = append(lines, it.Text)
+				}
+			}
+			if strings.Join(lines, " ") != "one two three" {
+				t.Errorf("lines %q", lines)
+			}
+		})
+	}
+}
+
+func TestImportReplacesTheState(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, define("d", seq(waitFor("a"), waitFor("b"), line("end"))))
+			m := w.member("a", mode)
+			r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+			old := must(m.store.Instance(t.Context(), "i"))(t)
+			r = must(m.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
+			if r.Instance.Bookmarks[0].Name != "b" {
+				t.Fatalf("got %+v", r.Instance)
+			}
+			raw := must(json.Marshal(map[string]any{"instance": old.Header, "state": old.State}))(t)
+			stale := must(m.open("i").Do(t.Context(), workflow.Command{ID: "c3", Kind: workflow.CommandImport, CreatedAt: time.Now(), State: raw, IfSeq: 1}))(t)
+			if stale.Effect.Code != string(workflow.CodeInstanceMoved) {
+				t.Errorf("an import for sequence 1 at sequence 2: %+v", stale.Effect)
+			}
+			r = must(m.open("i").Do(t.Context(), workflow.Command{ID: "c4", Kind: workflow.CommandImport, CreatedAt: time.Now(), State: raw}))(t)
+			if r.Effect.Outcome != client.EffectApplied || len(r.Instance.Bookmarks) != 1 || r.Instance.Bookmarks[0].Name != "a" {
+				t.Fatalf("got %+v", r)
+			}
+			r = must(m.open("i").Do(t.Context(), resumeOf("c5", r.Instance, 0)))(t)
+			r = must(m.open("i").Do(t.Context(), resumeOf("c6", r.Instance, 0)))(t)
+			if r.Instance.SubStatus != workflow.Finished {
+				t.Errorf("got %+v", r.Instance)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster"
@@ -13,12 +14,22 @@ import (
 const (
 	queueLook  = 500 * time.Millisecond // how soon a new trigger is noticed; costs nothing
 	queueSweep = 30 * time.Second
+
+	queuePageSize = 500
 )
+
+// queuePass works one shard of the queue once. depth and oldest are of what is
+// left there.
+type queuePass func(ctx context.Context, shard string) (depth int, oldest time.Duration, err error)
 
 // workQueue is the safety net of the bookmark queue. An item meets its bookmark
 // in the commit that creates the bookmark, and a new trigger in this worker: it
 // is woken when a definition is published, and sweeps slowly behind that.
 func (r *Runtime) workQueue(ctx context.Context) error {
+	pass := r.passShard
+	if r.cfg.Locks != nil {
+		pass = r.passShardLocked(pass)
+	}
 	seen, swept := int64(-1), time.Time{}
 	return r.loop(ctx, "bookmark queue", queueLook, nil, func(ctx context.Context) (bool, error) {
 		revision := r.cfg.Catalog.Revision()
@@ -28,8 +39,8 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 		seen, swept = revision, time.Now()
 		var errs []error
 		depth, oldest := 0, time.Duration(0)
-		for i, shard := range etcdstore.QueueShards {
-			n, age, err := r.queueShard(ctx, i, string(shard))
+		for _, shard := range etcdstore.QueueShards {
+			n, age, err := pass(ctx, string(shard))
 			depth, oldest = depth+n, max(oldest, age)
 			errs = append(errs, err) // one bad shard never stops a pass
 		}
@@ -38,27 +49,39 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 	})
 }
 
-// queueShard makes one pass over a shard that has items, under its lock: tried
-// with zero wait, skipped when another node is at it.
-func (r *Runtime) queueShard(ctx context.Context, index int, shard string) (depth int, oldest time.Duration, err error) {
-	items, next, err := r.cfg.Store.QueueItems(ctx, shard, "", 500)
-	if err != nil || len(items) == 0 {
-		return 0, 0, err
-	}
-	lock, err := r.cfg.Session.Locks().TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, index))
-	if err != nil {
+// passShardLocked is the decorator of a cluster: a shard that has items is
+// worked under its lock, tried with zero wait, and skipped when another node is
+// at it; the next look comes with jitter.
+func (r *Runtime) passShardLocked(pass queuePass) queuePass {
+	return func(ctx context.Context, shard string) (int, time.Duration, error) {
+		items, _, err := r.cfg.Store.QueueItems(ctx, shard, "", 1)
+		if err != nil || len(items) == 0 {
+			return 0, 0, err
+		}
+		lock, err := r.cfg.Locks.TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, strings.Index(etcdstore.QueueShards, shard)))
 		if errors.Is(err, cluster.ErrHeld) {
 			r.cfg.Log.Debug("queue shard is worked elsewhere", "shard", shard)
-			return len(items), 0, nil
+			return 0, 0, nil
 		}
-		return len(items), 0, err
+		if err != nil {
+			return 0, 0, err
+		}
+		defer func() {
+			if rerr := lock.Release(ctx); rerr != nil {
+				r.cfg.Log.Warn("queue lock not released; its lease will free it", "shard", shard, "error", rerr)
+			}
+		}()
+		return pass(ctx, shard)
 	}
-	defer func() {
-		if rerr := lock.Release(ctx); rerr != nil {
-			r.cfg.Log.Warn("queue lock not released; its lease will free it", "shard", shard, "error", rerr)
+}
+
+// passShard looks at every item of a shard.
+func (r *Runtime) passShard(ctx context.Context, shard string) (depth int, oldest time.Duration, err error) {
+	for cursor := ""; ; {
+		items, next, err := r.cfg.Store.QueueItems(ctx, shard, cursor, queuePageSize)
+		if err != nil {
+			return depth, oldest, err
 		}
-	}()
-	for {
 		if err := r.queuePage(ctx, items); err != nil {
 			return depth, oldest, err
 		}
@@ -69,9 +92,7 @@ func (r *Runtime) queueShard(ctx context.Context, index int, shard string) (dept
 		if next == "" {
 			return depth, oldest, nil
 		}
-		if items, next, err = r.cfg.Store.QueueItems(ctx, shard, next, 500); err != nil {
-			return depth, oldest, err
-		}
+		cursor = next
 	}
 }
 

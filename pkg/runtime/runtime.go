@@ -29,6 +29,8 @@ type Config struct {
 	// [NewWork] and hand its Hint to the client.Node.
 	Work *Work
 
+	Locks *cluster.Locks // nil on a node that is alone
+
 	QueueTTL  time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
 	Workers   int           // mailboxes worked at once; default 64

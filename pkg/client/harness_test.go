@@ -54,14 +54,14 @@ func (v *valve) Execute(ctx context.Context, x *engine.Execution) error {
 
 // world is one cluster in etcd with its definitions.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	name     string
 	programs map[string]*engine.Program
 	valve    *valve
 	etcd     *clientv3.Client
 }
 
-func newWorld(t *testing.T, defs ...*workflow.Definition) *world {
+func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 	t.Helper()
 	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{},
 		valve: &valve{entered: make(chan string, 100), pass: make(chan struct{}, 100)}, etcd: clustertest.Shared(t).Client(t)}
@@ -88,7 +88,6 @@ type member struct {
 	faults  *clustertest.Faults
 	reg     *prometheus.Registry
 	local   bool
-	hints   chan []string
 
 	mu    sync.Mutex
 	lines []string
@@ -97,7 +96,7 @@ type member struct {
 func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	w.t.Helper()
 	t := w.t
-	m := &member{w: w, faults: clustertest.NewFaults(1), reg: prometheus.NewRegistry(), local: mode == cluster.ModeLocal, hints: make(chan []string, 1000)}
+	m := &member{w: w, faults: clustertest.NewFaults(1), reg: prometheus.NewRegistry(), local: mode == cluster.ModeLocal}
 	met, err := metrics.New(m.reg)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +130,6 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 				m.lines = append(m.lines, s)
 			}}
 		},
-		Hint: func(ids []string, _ bool) { m.hints <- ids },
 	}
 	for _, f := range tune {
 		f(&cfg)
@@ -221,8 +219,8 @@ func resumeOf(id string, in workflow.Instance, i int) workflow.Command {
 }
 
 // must is for calls that have to succeed.
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
+func must[T any](v T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -37,8 +37,7 @@ func TestCommitStrategies(t *testing.T) {
 			second.CommitStrategy = c.activity
 			def := root(seq(line("a"), second, line("c")))
 			def.Options.CommitStrategy, def.Options.CommitInterval = c.workflow, "30s"
-			b = &bench{}
-			got := start(t, def, func(real *bench, _ *engine.Options, _ *workflow.Start) { b = real })
+			got := start(t, def, func(own *bench, _ *engine.Options, _ *workflow.Start) { b = own })
 			got.wantStatus(workflow.Finished).wantLines("a", "c")
 			if got.commits != c.commits {
 				t.Errorf("%d commits before the end, want %d", got.commits, c.commits)

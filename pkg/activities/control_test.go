@@ -186,17 +186,17 @@ func TestBadLiteralsAreProblems(t *testing.T) {
 
 func TestIncidentStrategies(t *testing.T) {
 	t.Parallel()
-	make := func(strategy string) *workflow.Definition {
+	defWith := func(strategy string) *workflow.Definition {
 		def := root(seq(line("Start"), act("Parallel", nil, seq(line("1a"), line("1b")), seq(line("2a"), act("Fault", nil), line("2b")))))
 		def.Options.IncidentStrategy = strategy
 		return def
 	}
-	start(t, make("")).wantStatus(workflow.Faulted).wantLines("Start", "1a", "2a", "1b")
-	b := start(t, make("ContinueWithIncidents")).wantStatus(workflow.Suspended).wantLines("Start", "1a", "2a", "1b")
+	start(t, defWith("")).wantStatus(workflow.Faulted).wantLines("Start", "1a", "2a", "1b")
+	b := start(t, defWith("ContinueWithIncidents")).wantStatus(workflow.Suspended).wantLines("Start", "1a", "2a", "1b")
 	if len(b.header.Incidents) != 1 {
 		t.Errorf("incidents %v", b.header.Incidents)
 	}
-	b = start(t, make("Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core")).wantStatus(workflow.Suspended)
+	b = start(t, defWith("Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core")).wantStatus(workflow.Suspended)
 	if len(b.header.Bookmarks) != 0 {
 		t.Error("bookmarks")
 	}

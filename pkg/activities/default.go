@@ -9,8 +9,8 @@ import (
 // one, so that adding to it changes no other.
 func Default() *engine.Registry {
 	r := engine.NewRegistry()
-	for _, make := range builtins {
-		d, a := make()
+	for _, builtin := range builtins {
+		d, a := builtin()
 		if err := r.Register(d, a); err != nil {
 			panic(err) // a built-in one contradicts itself; no test would pass
 		}

@@ -91,14 +91,14 @@ func (r counterRun) arrive(edge int, e *flowEdge) (dead bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all, any, every := r.inbound(e.target)
-	run := any
+	all, some, every := r.inbound(e.target)
+	run := some
 	switch mode {
 	case joinAny:
 		if r.s.Paths.get(edge)/2 <= r.s.Seen.get(e.target) || slices.Contains(r.x.Scheduled(), r.g.nodes[e.target]) {
 			return false, nil // decided already
 		}
-		if any {
+		if some {
 			r.decide(e.target)
 			return false, nil
 		}
@@ -130,17 +130,17 @@ func (r counterRun) decide(target int) {
 
 // inbound looks at the forward connections to an activity: were all visited in
 // this round, was any of these followed, was every one?
-func (r counterRun) inbound(target int) (all, any, every bool) {
+func (r counterRun) inbound(target int) (all, some, every bool) {
 	all, every = true, true
 	round := r.s.Seen.get(target)
 	for _, i := range r.g.forward[target] {
 		v := r.s.Paths.get(i)
 		visited := v/2 > round
 		all = all && visited
-		any = any || visited && v%2 == 1
+		some = some || visited && v%2 == 1
 		every = every && visited && v%2 == 1
 	}
-	return all, any, every
+	return all, some, every
 }
 
 func (r counterRun) joinMode(n *engine.Node) (string, error) {

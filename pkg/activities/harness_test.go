@@ -134,10 +134,6 @@ func withEnv(f func(*engine.Env)) option {
 	return func(b *bench, _ *engine.Options, _ *workflow.Start) { f(&b.env) }
 }
 
-func withRegistry(f func(*engine.Registry)) option {
-	return func(_ *bench, o *engine.Options, _ *workflow.Start) { f(o.Registry) }
-}
-
 // start compiles def and runs its first burst.
 func start(t *testing.T, def *workflow.Definition, opts ...option) *bench {
 	t.Helper()

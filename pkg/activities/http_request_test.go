@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,13 +37,13 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"method":"`+r.Method+`","type":"`+r.Header.Get("Content-Type")+`","auth":"`+r.Header.Get("Authorization")+`","x":"`+r.Header.Get("X-A")+`","body":`+string(body)+`}`)
 		case r.URL.Path == "/flaky" && flaky.Add(1) < 3:
-			w.WriteHeader(503)
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()
 		case r.URL.Path == "/big":
 			_, _ = w.Write(make([]byte, 2<<20))
 		case strings.HasPrefix(r.URL.Path, "/404"):
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 		default:
 			_, _ = io.WriteString(w, "fine")
 		}
@@ -192,7 +193,7 @@ func TestAHardStopDropsTheBurst(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	burst, _ := engine.New(prog, "i", &workflow.Start{}, t0, engine.Env{Now: nowT0, HTTP: activities.NewHTTPClient(true)})
 	go cancel(cause)
-	if _, err := burst.Run(ctx, workflow.Command{ID: "s", Kind: workflow.CommandStart}); err != cause {
+	if _, err := burst.Run(ctx, workflow.Command{ID: "s", Kind: workflow.CommandStart}); !errors.Is(err, cause) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -11,12 +11,12 @@ import (
 
 // change reads a definition that exists and changes it, anew when others came
 // between.
-func (c *Catalog) change(ctx context.Context, id, hash string, do func(*store.DefinitionState) (*store.DefinitionHead, error)) (*store.DefinitionHead, error) {
+func (c *Catalog) change(ctx context.Context, id string, do func(*store.DefinitionState) (*store.DefinitionHead, error)) (*store.DefinitionHead, error) {
 	if workflow.CheckID("definition id", id) != nil {
 		return nil, notFound(id)
 	}
 	for range conflicts {
-		st, err := c.store.ReadDefinition(ctx, id, hash)
+		st, err := c.store.ReadDefinition(ctx, id, "")
 		if err != nil {
 			return nil, explain(err)
 		}
@@ -40,7 +40,7 @@ func (c *Catalog) change(ctx context.Context, id, hash string, do func(*store.De
 // Retract takes the published version back: nothing starts by it any more, and
 // running instances go on. Retracting what is not published does nothing.
 func (c *Catalog) Retract(ctx context.Context, id string) error {
-	_, err := c.change(ctx, id, "", func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	_, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		if st.Head.Published == 0 {
 			return st.Head, nil
 		}
@@ -55,7 +55,7 @@ func (c *Catalog) Retract(ctx context.Context, id string) error {
 // Content that was published under the id counts as published before for ever,
 // so that a reloader does not bring it back; an explicit publication does.
 func (c *Catalog) Delete(ctx context.Context, id string, force bool) error {
-	_, err := c.change(ctx, id, "", func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	_, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		return c.store.DeleteDefinition(ctx, st, force, c.now())
 	})
 	return err
@@ -66,7 +66,7 @@ func (c *Catalog) Delete(ctx context.Context, id string, force bool) error {
 // Errors as for Publish.
 func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (PublishResult, error) {
 	created := true
-	head, err := c.change(ctx, id, "", func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	head, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		n := version
 		if n == 0 {
 			n = st.Head.Latest
@@ -131,7 +131,7 @@ func (c *Catalog) Reindex(ctx context.Context, id string) error {
 	if _, err := c.updateConsumer(ctx, id); err != nil {
 		return err
 	}
-	_, err := c.change(ctx, id, "", func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	_, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		if st.Head.Published == 0 {
 			return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "definition "+id+" has no published version")
 		}
@@ -192,7 +192,7 @@ func (c *Catalog) consumers(h *store.DefinitionHead) []string {
 // it uses is marked autoUpdate and has moved on; nil if that is not so.
 func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.DefinitionHead, error) {
 	updated := false
-	head, err := c.change(ctx, id, "", func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	head, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		updated = false
 		stale, err := c.stale(ctx, st.Head)
 		if err != nil || !stale {

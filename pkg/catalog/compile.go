@@ -160,7 +160,7 @@ func (r *resolver) meaning(ref workflow.DefinitionRef) (store.Use, bool, error) 
 // find resolves a reference as it stands now; version 0 if it means nothing.
 func (c *Catalog) find(ctx context.Context, ref workflow.DefinitionRef) (id string, version int, err error) {
 	id, version = ref.ID, ref.Version
-	if vid, n, ok, err := c.store.FindVersionID(ctx, ref.VersionID); err != nil {
+	if vid, n, ok, err := c.store.FindVersionID(ctx, ref.VersionID, ref.ID); err != nil {
 		return "", 0, explain(err)
 	} else if ok {
 		id, version = vid, n

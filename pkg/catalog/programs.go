@@ -54,9 +54,3 @@ func (p *programs) put(k versionKey, prog *engine.Program) {
 		delete(p.byKey, last.Value.(*kept).key)
 	}
 }
-
-func (p *programs) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.order.Len()
-}

@@ -11,7 +11,7 @@ import (
 )
 
 // cronParser reads six fields, seconds first, with L, W and # as Elsa does.
-var cronParser = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
+var cronParser = cron.MustNewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
 	cron.DomL | cron.DomW | cron.DowNth | cron.DowLast)
 
 // CheckCron tells what is wrong with a cron expression. Expressions have six

@@ -24,7 +24,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 		began := time.Now()
 		err := c.follow(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // that it ends with its context is no error
 		}
 		if time.Since(began) > maxBackoff {
 			wait = minBackoff

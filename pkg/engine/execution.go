@@ -31,7 +31,6 @@ type Execution struct {
 	raw       json.RawMessage
 	broken    *brokenCall // what to repeat when a fault is retried
 	deferred  []completion
-	ended     bool // Complete was called within this call
 	outcomes  []string
 	values    []any // evaluated inputs, by index
 	evaluated []bool

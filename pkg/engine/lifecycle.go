@@ -180,13 +180,23 @@ func (b *Burst) finishAll() {
 	}
 	b.queue, b.head, b.completions = nil, 0, nil
 	b.root.pending = 0
-	if err := finishUnit(b.root, nil); err != nil {
+	if err := b.finishRoot(); err != nil {
 		b.fault(b.root, err, brokenCall{Kind: workChild, Done: &Completed{Node: b.root.node.ports["root"]}})
 		b.halted = true
 		return
 	}
 	b.complete(b.root, nil)
 	b.completions = nil
+}
+
+// finishRoot evaluates the workflow's outputs; a panic is an error.
+func (b *Burst) finishRoot() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = b.recovered(b.root, r)
+		}
+	}()
+	return finishUnit(b.root, nil)
 }
 
 // settleStatus gives the header the status in which the burst leaves the

@@ -171,11 +171,13 @@ func (b *Burst) step(w work) {
 	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
 		c := b.completions[0]
 		b.completions = b.completions[1:]
-		if c.to.status == faulted {
+		switch c.to.status {
+		case faulted:
 			c.to.deferred = append(c.to.deferred, c)
-		} else if c.to.status == running {
+		case running:
 			b.cmd = c.cmd
 			b.invoke(c.to, brokenCall{Kind: workChild, Done: &c.done})
+		case completed, canceled: // no one is left to be told
 		}
 	}
 	if b.halted { // completions that were not delivered wait for a retry
@@ -234,13 +236,7 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			var in *inputError
-			if e, ok := r.(error); ok && errors.As(e, &in) {
-				err = in
-				return
-			}
-			err = &panicError{r, debug.Stack()}
-			b.log.Error("activity panicked", "instance", b.header.ID, "activity", x.node.id, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = b.recovered(x, r)
 		}
 	}()
 	switch c.Kind {
@@ -260,4 +256,16 @@ func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
 		}
 	}
 	return nil
+}
+
+// recovered turns a panic into an error. An input that cannot be evaluated
+// panics on its way through the activity's code, and is an error like any other.
+func (b *Burst) recovered(x *Execution, r any) error {
+	var in *inputError
+	if e, ok := r.(error); ok && errors.As(e, &in) {
+		return in
+	}
+	stack := debug.Stack()
+	b.log.Error("activity panicked", "instance", b.header.ID, "activity", x.node.id, "panic", fmt.Sprint(r), "stack", string(stack))
+	return &panicError{r, stack}
 }

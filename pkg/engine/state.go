@@ -165,7 +165,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 			}
 		}
 		if x.scratch != nil {
-			raw, err := encodeJSON(x.scratch)
+			raw, err := encodeScratch(x.scratch)
 			if err != nil {
 				return fmt.Errorf("activity %s: %w", x.node.id, err)
 			}
@@ -181,6 +181,16 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		d.Executions = append(d.Executions, doc)
 	}
 	return nil
+}
+
+// encodeScratch encodes what an activity keeps; its own MarshalJSON may panic.
+func encodeScratch(v any) (raw []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("encode its memory: panic: %v", r)
+		}
+	}()
+	return encodeJSON(v)
 }
 
 // keptVariables leaves out those that are lost at the end of a burst.

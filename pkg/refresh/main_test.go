@@ -2,6 +2,7 @@ package refresh_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -72,7 +73,9 @@ func (b *bundle) node(id string) *node {
 	b.Cleanup(func() {
 		_ = n.session.Close(context.Background())
 		cancel()
-		<-ran
+		if err := <-ran; err != nil && !errors.Is(err, cluster.ErrClosed) {
+			b.Error(err)
+		}
 	})
 	return n
 }

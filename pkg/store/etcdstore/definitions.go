@@ -32,21 +32,28 @@ func (s *Store) Version(ctx context.Context, id string, n int) (*store.Definitio
 	return v, Decode(resp.Kvs[0].Value, v)
 }
 
-// FindVersionID finds the version that the notation calls versionID; false if
-// there is none. If two definitions brought the same one, the first counts.
-func (s *Store) FindVersionID(ctx context.Context, versionID string) (id string, version int, ok bool, err error) {
+// FindVersionID finds the version that the notation calls versionID: the newest
+// one of definition id that came with it, or if id has none ("" has none), of
+// the definition that brought it first. False: there is none.
+func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (definition string, version int, ok bool, err error) {
 	if versionID == "" {
 		return "", 0, false, nil
 	}
-	resp, err := s.get(ctx, "find definition version", s.keys.versionID(versionID))
-	if err != nil || len(resp.Kvs) == 0 {
+	resp, err := s.read(ctx, "find definition version", clientv3.OpGet(s.keys.versionID(versionID, id)),
+		clientv3.OpGet(s.keys.versionIDs(versionID), clientv3.WithFirstCreate()...))
+	if err != nil {
 		return "", 0, false, err
 	}
-	var e versionRef
-	if err := Decode(resp.Kvs[0].Value, &e); err != nil {
-		return "", 0, false, err
+	for _, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			var e versionRef
+			if err := Decode(kv.Value, &e); err != nil {
+				return "", 0, false, err
+			}
+			return e.ID, e.Version, true, nil
+		}
 	}
-	return e.ID, e.Version, true, nil
+	return "", 0, false, nil
 }
 
 type versionRef struct {

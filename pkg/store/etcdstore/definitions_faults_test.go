@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/store"
@@ -17,7 +18,8 @@ func (d *defs) onHead(id string) func(clustertest.Call) bool {
 	return func(c clustertest.Call) bool { return c.PutsUnder(d.keys.head(id)) }
 }
 
-func testLostAnswer(t *testing.T, d *defs) {
+func testLostAnswer(d *defs) {
+	t := d.tb
 	for i, fault := range []clustertest.Fault{clustertest.LoseAnswer, clustertest.ApplyTwice, clustertest.FailBefore} {
 		rule := d.faults.Add(clustertest.Rule{Fault: fault, Match: d.onHead("order"), Times: 1})
 		h, err := d.publish("order", fmt.Sprint("content ", i), triggers("h"))
@@ -52,7 +54,8 @@ func (d *defs) between(id string, nth int, f func()) {
 	}})
 }
 
-func testLostAnswerBelow(t *testing.T, d *defs) {
+func testLostAnswerBelow(d *defs) {
+	t := d.tb
 	d.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Match: d.onHead("order"), Times: 1})
 	st := d.state("order", "")
 	other := d.other()
@@ -84,7 +87,8 @@ func (d *defs) other() *defs {
 	return &o
 }
 
-func testLateCopy(t *testing.T, d *defs) {
+func testLateCopy(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h1"))
 	d.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Match: d.onHead("order"), Times: 1})
 	d.mustPublish("order", "two", triggers("h2"))
@@ -98,7 +102,8 @@ func testLateCopy(t *testing.T, d *defs) {
 	d.wantKeys("trigger/", "")
 }
 
-func testLateCopyAfterDelete(t *testing.T, d *defs) {
+func testLateCopyAfterDelete(d *defs) {
+	t := d.tb
 	d.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Match: d.onHead("order"), Times: 1})
 	d.mustPublish("order", "one", triggers("h1"))
 	if _, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now); err != nil {
@@ -120,7 +125,7 @@ func testLateCopyAfterDelete(t *testing.T, d *defs) {
 	}
 }
 
-func wantTaken(t *testing.T, err error, parts ...string) {
+func wantTaken(t testing.TB, err error, parts ...string) {
 	t.Helper()
 	if workflow.CodeOf(err) != workflow.CodeRouteTaken {
 		t.Fatalf("error %v", err)
@@ -132,7 +137,8 @@ func wantTaken(t *testing.T, err error, parts ...string) {
 	}
 }
 
-func testRouteTaken(t *testing.T, d *defs) {
+func testRouteTaken(d *defs) {
+	t := d.tb
 	d.mustPublish("first", "one", routes("orders/{id}"))
 	_, err := d.publish("second", "two", routes("free", "orders/{number}"))
 	wantTaken(t, err, "definition first", "GET orders/{number}")
@@ -151,7 +157,8 @@ func testRouteTaken(t *testing.T, d *defs) {
 	d.wantKeys("route/", "route/GET/free route/GET/orders%2F%7B%7D")
 }
 
-func testRefusalIsConclusive(t *testing.T, d *defs) {
+func testRefusalIsConclusive(d *defs) {
+	t := d.tb
 	d.mustPublish("first", "one", routes("a"))
 	for _, id := range []string{"new", "old"} {
 		if id == "old" {
@@ -176,7 +183,8 @@ func testRefusalIsConclusive(t *testing.T, d *defs) {
 	d.wantHead("old", 1, 1)
 }
 
-func testManyWrites(t *testing.T, d *defs) {
+func testManyWrites(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
 	for range keptWrites + 5 {
 		st := d.state("order", "one")
@@ -203,7 +211,7 @@ func TestUnknownPublicationIsSaidToBeUnknown(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.FailBefore})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = s.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, s.testTime())
+	_, err = s.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, time.UnixMilli(1).UTC())
 	if !errors.Is(err, ErrUnknown) {
 		t.Errorf("error %v", err)
 	}

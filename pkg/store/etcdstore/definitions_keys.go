@@ -19,21 +19,17 @@ func (k keys) content(id, hash string) string {
 	return k.root + "definition-content/" + id + "/" + encode(hash)
 }
 
-// versionID finds a version by Elsa's id of it.
-func (k keys) versionID(versionID string) string {
-	return k.root + "definition-ref/" + encode(versionID)
+// versionIDs and versionID find a version by Elsa's id of it.
+func (k keys) versionIDs(versionID string) string {
+	return k.root + "definition-ref/" + encode(versionID) + "/"
 }
+func (k keys) versionID(versionID, id string) string { return k.versionIDs(versionID) + id }
 
 // indexed lists the trigger and route keys of a definition.
 func (k keys) indexed(id string) string { return k.root + "definition-index/" + id }
 
 // running is the range of index entries of a definition's running instances.
 func (k keys) running(id string) string { return k.index(workflow.StatusRunning, id) }
-
-// headID gives the definition's id inside a head's key.
-func (k keys) headID(key string) (string, bool) {
-	return strings.CutSuffix(strings.TrimPrefix(key, k.definitions()), "/head")
-}
 
 // cronOwner gives the definition's id inside a cron key.
 func (k keys) cronOwner(key string) string {

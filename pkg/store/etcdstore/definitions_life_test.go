@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"slices"
-	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -11,9 +10,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-func (*Store) testTime() time.Time { return time.UnixMilli(1).UTC() }
-
-func testDraft(t *testing.T, d *defs) {
+func testDraft(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h1"))
 	before := d.keysUnder("trigger/")
 	h, err := d.SaveDraft(d.ctx(), d.state("order", ""), store.DefinitionVersion{Hash: "two", Source: "two"}, "n", "d", d.now)
@@ -44,7 +42,8 @@ func testDraft(t *testing.T, d *defs) {
 	}
 }
 
-func testRetract(t *testing.T, d *defs) {
+func testRetract(d *defs) {
+	t := d.tb
 	idx := triggers("h1")
 	idx.Routes = routes("a").Routes
 	idx.Schedules = []store.CronEntry{timer("c", 5)}
@@ -69,7 +68,8 @@ func (d *defs) run(id, instance string) {
 	}
 }
 
-func testDeleteInUse(t *testing.T, d *defs) {
+func testDeleteInUse(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
 	d.run("order", "i1")
 	d.run("order2", "i2") // of another definition
@@ -91,7 +91,8 @@ func testDeleteInUse(t *testing.T, d *defs) {
 	}
 }
 
-func testDeleteRace(t *testing.T, d *defs) {
+func testDeleteRace(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
 	d.between("order", 1, func() { d.run("order", "i1") })
 	_, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now)
@@ -101,7 +102,8 @@ func testDeleteRace(t *testing.T, d *defs) {
 	d.wantHead("order", 1, 1)
 }
 
-func testPurge(t *testing.T, d *defs) {
+func testPurge(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
 	d.mustPublish("order", "two", triggers("h"))
 	d.mustPublish("order2", "other", triggers("h"))
@@ -144,7 +146,8 @@ func (d *defs) due(id string) map[string]int64 {
 	return out
 }
 
-func testCronKept(t *testing.T, d *defs) {
+func testCronKept(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", schedules(timer("kept", 10), timer("changed", 11), timer("gone", 12)))
 	changed := timer("changed", 91)
 	changed.Interval = time.Minute
@@ -171,7 +174,8 @@ func (d *defs) fire(old store.CronEntry, next int64) {
 	}
 }
 
-func testCronFired(t *testing.T, d *defs) {
+func testCronFired(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", schedules(timer("a", 10), timer("b", 10)))
 	st := d.state("order", "")
 	i := slices.IndexFunc(st.Crons, func(e store.CronEntry) bool { return e.ActivityID == "a" })
@@ -182,7 +186,8 @@ func testCronFired(t *testing.T, d *defs) {
 	}
 }
 
-func testCronOutdated(t *testing.T, d *defs) {
+func testCronOutdated(d *defs) {
+	t := d.tb
 	d.mustPublish("order", "one", schedules(timer("a", 10)))
 	st := d.state("order", "")
 	d.between("order", 1, func() { d.fire(st.Crons[0], 20) })
@@ -201,7 +206,8 @@ func testCronOutdated(t *testing.T, d *defs) {
 	}
 }
 
-func testList(t *testing.T, d *defs) {
+func testList(d *defs) {
+	t := d.tb
 	for _, id := range []string{"a", "b", "c", "d", "a.b", "B"} {
 		d.mustPublish(id, id, triggers("h"))
 	}
@@ -231,7 +237,8 @@ func testList(t *testing.T, d *defs) {
 	}
 }
 
-func testWatch(t *testing.T, d *defs) {
+func testWatch(d *defs) {
+	t := d.tb
 	d.mustPublish("a", "a", triggers("h"))
 	all, err := d.ChangedHeads(d.ctx(), 0)
 	if err != nil || len(all.Heads) != 1 || all.Revision < all.Heads[0].Modified {
@@ -257,42 +264,5 @@ func testWatch(t *testing.T, d *defs) {
 	}
 	if ch := <-d.WatchHeads(d.ctx(), 1); ch.Err == nil {
 		t.Errorf("a compacted watch gives %+v", ch)
-	}
-}
-
-func testVersionID(t *testing.T, d *defs) {
-	for _, id := range []string{"first", "second"} {
-		v := store.DefinitionVersion{VersionID: "v/1", Hash: id}
-		if _, err := d.PublishDefinition(d.ctx(), d.state(id, ""), v, Published{}, d.now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	id, n, ok, err := d.FindVersionID(d.ctx(), "v/1")
-	if id != "first" || n != 1 || !ok || err != nil {
-		t.Errorf("%s, %d, %v, %v", id, n, ok, err)
-	}
-	if _, _, ok, err := d.FindVersionID(d.ctx(), "other"); ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
-	}
-}
-
-func testSeen(t *testing.T, d *defs) {
-	for i, content := range []string{"one", "two", "one"} {
-		if h := d.mustPublish("order", content, triggers("h")); h.Published != i+1 {
-			t.Errorf("published %d", h.Published)
-		}
-	}
-	if a, b, c := d.state("order", "one").Seen, d.state("order", "two").Seen, d.state("order", "three").Seen; a != 1 || b != 2 || c != 0 {
-		t.Errorf("seen %d, %d, %d", a, b, c)
-	}
-}
-
-func testPattern(t *testing.T, _ *defs) {
-	for template, want := range map[string]string{
-		"orders/{id}": "orders/{}", "Orders/{ID}": "orders/{}", "/orders/{nr:int}/": "orders/{}", "files/{*rest}": "files/{*}", "files/{**rest}": "files/{*}", "": "", "a": "a",
-	} {
-		if got := RoutePattern(template); got != want {
-			t.Errorf("%q gives %q, want %q", template, got, want)
-		}
 	}
 }

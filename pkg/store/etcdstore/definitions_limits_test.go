@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/weft-run/weft/pkg/store"
 )
 
-func testThousandTriggers(t *testing.T, d *defs) {
+func testThousandTriggers(d *defs) {
+	t := d.tb
 	many := func(prefix string) store.DefinitionIndex {
 		var hashes []string
 		for i := range store.MaxTriggers {
@@ -51,7 +51,8 @@ func testThousandTriggers(t *testing.T, d *defs) {
 	}
 }
 
-func testTooManyTriggers(t *testing.T, d *defs) {
+func testTooManyTriggers(d *defs) {
+	t := d.tb
 	_, err := d.publish("big", "one", triggers(make([]string, store.MaxTriggers+1)...))
 	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("error %v", err)

@@ -29,7 +29,7 @@ type defs struct {
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	etcd := clustertest.Start(t)
-	for name, test := range map[string]func(*testing.T, *defs){
+	for name, test := range map[string]func(*defs){
 		"publishing writes version, head, triggers, routes and cron keys":         testPublishWrites,
 		"publishing replaces the keys of the version before":                      testPublishReplaces,
 		"of several publications on one head one is applied":                      testOneOfSeveral,
@@ -52,7 +52,7 @@ func TestDefinitions(t *testing.T) {
 		"a reader sees the triggers of one version":                               testAtomicTriggers,
 		"lists skip what is deleted":                                              testList,
 		"watch and sweep give every change, deletions too":                        testWatch,
-		"the first definition that brings a version id has it":                    testVersionID,
+		"a version id names the newest of its definition, or the first one's":     testVersionID,
 		"content that was published is known for ever":                            testSeen,
 		"the proof of a write survives those that follow":                         testManyWrites,
 		"templates of one pattern are one route, whatever their parameters' name": testPattern,
@@ -65,7 +65,7 @@ func TestDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			test(t, &defs{Store: s, tb: t, raw: raw, faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
+			test(&defs{Store: s, tb: t, raw: raw, faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
 		})
 	}
 }
@@ -150,7 +150,8 @@ func routes(templates ...string) store.DefinitionIndex {
 	return idx
 }
 
-func testPublishWrites(t *testing.T, d *defs) {
+func testPublishWrites(d *defs) {
+	t := d.tb
 	idx := triggers("h1")
 	idx.Routes = routes("orders/{id}").Routes
 	idx.Schedules = []store.CronEntry{{ActivityID: "c", Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *", Due: time.UnixMilli(5000)}}
@@ -175,7 +176,8 @@ func testPublishWrites(t *testing.T, d *defs) {
 	}
 }
 
-func testPublishReplaces(t *testing.T, d *defs) {
+func testPublishReplaces(d *defs) {
+	t := d.tb
 	idx := triggers("h1", "h2")
 	idx.Routes = routes("a", "b").Routes
 	d.mustPublish("order", "one", idx)
@@ -200,7 +202,8 @@ func testPublishReplaces(t *testing.T, d *defs) {
 	}
 }
 
-func testOneOfSeveral(t *testing.T, d *defs) {
+func testOneOfSeveral(d *defs) {
+	t := d.tb
 	st := d.state("order", "")
 	var applied, moved int
 	var mu sync.Mutex
@@ -227,7 +230,8 @@ func testOneOfSeveral(t *testing.T, d *defs) {
 	d.wantHead("order", 1, 1)
 }
 
-func testAtomicTriggers(t *testing.T, d *defs) {
+func testAtomicTriggers(d *defs) {
+	t := d.tb
 	a, b := triggers("h1", "h2", "h3"), triggers("h3", "h4")
 	d.mustPublish("order", "a", a)
 	ctx, stop := context.WithCancel(d.ctx())

@@ -76,13 +76,9 @@ func (s *Store) writeVersion(c *change, v *store.DefinitionVersion, at time.Time
 	v.ID, v.Version, v.CreatedAt = c.head.ID, c.head.Latest, at
 	c.head.LatestHash = v.Hash
 	c.ops.put(s.keys.body(v.ID, v.Version), v)
-	if v.VersionID == "" {
-		return
+	if v.VersionID != "" {
+		c.ops.put(s.keys.versionID(v.VersionID, v.ID), versionRef{v.ID, v.Version})
 	}
-	key := s.keys.versionID(v.VersionID)
-	then := newOps()
-	then.put(key, versionRef{v.ID, v.Version})
-	c.ops.nested([]clientv3.Cmp{absent(key)}, then, nil)
 }
 
 // Retract takes the published version back: no new instance starts, running ones

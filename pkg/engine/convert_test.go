@@ -1,0 +1,106 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/weft-run/weft/pkg/engine"
+)
+
+func TestConvert(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		v     any
+		alias string
+		want  string // type:value, or error:…
+	}{
+		{"4", "Int32", "int64:4"}, {" 4 ", "Int64", "int64:4"}, {4.0, "Int32", "int64:4"}, {"4.0", "Int32", "int64:4"}, {4.5, "Int32", "error:4.5 is not a whole number"}, {"x", "Int32", `error:"x" is not a whole number`}, {true, "Int32", "int64:1"},
+		{"True", "Boolean", "bool:true"}, {"false", "Boolean", "bool:false"}, {"", "Boolean", "bool:false"}, {1, "Boolean", "bool:true"}, {"maybe", "Boolean", "error:"}, {[]any{}, "Boolean", "error:"},
+		{"1.5", "Double", "float64:1.5"}, {2, "Double", "float64:2"}, {"NaN", "Double", "error:"},
+		{5, "String", "string:5"}, {2.5, "String", "string:2.5"}, {true, "String", "string:true"}, {map[string]any{"b": 1, "a": "<"}, "String", `string:{"a":"<","b":1}`},
+		{"00:00:05", "TimeSpan", "time.Duration:5s"}, {5, "TimeSpan", "error:"}, {time.Minute, "TimeSpan", "time.Duration:1m0s"},
+		{"2026-01-31T08:00:00+01:00", "DateTimeOffset", "time.Time:2026-01-31 07:00:00 +0000 UTC"}, {"2026-01-31", "DateTime", "time.Time:2026-01-31 00:00:00 +0000 UTC"}, {"later", "DateTime", "error:"},
+		{"OK", "HttpStatusCode", "int64:200"}, {"notfound", "HttpStatusCode", "int64:404"}, {"418", "HttpStatusCode", "int64:418"}, {99, "HttpStatusCode", "error:"},
+		{`["a", 2]`, "String[]", "[]interface {}:[a 2]"}, {"GET", "String[]", "[]interface {}:[GET]"}, {[]string{"x"}, "String[]", "[]interface {}:[x]"}, {5, "String[]", "error:"}, {"[x", "String[]", "error:"},
+		{`[1]`, "Object[]", "[]interface {}:[1]"}, {"x", "Object[]", "error:"}, {map[string]any{}, "Object[]", "error:"},
+		{"x", "Object", "string:x"}, {int8(3), "Anything", "int64:3"}, {nil, "Int32", "<nil>:<nil>"},
+	} {
+		got, err := engine.Convert(c.v, c.alias)
+		text := fmt.Sprintf("%T:%v", got, got)
+		if err != nil {
+			text = "error:" + err.Error()
+		}
+		if text != c.want && !(strings.HasPrefix(c.want, "error:") && strings.HasPrefix(text, c.want)) {
+			t.Errorf("Convert(%v, %s) = %s, want %s", c.v, c.alias, text, c.want)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "48h": 48 * time.Hour, "1d": 24 * time.Hour, "1d12h": 36 * time.Hour, "-5m": -5 * time.Minute, "0s": 0, "1.5h": 90 * time.Minute,
+		"00:00:05": 5 * time.Second, "1.12:30:00": 36*time.Hour + 30*time.Minute, "00:05": 5 * time.Minute, "00:00:00.2500000": 250 * time.Millisecond, "-00:00:01": -time.Second,
+		"PT5M": 5 * time.Minute, "P1DT2H": 26 * time.Hour, "PT0.5S": 500 * time.Millisecond, "P2W": 14 * 24 * time.Hour, "-PT1S": -time.Second,
+	} {
+		if got, err := engine.ParseDuration(s); err != nil || got != want {
+			t.Errorf("ParseDuration(%q) = %s, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "5", "0", "soon", "00:60:00", "24:00:00", "P", "PT", "P1Y", "P1M", "1d2", "d", "99999999.00:00:00", "1h PT5M", "00:00:05x"} {
+		if got, err := engine.ParseDuration(s); err == nil {
+			t.Errorf("ParseDuration(%q) = %s", s, got)
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	t.Parallel()
+	type point struct{ X, Y float64 }
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{1, "int64 1"}, {1.0, "int64 1"}, {1.5, "float64 1.5"}, {math.NaN(), "<nil> <nil>"}, {math.Inf(1), "<nil> <nil>"}, {uint64(math.MaxUint64), "float64 1.8446744073709552e+19"},
+		{json.Number("9007199254740993"), "int64 9007199254740993"}, {json.Number("1e3"), "int64 1000"}, {math.Copysign(0, -1), "int64 0"},
+		{point{1, 2.5}, "map[string]interface {} map[X:1 Y:2.5]"}, {[]int{1}, "[]interface {} [1]"}, {time.Second, "string 1s"}, {map[string]any(nil), "<nil> <nil>"},
+	} {
+		got, err := engine.Normalize(c.v)
+		if text := fmt.Sprintf("%T %v", got, got); err != nil || text != c.want {
+			t.Errorf("Normalize(%v) = %s, %v; want %s", c.v, text, err, c.want)
+		}
+	}
+	loop := map[string]any{}
+	loop["me"] = []any{loop}
+	for _, v := range []any{loop, func() {}, make(chan int), map[string]any{"f": func() {}}} {
+		if _, err := engine.Normalize(v); err == nil {
+			t.Errorf("no error for %T", v)
+		}
+	}
+}
+
+// TestNumbersKeepTheirKind: whatever goes into the state comes out the same.
+func TestNumbersKeepTheirKind(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		for _, v := range []any{rapid.Int64().Draw(t, "int"), rapid.Float64().Draw(t, "float")} {
+			before, err := engine.Normalize(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := json.Marshal(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after, err := engine.Normalize(json.RawMessage(raw)); err != nil || after != before {
+				t.Fatalf("%T %v became %T %v (%v)", before, before, after, after, err)
+			}
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +46,13 @@ func TestMain(m *testing.M) {
 type server struct {
 	base     string
 	contract *contract
+	run      string // stands for # in what is sent, so that tests can run again
 }
+
+var runs atomic.Int64
+
+// own replaces # as [server.do] does.
+func (s *server) own(text string) string { return strings.ReplaceAll(text, "#", s.run) }
 
 func sharedServer(t *testing.T) *server {
 	t.Helper()
@@ -68,7 +75,7 @@ func sharedServer(t *testing.T) *server {
 
 func serverOf(t *testing.T, n *node.Node) *server {
 	t.Helper()
-	s := &server{base: "http://" + n.HTTPAddr()}
+	s := &server{base: "http://" + n.HTTPAddr(), run: fmt.Sprint(runs.Add(1))}
 	s.contract = readContract(t, s.base)
 	return s
 }
@@ -102,15 +109,16 @@ func (a answer) code() string {
 }
 
 // do sends a request and holds the answer to the contract. Headers are "Name:
-// value" strings.
+// value" strings. # is replaced by a number that no other test has.
 func (s *server) do(t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(body))
+	path = s.own(path)
+	req, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(s.own(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
+		name, value, _ := strings.Cut(s.own(h), ": ")
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(req)

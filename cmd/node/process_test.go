@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is also the program, so that signals and exit codes are those
+// of a real process.
+func TestMain(m *testing.M) {
+	if os.Getenv("TEST_RUN_MAIN") == "1" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// process is a running node.
+type process struct {
+	cmd    *exec.Cmd
+	base   string
+	stdout *bytes.Buffer
+	log    chan map[string]any // after ready
+}
+
+func runNode(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{stdout: &bytes.Buffer{}, log: make(chan map[string]any, 1000)}
+	p.cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"--http-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--drain-delay", "0s"}, args...)...)
+	p.cmd.Env = append(os.Environ(), "TEST_RUN_MAIN=1")
+	p.cmd.Stdout = p.stdout
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+	ready := make(chan string, 1)
+	go func() {
+		defer close(p.log)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			var entry map[string]any
+			if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
+				t.Errorf("not JSON: %s", lines.Text())
+				continue
+			}
+			if entry["msg"] == "ready" {
+				ready <- entry["httpAddr"].(string)
+			}
+			select {
+			case p.log <- entry:
+			default:
+			}
+		}
+	}()
+	select {
+	case addr := <-ready:
+		p.base = "http://" + addr
+	case <-time.After(20 * time.Second):
+		t.Fatal("not ready after 20 s")
+	}
+	return p
+}
+
+func (p *process) post(t *testing.T, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
+}
+
+// wait gives the exit code.
+func (p *process) wait(t *testing.T) int {
+	t.Helper()
+	for range p.log { // to its end, before Wait closes the pipe
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.cmd.Wait() }()
+	select {
+	case <-done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+		return -1
+	}
+}
+
+func TestProcessWritesLinesAndDrainsOnSIGTERM(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := runNode(t, "--definitions", examples)
+	if status, body := p.post(t, "/api/v1/definitions/hello/execute", `{"input": {"name": "Ada"}}`); status != 200 {
+		t.Fatalf("execute: %d %s", status, body)
+	}
+	if status, body := p.post(t, "/api/v1/definitions/greeting/execute", `{"input": {"formal": true}}`); status != 200 {
+		t.Fatalf("execute: %d %s", status, body)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := p.stdout.String(); got != "Hello, Ada!\nGood day\n" {
+		t.Errorf("standard output: %q", got)
+	}
+}
+
+func TestSecondSignalStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	inside, release := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(inside)
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(release) })
+	p := runNode(t, "--allow-private-addresses", "--drain-timeout", "10m")
+	if status, body := p.post(t, "/api/v1/definitions", "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n"); status != 201 {
+		t.Fatalf("publish: %d %s", status, body)
+	}
+	if status, body := p.post(t, "/api/v1/definitions/slow/dispatch", `{}`); status != 202 {
+		t.Fatalf("dispatch: %d %s", status, body)
+	}
+	<-inside
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for entry := range p.log {
+		if entry["msg"] == "stopping" {
+			break
+		}
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestEtcdThatIsAwayEndsTheStart(t *testing.T) {
+	t.Parallel()
+	nobody, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "--http-addr", "127.0.0.1:0", "--etcd-endpoints", nobody.Addr().String())
+	cmd.Env = append(os.Environ(), "TEST_RUN_MAIN=1")
+	begin := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d", cmd.ProcessState.ExitCode())
+	}
+	if !strings.Contains(string(out), "weft: etcd at "+nobody.Addr().String()+" did not answer within 5s") {
+		t.Errorf("it says %s", out)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -178,3 +178,12 @@ func TestADirectoryThatIsNotThere(t *testing.T) {
 		t.Errorf("none: %+v, %v", r, err)
 	}
 }
+
+func TestTheExamplesLoad(t *testing.T) {
+	b := newBundle(t)
+	n := b.node("node-1")
+	r, err := n.reloader(filepath.Join("..", "..", "examples")).Reload(t.Context())
+	if err != nil || len(r.Refreshed) == 0 || len(r.NotRefreshed) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

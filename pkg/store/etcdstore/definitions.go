@@ -44,16 +44,15 @@ func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (defini
 	if err != nil {
 		return "", 0, false, err
 	}
-	for _, r := range resp.Responses {
-		for _, kv := range r.GetResponseRange().Kvs {
-			var e versionRef
-			if err := Decode(kv.Value, &e); err != nil {
-				return "", 0, false, err
-			}
-			return e.ID, e.Version, true, nil
-		}
+	kvs := append(resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs...)
+	if len(kvs) == 0 {
+		return "", 0, false, nil
 	}
-	return "", 0, false, nil
+	var e versionRef
+	if err := Decode(kvs[0].Value, &e); err != nil {
+		return "", 0, false, err
+	}
+	return e.ID, e.Version, true, nil
 }
 
 type versionRef struct {

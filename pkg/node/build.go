@@ -111,13 +111,10 @@ func (n *Node) join(ctx context.Context, clients etcdClients) error {
 // buildRuntime wires what executes. Here local and distributed differ: who
 // opens an instance, and nothing else.
 func (n *Node) buildRuntime(store *etcdstore.Store) error {
-	env, err := n.environment()
-	if err != nil {
-		return err
-	}
 	work := runtime.NewWork()
+	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: store, Env: env, Hint: work.Hint, Log: n.log, Metrics: n.metrics,
+		Store: store, Env: n.environment(), Hint: work.Hint, Log: n.log, Metrics: n.metrics,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
@@ -139,7 +136,7 @@ func (n *Node) buildRuntime(store *etcdstore.Store) error {
 }
 
 // environment is what bursts may use of the world.
-func (n *Node) environment() (func() engine.Env, error) {
+func (n *Node) environment() func() engine.Env {
 	lines := &lineWriter{w: n.cfg.Lines}
 	outgoing := activities.NewHTTPClient(n.cfg.AllowPrivateAddresses)
 	n.undo.add("outgoing connections", func(context.Context) error {
@@ -150,7 +147,7 @@ func (n *Node) environment() (func() engine.Env, error) {
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
 		return engine.Env{Now: time.Now, Lines: lines.write, HTTP: outgoing, Head: head, Log: n.log, Metrics: n.metrics}
-	}, nil
+	}
 }
 
 // lineWriter keeps lines of concurrent bursts whole.

@@ -64,7 +64,7 @@ func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*nod
 			select {
 			case got := <-signals:
 				if !first {
-					log.Error("stopped at once by a second signal", slog.String("signal", got.String()))
+					log.ErrorContext(ctx, "stopped at once by a second signal", slog.String("signal", got.String()))
 					os.Exit(1)
 				}
 				stop(fmt.Errorf("got signal %v", got))

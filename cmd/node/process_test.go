@@ -99,8 +99,11 @@ func (p *process) wait(t *testing.T) int {
 	t.Helper()
 	for range p.log { // to its end, before Wait closes the pipe
 	}
-	done := make(chan error, 1)
-	go func() { done <- p.cmd.Wait() }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = p.cmd.Wait() // the exit code says it
+	}()
 	select {
 	case <-done:
 		return p.cmd.ProcessState.ExitCode()

@@ -122,17 +122,12 @@ func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 		return nil
 	}
 	route := engine.Route{Template: template}
-	for name, set := range map[string]func(v any){
-		"authorize":                    func(v any) { route.Authorize, _ = v.(bool) },
-		"policy":                       func(v any) { route.Policy, _ = v.(string) },
-		"requestTimeout":               func(v any) { route.Timeout, _ = v.(time.Duration) },
-		"requestSizeLimit":             func(v any) { route.MaxBody, _ = v.(int64) },
-		"exposeRequestTooLargeOutcome": func(v any) { route.TooLarge, _ = v.(bool) },
-	} {
-		if v, ok := p.TriggerValue(name); ok {
-			set(v)
-		}
-	}
+	value := func(name string) any { v, _ := p.TriggerValue(name); return v }
+	route.Authorize, _ = value("authorize").(bool)
+	route.Policy, _ = value("policy").(string)
+	route.Timeout, _ = value("requestTimeout").(time.Duration)
+	route.MaxBody, _ = value("requestSizeLimit").(int64)
+	route.TooLarge, _ = value("exposeRequestTooLargeOutcome").(bool)
 	var out []engine.Trigger
 	for _, m := range methods {
 		r := route

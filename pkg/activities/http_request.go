@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -179,7 +180,9 @@ func setHeaders(x *engine.Execution, req *http.Request, contentType string) erro
 		req.Header.Set("Authorization", a)
 	}
 	for _, input := range []string{"requestHeaders", "headers"} {
-		for name, value := range x.Object(input) {
+		headers := x.Object(input)
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			value := headers[name]
 			values, ok := value.([]any)
 			if !ok {
 				values = []any{value}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/engine"
@@ -44,7 +46,9 @@ func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution)
 			r.ContentType = "application/json"
 		}
 	}
-	for name, v := range x.Object("responseHeaders") {
+	headers := x.Object("responseHeaders")
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		v := headers[name]
 		texts := []string{}
 		if list, ok := v.([]any); ok {
 			for _, e := range list {

@@ -56,6 +56,7 @@ type Burst struct {
 	response    *workflow.Response
 	rekeyed     bool
 	oldCorr     string
+	weight      int // of the journal, about, in bytes
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
@@ -127,7 +128,7 @@ func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, 
 	if b.header.Output, err = normalizeMap(header.Output); err != nil {
 		return nil, fmt.Errorf("load instance %s: output: %w", header.ID, err)
 	}
-	b.inputs = b.header.Input
+	b.inputs = p.withDeclared(b.header.Input)
 	if err := b.decode(state); err != nil {
 		return nil, fmt.Errorf("load instance %s: %w", header.ID, err)
 	}
@@ -155,7 +156,7 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
 	b.rekeyed, b.oldCorr = false, ""
-	b.dirty, b.askCommit = false, false
+	b.dirty, b.askCommit, b.weight = false, false, 0
 	b.lastCommit = b.env.Now()
 	for _, m := range b.marks {
 		m.durable = !b.halted

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -135,13 +136,32 @@ func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Pr
 	return out, slices.Clip(problems)
 }
 
+// withDeclared adds the declared inputs that have no value, as null.
+func (p *Program) withDeclared(input map[string]any) map[string]any {
+	missing := 0
+	for _, in := range p.root.inner.inputs {
+		if _, ok := input[in.Name]; !ok {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return input
+	}
+	out := make(map[string]any, len(input)+missing)
+	for _, in := range p.root.inner.inputs {
+		out[in.Name] = nil
+	}
+	maps.Copy(out, input)
+	return out
+}
+
 // takeInputs checks the input of a new instance.
 func (b *Burst) takeInputs() error {
 	accepted, problems := b.prog.acceptInput(b.header.Input)
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("the input does not fit the definition: %w", err)
 	}
-	b.inputs = accepted
+	b.inputs = b.prog.withDeclared(accepted)
 	if len(accepted) > 0 || b.header.Input != nil {
 		b.header.Input = accepted
 	}

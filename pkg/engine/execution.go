@@ -85,6 +85,9 @@ func (x *Execution) Schedule(n *Node, c Child) {
 	if n.parent != x.node {
 		panic(fmt.Errorf("activity %s schedules %s, which is none of its children", x.node.id, n.id))
 	}
+	if limit := x.b.limits.Activities; len(x.b.schedule()) >= limit {
+		panic(fmt.Errorf("more than %d activities are scheduled at once; take fewer at a time", limit))
+	}
 	var vars map[string]any
 	if c.Variables != nil {
 		vars = x.b.mustNormalizeMap(c.Variables)

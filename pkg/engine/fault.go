@@ -10,7 +10,7 @@ import (
 
 // maxIncidents bounds what an instance remembers of its faults; of more, the
 // oldest are forgotten.
-const maxIncidents = 100
+const maxIncidents = 50
 
 // brokenCall is a call into an activity; kept with a faulted execution it says
 // what a retry has to repeat.
@@ -86,14 +86,14 @@ func (b *Burst) incident(x *Execution, err error) {
 		inc.Expression = in.label
 		inc.Cause = in.err.Error()
 	case errors.As(err, &pe):
-		inc.Cause = shorten(string(pe.stack), 4096)
+		inc.Cause = string(pe.stack)
 	default:
 		if cause := errors.Unwrap(err); cause != nil {
 			inc.Cause = cause.Error()
 		}
 	}
-	inc.Message = shorten(inc.Message, 4096)
-	inc.Cause = shorten(inc.Cause, 4096)
+	inc.Message = shorten(inc.Message, 1024)
+	inc.Cause = shorten(inc.Cause, 2048)
 	b.header.Incidents = append(b.header.Incidents, inc)
 	if n := len(b.header.Incidents); n > maxIncidents {
 		b.header.Incidents = slices.Delete(b.header.Incidents, 0, n-maxIncidents)

@@ -12,11 +12,11 @@ import (
 // inputError is an input that could not be evaluated; it becomes an incident
 // that names the expression.
 type inputError struct {
-	label string
-	err   error
+	name, label string // label is the name with the kind of expression
+	err         error
 }
 
-func (e *inputError) Error() string { return fmt.Sprintf("input %s: %v", e.label, e.err) }
+func (e *inputError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err) }
 func (e *inputError) Unwrap() error { return e.err }
 
 // Given reports whether the author gave the input.
@@ -84,7 +84,7 @@ func (x *Execution) evaluateIn(from *Execution, in *input) (any, error) {
 		if x.b.ctx.Err() != nil {
 			return nil, context.Cause(x.b.ctx)
 		}
-		return nil, &inputError{in.label(), err}
+		return nil, &inputError{in.desc.Name, in.label(), err}
 	}
 	return v, nil
 }
@@ -105,7 +105,7 @@ func (x *Execution) evaluateAll() error {
 			return err
 		}
 		if v == nil && in.desc.Required {
-			return &inputError{in.label(), fmt.Errorf("it is required, and has no value")}
+			return &inputError{in.desc.Name, in.label(), fmt.Errorf("it is required, and has no value")}
 		}
 		x.values[i], x.evaluated[i] = v, true
 	}
@@ -140,7 +140,7 @@ func (x *Execution) RunInput(name string) (any, error) {
 	}
 	v, err := x.b.eval(x, in.compiled, x)
 	if err != nil {
-		return nil, &inputError{in.label(), err}
+		return nil, &inputError{in.desc.Name, in.label(), err}
 	}
 	return v, nil
 }

@@ -19,6 +19,8 @@ const (
 	hiddenText     = "(hidden)"
 	maxJournalText = 4096
 	maxJournalData = 2048
+	// maxCommitJournal is how much journal, in bytes, one commit should carry.
+	maxCommitJournal = 384 << 10
 )
 
 // journal adds a line about x. The workflow itself has none.
@@ -34,6 +36,12 @@ func (b *Burst) journal(x *Execution, event, text string, data any) {
 
 func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem {
 	b.seq++
+	b.weight += 160 + len(text) + len(n.id)
+	if data != nil {
+		left := maxCommitJournal
+		weigh(data, &left)
+		b.weight += maxCommitJournal - left
+	}
 	return workflow.JournalItem{
 		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
 		ActivityID: n.id, ActivityType: n.desc.Type,

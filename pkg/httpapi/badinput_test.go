@@ -151,7 +151,7 @@ func TestLargeBodiesAreNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if resp.StatusCode != 413 {
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("chunked: got %d", resp.StatusCode)
 	}
 }

@@ -57,7 +57,7 @@ func (s *server) own(text string) string { return strings.ReplaceAll(text, "#", 
 func sharedServer(t *testing.T) *server {
 	t.Helper()
 	shared.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "weft-httpapi-"); shared.err != nil {
+		if shared.dir, shared.err = os.MkdirTemp("", "weft-httpapi-"); shared.err != nil { //nolint:usetesting // it outlives the test that comes first
 			return
 		}
 		shared.node, shared.err = node.New(context.Background(), node.Config{

@@ -114,16 +114,26 @@ func (c *call) execute() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	req.Wait = c.wait()
 	res, err := c.api.cfg.Runtime.Execute(c.r.Context(), req)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.wait() > 0 && res.Instance.Status != workflow.StatusFinished {
+		// The start is done; that a look fails afterwards does not undo it.
+		if in, err := c.waitInstance(res.Instance.ID); err == nil {
+			res.Instance, res.Accepted = in, res.Accepted && isUnder(in)
+		}
 	}
 	answer := reply{body: viewInstance(res.Instance), location: instancePath(res.Instance.ID)}
 	if res.Accepted {
 		answer.status = 202
 	}
 	return answer, nil
+}
+
+// isUnder tells that the first burst is not committed yet.
+func isUnder(in workflow.Instance) bool {
+	return in.SubStatus == workflow.Pending || in.SubStatus == workflow.Executing
 }
 
 func (c *call) dispatch() (reply, error) {

@@ -69,7 +69,7 @@ func (c *call) drainNode() (reply, error) {
 		}
 		if id == c.api.cfg.NodeID {
 			c.api.cfg.Drain()
-		} else if err := c.passOn(n); err != nil {
+		} else if err := c.relay(n); err != nil {
 			return reply{}, err
 		}
 		n.Draining = true
@@ -78,13 +78,13 @@ func (c *call) drainNode() (reply, error) {
 	return reply{}, workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("there is no live node %q", id))
 }
 
-// passedOn marks a request that one node sends to another, which then must not
-// pass it on again.
-const passedOn = "X-Weft-Passed-On"
+// relayedBy marks a request that one node sends to another, which then must not
+// send it on again.
+const relayedBy = "X-Weft-Relayed-By"
 
-// passOn sends a request about a node to that node.
-func (c *call) passOn(n cluster.Node) error {
-	if c.r.Header.Get(passedOn) != "" {
+// relay sends a request about a node to that node.
+func (c *call) relay(n cluster.Node) error {
+	if c.r.Header.Get(relayedBy) != "" {
 		return workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("node %q was looked for here, and this is another one", n.ID))
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), 5*time.Second)
@@ -101,7 +101,7 @@ func (c *call) passOn(n cluster.Node) error {
 	if err != nil {
 		return unreachable(err)
 	}
-	req.Header.Set(passedOn, c.api.cfg.NodeID)
+	req.Header.Set(relayedBy, c.api.cfg.NodeID)
 	req.Header.Set("Authorization", c.r.Header.Get("Authorization"))
 	resp, err := c.api.cfg.Peers.Do(req)
 	if err != nil {

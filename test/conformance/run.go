@@ -121,11 +121,16 @@ func why(family []instance) string {
 // everything it started is finished.
 func (c *cluster) drive(ctx context.Context, root string) error {
 	resumed := map[string]bool{}
+	var last []instance
 	for {
 		family, err := c.family(ctx, root)
+		if ctx.Err() != nil {
+			return fmt.Errorf("it does not end%s", why(last))
+		}
 		if err != nil {
 			return err
 		}
+		last = family
 		running := ""
 		moved := false
 		for _, in := range family {
@@ -147,8 +152,6 @@ func (c *cluster) drive(ctx context.Context, root string) error {
 		switch {
 		case running == "":
 			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("it does not end%s", why(family))
 		case !moved:
 			// Something is under way: let the node say when it is over.
 			err := c.call(ctx, http.MethodGet, "/api/v1/instances/"+running, http.Header{"Prefer": {"wait=1"}}, nil, nil)

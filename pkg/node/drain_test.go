@@ -1,0 +1,176 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/node"
+)
+
+func TestAnyNodeDrainsAnyNode(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Shared(t)
+	name := clustertest.Namespace(t)
+	asked := start(t, node.Config{Cluster: name, EtcdEndpoints: etcd.Endpoints(), NodeID: "asked"})
+	other := build(t, node.Config{Cluster: name, EtcdEndpoints: etcd.Endpoints(), NodeID: "other"})
+	ended := make(chan error, 1)
+	ready := make(chan struct{})
+	go func() {
+		ended <- other.Run(context.WithoutCancel(t.Context()), func(*node.Node) { close(ready) })
+	}()
+	<-ready
+	eventually(t, "the asked node knows the other", func() bool {
+		status, v := call(t, asked, "POST", "/api/v1/nodes/other/drain", "")
+		if status != 202 && status != 404 {
+			t.Fatalf("drain: %d %v", status, v)
+		}
+		return status == 202
+	})
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("the drained node ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the drained node does not end")
+	}
+	if err := asked.Ready(); err != nil {
+		t.Errorf("the asked node: %v", err)
+	}
+}
+
+func TestDrainOrder(t *testing.T) {
+	t.Parallel()
+	// An activity that takes as long as the test wants.
+	inside, release := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(inside)
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	etcd := clustertest.Shared(t)
+	cfg := node.Config{Cluster: clustertest.Namespace(t), EtcdEndpoints: etcd.Endpoints(), AllowPrivateAddresses: true, DrainDelay: 500 * time.Millisecond, DrainTimeout: 20 * time.Second}
+	n := start(t, cfg)
+	definition := "id: slow\nroot:\n  - sendHttpRequest: {url: \"" + slow.URL + "\"}\n  - writeLine: done\n"
+	if status, v := call(t, n, "POST", "/api/v1/definitions", definition); status != 201 {
+		t.Fatalf("publish: %d %v", status, v)
+	}
+	if status, v := call(t, n, "POST", "/api/v1/definitions", hello); status != 201 {
+		t.Fatalf("publish: %d %v", status, v)
+	}
+	if status, v := call(t, n, "POST", "/api/v1/definitions/slow/dispatch", `{"instanceId": "slow"}`); status != 202 {
+		t.Fatalf("dispatch: %d %v", status, v)
+	}
+	<-inside
+	waited := make(chan map[string]any, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, n.URL()+"/api/v1/instances/slow", nil)
+		if err != nil {
+			return
+		}
+		req.Header.Set("Prefer", "wait=60")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			waited <- map[string]any{"error": err.Error()}
+			return
+		}
+		defer resp.Body.Close()
+		var v map[string]any
+		_ = json.NewDecoder(resp.Body).Decode(&v)
+		waited <- v
+	}()
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- n.Stop(context.WithoutCancel(t.Context())) }()
+	eventually(t, "it is not ready", func() bool { s, _ := call(t, n, "GET", "/readyz", ""); return s == 503 })
+	// During the delay everything else is served.
+	if status, v := call(t, n, "POST", "/api/v1/definitions/hello/execute", `{}`); status != 200 {
+		t.Errorf("execute during the delay: %d %v", status, v)
+	}
+	eventually(t, "the intake stops", func() bool {
+		s, v := call(t, n, "POST", "/api/v1/definitions/hello/execute", `{}`)
+		return s == 503 && v["code"] == "draining"
+	})
+	if v := <-waited; v["status"] != "Running" {
+		t.Errorf("the waiting request got %v", v)
+	}
+	if s, _ := call(t, n, "GET", "/livez", ""); s != 200 {
+		t.Errorf("livez while draining: %d", s)
+	}
+	select {
+	case err := <-stopped:
+		t.Fatalf("stopped before the burst ended: %v", err)
+	default:
+	}
+	close(release)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := try(t.Context(), n, "GET", "/livez", ""); err == nil {
+		t.Error("it still answers")
+	}
+	// Nothing of it is left, and its work is done.
+	next := start(t, node.Config{Cluster: cfg.Cluster, EtcdEndpoints: etcd.Endpoints()})
+	if _, v := call(t, next, "GET", "/api/v1/nodes", ""); len(v["items"].([]any)) != 1 {
+		t.Errorf("nodes: %v", v)
+	}
+	if _, v := call(t, next, "GET", "/api/v1/locks", ""); len(v["items"].([]any)) != 0 {
+		t.Errorf("locks: %v", v)
+	}
+	eventually(t, "the work is done", func() bool {
+		_, v := call(t, next, "GET", "/api/v1/instances/slow", "")
+		return v["status"] == "Finished"
+	})
+}
+
+func TestStartAndStopStress(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Shared(t)
+	name := clustertest.Namespace(t)
+	var wg sync.WaitGroup
+	for i := range 5 {
+		wg.Go(func() {
+			for round := range 5 {
+				n, err := node.New(t.Context(), node.Config{
+					HTTPAddr: "127.0.0.1:0", Cluster: name, EtcdEndpoints: etcd.Endpoints(), NodeID: fmt.Sprintf("s%d-%d", i, round),
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var stops sync.WaitGroup
+				if round%2 == 0 { // stopped while it starts
+					stops.Go(func() {
+						if err := n.Stop(t.Context()); err != nil {
+							t.Errorf("stop: %v", err)
+						}
+					})
+				}
+				if round != 4 { // the last one is never started
+					if err := n.Start(t.Context()); err != nil && round%2 != 0 {
+						t.Errorf("start: %v", err)
+					}
+				}
+				for range 3 {
+					stops.Go(func() {
+						if err := n.Stop(t.Context()); err != nil {
+							t.Errorf("stop: %v", err)
+						}
+					})
+				}
+				stops.Wait()
+				if err := n.Start(t.Context()); err == nil {
+					t.Error("a stopped node starts again")
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -43,6 +43,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeInstanceFinished:   http.StatusConflict,
 	workflow.CodeInstanceGated:      http.StatusConflict,
 	workflow.CodeRouteTaken:         http.StatusConflict,
+	workflow.CodeAmbiguous:          http.StatusConflict,
 	workflow.CodeInstanceMoved:      http.StatusPreconditionFailed,
 	workflow.CodeTooLarge:           http.StatusRequestEntityTooLarge,
 	workflow.CodeBusy:               http.StatusServiceUnavailable,

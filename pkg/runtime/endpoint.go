@@ -31,24 +31,36 @@ type EndpointAnswer struct {
 	Result   SendResult
 }
 
-// Endpoint hands an HTTP request to the definition or instance that waits for
-// it. Returns route-not-found if none does.
+// Endpoint hands an HTTP request to the definition that it starts or the
+// instance that waits for it. Returns route-not-found if there is none: a
+// request is not queued. When several instances wait, the caller has to say
+// which by correlation or instance.
 func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
 	if err := r.accepting(); err != nil {
 		return EndpointAnswer{}, err
 	}
-	routes, err := r.cfg.Store.Routes(ctx, strings.ToUpper(req.Method))
+	method := strings.ToUpper(req.Method)
+	routes, err := r.cfg.Store.Routes(ctx, method)
+	if err == nil {
+		var waiting []store.RouteEntry
+		waiting, err = r.cfg.Store.Endpoints(ctx, method)
+		routes = append(routes, waiting...)
+	}
 	if err != nil {
 		return EndpointAnswer{}, unavailable("the routes could not be read", err)
 	}
 	route, data := match(routes, req.Path)
 	if route == nil {
-		return EndpointAnswer{}, workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no published workflow answers %s /workflows/%s", req.Method, req.Path))
+		return EndpointAnswer{}, noRoute(&req)
 	}
 	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
 		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody}}
-	res, err := r.Send(ctx, st, req.Key)
+	res, err := r.deliver(ctx, st, req.Key, &req)
 	return EndpointAnswer{Response: res.Response, Result: res}, err
+}
+
+func noRoute(req *EndpointRequest) error {
+	return workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no workflow waits for %s /workflows/%s", req.Method, req.Path))
 }
 
 // match finds the route for a path: literal segments win over parameters.

@@ -18,6 +18,12 @@ const maxLooks = 50
 // Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
 // meets, or waits in the queue for one.
 func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
+	return r.deliver(ctx, st, key, nil)
+}
+
+// deliver is Send; request is set for an HTTP request, which wants one target
+// at once.
+func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, request *EndpointRequest) (SendResult, error) {
 	if err := r.accepting(); err != nil {
 		return SendResult{}, err
 	}
@@ -29,7 +35,7 @@ func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (Sen
 		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
 	k := commandKey(key)
-	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k)}
+	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k), request: request}
 	for range maxLooks {
 		res, done, err := s.try(ctx)
 		if err != nil || done {
@@ -71,6 +77,8 @@ type sending struct {
 	hash string
 	key  *workflow.CommandKey
 	id   string
+
+	request *EndpointRequest // nil: not an HTTP request
 }
 
 func (s *sending) keyName() string {
@@ -95,7 +103,14 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 			return res, false, err
 		}
 	}
-	switch n := len(look.Bookmarks) + len(look.Triggers); {
+	n := len(look.Bookmarks) + len(look.Triggers)
+	if s.request != nil && n != 1 {
+		if n == 0 {
+			return res, false, noRoute(s.request)
+		}
+		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
+	}
+	switch {
 	case n == 0:
 		return s.queue(ctx, look)
 	case n == 1 && len(look.Bookmarks) == 1:

@@ -26,6 +26,7 @@ const (
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
+	CodeAmbiguous          Code = "several-targets" // a request that wants one target meets more
 	CodeRouteTaken         Code = "route-taken"
 	CodeKeyReused          Code = "idempotency-key-reused" // with another body
 	CodeTooLarge           Code = "too-large"

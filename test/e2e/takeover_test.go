@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -93,14 +94,15 @@ func TestRevokedHolderCannotCommit(t *testing.T) {
 		if err != nil || calls[run].Add(1) > 1 {
 			return
 		}
-		resp, err := etcd.Get(r.Context(), c.root()+"lock/", clientv3.WithPrefix())
+		ctx := context.WithoutCancel(t.Context()) // the caller hangs up when its session is gone
+		resp, err := etcd.Get(ctx, c.root()+"lock/", clientv3.WithPrefix())
 		if err != nil {
 			trouble.Store(err.Error())
 			return
 		}
 		for _, kv := range resp.Kvs {
 			if strings.Contains(string(kv.Key), fmt.Sprintf("revoked%d/", run)) {
-				if _, err := etcd.Revoke(r.Context(), clientv3.LeaseID(kv.Lease)); err != nil {
+				if _, err := etcd.Revoke(ctx, clientv3.LeaseID(kv.Lease)); err != nil {
 					trouble.Store(err.Error())
 				}
 				return

@@ -35,7 +35,7 @@ func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, e
 	}
 	in, err := r.WaitInstance(ctx, p.id, req.Wait)
 	if err != nil {
-		return res, nil // it is committed; that is the answer
+		return res, nil //nolint:nilerr // it is committed; that is the answer
 	}
 	res.Instance, res.Accepted = in, false
 	return res, nil

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
 func TestAClusterOfAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	client := clustertest.Start(t).Client(t)
-	s, err := New(Config{Client: client, Root: cluster.Root(clustertest.Namespace(t))})
+	s, err := New(Config{Client: client, Root: "/weft/" + clustertest.Namespace(t) + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}

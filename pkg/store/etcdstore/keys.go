@@ -78,9 +78,9 @@ func (k keys) cron(definition, activity string, due time.Time) string {
 	return k.crons(timerShard(definition)) + millis(due) + "/" + definition + "/" + encode(activity)
 }
 
-func (k keys) definitions() string             { return k.root + "definition/" }
-func (k keys) definition(id string) string     { return k.definitions() + id + "/" }
-func (k keys) head(id string) string           { return k.definition(id) + "head" }
+func (k keys) definitions() string         { return k.root + "definition/" }
+func (k keys) definition(id string) string { return k.definitions() + id + "/" }
+func (k keys) head(id string) string       { return k.definition(id) + "head" }
 func (k keys) gate(definition, correlation string) string {
 	return k.root + "gate/" + definition + "/" + slice(correlation)
 }

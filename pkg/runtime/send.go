@@ -320,8 +320,8 @@ func (r *Runtime) answered(ctx context.Context, a *store.Answer, k *workflow.Com
 		return SendResult{}, err
 	}
 	res := SendResult{Queued: a.Queued, Response: a.Response}
-	for _, t := range a.Targets {
-		res.Outcomes = append(res.Outcomes, outcomeOf(t.InstanceID, &t))
+	if len(a.Targets) > 0 {
+		res.Outcomes = r.awaitAll(ctx, a.Targets)
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {
 		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}

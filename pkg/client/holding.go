@@ -284,7 +284,8 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	case errors.Is(err, store.ErrFenced):
 		return true, nil, err
 	case err != nil:
-		return true, nil, nil // end releases through the handle, which knows how to clean up
+		//nolint:nilerr // end releases through the handle, which knows how to clean up
+		return true, nil, nil
 	case kept == nil:
 		h.mu.Lock()
 		h.own.Released()

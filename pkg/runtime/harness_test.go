@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"testing"
@@ -60,7 +59,7 @@ func newCluster(t testing.TB, n int, tune ...func(*runtime.Config)) []*member {
 func newMember(t testing.TB, name, id string, tune []func(*runtime.Config)) *member {
 	t.Helper()
 	etcd := clustertest.Shared(t).Client(t)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
 	}

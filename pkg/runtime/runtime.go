@@ -75,11 +75,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.workQueue(ctx) })
 	g.Go(func() error { return r.expireRecords(ctx) })
 	g.Go(func() error { return r.watchControl(ctx) })
-	err := g.Wait()
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return g.Wait()
 }
 
 // loop runs step at every tick of about every (with jitter) and at every wake,
@@ -99,7 +95,7 @@ func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wa
 			var err error
 			if more, err = step(ctx); err != nil {
 				if ctx.Err() == nil {
-					r.cfg.Log.Warn("worker step failed; it is tried again", "worker", what, "error", err)
+					r.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", what, "error", err)
 				}
 				break
 			}

@@ -135,6 +135,11 @@ root:
 			child = page.Items[0]
 			return true
 		})
+		if parent, err := c[1].Instance(t.Context(), id); err != nil || len(parent.Bookmarks) != 1 {
+			t.Fatalf("parent %+v, %v", parent, err)
+		} else if _, err := c[1].ResumeBookmark(t.Context(), parent.Bookmarks[0].ID, nil, nil); workflow.CodeOf(err) != workflow.CodeBookmarkReserved {
+			t.Errorf("a parent was resumed by hand: %v", err)
+		}
 		if child.Parent == nil || child.Parent.InstanceID != id {
 			t.Fatalf("child %+v", child)
 		}

@@ -44,6 +44,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")
 	fs.DurationVar(&n.SessionTTL, "session-ttl", 10*time.Second, "after this time without an answer a node counts as dead")
+	fs.DurationVar(&n.QueueTTL, "queue-ttl", 10*time.Minute, "a stimulus that nothing waits for becomes a dead letter after this")
 	fs.DurationVar(&n.DrainDelay, "drain-delay", 5*time.Second, "not ready but serving before the node stops taking work")
 	fs.DurationVar(&n.DrainTimeout, "drain-timeout", 30*time.Second, "time for running work to finish at the end")
 	fs.StringVar(&n.Coordination, "coordination", "distributed", "distributed, or local: this node is alone and takes no locks in etcd")

@@ -36,6 +36,7 @@ func (compositeCode) Signal(_ context.Context, x *engine.Execution, s engine.Sig
 	if s.Name != engine.SignalComplete {
 		return false, nil
 	}
+	s.Sender.Complete(s.Outcomes...)
 	x.Complete(s.Outcomes...)
 	return true, nil
 }

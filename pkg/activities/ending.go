@@ -52,7 +52,7 @@ func (completeCode) Execute(ctx context.Context, x *engine.Execution) error {
 	default:
 		outcomes = []string{engine.Text(v)}
 	}
-	x.Complete(outcomes...)
+	x.SetOutcomes(outcomes...)
 	_, err := x.Send(ctx, engine.Signal{Name: engine.SignalComplete, Outcomes: outcomes})
 	return err
 }

@@ -28,6 +28,7 @@ type Node struct {
 
 	Draining        bool  `json:"draining,omitempty"`
 	Paused          bool  `json:"paused,omitempty"`
+	PauseRevision   int64 `json:"pauseRevision,omitempty"` // of the pause flag that Paused was taken from
 	CatalogRevision int64 `json:"catalogRevision,omitempty"`
 }
 
@@ -38,8 +39,8 @@ func (s *Session) nodeKey() string     { return s.nodesPrefix() + encodeSegment(
 
 func leaseHex(id clientv3.LeaseID) string { return strconv.FormatInt(int64(id), 16) }
 
-// UpdateNode changes what this node says about itself: Draining, Paused and
-// CatalogRevision; everything else that change touches is ignored.
+// UpdateNode changes what this node says about itself: Draining, Paused with
+// PauseRevision, and CatalogRevision; everything else that change touches is ignored.
 //
 // The change is kept in any case and is published with the next heartbeat or the
 // next epoch at the latest; an error only says that it is not published yet. The
@@ -48,7 +49,8 @@ func (s *Session) UpdateNode(ctx context.Context, change func(*Node)) error {
 	s.mu.Lock()
 	n := s.self
 	change(&n)
-	s.self.Draining, s.self.Paused, s.self.CatalogRevision = n.Draining, n.Paused, n.CatalogRevision
+	s.self.Draining, s.self.CatalogRevision = n.Draining, n.CatalogRevision
+	s.self.Paused, s.self.PauseRevision = n.Paused, n.PauseRevision
 	draining := n.Draining
 	s.mu.Unlock()
 	s.cfg.Metrics.SetDraining(draining)

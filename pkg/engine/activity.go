@@ -64,7 +64,7 @@ type Signal struct {
 // The engine's own signals.
 const (
 	SignalBreak    = "Break"    // leave the nearest loop
-	SignalComplete = "Complete" // complete the nearest composite
+	SignalComplete = "Complete" // complete the nearest composite, and Sender
 	SignalFault    = "Fault"    // Sender faulted; a handler that returns true must have replaced or cancelled it
 )
 

@@ -65,6 +65,7 @@ func (composite) Signal(_ context.Context, x *Execution, s Signal) (bool, error)
 	if err := finishUnit(x, outcomes); err != nil {
 		return true, err
 	}
+	s.Sender.Complete(outcomes...)
 	x.Complete(x.outcomes...)
 	return true, nil
 }

@@ -179,6 +179,7 @@ func (b *Burst) finishAll() {
 		return
 	}
 	b.queue, b.head, b.completions = nil, 0, nil
+	b.clear(b.root)
 	b.root.pending = 0
 	if err := b.finishRoot(); err != nil {
 		b.fault(b.root, err, brokenCall{Kind: workChild, Done: &Completed{Node: b.root.node.ports["root"]}})

@@ -14,6 +14,7 @@ func All() []engine.Evaluator {
 		input{},
 		native{},
 		javascript{},
+		liquid{},
 	}
 }
 

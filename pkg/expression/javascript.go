@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -42,7 +43,10 @@ func (javascript) Compile(e workflow.Expression) (engine.Compiled, error) {
 type script struct {
 	source  string
 	program *goja.Program
-	wrapped int // bytes that were put before line 1
+	wrapped int             // bytes that were put before line 1
+	plain   bool            // it needs no hardening
+	names   map[string]bool // of builtins, that it mentions
+	pattern bool            // it has a regular expression
 }
 
 const (
@@ -64,6 +68,13 @@ func (s *script) compile() (err error) {
 	if err != nil {
 		return s.syntax(err)
 	}
+	w := rewriter{seen: map[any]bool{}}
+	w.walk(reflect.ValueOf(tree))
+	if r := w.refused; r != nil {
+		p := tree.File.Position(int(r.at) - 1)
+		return s.at(p.Line, p.Column, r.message, nil)
+	}
+	s.plain, s.names, s.pattern = !w.fancy, w.names, w.pattern
 	if s.program, err = goja.CompileAST(tree, false); err != nil {
 		return s.syntax(err)
 	}
@@ -120,12 +131,24 @@ func (s *script) Eval(ctx context.Context, scope engine.Scope) (v any, err error
 		return nil, &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: "the evaluation was stopped", Err: ended(ctx)}
 	}
 	x := newScriptRun(s, scope)
-	stop := watch(ctx, x.vm, x.limits.script)
+	x.watcher = watch(ctx, x.vm, x.limits.script)
 	defer func() {
-		stop()
+		x.watcher.stop()
 		if r := recover(); r != nil {
+			if stopped, ok := r.(error); ok && isInterrupt(stopped) {
+				v, err = nil, x.problem(stopped)
+				return
+			}
 			v, err = nil, &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: fmt.Sprintf("this cannot be evaluated: %v", r)}
 		}
 	}()
 	return x.eval()
+}
+
+// isInterrupt reports whether err is how the machine ends a script from outside;
+// where the script was called back from Go, it comes as a panic.
+func isInterrupt(err error) bool {
+	var interrupted *goja.InterruptedError
+	var overflow *goja.StackOverflowError
+	return errors.As(err, &interrupted) || errors.As(err, &overflow)
 }

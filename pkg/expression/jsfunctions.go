@@ -14,6 +14,13 @@ type hostFunction func(x *scriptRun, c goja.FunctionCall) goja.Value
 // hostFunctions are Elsa's functions, and a few of Weft's own (setOutput,
 // getSecret).
 var hostFunctions = map[string]hostFunction{
+	fnPlus: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.plus(c.Argument(0), c.Argument(1)) },
+	fnPlusT: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		return x.plusTo(c.Argument(0), c.Argument(1), c.Argument(2))
+	},
+	fnKey:  func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.key(c.Argument(0)) },
+	fnText: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.template(c.Arguments) },
+
 	"getVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.readVariable(name(x, c, 0)) },
 	"setVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		x.writeVariable(name(x, c, 0), c.Argument(1))

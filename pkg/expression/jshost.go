@@ -18,7 +18,7 @@ func (g globals) Get(key string) goja.Value {
 	if v, ok := x.calls[key]; ok {
 		return v
 	}
-	v := x.global(key)
+	v := x.hostValue(key)
 	if v != nil {
 		if x.calls == nil {
 			x.calls = make(map[string]goja.Value, 4)
@@ -36,7 +36,7 @@ func (globals) Set(string, goja.Value) bool { return false }
 func (globals) Delete(string) bool          { return false }
 func (globals) Keys() []string              { return nil }
 
-func (x *scriptRun) global(key string) goja.Value {
+func (x *scriptRun) hostValue(key string) goja.Value {
 	switch key {
 	case "variables":
 		return x.vm.NewDynamicObject(variablesOf{x})

@@ -19,13 +19,16 @@ const maxCalls = 1500
 // scriptRun is one evaluation of a script. Its machine is made for it and
 // thrown away after it, so nothing can pass from one evaluation to another.
 type scriptRun struct {
-	script *script
-	scope  engine.Scope
-	vm     *goja.Runtime
-	limits limits
-	calls  map[string]goja.Value // host functions that were looked up
-	read   map[string]*borrowed  // variables that hold lists or objects
-	inputs map[string]goja.Value
+	script  *script
+	scope   engine.Scope
+	vm      *goja.Runtime
+	limits  limits
+	calls   map[string]goja.Value // host functions that were looked up
+	read    map[string]*borrowed  // variables that hold lists or objects
+	inputs  map[string]goja.Value
+	add     goja.Callable // a + b
+	watcher *watcher
+	fully   bool // every builtin is hardened
 }
 
 // borrowed is the script's copy of a variable, and what the variable held when
@@ -52,13 +55,16 @@ func (x *scriptRun) random() goja.RandSource {
 		if r == nil {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(x.scope.NewID()))
-			r = rand.New(rand.NewPCG(h.Sum64(), 0)) //nolint:gosec // it has to be repeatable, and keeps no secret
+			r = rand.New(rand.NewPCG(h.Sum64(), 0)) // repeatable; it keeps no secret
 		}
 		return r.Float64()
 	}
 }
 
 func (x *scriptRun) eval() (any, error) {
+	if !x.script.plain {
+		x.harden()
+	}
 	result, err := x.vm.RunProgram(x.script.program)
 	if err == nil {
 		var v any
@@ -107,12 +113,13 @@ func (x *scriptRun) problem(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	message, cause := "", error(nil)
 	var (
 		interrupted *goja.InterruptedError
 		overflow    *goja.StackOverflowError
 		thrown      *goja.Exception
 		stack       []goja.StackFrame
+		message     string
+		cause       error
 	)
 	switch {
 	case errors.As(err, &interrupted):

@@ -3,34 +3,46 @@ package expression
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
 )
 
-// watchEvery is how often a running script is looked at.
-const watchEvery = 5 * time.Millisecond
+const (
+	// watchEvery is how often a running script is looked at.
+	watchEvery = 5 * time.Millisecond
+	// growth is by how much the heap may grow while a script runs before a
+	// collection tells how much of that is in use.
+	growth = 128 << 20
+	// inUse is how much more may be in use than when the script was first looked
+	// at.
+	inUse = 64 << 20
+)
 
 // watcher ends a script that is over its limits or whose context has ended.
 type watcher struct {
-	ctx      context.Context //nolint:containedctx // it lives as long as the call that it is an argument of
+	ctx      context.Context // it lives as long as the call that it is an argument of
 	vm       *goja.Runtime
 	deadline time.Time
 	limit    time.Duration
+	heap     uint64      // at the first look, only used by look
+	expired  atomic.Bool // for builtins, which the machine cannot interrupt
 	mu       sync.Mutex
 	timer    *time.Timer // guarded by mu
 	over     bool        // guarded by mu
 }
 
-// watch begins to watch; stop ends it, after which the machine is not touched
-// any more.
-func watch(ctx context.Context, vm *goja.Runtime, limit time.Duration) (stop func()) {
+// watch begins to watch; after stop the machine is not touched any more.
+func watch(ctx context.Context, vm *goja.Runtime, limit time.Duration) *watcher {
 	w := &watcher{ctx: ctx, vm: vm, deadline: time.Now().Add(limit), limit: limit}
 	w.mu.Lock()
 	w.timer = time.AfterFunc(min(watchEvery, limit), w.look)
 	w.mu.Unlock()
-	return w.stop
+	return w
 }
 
 func (w *watcher) stop() {
@@ -40,18 +52,56 @@ func (w *watcher) stop() {
 	w.timer.Stop()
 }
 
+// look runs now and then, never twice at once.
 func (w *watcher) look() {
+	err := w.judge()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.over {
-		return
+	switch {
+	case w.over:
+	case err != nil:
+		w.expired.Store(true)
+		w.vm.Interrupt(err)
+	default:
+		w.timer.Reset(max(min(watchEvery, time.Until(w.deadline)), time.Millisecond/4))
 	}
+}
+
+func (w *watcher) judge() error {
 	switch {
 	case w.ctx.Err() != nil:
-		w.vm.Interrupt(ended(w.ctx))
+		return ended(w.ctx)
 	case !time.Now().Before(w.deadline):
-		w.vm.Interrupt(fmt.Errorf("%w (%v)", ErrTime, w.limit))
-	default:
-		w.timer.Reset(min(watchEvery, time.Until(w.deadline)))
+		return fmt.Errorf("%w (%v)", ErrTime, w.limit)
 	}
+	now := heapBytes()
+	switch {
+	case w.heap == 0 || now < w.heap:
+		w.heap = now
+	case now-w.heap > growth:
+		if collect(); heapBytes() > w.heap+inUse {
+			return ErrMemory
+		}
+	}
+	return nil
+}
+
+// heapBytes is what the process has allocated on its heap, garbage included.
+func heapBytes() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+var collecting sync.Mutex
+
+// collect runs the collector, once for all who ask at the same time.
+func collect() {
+	if collecting.TryLock() {
+		defer collecting.Unlock()
+		runtime.GC()
+		return
+	}
+	collecting.Lock()   // another's collection has just ended
+	collecting.Unlock() //nolint:staticcheck // waiting was all
 }

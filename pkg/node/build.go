@@ -25,7 +25,9 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // build makes every part, the lowest floor first. What has to be undone goes
@@ -49,6 +51,9 @@ func (n *Node) build(ctx context.Context) error {
 	}
 	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics})
 	if err != nil {
+		return err
+	}
+	if err := store.CheckFormat(ctx); err != nil {
 		return err
 	}
 	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})
@@ -104,33 +109,44 @@ func (n *Node) join(ctx context.Context, clients etcdClients) error {
 	if err != nil {
 		return err
 	}
-	n.undo.add("session", n.session.Close)
+	n.undo.add("session", func(ctx context.Context) error {
+		if err := n.session.Close(ctx); err != nil {
+			// No reason to fail: what the session holds ends with its lease.
+			n.log.WarnContext(ctx, "session not ended; its lease will end it", slog.Any("error", err))
+		}
+		return nil
+	})
 	return nil
 }
 
 // buildRuntime wires what executes. Here local and distributed differ: who
 // opens an instance, and nothing else.
-func (n *Node) buildRuntime(store *etcdstore.Store) error {
+func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	work := runtime.NewWork()
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: store, Env: n.environment(), Hint: work.Hint, Log: n.log, Metrics: n.metrics,
+		Store: kept, Env: n.environment(), Hint: work.Hint, Log: n.log, Metrics: n.metrics,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
+		},
+		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
+			return runtime.Gate(ctx, n.catalog, start)
 		},
 	})
 	if err != nil {
 		return err
 	}
+	locks := n.session.Locks()
 	open := func(id string) client.Client {
-		return n.bursts.Distributed(n.session.Locks(), id, client.RetryPolicy{})
+		return n.bursts.Distributed(locks, id, client.RetryPolicy{})
 	}
 	if n.cfg.Coordination == cluster.ModeLocal {
-		open = func(id string) client.Client { return n.bursts.Local(id) }
+		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Store: store, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Log: n.log, Metrics: n.metrics,
+		Store: kept, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
+		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics,
 	})
 	return err
 }
@@ -146,7 +162,7 @@ func (n *Node) environment() func() engine.Env {
 	// A look for a head outside of the table is bounded by the store's time limit.
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
-		return engine.Env{Now: time.Now, Lines: lines.write, HTTP: outgoing, Head: head, Log: n.log, Metrics: n.metrics}
+		return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head, Log: n.log, Metrics: n.metrics}
 	}
 }
 

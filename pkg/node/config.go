@@ -43,6 +43,8 @@ type Config struct {
 	Coordination string        // "distributed" (default) or "local": alone, without locks in etcd
 	Definitions  string        // directory of definitions that are published at start; default: none
 
+	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
+
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
 	DrainTimeout time.Duration // for running bursts to finish; default 30 s
 

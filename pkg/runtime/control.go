@@ -43,28 +43,33 @@ func (r *Runtime) Pause(ctx context.Context) error { return r.setPaused(ctx, tru
 func (r *Runtime) Unpause(ctx context.Context) error { return r.setPaused(ctx, false) }
 
 func (r *Runtime) setPaused(ctx context.Context, paused bool) error {
-	err := r.settle(ctx, func() error { return r.cfg.Store.SetPaused(ctx, paused) })
+	var revision int64
+	err := r.settle(ctx, func() (err error) {
+		revision, err = r.cfg.Store.SetPaused(ctx, paused)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	changed, cancel := r.cfg.Session.MembersChanged()
 	defer cancel()
 	for {
-		if everyNode(r.cfg.Session.Members(), paused) {
+		if everyNode(r.cfg.Session.Members(), revision) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return &workflow.Error{Code: workflow.CodeBusy, Detail: "the pause is set, and not every node shows it yet", RetryAfter: time.Second}
+			return &workflow.Error{Code: workflow.CodeBusy, Detail: "it is set, and not every node shows it yet", RetryAfter: time.Second}
 		case <-changed:
 		case <-time.After(500 * time.Millisecond): // the watch is a hint
 		}
 	}
 }
 
-func everyNode(nodes []cluster.Node, paused bool) bool {
+// everyNode reports whether all nodes have seen the flag of this revision.
+func everyNode(nodes []cluster.Node, revision int64) bool {
 	for _, n := range nodes {
-		if n.Paused != paused {
+		if n.PauseRevision < revision {
 			return false
 		}
 	}
@@ -111,28 +116,32 @@ func (r *Runtime) followControl(ctx context.Context) {
 	}
 }
 
-// readPause takes the flag from etcd and shows it in the node's record.
+// readPause takes the flag from etcd and shows it, with how far the catalogue
+// is, in the node's record.
 func (r *Runtime) readPause(ctx context.Context) {
-	paused, err := r.cfg.Store.Paused(ctx)
+	paused, set, err := r.cfg.Store.Paused(ctx)
 	if err != nil {
 		return // the next look tells
 	}
-	if r.paused.paused.Swap(paused) == paused && !r.shows(paused) {
+	r.paused.paused.Store(paused)
+	revision := r.cfg.Catalog.Revision()
+	if own := r.ownRecord(); own != nil && own.PauseRevision == set && own.CatalogRevision == revision {
 		return
 	}
-	if err := r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused = paused }); err != nil {
-		r.cfg.Log.Warn("pause not shown in the node's record yet", "error", err)
+	err = r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)
 	}
 }
 
-// shows reports whether the own record says otherwise.
-func (r *Runtime) shows(paused bool) bool {
+// ownRecord is this node's record as the members show it; nil if they do not.
+func (r *Runtime) ownRecord() *cluster.Node {
 	for _, n := range r.cfg.Session.Members() {
 		if n.ID == r.cfg.Session.NodeID() {
-			return n.Paused != paused
+			return &n
 		}
 	}
-	return true
+	return nil
 }
 
 // both runs two loops and waits for both.

@@ -8,13 +8,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Paused tells whether the cluster is paused.
-func (s *Store) Paused(ctx context.Context) (bool, error) {
-	paused, _, err := s.readPause(ctx)
-	return paused, err
-}
-
-func (s *Store) readPause(ctx context.Context) (paused bool, modified int64, err error) {
+// Paused tells whether the cluster is paused, and the revision at which that was
+// set; 0: it never was.
+func (s *Store) Paused(ctx context.Context) (paused bool, modified int64, err error) {
 	resp, err := s.get(ctx, "read pause", s.keys.pause())
 	if err != nil || len(resp.Kvs) == 0 {
 		return false, 0, err
@@ -22,20 +18,24 @@ func (s *Store) readPause(ctx context.Context) (paused bool, modified int64, err
 	return string(resp.Kvs[0].Value) == "true", resp.Kvs[0].ModRevision, nil
 }
 
-// SetPaused pauses the cluster or lets it go on.
+// SetPaused pauses the cluster or lets it go on; it returns the revision at
+// which that was set.
 //
 // If: the flag's mod revision as read. The flag is written, never deleted, so
 // that a copy which comes late changes nothing.
-func (s *Store) SetPaused(ctx context.Context, paused bool) error {
+func (s *Store) SetPaused(ctx context.Context, paused bool) (int64, error) {
 	for {
-		is, modified, err := s.readPause(ctx)
+		is, modified, err := s.Paused(ctx)
 		if err != nil || is == paused {
-			return err
+			return modified, err
 		}
 		resp, err := s.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.keys.pause(), modified)},
 			[]clientv3.Op{clientv3.OpPut(s.keys.pause(), strconv.FormatBool(paused))}, nil)
-		if err != nil || resp.Succeeded {
-			return err
+		if err != nil {
+			return 0, err
+		}
+		if resp.Succeeded {
+			return resp.Header.Revision, nil
 		}
 	}
 }

@@ -1,0 +1,211 @@
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/osteele/liquid/parser"
+	"github.com/osteele/liquid/render"
+	"github.com/osteele/liquid/tags"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var _ engine.Evaluator = liquid{}
+
+// liquid renders Liquid templates. Their result is text.
+type liquid struct{}
+
+func (liquid) Kinds() []string { return []string{workflow.Liquid} }
+
+func (liquid) Compile(e workflow.Expression) (out engine.Compiled, err error) {
+	source, err := sourceOf(e)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil { // a bug of the library must not end the node
+			out, err = nil, &Error{Kind: workflow.Liquid, Source: excerpt(source), Message: fmt.Sprintf("this cannot be read: %v", r)}
+		}
+	}()
+	t := &template{source: source}
+	c := &liquidCompiler{config: render.NewConfig()}
+	addFilters(&c.config)
+	tags.AddStandardTags(c.config)
+	c.add()
+	root, problem := c.config.Compile(source, parser.SourceLoc{LineNo: 1})
+	if problem != nil {
+		return nil, t.problem(problem)
+	}
+	if t.root, err = c.rebuild(root, 0); err != nil {
+		return nil, t.problem(err)
+	}
+	t.config = c.config
+	t.names = namesIn(source)
+	return t, nil
+}
+
+// template is a compiled template, shared by all its renderings.
+type template struct {
+	source string
+	root   render.Node
+	config render.Config
+	names  []string // of bindings that the source mentions
+}
+
+// problem turns an error of the library into one with the line it is on.
+func (t *template) problem(err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	out := &Error{Kind: workflow.Liquid, Source: excerpt(t.source), Message: err.Error(), Err: err}
+	var at parser.Error
+	if errors.As(err, &at) {
+		if cause := at.Cause(); cause != nil {
+			out.Message, out.Err = cause.Error(), cause
+		}
+		if at.LineNumber() > 0 {
+			out.Line, out.Column, out.Source = at.LineNumber(), 1, nthLine(t.source, at.LineNumber())
+		}
+	}
+	return out
+}
+
+// Eval implements [engine.Compiled].
+func (t *template) Eval(ctx context.Context, s engine.Scope) (v any, err error) {
+	l := limitsOf(s.Limits())
+	r := &rendering{ctx: ctx, left: 4 * l.output, most: l.output, deadline: time.Now().Add(l.script)}
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, t.panicked(p)
+		}
+	}()
+	if ctx.Err() != nil {
+		return nil, t.problem(ended(ctx))
+	}
+	bindings := t.bindings(s)
+	bindings[keyRendering] = r
+	if problem := render.Render(t.root, r, bindings, t.config); problem != nil {
+		return nil, t.problem(problem)
+	}
+	return r.out.String(), nil
+}
+
+// panicked gives the error of a panic: the library panics with the errors of
+// what it writes to, and of some filters.
+func (t *template) panicked(p any) error {
+	err, ok := p.(error)
+	if !ok {
+		err = fmt.Errorf("%v", p)
+	}
+	var rethrown interface{ Cause() error } // the library's, whose text holds a stack
+	if errors.As(err, &rethrown) && rethrown.Cause() != nil {
+		err = rethrown.Cause()
+	}
+	var bug interface{ RuntimeError() }
+	if errors.As(err, &bug) {
+		err = fmt.Errorf("this cannot be rendered: %w", err)
+	}
+	return t.problem(err)
+}
+
+// rendering is one evaluation: it takes the output and watches the limits.
+type rendering struct {
+	ctx      context.Context // it lives as long as the call that it is an argument of
+	out      strings.Builder
+	most     int // bytes of output
+	left     int // bytes that may still be made, in the output or in variables
+	deadline time.Time
+	ticks    uint
+}
+
+const keyRendering = "\x00rendering"
+
+// Write implements [io.Writer].
+func (r *rendering) Write(b []byte) (int, error) {
+	if r.out.Len()+len(b) > r.most {
+		return 0, ErrOutput
+	}
+	return r.out.Write(b)
+}
+
+// spend counts bytes that were rendered.
+func (r *rendering) spend(n int) error {
+	if r.left -= n; r.left < 0 {
+		return ErrOutput
+	}
+	if r.ticks++; r.ticks%16 == 0 {
+		if r.ctx.Err() != nil {
+			return ended(r.ctx)
+		}
+		if time.Now().After(r.deadline) {
+			return ErrTime
+		}
+	}
+	return nil
+}
+
+var (
+	word   = regexp.MustCompile(`[A-Za-z]+`)
+	secret = regexp.MustCompile(`\bsecrets\.([A-Za-z_][A-Za-z0-9_-]*)`)
+)
+
+// bindable are the names that templates know: Weft's, and Elsa's.
+var bindable = map[string]func(s engine.Scope) any{
+	"variables": func(s engine.Scope) any { return s.Variables() },
+	"Variables": func(s engine.Scope) any { return s.Variables() },
+	"inputs":    func(s engine.Scope) any { return s.Inputs() },
+	"Input":     func(s engine.Scope) any { return s.Inputs() },
+	"Inputs":    func(s engine.Scope) any { return s.Inputs() },
+
+	"lastResult":                func(s engine.Scope) any { return s.LastResult() },
+	"LastResult":                func(s engine.Scope) any { return s.LastResult() },
+	"instanceId":                func(s engine.Scope) any { return s.InstanceID() },
+	"WorkflowInstanceId":        func(s engine.Scope) any { return s.InstanceID() },
+	"definitionId":              func(s engine.Scope) any { return s.DefinitionID() },
+	"WorkflowDefinitionId":      func(s engine.Scope) any { return s.DefinitionID() },
+	"version":                   func(s engine.Scope) any { return s.DefinitionVersion() },
+	"WorkflowDefinitionVersion": func(s engine.Scope) any { return s.DefinitionVersion() },
+	"correlationId":             func(s engine.Scope) any { return s.CorrelationID() },
+	"CorrelationId":             func(s engine.Scope) any { return s.CorrelationID() },
+	"name":                      func(s engine.Scope) any { return s.InstanceName() },
+	"WorkflowInstanceName":      func(s engine.Scope) any { return s.InstanceName() },
+	"now":                       func(s engine.Scope) any { return s.Now().UTC() },
+	"secrets":                   nil, // filled with those that are named
+}
+
+func namesIn(source string) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, w := range word.FindAllString(source, -1) {
+		if _, ok := bindable[w]; ok && !seen[w] {
+			seen[w] = true
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+func (t *template) bindings(s engine.Scope) map[string]any {
+	out := make(map[string]any, len(t.names)+2)
+	for _, n := range t.names {
+		if n != "secrets" {
+			out[n] = bindable[n](s)
+			continue
+		}
+		secrets := map[string]any{}
+		for _, m := range secret.FindAllStringSubmatch(t.source, -1) {
+			if v, ok := s.Secret(m[1]); ok {
+				secrets[m[1]] = v
+			}
+		}
+		out[n] = secrets
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package expression
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestLiquidValues(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"":      "",
+		"plain": "plain",
+		"Order {{ inputs.orderId }} over {{ inputs.amount }}":                                    "Order A-1 over 1500",
+		"{{ Variables.Total }} {{ Input.message }}":                                              "41 hi",
+		"{{ variables.order.lines[1] }}":                                                         "y",
+		"{{ variables.order }}":                                                                  `{"id":"A-1","lines":["x","y"]}`,
+		"{{ variables.order.lines }}":                                                            "xy",
+		"{{ variables.none }}{{ variables.missing.deep }}":                                       "",
+		"{{ variables.ratio }} {{ variables.yes }}":                                              "0.5 true",
+		"{% if inputs.amount > 1000 %}big{% else %}small{% endif %}":                             "big",
+		"{% unless inputs.formal %}hi{% endunless %}":                                            "",
+		"{% for l in variables.order.lines %}{{ l }},{% endfor %}":                               "x,y,",
+		"{% for i in (1..3) %}{{ i }}{% endfor %}":                                               "123",
+		"{% for i in (1..9) %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}":          "12",
+		"{% assign e = '' | split: ',' %}{% for i in e %}x{% else %}none{% endfor %}":            "none",
+		"{% case inputs.message %}{% when 'hi' %}1{% else %}2{% endcase %}":                      "1",
+		"{% assign x = inputs.amount | plus: 1 %}{{ x }}":                                        "1501",
+		"{% assign x = 1000000 | times: 1000000 %}{{ x }}":                                       "1000000000000",
+		"{% capture x %}a{{ inputs.orderId }}{% endcapture %}{{ x }}{{ x }}":                     "aA-1aA-1",
+		"{{ inputs.message | upcase | append: '!' }}":                                            "HI!",
+		"{{ variables.order.lines | join: '-' }}":                                                "x-y",
+		"{{ 'a.b' | replace: '.', '..' }}":                                                       "a..b",
+		"{{ variables.order.lines | json }}":                                                     `["x","y"]`,
+		"{{ 'b,a' | split: ',' | sort | first }}":                                                "a",
+		"{{ now | date: '%Y-%m-%d' }}":                                                           "2026-01-02",
+		"{{ '2026-05-06T01:02:03Z' | date: '%H:%M' }}":                                           "01:02",
+		"{{ lastResult }} {{ WorkflowInstanceId }} {{ CorrelationId }} {{ version }} {{ name }}": "last instance-1 corr 7 my instance",
+		"{{ secrets.KEY }}{{ secrets.other }}":                                                   "s3cret",
+		"{% raw %}{{ x }}{% endraw %}{% comment %}{{ y }}{% endcomment %}":                       "{{ x }}",
+		" a {{- 'b' -}} c ":                                                                      " abc ",
+		"{{ '..' }}":                                                                             "..",
+	} {
+		got, err := eval(t.Context(), t, workflow.Liquid, source, example())
+		if err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", source, got, err, want)
+		}
+	}
+}
+
+func TestLiquidRefuses(t *testing.T) {
+	t.Parallel()
+	for source, has := range map[string]string{
+		"a\n{% include 'x' %}":                "include is not available",
+		"a\n{% if x %}":                       "if",
+		"a\n{{ x | nothing }}":                "nothing",
+		"a\n{% nothing %}":                    "nothing",
+		"a\n{{ x y }}":                        "",
+		"a\n{{ (1..1000000000) | join: '' }}": "range",
+		"a\n{% assign x = (1..1000000000) %}": "range",
+		"a\n{% weft_value 0 %}":               "undefined tag",
+		"a\n{% weft_tick %}":                  "undefined tag",
+		"a\n{{ 'now' | date: '%Y' }}":         "variable now",
+		"a\n{{ now | date: '%1000000000Y' }}": "too long",
+		"a\n{{ 1 | divided_by: 0 }}":          "zero",
+		strings.Repeat("{% if x %}", 300) + strings.Repeat("{% endif %}", 300): "nested",
+	} {
+		_, err := eval(t.Context(), t, workflow.Liquid, source, example())
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message, has) || e.Kind != workflow.Liquid {
+			t.Errorf("%.40s: %v", source, err)
+			continue
+		}
+		if strings.HasPrefix(source, "a") && e.Line != 2 {
+			t.Errorf("%.40s: %+v", source, e)
+		}
+	}
+}
+
+func TestLiquidIsBounded(t *testing.T) {
+	t.Parallel()
+	s := example()
+	s.limits = engine.Limits{Script: 250 * time.Millisecond}
+	list := make([]any, 90_000)
+	for i := range list {
+		list[i] = map[string]any{"i": int64(i)}
+	}
+	s.vars["list"], s.vars["text"] = list, strings.Repeat("x", 1<<19)
+	for name, source := range map[string]string{
+		"loop":           "{% for i in (1..1000000000) %}{% endfor %}",
+		"loop with text": "{% for i in (1..1000000000) %}some text{% endfor %}",
+		"loops":          "{% for i in (1..100000) %}{% for j in (1..100000) %}{% assign x = j %}{% endfor %}{% endfor %}",
+		"table":          "{% tablerow i in (1..1000000000) %}{% endtablerow %}",
+		"append":         "{% assign a = 'x' %}{% for i in (1..60) %}{% assign a = a | append: a %}{% endfor %}",
+		"capture":        "{% assign a = 'x' %}{% for i in (1..60) %}{% capture a %}{{ a }}{{ a }}{% endcapture %}{% endfor %}",
+		"replace":        "{{ variables.text | replace: '', variables.text }}",
+		"escape":         "{% assign a = '&' %}{% for i in (1..60) %}{% assign a = a | escape | append: a %}{% endfor %}",
+		"concat":         "{% assign a = variables.list %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}",
+		"uniq":           "{{ variables.list | uniq | size }}",
+		"output":         "{% for i in (1..9) %}{{ variables.text }}{% endfor %}",
+		"sort in a loop": "{% for i in (1..1000) %}{% assign a = variables.list | sort: 'i' %}{% endfor %}",
+	} {
+		began := time.Now()
+		_, err := eval(t.Context(), t, workflow.Liquid, source, s)
+		took := time.Since(began)
+		var e *Error
+		if !errors.As(err, &e) || took > patience {
+			t.Errorf("%s: %v after %v", name, err, took)
+		}
+		t.Logf("%-20s %v %v", name, took.Round(time.Millisecond), err)
+	}
+}
+
+func TestLiquidDoesNotChangeItsScope(t *testing.T) {
+	t.Parallel()
+	s := example()
+	s.vars["list"] = []any{"b", "a"}
+	want := example()
+	want.vars["list"] = []any{"b", "a"}
+	if _, err := eval(t.Context(), t, workflow.Liquid, "{% assign variables = 1 %}{{ inputs | json }}", s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eval(t.Context(), t, workflow.Liquid, "{{ variables.list | sort }}{{ variables.list | reverse }}", s); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.vars, want.vars) {
+		t.Errorf("%+v", s.vars)
+	}
+}

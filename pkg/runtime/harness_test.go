@@ -1,0 +1,199 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			slog.Error("goroutines left", "error", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// member is one node of a test cluster, without HTTP.
+type member struct {
+	*runtime.Runtime
+	t       testing.TB
+	store   *etcdstore.Store
+	catalog *catalog.Catalog
+	session *cluster.Session
+	work    *runtime.Work
+	root    string // of the cluster's keys
+}
+
+// newCluster starts n nodes over one etcd; tune changes each one's
+// configuration.
+func newCluster(t testing.TB, n int, tune ...func(*runtime.Config)) []*member {
+	t.Helper()
+	name := clustertest.Namespace(t)
+	members := make([]*member, n)
+	for i := range members {
+		members[i] = newMember(t, name, string(rune('a'+i)), tune)
+	}
+	return members
+}
+
+func newMember(t testing.TB, name, id string, tune []func(*runtime.Config)) *member {
+	t.Helper()
+	etcd := clustertest.Shared(t).Client(t)
+	log := slog.New(slog.DiscardHandler)
+	if testing.Verbose() {
+		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
+	}
+	m := &member{t: t, work: runtime.NewWork(), root: cluster.Root(name)}
+	var err error
+	check := func() {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.session, err = cluster.Open(t.Context(), cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log})
+	check()
+	m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(name), Log: log})
+	check()
+	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: activities.Default(), Evaluators: expression.All(), Log: log})
+	check()
+	head := m.catalog.HeadIn(context.Background())
+	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Log: log,
+		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
+			p, _, err := m.catalog.Program(ctx, def, version)
+			return p, err
+		},
+		Env: func() engine.Env { return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head} },
+		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
+			return runtime.Gate(ctx, m.catalog, st)
+		},
+	})
+	check()
+	cfg := runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
+		Client: func(id string) client.Client { return node.Distributed(m.session.Locks(), id, client.RetryPolicy{}) }}
+	for _, f := range tune {
+		f(&cfg)
+	}
+	m.Runtime, err = runtime.New(cfg)
+	check()
+	ctx, stop := context.WithCancel(context.Background())
+	parts := []func(context.Context) error{m.session.Run, m.catalog.Run, m.Run}
+	done := make(chan error, len(parts))
+	for _, p := range parts {
+		go func() { done <- p(ctx) }()
+	}
+	t.Cleanup(func() {
+		down, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := node.Stop(down); err != nil {
+			t.Error("stop:", err)
+		}
+		stop()
+		for range parts {
+			if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		_ = m.session.Close(down)
+	})
+	<-m.catalog.Loaded()
+	return m
+}
+
+// publish publishes definitions in YAML.
+func (m *member) publish(sources ...string) {
+	m.t.Helper()
+	for _, src := range sources {
+		if _, err := m.catalog.Publish(m.t.Context(), catalog.PublishRequest{Source: []byte(src), Publish: true}); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// execute starts an instance and gives it after its first burst.
+func (m *member) execute(def, id, correlation string) workflow.Instance {
+	m.t.Helper()
+	res, err := m.Execute(m.t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: correlation})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return res.Instance
+}
+
+// send sends an event.
+func (m *member) send(name, correlation string, key *runtime.Key) runtime.SendResult {
+	m.t.Helper()
+	st := workflow.EventStimulus(name, nil)
+	st.CorrelationID = correlation
+	res, err := m.Send(m.t.Context(), st, key)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return res
+}
+
+// finished waits until an instance is.
+func (m *member) finished(id string) workflow.Instance {
+	m.t.Helper()
+	in, err := m.WaitInstance(m.t.Context(), id, 20*time.Second)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if in.Status != workflow.StatusFinished {
+		m.t.Fatalf("instance %s is still %s", id, in.SubStatus)
+	}
+	return in
+}
+
+// lines are what an instance wrote.
+func (m *member) lines(id string) []string {
+	m.t.Helper()
+	page, err := m.Journal(m.t.Context(), id, "", 500)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var out []string
+	for _, it := range page.Items {
+		if it.Event == "WriteLine" {
+			out = append(out, it.Text)
+		}
+	}
+	return out
+}
+
+// eventually waits for a condition that workers bring about.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(60 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-deadline.C:
+			t.Fatal("never: " + what)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package runtime_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const waits = `
+id: waits
+root:
+  - event: go
+  - writeLine: went
+`
+
+const triggered = `
+id: triggered
+root:
+  - event: go
+    trigger: true
+  - writeLine: triggered
+`
+
+func TestAnEventResumesTheInstanceOfItsCorrelation(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(waits)
+	c[0].execute("waits", "one", "1")
+	c[1].execute("waits", "two", "2")
+	res := c[1].send("go", "1", nil)
+	if len(res.Outcomes) != 1 || res.Outcomes[0] != (runtime.TargetOutcome{InstanceID: "one", Outcome: runtime.Resumed}) {
+		t.Fatalf("got %+v", res)
+	}
+	if in, _ := c[0].Instance(t.Context(), "two"); in.SubStatus != workflow.Suspended {
+		t.Errorf("the other correlation moved: %+v", in)
+	}
+}
+
+func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(waits)
+	res := c[0].send("go", "1", nil)
+	if res.Queued == "" || !res.Accepted() {
+		t.Fatalf("got %+v", res)
+	}
+	c[1].execute("waits", "other", "2")
+	c[1].execute("waits", "one", "1")
+	c[1].finished("one")
+	if in, _ := c[0].Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
+		t.Errorf("an event of another correlation moved it: %+v", in)
+	}
+	if q, err := c[0].Queue(t.Context(), "", 10); err != nil || len(q.Items) != 0 {
+		t.Errorf("queue %+v, %v", q.Items, err)
+	}
+}
+
+func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish(waits, triggered)
+	for i := range 3 {
+		c[i].execute("waits", fmt.Sprint("w", i), fmt.Sprint(i))
+	}
+	res := c[1].send("go", "", nil)
+	got := map[runtime.Outcome]int{}
+	for _, o := range res.Outcomes {
+		got[o.Outcome]++
+		in := c[2].finished(o.InstanceID)
+		if in.SubStatus != workflow.Finished {
+			t.Errorf("got %+v", in)
+		}
+	}
+	if got[runtime.Resumed] != 3 || got[runtime.Started] != 1 {
+		t.Errorf("outcomes %v", res.Outcomes)
+	}
+}
+
+func TestManyTargetsAreWorkedOffInSlices(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(waits)
+	const n = 70
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { c[i%2].execute("waits", fmt.Sprint("w", i), fmt.Sprint(i)) })
+	}
+	wg.Wait()
+	res := c[0].send("go", "", nil)
+	if len(res.Outcomes) != n {
+		t.Fatalf("%d outcomes", len(res.Outcomes))
+	}
+	for i := range n {
+		id := fmt.Sprint("w", i)
+		c[1].finished(id)
+		if l := c[1].lines(id); !slices.Equal(l, []string{"went"}) {
+			t.Errorf("%s wrote %q", id, l)
+		}
+	}
+}
+
+func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish(waits, triggered)
+	for round := range 10 {
+		id := fmt.Sprint("r", round)
+		key := &runtime.Key{Scope: "execute", Value: id, BodyHash: "b"}
+		ids := inParallel(c, func(m *member) string {
+			res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", CorrelationID: id, Key: key})
+			if err != nil {
+				t.Error(err)
+			}
+			return res.Instance.ID
+		})
+		if ids[0] == "" || ids[0] != ids[1] || ids[1] != ids[2] {
+			t.Fatalf("three instances: %q", ids)
+		}
+		answers := inParallel(c, func(m *member) string {
+			st := workflow.EventStimulus("go", nil)
+			st.CorrelationID = id
+			res, err := m.Send(t.Context(), st, &runtime.Key{Scope: "event", Value: id, BodyHash: "b"})
+			if err != nil {
+				t.Error(err)
+			}
+			return fmt.Sprint(len(res.Outcomes), res.Queued)
+		})
+		if answers[0] != answers[1] || answers[1] != answers[2] {
+			t.Errorf("answers differ: %q", answers)
+		}
+		if l := c[0].lines(ids[0]); !slices.Equal(l, []string{"went"}) {
+			t.Errorf("wrote %q", l)
+		}
+	}
+	key := &runtime.Key{Scope: "execute", Value: "r0", BodyHash: "another"}
+	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key}); workflow.CodeOf(err) != workflow.CodeKeyReused {
+		t.Errorf("another body with the same key: %v", err)
+	}
+}
+
+func inParallel(c []*member, f func(*member) string) []string {
+	out := make([]string, len(c))
+	var wg sync.WaitGroup
+	for i, m := range c {
+		wg.Go(func() { out[i] = f(m) })
+	}
+	wg.Wait()
+	return out
+}
+
+func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, func(cfg *runtime.Config) { cfg.QueueTTL = 50 * time.Millisecond })
+	c[0].publish(waits)
+	res := c[0].send("go", "1", nil)
+	var dead []runtime.DeadLetter
+	eventually(t, "the event expires", func() bool {
+		page, err := c[1].DeadLetters(t.Context(), "", 10)
+		dead = page.Items
+		return err == nil && len(dead) == 1
+	})
+	if dead[0].ID != res.Queued || dead[0].Reason != "expired" || dead[0].Stimulus == nil {
+		t.Errorf("got %+v", dead[0])
+	}
+	c[0].execute("waits", "one", "1")
+	if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	c[1].finished("one")
+	if err := c[1].DeleteDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
+		t.Errorf("a replayed dead letter is gone: %v", err)
+	}
+}
+
+func TestAQueuedEventStartsALaterTrigger(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	res := c[0].send("go", "", nil)
+	if res.Queued == "" {
+		t.Fatalf("got %+v", res)
+	}
+	c[1].publish(triggered)
+	eventually(t, "the trigger takes the event", func() bool {
+		page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished})
+		return err == nil && len(page.Items) == 1
+	})
+}
+
+func TestAddressedEvents(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c[0].publish(waits)
+	send := func(id string) error {
+		st := workflow.EventStimulus("go", nil)
+		st.InstanceID = id
+		_, err := c[0].Send(t.Context(), st, nil)
+		return err
+	}
+	if err := send("nobody"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+		t.Errorf("unknown instance: %v", err)
+	}
+	c[0].execute("waits", "one", "")
+	c[0].execute("waits", "two", "")
+	if err := send("two"); err != nil {
+		t.Fatal(err)
+	}
+	if in, _ := c[0].Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
+		t.Errorf("an event for another instance moved it: %+v", in)
+	}
+	if err := send("two"); workflow.CodeOf(err) != workflow.CodeInstanceFinished {
+		t.Errorf("finished instance: %v", err)
+	}
+}

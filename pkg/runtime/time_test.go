@@ -1,0 +1,182 @@
+package runtime_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestATimerFiresOnceAndNotEarly(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish("id: delayed\nroot:\n  - delay: 300ms\n  - writeLine: rang\n")
+	began := time.Now()
+	var wg sync.WaitGroup
+	for i := range 30 {
+		wg.Go(func() { c[i%3].execute("delayed", fmt.Sprint("d", i), "") })
+	}
+	wg.Wait()
+	for i := range 30 {
+		id := fmt.Sprint("d", i)
+		in := c[0].finished(id)
+		if in.FinishedAt.Sub(began) < 300*time.Millisecond {
+			t.Errorf("%s rang early", id)
+		}
+		if l := c[0].lines(id); len(l) != 1 {
+			t.Errorf("%s rang %d times", id, len(l))
+		}
+	}
+	if page, err := c[0].Timers(t.Context(), "", 10); err != nil || len(page.Items) != 0 {
+		t.Errorf("timers left: %+v, %v", page.Items, err)
+	}
+}
+
+func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish("id: everySecond\nroot:\n  - cron: '* * * * * *'\n    trigger: true\n  - writeLine: tick\n")
+	var items []workflow.Instance
+	eventually(t, "four occurrences", func() bool {
+		page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "everySecond", Limit: 500})
+		items = page.Items
+		return err == nil && len(items) >= 4
+	})
+	seconds := map[int64]int{}
+	for _, in := range items {
+		seconds[in.CreatedAt.Unix()]++
+	}
+	for s, n := range seconds {
+		if n != 1 {
+			t.Errorf("%d instances in second %d", n, s)
+		}
+	}
+}
+
+func TestASingletonRunsAlone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish("id: only\noptions:\n  activation: Singleton\nroot:\n  - event: end\n")
+	got := make([]error, 30)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() {
+			_, got[i] = c[i%3].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: fmt.Sprint("i", i)})
+		})
+	}
+	wg.Wait()
+	winner := ""
+	for i, err := range got {
+		switch workflow.CodeOf(err) {
+		case "":
+			if err != nil || winner != "" {
+				t.Fatalf("start %d beside %s: %v", i, winner, err)
+			}
+			winner = fmt.Sprint("i", i)
+		case workflow.CodeInstanceGated:
+		default:
+			t.Error(err)
+		}
+	}
+	eventually(t, "it waits", func() bool {
+		in, err := c[0].Instance(t.Context(), winner)
+		return err == nil && in.SubStatus == workflow.Suspended
+	})
+	c[1].send("end", "", nil)
+	c[1].finished(winner)
+	if _, err := c[2].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: "next"}); err != nil {
+		t.Error("after the end another may start:", err)
+	}
+}
+
+func TestPauseStopsTheClusterAndUnpauseLetsItGoOn(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish(waits)
+	c[0].execute("waits", "one", "1")
+	if err := c[1].Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range c {
+		st := workflow.EventStimulus("go", nil)
+		if _, err := m.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodePaused {
+			t.Errorf("send while paused: %v", err)
+		}
+	}
+	if err := c[2].Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if res := c[0].send("go", "1", nil); len(res.Outcomes) != 1 {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestParentsAreToldOncePerChild(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].publish("id: child\nroot:\n  - event: end\n", `
+id: parent
+root:
+  - executeWorkflow: {workflowDefinitionId: child, correlationId: kid, waitForCompletion: true}
+  - writeLine: told
+`)
+	for _, end := range []string{"finish", "cancel", "delete"} {
+		id := "p-" + end
+		c[0].execute("parent", id, "")
+		var child workflow.Instance
+		eventually(t, "the child waits", func() bool {
+			page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "child", SubStatus: workflow.Suspended})
+			if err != nil || len(page.Items) != 1 {
+				return false
+			}
+			child = page.Items[0]
+			return true
+		})
+		if parent, err := c[1].Instance(t.Context(), id); err != nil || len(parent.Bookmarks) != 1 {
+			t.Fatalf("parent %+v, %v", parent, err)
+		} else if _, err := c[1].ResumeBookmark(t.Context(), parent.Bookmarks[0].ID, nil, nil); workflow.CodeOf(err) != workflow.CodeBookmarkReserved {
+			t.Errorf("a parent was resumed by hand: %v", err)
+		}
+		if child.Parent == nil || child.Parent.InstanceID != id {
+			t.Fatalf("child %+v", child)
+		}
+		var err error
+		switch end {
+		case "finish":
+			c[2].send("end", child.CorrelationID, nil)
+		case "cancel":
+			_, err = c[2].Cancel(t.Context(), child.ID)
+		case "delete":
+			_, err = c[2].Delete(t.Context(), child.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c[1].finished(id)
+		if l := c[1].lines(id); len(l) != 1 {
+			t.Errorf("%s: told %d times", end, len(l))
+		}
+	}
+}
+
+func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
+	t.Parallel()
+	var skew atomic.Int64
+	skew.Store(int64(3 * time.Second))
+	c := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
+	c[0].publish("id: delayed\nroot:\n  - delay: 10ms\n")
+	c[0].execute("delayed", "d", "")
+	eventually(t, "the timer is a second overdue", func() bool {
+		page, err := c[0].Timers(t.Context(), "", 1)
+		return err == nil && len(page.Items) == 1 && time.Since(page.Items[0].DueAt) > time.Second
+	})
+	if in, _ := c[0].Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
+		t.Errorf("it fired: %+v", in)
+	}
+	skew.Store(0)
+	c[0].finished("d")
+}

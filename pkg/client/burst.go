@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -270,22 +269,20 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	}
 	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
 	if err := json.Unmarshal(cmd.State, &in); err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
 	}
 	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if err != nil {
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil //nolint:nilerr // the caller reads the refusal
 	}
 	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
 	if err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	x.b, x.replaced = b, &in.Instance
 	return store.Effect{Outcome: EffectApplied}, nil
 }
-
-var errNoBurst = errors.New("no burst")

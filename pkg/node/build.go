@@ -53,6 +53,9 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := store.CheckFormat(ctx); err != nil {
+		return err
+	}
 	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})
 	if err != nil {
 		return err

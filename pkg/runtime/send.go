@@ -64,6 +64,9 @@ func checkStimulus(st *workflow.Stimulus) error {
 			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 		}
 	}
+	if startsChildren(st.ActivityType) {
+		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
+	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}

@@ -35,7 +35,7 @@ func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, e
 	}
 	in, err := r.WaitInstance(ctx, p.id, req.Wait)
 	if err != nil {
-		return res, nil // it is committed; that is the answer
+		return res, nil //nolint:nilerr // it is committed; that is the answer
 	}
 	res.Instance, res.Accepted = in, false
 	return res, nil
@@ -308,6 +308,11 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 		return err
 	}
 	switch out {
+	case etcdstore.CreateUsed:
+		if k := p.cmd.Key; k != nil {
+			_, err := r.usedKey(ctx, k) // another body came first
+			return err
+		}
 	case etcdstore.CreateExists:
 		return exists(p.id)
 	case etcdstore.CreateMoved:

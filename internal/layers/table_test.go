@@ -14,6 +14,8 @@ var table = map[string]place{
 	"cmd/node":         {floor: 7},
 	"test/e2e":         {floor: 7},
 	"test/conformance": {floor: 7},
+	"test/compose":     {floor: 7},
+	"test/haproxy":     {floor: 7},
 	"bench":            {floor: 7},
 	"internal/layers":  {floor: 7},
 

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -148,6 +147,9 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 // no error.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
 	if x.deleting {
+		if !inHand && forAnyone(cmd) {
+			return x.gone(cmd, inHand), nil
+		}
 		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
 	}
 	if cmd.Attempts >= x.h.n.cfg.Takeovers {
@@ -188,6 +190,9 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
 	case engine.NotRunning:
+		if !inHand && forAnyone(cmd) {
+			return x.gone(cmd, inHand), err
+		}
 		return x.tooLate(cmd, store.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
 	}
 	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
@@ -203,6 +208,13 @@ func effectOf(k workflow.CommandKind) string {
 		return EffectDropped // they leave no record
 	}
 	return EffectApplied
+}
+
+// forAnyone tells whether a command is a stimulus that was sent to whoever waits
+// for it, and met this instance only: when the instance has ended meanwhile, the
+// next to wait may have it.
+func forAnyone(cmd workflow.Command) bool {
+	return cmd.Kind == workflow.CommandResume && cmd.Stimulus != nil && !cmd.Several && cmd.Stimulus.InstanceID == "" && cmd.Stimulus.BookmarkID == ""
 }
 
 // gone decides about a command whose bookmark is no longer there.
@@ -224,7 +236,8 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeBookmarkNotFound)}
 }
 
-// tooLate decides about a command for an instance that is finished or deleted.
+// tooLate decides about a command for an instance that is finished or deleted,
+// unless it is for anyone.
 func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code, inHand bool) store.Effect {
 	switch {
 	case cmd.Kind == workflow.CommandChildEnd || cmd.Kind == workflow.CommandContinue || cmd.Timer:
@@ -256,22 +269,20 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	}
 	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
 	if err := json.Unmarshal(cmd.State, &in); err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
 	}
 	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if err != nil {
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil //nolint:nilerr // the caller reads the refusal
 	}
 	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
 	if err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	x.b, x.replaced = b, &in.Instance
 	return store.Effect{Outcome: EffectApplied}, nil
 }
-
-var errNoBurst = errors.New("no burst")

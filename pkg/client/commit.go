@@ -170,7 +170,7 @@ func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, 
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		done, last = h.n.cfg.Store.Commit(ctx, c)
 		if errors.Is(last, etcdstore.ErrUnknown) {
-			h.n.cfg.Log.Warn("commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
+			h.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
 			return retry.RetryableError(last)
 		}
 		return last

@@ -69,6 +69,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", tag: "instances", kind: changes,
 			summary: "Run a faulted instance again from the activity that faulted",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).retry},
+		a.retryRoute(),
 		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", tag: "instances", kind: changes,
 			summary: "Cancel the instance if it runs, and remove it",
 			answers: map[int]any{204: nil, 202: dispatchedView{}}, problems: []workflow.Code{missing}, serve: (*call).remove},
@@ -114,16 +115,26 @@ func (c *call) execute() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	req.Wait = c.wait()
 	res, err := c.api.cfg.Runtime.Execute(c.r.Context(), req)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.wait() > 0 && res.Instance.Status != workflow.StatusFinished {
+		// The start is done; that a look fails afterwards does not undo it.
+		if in, err := c.waitInstance(res.Instance.ID); err == nil {
+			res.Instance, res.Accepted = in, res.Accepted && isUnder(in)
+		}
 	}
 	answer := reply{body: viewInstance(res.Instance), location: instancePath(res.Instance.ID)}
 	if res.Accepted {
 		answer.status = 202
 	}
 	return answer, nil
+}
+
+// isUnder tells that the first burst is not committed yet.
+func isUnder(in workflow.Instance) bool {
+	return in.SubStatus == workflow.Pending || in.SubStatus == workflow.Executing
 }
 
 func (c *call) dispatch() (reply, error) {

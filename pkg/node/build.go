@@ -54,6 +54,9 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := store.CheckFormat(ctx); err != nil {
+		return err
+	}
 	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})
 	if err != nil {
 		return err
@@ -107,7 +110,13 @@ func (n *Node) join(ctx context.Context, clients etcdClients) error {
 	if err != nil {
 		return err
 	}
-	n.undo.add("session", n.session.Close)
+	n.undo.add("session", func(ctx context.Context) error {
+		if err := n.session.Close(ctx); err != nil {
+			// No reason to fail: what the session holds ends with its lease.
+			n.log.WarnContext(ctx, "session not ended; its lease will end it", slog.Any("error", err))
+		}
+		return nil
+	})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -50,7 +51,8 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "5m"
 	c.QuotaBackendBytes = quota
 	c.EnableGRPCGateway = false
-	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdLogger(cfg.Logger))
+	quiet := &atomic.Bool{}
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdLogger(cfg.Logger, quiet))
 	// On loopback for etcdctl; the node itself does not go through it.
 	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
@@ -61,6 +63,7 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 		return etcdClients{}, fmt.Errorf("start the embedded etcd in %s: %w", c.Dir, err)
 	}
 	undo.add("embedded etcd", func(context.Context) error {
+		quiet.Store(true)
 		server.Close()
 		return nil
 	})
@@ -108,7 +111,7 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 		// transaction as refused.
 		MaxUnaryRetries: 1,
 		Username:        cfg.EtcdUser,
-		Logger:          etcdLogger(cfg.Logger),
+		Logger:          etcdLogger(cfg.Logger, &atomic.Bool{}),
 	}
 	var err error
 	if dial.TLS, err = etcdTLS(cfg); err != nil {

@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -10,13 +12,35 @@ import (
 
 // etcdLogger is a zap logger that writes to slog, for etcd's server and client.
 // What etcd says at info level is of interest only when one looks into etcd, so
-// it becomes debug.
-func etcdLogger(log *slog.Logger) *zap.Logger {
-	return zap.New(slogCore{log.With(slog.String("component", "etcd")).Handler()})
+// it becomes debug, and so does everything once quiet is set: what is being
+// closed complains about being closed.
+func etcdLogger(log *slog.Logger, quiet *atomic.Bool) *zap.Logger {
+	return zap.New(slogCore{log.With(slog.String("component", "etcd")).Handler(), quiet})
+}
+
+// harmless is mostly what an embedded etcd warns of whenever it starts, as it is
+// meant for a cluster of its own.
+var harmless = map[string]bool{
+	"Running http and grpc server on single port. This is not recommended for production.": true,
+	"simple token is not cryptographically signed":                                         true,
+	// New data has no schema version until the first snapshot of the backend.
+	"Failed to detect schema version":  true,
+	"failed to update storage version": true,
+	// The client says so for each call that fails; whoever called says it better.
+	"retrying of unary invoker failed": true,
+}
+
+// isHarmless adds what has an id in its text: an election that comes a moment too
+// early and is held again.
+func isHarmless(message string) bool {
+	return harmless[message] || strings.Contains(message, "cannot campaign at term")
 }
 
 // slogCore is a zapcore.Core on an slog handler.
-type slogCore struct{ handler slog.Handler }
+type slogCore struct {
+	handler slog.Handler
+	quiet   *atomic.Bool
+}
 
 var _ zapcore.Core = slogCore{}
 
@@ -38,11 +62,14 @@ func (c slogCore) Enabled(l zapcore.Level) bool {
 
 // With keeps fields for every entry.
 func (c slogCore) With(fields []zapcore.Field) zapcore.Core {
-	return slogCore{c.handler.WithAttrs(attrs(fields))}
+	return slogCore{c.handler.WithAttrs(attrs(fields)), c.quiet}
 }
 
 // Check adds this core if the level is enabled.
 func (c slogCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if isHarmless(e.Message) || c.quiet.Load() {
+		e.Level = zapcore.DebugLevel
+	}
 	if c.Enabled(e.Level) {
 		return ce.AddCore(e, c)
 	}

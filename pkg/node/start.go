@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/weft-run/weft/pkg/cluster"
 )
 
 // start starts the parts. The stack then undoes, in this order: the intake, the
@@ -14,6 +16,7 @@ import (
 func (n *Node) start(ctx context.Context) error {
 	n.part("session loop", n.session.Run)
 	n.part("catalogue", n.catalog.Run)
+	n.part("node record", n.tellRevision)
 	n.part("http server", n.serve)
 	n.undo.add("http connections", n.shutdown)
 	n.undo.add("bursts", func(ctx context.Context) error {
@@ -47,6 +50,29 @@ func (n *Node) start(ctx context.Context) error {
 	n.loaded.Store(true)
 	return n.Ready()
 }
+
+// tellRevision writes into the node record how far this node knows the
+// definitions, so that people see one that is behind.
+func (n *Node) tellRevision(ctx context.Context) error {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for told := int64(0); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := n.catalog.Revision()
+		if now == told {
+			continue
+		}
+		if err := n.session.UpdateNode(ctx, func(r *cluster.Node) { r.CatalogRevision = now }); err == nil {
+			told = now
+		}
+	}
+}
+
+const tellEvery = 5 * time.Second
 
 // loadTimeout bounds the first look at the definitions in etcd.
 const loadTimeout = 30 * time.Second

@@ -18,6 +18,12 @@ const maxLooks = 50
 // Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
 // meets, or waits in the queue for one.
 func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
+	return r.deliver(ctx, st, key, nil)
+}
+
+// deliver is Send; request is set for an HTTP request, which wants one target
+// at once.
+func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, request *EndpointRequest) (SendResult, error) {
 	if err := r.accepting(); err != nil {
 		return SendResult{}, err
 	}
@@ -29,7 +35,7 @@ func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (Sen
 		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
 	k := commandKey(key)
-	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k)}
+	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k), request: request}
 	for range maxLooks {
 		res, done, err := s.try(ctx)
 		if err != nil || done {
@@ -58,6 +64,9 @@ func checkStimulus(st *workflow.Stimulus) error {
 			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 		}
 	}
+	if startsChildren(st.ActivityType) {
+		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
+	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}
@@ -71,6 +80,8 @@ type sending struct {
 	hash string
 	key  *workflow.CommandKey
 	id   string
+
+	request *EndpointRequest // nil: not an HTTP request
 }
 
 func (s *sending) keyName() string {
@@ -95,7 +106,14 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 			return res, false, err
 		}
 	}
-	switch n := len(look.Bookmarks) + len(look.Triggers); {
+	n := len(look.Bookmarks) + len(look.Triggers)
+	if s.request != nil && n != 1 {
+		if n == 0 {
+			return res, false, noRoute(s.request)
+		}
+		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
+	}
+	switch {
 	case n == 0:
 		return s.queue(ctx, look)
 	case n == 1 && len(look.Bookmarks) == 1:
@@ -302,8 +320,8 @@ func (r *Runtime) answered(ctx context.Context, a *store.Answer, k *workflow.Com
 		return SendResult{}, err
 	}
 	res := SendResult{Queued: a.Queued, Response: a.Response}
-	for _, t := range a.Targets {
-		res.Outcomes = append(res.Outcomes, outcomeOf(t.InstanceID, &t))
+	if len(a.Targets) > 0 {
+		res.Outcomes = r.awaitAll(ctx, a.Targets)
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {
 		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}

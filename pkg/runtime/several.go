@@ -25,10 +25,10 @@ func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult
 	if s.key != nil {
 		answer = &store.Answer{BodyHash: s.key.BodyHash}
 		for _, d := range deliveries {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted)})
+			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted), Command: d.Command.ID})
 		}
 		for _, p := range gated {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: p.id, Outcome: string(Accepted)})
+			answer.Targets = append(answer.Targets, store.Effect{InstanceID: p.id, Outcome: string(Accepted), Command: p.cmd.ID})
 		}
 	}
 	ok := false
@@ -109,20 +109,33 @@ func (r *Runtime) outcomes(ctx context.Context, ds []delivery) SendResult {
 		ids[i] = ds[i].instance()
 	}
 	r.cfg.Work.Hint(ids, false)
+	effects := make([]store.Effect, len(ds))
+	for i := range ds {
+		effects[i] = store.Effect{InstanceID: ids[i], Outcome: string(Accepted), Command: ds[i].Command.ID}
+	}
+	return SendResult{Outcomes: r.awaitAll(ctx, effects)}
+}
+
+// awaitAll waits a little for what became of those that were only accepted.
+func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []TargetOutcome {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
 	defer cancel()
-	res := SendResult{Outcomes: make([]TargetOutcome, len(ds))}
+	out := make([]TargetOutcome, len(effects))
 	var wg sync.WaitGroup
-	for i := range ds {
+	for i := range effects {
+		e := &effects[i]
+		out[i] = outcomeOf(e.InstanceID, e)
+		if e.Outcome != string(Accepted) || e.Command == "" {
+			continue
+		}
 		wg.Go(func() {
-			res.Outcomes[i] = TargetOutcome{InstanceID: ids[i], Outcome: Accepted}
-			if e := r.await(ctx, ids[i], ds[i].Command.ID); e != nil {
-				res.Outcomes[i] = outcomeOf(ids[i], e)
+			if became := r.await(ctx, e.InstanceID, e.Command); became != nil {
+				out[i] = outcomeOf(e.InstanceID, became)
 			}
 		})
 	}
 	wg.Wait()
-	return res
+	return out
 }
 
 // accept takes a stimulus with many targets as a send record.

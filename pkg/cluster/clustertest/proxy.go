@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -143,7 +144,7 @@ func (p *Proxy) pipe(from, to net.Conn) {
 			}
 		}
 		if err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				p.gate() // the end of the stream does not overtake a black hole
 			}
 			return

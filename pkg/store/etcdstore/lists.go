@@ -142,22 +142,6 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
 }
 
-// Routes reads the routes of one method.
-func (s *Store) Routes(ctx context.Context, method string) ([]store.RouteEntry, error) {
-	resp, err := s.get(ctx, "read routes", s.keys.routes()+method+"/", clientv3.WithPrefix())
-	if err != nil {
-		return nil, err
-	}
-	out := make([]store.RouteEntry, len(resp.Kvs))
-	for i, kv := range resp.Kvs {
-		out[i].Modified = kv.ModRevision
-		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // page reads one page of a range; next is "" at the end.
 func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
 	from := prefix

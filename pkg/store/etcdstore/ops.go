@@ -13,6 +13,7 @@ const (
 	levelBudget = 128
 	maxLevel    = 100
 	chunkSize   = 50
+	maxElse     = 8 // operations of an Else, at most
 	maxOps      = chunkSize * 50
 	maxRequest  = 1400 << 10
 	opOverhead  = 16 // bytes around a key and its value on the wire
@@ -125,13 +126,13 @@ func (o *ops) renderBeside(cmps []clientv3.Cmp, last ...clientv3.Op) ([]clientv3
 	if err != nil {
 		return nil, err
 	}
-	inner, below := deepest(list), deepest(last)
-	if max(len(cmps), len(list)+len(last))+max(inner, below) <= levelBudget {
+	inner, below, beside := deepest(list), deepest(last), max(len(cmps), maxElse)
+	if max(beside, len(list)+len(last))+max(inner, below) <= levelBudget {
 		return append(list, last...), nil
 	}
-	for width := levelBudget - len(cmps) - inner; width > 1; width-- {
+	for width := levelBudget - beside - inner; width > 1; width-- {
 		n := (len(list) + width - 1) / width
-		if max(len(cmps), n+len(last))+max(width+inner, below) <= levelBudget {
+		if max(beside, n+len(last))+max(width+inner, below) <= levelBudget {
 			return append(chunks(list, width), last...), nil
 		}
 	}

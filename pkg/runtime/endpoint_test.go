@@ -1,0 +1,89 @@
+package runtime_test
+
+import (
+	"testing"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestAnEndpointInTheMiddleOfAWorkflow(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(`
+id: confirm
+root:
+  - httpEndpoint: {path: "confirm/{token}", supportedMethods: [POST]}
+    result: request
+  - writeHttpResponse: {content: "${{ variables.request.routeData.token }}"}
+variables:
+  request: {type: object}
+`)
+	req := runtime.EndpointRequest{Method: "POST", Path: "confirm/Abc"}
+	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
+		t.Errorf("nobody waits: %v", err)
+	}
+	c[0].execute("confirm", "one", "1")
+	c[1].execute("confirm", "two", "2")
+	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeAmbiguous {
+		t.Errorf("two wait: %v", err)
+	}
+	req.CorrelationID = "2"
+	res, err := c[0].Endpoint(t.Context(), req)
+	if err != nil || res.Response == nil || string(res.Response.Body) != "Abc" {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	if in, _ := c[0].Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
+		t.Errorf("the other one moved: %+v", in)
+	}
+	req.CorrelationID = ""
+	if res, err = c[1].Endpoint(t.Context(), req); err != nil || res.Response == nil {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	if q, err := c[0].Queue(t.Context(), "", 10); err != nil || len(q.Items) != 0 {
+		t.Errorf("requests are not queued: %+v, %v", q.Items, err)
+	}
+	if _, err := c[0].store.DropEndpoints(t.Context(), "", 10); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c[0].store.Endpoints(t.Context(), "POST"); err != nil || len(left) != 0 {
+		t.Errorf("templates left: %+v, %v", left, err)
+	}
+}
+
+func TestEndpointLimits(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c[0].publish(`
+id: upload
+root:
+  flowchart:
+    activities:
+      ask: {httpEndpoint: {path: upload, supportedMethods: [POST], requestSizeLimit: 4, exposeRequestTooLargeOutcome: true}, trigger: true}
+      ok: {writeHttpResponse: {content: taken}}
+      large: {writeHttpResponse: {statusCode: 413, content: too much}}
+    connections: [ask -> ok, ask.Request too large -> large]
+`, `
+id: small
+root:
+  - httpEndpoint: {path: small, supportedMethods: [POST], requestSizeLimit: 4}
+    trigger: true
+`, `
+id: members
+root:
+  - httpEndpoint: {path: members, authorize: true}
+    trigger: true
+`)
+	for body, want := range map[string]string{"1234": "taken", "12345": "too much"} {
+		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "upload", Body: body})
+		if err != nil || res.Response == nil || string(res.Response.Body) != want {
+			t.Errorf("%s: got %+v, %v; want %q", body, res.Response, err, want)
+		}
+	}
+	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "small", Body: "12345"}); workflow.CodeOf(err) != workflow.CodeTooLarge {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: "members"}); workflow.CodeOf(err) != workflow.CodeUnauthenticated {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Endpoints in the middle of a workflow are bookmarks, found by their hash like
+// any other; what a request has to be matched against are their templates. A
+// template is kept once, however many instances wait there, and deleted when
+// none does any more.
+
+// endpointType is the activity type whose bookmarks have templates.
+const endpointType = "Elsa.HttpEndpoint"
+
+func (k keys) endpoints(method string) string { return k.root + "endpoint/" + method + "/" }
+func (k keys) endpoint(method, template string) string {
+	return k.endpoints(method) + encode(template)
+}
+
+// putEndpoint puts the template of an HTTP endpoint's bookmark.
+func (s *Store) putEndpoint(o *ops, b workflow.Bookmark) {
+	payload, _ := b.Payload.(map[string]any)
+	meta, _ := b.Metadata.(map[string]any)
+	method, _ := payload["method"].(string)
+	template, _ := meta["template"].(string)
+	if method == "" || template == "" {
+		return
+	}
+	e := store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
+	e.Authorize, _ = meta["authorize"].(bool)
+	e.Policy, _ = meta["policy"].(string)
+	e.TooLarge, _ = meta["tooLarge"].(bool)
+	if text, _ := meta["timeout"].(string); text != "" {
+		e.Timeout, _ = time.ParseDuration(text)
+	}
+	switch n := meta["maxBody"].(type) {
+	case int64:
+		e.MaxBody = n
+	case float64:
+		e.MaxBody = int64(n)
+	}
+	o.put(s.keys.endpoint(method, template), e)
+}
+
+// Endpoints reads the templates at which instances wait, or lately waited, for a
+// request of this method; up to 10,000.
+func (s *Store) Endpoints(ctx context.Context, method string) ([]store.RouteEntry, error) {
+	return s.routeEntries(ctx, s.keys.endpoints(method))
+}
+
+// Routes reads the routes of one method at which definitions are started.
+func (s *Store) Routes(ctx context.Context, method string) ([]store.RouteEntry, error) {
+	return s.routeEntries(ctx, s.keys.routes()+method+"/")
+}
+
+func (s *Store) routeEntries(ctx context.Context, prefix string) ([]store.RouteEntry, error) {
+	resp, err := s.get(ctx, "read routes", prefix, clientv3.WithPrefix(), clientv3.WithLimit(maxRoutesRead))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.RouteEntry, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		out[i].Modified = kv.ModRevision
+		if err := Decode(kv.Value, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+const maxRoutesRead = 10000
+
+// DropEndpoints deletes templates at which nothing waits any more; it looks at
+// up to limit from cursor on and returns where to go on, "" at the end.
+//
+// If: the template's mod revision, and no bookmark of its hash: a bookmark is put
+// together with its template, so one that comes between makes either compare
+// fail.
+func (s *Store) DropEndpoints(ctx context.Context, cursor string, limit int64) (next string, err error) {
+	kvs, next, err := s.page(ctx, "read endpoints", s.keys.root+"endpoint/", cursor, limit)
+	if err != nil {
+		return "", err
+	}
+	for _, kv := range kvs {
+		var e store.RouteEntry
+		if err := Decode(kv.Value, &e); err != nil {
+			return "", err
+		}
+		key := string(kv.Key)
+		_, err := s.txn(ctx, "drop endpoint", []clientv3.Cmp{
+			modifiedAt(key, kv.ModRevision),
+			noneNewer(s.keys.bookmarks(e.Hash), 0),
+		}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+		if err != nil {
+			return "", fmt.Errorf("drop endpoint %s: %w", e.Template, err)
+		}
+	}
+	return next, nil
+}

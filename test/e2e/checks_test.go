@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// root is where the cluster's keys begin.
+func (c *cluster) root() string { return "/weft/" + c.name + "/" }
+
+// checkHistories checks what has to hold whatever happened:
+//
+//   - the journal entries of each instance are numbered from 1 without a gap, and
+//     none was ever written twice (G1: the commits form one chain);
+//   - no node counted a breach;
+//   - no node panicked.
+func (c *cluster) checkHistories(t *testing.T) {
+	t.Helper()
+	etcd := c.etcd.Client(t)
+	prefix := c.root() + "journal/"
+	resp, err := etcd.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := map[string]int{}
+	for _, kv := range resp.Kvs {
+		id, seq, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), prefix), "/")
+		n, err := strconv.Atoi(seq)
+		if err != nil {
+			t.Errorf("journal key %s", kv.Key)
+		}
+		if next[id]++; n != next[id] {
+			t.Errorf("the commits of %s have a gap: %d follows %d", id, n, next[id]-1)
+		}
+		if kv.Version != 1 {
+			t.Errorf("commit %d of %s was written %d times", n, id, kv.Version)
+		}
+	}
+	for _, m := range c.live() {
+		if n := c.metric(t, m, "weft_commits_total", `outcome="breach"`); n != 0 {
+			t.Errorf("%s counts %v breaches", m.id, n)
+		}
+	}
+	for _, m := range c.members {
+		if strings.Contains(m.log.String(), "panic") {
+			t.Errorf("%s panicked: %s", m.id, tail(m.log.String(), 3000))
+		}
+	}
+}
+
+// metric adds up the series of a metric that have all these labels
+// (`outcome="fenced"`).
+func (c *cluster) metric(t *testing.T, m *member, name string, labels ...string) float64 {
+	t.Helper()
+	n, err := c.tryMetric(t.Context(), m, name, labels...)
+	if err != nil {
+		t.Fatalf("scrape %s: %v", m.id, err)
+	}
+	return n
+}
+
+func (c *cluster) tryMetric(ctx context.Context, m *member, name string, labels ...string) (float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("status %s", resp.Status)
+	}
+	sum, found := 0.0, false
+	text := bufio.NewScanner(resp.Body)
+series:
+	for text.Scan() {
+		line := text.Text()
+		if !strings.HasPrefix(line, name) {
+			continue
+		}
+		series, value, _ := strings.Cut(line, " ")
+		if series != name && !strings.HasPrefix(series, name+"{") {
+			continue
+		}
+		for _, l := range labels {
+			if !strings.Contains(series, l) {
+				continue series
+			}
+		}
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, fmt.Errorf("line %q: %w", line, err)
+		}
+		sum, found = sum+f, true
+	}
+	if !found {
+		return 0, fmt.Errorf("there is no %s with %v", name, labels)
+	}
+	return sum, text.Err()
+}
+
+// total adds up a metric over the live nodes.
+func (c *cluster) total(t *testing.T, name string, labels ...string) float64 {
+	t.Helper()
+	sum := 0.0
+	for _, m := range c.live() {
+		sum += c.metric(t, m, name, labels...)
+	}
+	return sum
+}
+
+// holder is the node that holds an instance's lock, nil if none does.
+func (c *cluster) holder(t *testing.T, m *member, instance string) *member {
+	t.Helper()
+	for _, lock := range c.list(t, m, "/api/v1/locks?scope=instance") {
+		name, _ := lock["name"].(string)
+		holder, _ := lock["holder"].(string)
+		if strings.HasSuffix(name, instance) && holder != "" {
+			return c.member(t, holder)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,381 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// cluster is nodes of one name on one etcd, and the history of calls to them.
+type cluster struct {
+	etcd    *clustertest.Etcd
+	name    string
+	http    *http.Client
+	history history
+	members []*member
+}
+
+// member is one node: in this process (node is set) or in one of its own
+// (process is).
+type member struct {
+	id      string
+	base    string
+	node    *node.Node
+	process *process
+	log     *syncBuffer
+	gone    bool // it is not asked any more
+}
+
+// newCluster makes a cluster without nodes. A test that fails shows its history.
+func newCluster(t *testing.T, etcd *clustertest.Etcd) *cluster {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
+	c := &cluster{etcd: etcd, name: clustertest.Namespace(t), http: &http.Client{Transport: transport, Timeout: time.Minute}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		if t.Failed() {
+			t.Logf("the last calls:\n%s", c.history.tail(40))
+			for _, m := range c.members {
+				t.Logf("the log of %s:\n%s", m.id, tail(m.log.String(), 4000))
+			}
+		}
+	})
+	return c
+}
+
+// inProcess makes a cluster of three nodes in this process on the shared etcd.
+func inProcess(t *testing.T, change ...func(*node.Config)) *cluster {
+	t.Helper()
+	c := newCluster(t, clustertest.Shared(t))
+	for range 3 {
+		c.start(t, change...)
+	}
+	c.settle(t)
+	return c
+}
+
+// processes makes a cluster of three processes on the shared etcd.
+func processes(t *testing.T, args ...string) *cluster {
+	t.Helper()
+	c := newCluster(t, clustertest.Shared(t))
+	var wg sync.WaitGroup
+	members := make([]*member, 3)
+	for i := range members {
+		wg.Go(func() { members[i] = c.launch(t, "n"+strconv.Itoa(i), args...) })
+	}
+	wg.Wait()
+	for _, m := range members {
+		if m == nil {
+			t.FailNow()
+		}
+	}
+	c.members = members
+	c.settle(t)
+	return c
+}
+
+// settle waits until every node sees every other.
+func (c *cluster) settle(t *testing.T) {
+	t.Helper()
+	for _, m := range c.live() {
+		eventually(t, 15*time.Second, m.id+" sees all nodes", func() bool {
+			return len(c.call(t, m, "GET", "/api/v1/nodes", "").items()) == len(c.live())
+		})
+	}
+}
+
+// live are the members that can be asked.
+func (c *cluster) live() []*member {
+	var live []*member
+	for _, m := range c.members {
+		if !m.gone {
+			live = append(live, m)
+		}
+	}
+	return live
+}
+
+// any is one of the live members.
+func (c *cluster) any() *member {
+	live := c.live()
+	return live[rand.IntN(len(live))]
+}
+
+// member finds a node by its id.
+func (c *cluster) member(t *testing.T, id string) *member {
+	t.Helper()
+	for _, m := range c.members {
+		if m.id == id {
+			return m
+		}
+	}
+	t.Fatalf("there is no node %q", id)
+	return nil
+}
+
+// others are the live members but one.
+func (c *cluster) others(not *member) []*member {
+	var others []*member
+	for _, m := range c.live() {
+		if m != not {
+			others = append(others, m)
+		}
+	}
+	return others
+}
+
+// start starts one more node in this process.
+func (c *cluster) start(t *testing.T, change ...func(*node.Config)) *member {
+	t.Helper()
+	m := &member{id: "n" + strconv.Itoa(len(c.members)), log: &syncBuffer{}}
+	cfg := node.Config{
+		HTTPAddr: "127.0.0.1:0", Cluster: c.name, EtcdEndpoints: c.etcd.Endpoints(), NodeID: m.id, DrainTimeout: 10 * time.Second,
+		AllowPrivateAddresses: true, Logger: slog.New(slog.NewJSONHandler(m.log, nil)),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	n, err := node.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.stop(t) })
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.node, m.base = n, "http://"+n.HTTPAddr()
+	c.members = append(c.members, m)
+	return m
+}
+
+// stop stops a node of this process; a second time it does nothing.
+func (m *member) stop(t *testing.T) {
+	t.Helper()
+	m.gone = true
+	if m.node == nil {
+		return
+	}
+	if err := m.node.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("stop %s: %v", m.id, err)
+	}
+}
+
+// process is a node that runs as the program.
+type process struct {
+	cmd    *exec.Cmd
+	lines  syncBuffer    // what it wrote on standard output
+	ended  chan struct{} // closed when it has ended and its exit code is known
+	paused bool
+}
+
+// launch starts the program as a node and waits until it is ready. It may be
+// called from any goroutine; it returns nil after an error.
+func (c *cluster) launch(t *testing.T, id string, args ...string) *member {
+	t.Helper()
+	m := c.spawn(t, id, args...)
+	if m == nil {
+		return nil
+	}
+	deadline := time.After(30 * time.Second)
+	for {
+		if addr := m.readyAddr(); addr != "" {
+			m.base = "http://" + addr
+			return m
+		}
+		select {
+		case <-m.process.ended:
+			t.Errorf("%s ended: %s", id, m.log.String())
+			return nil
+		case <-deadline:
+			t.Errorf("%s is not ready after 30 s: %s", id, m.log.String())
+			return nil
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// spawn starts the program and does not wait. It ends with the test.
+func (c *cluster) spawn(t *testing.T, id string, args ...string) *member {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	m := &member{id: id, log: &syncBuffer{}}
+	p := &process{ended: make(chan struct{})}
+	m.process = p
+	all := append([]string{"--http-addr", "127.0.0.1:0", "--cluster", c.name, "--node-id", id, "--drain-delay", "0s",
+		"--etcd-endpoints", strings.Join(c.etcd.Endpoints(), ","), "--allow-private-addresses", "--log-format", "json"}, args...)
+	p.cmd = exec.Command(path, all...)
+	p.cmd.Dir = t.TempDir()
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "WEFT_") {
+			p.cmd.Env = append(p.cmd.Env, v)
+		}
+	}
+	p.cmd.Stdout, p.cmd.Stderr = &p.lines, m.log
+	if err := p.cmd.Start(); err != nil {
+		t.Error(err)
+		return nil
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // the exit code says it
+	}()
+	t.Cleanup(func() {
+		m.gone = true
+		_ = p.cmd.Process.Kill() // works on a stopped process too
+		<-p.ended
+	})
+	return m
+}
+
+// readyAddr is the address in the process's ready line, "" while there is none.
+func (m *member) readyAddr() string {
+	for lines := bufio.NewScanner(strings.NewReader(m.log.String())); lines.Scan(); {
+		var entry struct{ Msg, HTTPAddr string }
+		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "ready" {
+			return entry.HTTPAddr
+		}
+	}
+	return ""
+}
+
+// signal sends a signal to the process.
+func (m *member) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := m.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatalf("signal %v to %s: %v", s, m.id, err)
+	}
+}
+
+// kill ends the process as a power cut does.
+func (m *member) kill(t *testing.T) {
+	t.Helper()
+	m.gone = true
+	m.signal(t, syscall.SIGKILL)
+	<-m.process.ended
+}
+
+// exit waits for the end of the process and gives its exit code.
+func (m *member) exit(t *testing.T, timeout time.Duration) int {
+	t.Helper()
+	select {
+	case <-m.process.ended:
+		return m.process.cmd.ProcessState.ExitCode()
+	case <-time.After(timeout):
+		t.Fatalf("%s has not ended after %v", m.id, timeout)
+		return -1
+	}
+}
+
+// eventually polls a condition until it holds, and gives how long that took.
+func eventually(t *testing.T, timeout time.Duration, what string, holds func() bool) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	for !holds() {
+		if time.Since(begin) > timeout {
+			t.Fatalf("not within %v: %s", timeout, what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(begin)
+}
+
+// rounds is n, or fewer with -short.
+func rounds(n, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return n
+}
+
+// runs is how often a scenario with real faults is repeated.
+func runs(t *testing.T, n int) int {
+	t.Helper()
+	v := os.Getenv("WEFT_E2E_RUNS")
+	if v == "" {
+		return rounds(n, 1)
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		t.Fatalf("WEFT_E2E_RUNS is %q", v)
+	}
+	return n
+}
+
+// concurrently runs do for 0 to n-1 with so many workers, and waits.
+func concurrently(n, workers int, do func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, workers) {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// atOnce runs do for 0 to n-1, released together.
+func atOnce(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-gate
+			do(i)
+		})
+	}
+	close(gate)
+	wg.Wait()
+}
+
+// syncBuffer may be written while it is read.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// tail is the end of a text, at most n bytes.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return fmt.Sprintf("(%d bytes before)…%s", len(s)-n, s[len(s)-n:])
+}

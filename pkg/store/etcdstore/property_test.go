@@ -25,7 +25,6 @@ type traffic struct {
 	accepted map[string]bool  // by id: the store said that it has it
 	seen     map[string]*Look // by id of a stimulus that was not accepted: as it was last looked at
 	stale    []*store.Commit  // built, and not sent yet
-	done     int
 }
 
 var instances = []string{"a", "b"}

@@ -240,7 +240,7 @@ func TestErrorsThatSayNothingAboutEarlierCopiesAreUnknown(t *testing.T) {
 	} {
 		got := classify(c.err)
 		for _, kind := range []error{ErrUnknown, ErrTooLarge} {
-			if errors.Is(got, kind) != (kind == c.want) {
+			if errors.Is(got, kind) != (kind == c.want) { //nolint:errorlint // these are the sentinels themselves
 				t.Errorf("%v became %v, want %v", c.err, got, c.want)
 			}
 		}

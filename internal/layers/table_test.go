@@ -14,6 +14,7 @@ var table = map[string]place{
 	"cmd/node":         {floor: 7},
 	"test/e2e":         {floor: 7},
 	"test/conformance": {floor: 7},
+	"test/chaos":       {floor: 7},
 	"bench":            {floor: 7},
 	"internal/layers":  {floor: 7},
 

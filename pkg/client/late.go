@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -37,6 +38,14 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-w.done:
 		return w.result, w.err
 	case err := <-secured:
+		if errors.Is(err, errNoInstance) {
+			select {
+			case <-w.done: // its burst says what there is to say
+				return w.result, w.err
+			case <-grace.C:
+			}
+			break
+		}
 		if err != nil && !isUnknown(err) {
 			return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", err)
 		}
@@ -106,6 +115,9 @@ func (h *holding) secure(w *waiter) error {
 	if created > 0 {
 		return nil
 	}
+	if base == nil && w.cmd.Start == nil {
+		return errNoInstance
+	}
 	var fresh *store.Record
 	if base == nil {
 		hd := etcdstore.NewHeader(h.id, w.cmd, w.cmd.CreatedAt)
@@ -137,6 +149,10 @@ func (h *holding) secure(w *waiter) error {
 		}
 	}
 }
+
+// errNoInstance: there is no instance that a command could be kept for, and the
+// command makes none.
+var errNoInstance = errors.New("there is no such instance")
 
 const secureRetry = 100 * time.Millisecond
 

@@ -193,7 +193,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	}
 	now := r.cfg.Now().UTC()
 	if len(send.Targets) > 0 {
-		return r.deliverSlice(ctx, send, send.Targets, now)
+		return r.deliverSlice(ctx, send, send.Targets, true, now)
 	}
 	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	}
 	targets := targetsOf(look)
 	if len(targets) > 0 {
-		return r.deliverSlice(ctx, send, targets, now)
+		return r.deliverSlice(ctx, send, targets, false, now)
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(r.cfg.QueueTTL)}
 	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
@@ -218,13 +218,22 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 }
 
 // deliverSlice delivers to the first targets of a list and leaves the rest in
-// the record. Targets that are gone are left out.
-func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+// the record. What is gone since the look is left out, unless nothing is left:
+// then the next look tells. What is gone of a fixed list was promised to its
+// instance: it becomes a send record for that one.
+func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []store.Target, fixed bool, now time.Time) (bool, error) {
 	n := min(len(targets), etcdstore.MaxDeliveries)
 	slice, rest := targets[:n], targets[n:]
-	slice, err := r.cfg.Store.Standing(ctx, slice)
+	slice, gone, err := r.cfg.Store.Standing(ctx, slice)
 	if err != nil {
 		return false, err
+	}
+	if !fixed && len(slice) == 0 {
+		return true, nil
+	}
+	var again []store.Send
+	if fixed {
+		again = addressedAgain(send, gone, now)
 	}
 	ds, gated := r.deliveries(send.ID, &send.Stimulus, slice, now)
 	for _, p := range gated {
@@ -232,7 +241,7 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []
 			return false, err // a refused start is done with; an unknown one is tried again
 		}
 	}
-	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, nil, nil, now)
+	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, nil, nil, now, again...)
 	if err != nil || !ok {
 		return false, err // it moved, or another node was faster: the next pass sees
 	}
@@ -240,6 +249,17 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []
 	for i := range ds {
 		ids[i] = ds[i].instance()
 	}
-	r.cfg.Work.Hint(ids, len(rest) > 0)
-	return len(rest) > 0, nil
+	r.cfg.Work.Hint(ids, len(rest)+len(again) > 0)
+	return len(rest)+len(again) > 0, nil
+}
+
+// addressedAgain are send records for the instances whose bookmarks are gone.
+func addressedAgain(send *store.Send, gone []store.Target, now time.Time) []store.Send {
+	var out []store.Send
+	for _, t := range gone {
+		st := send.Stimulus
+		st.InstanceID = t.Bookmark.InstanceID
+		out = append(out, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now})
+	}
+	return out
 }

@@ -199,15 +199,18 @@ type Delivery struct {
 const MaxDeliveries = 30
 
 // Deliver puts one command per target in one transaction and, if it came from a
-// send record, deletes that or leaves the rest in it. False: something moved;
-// look again.
+// send record, deletes that or leaves the rest in it, and puts again, which are
+// send records for targets that are gone. False: something moved; look again.
 //
 // If: every target as found, no record of any command; the send record as read,
 // or, without one, no record of this delivery (a repeat after a lost answer finds
 // it in Else, however far the targets have come meanwhile); no record of the
 // caller's key. Then: the commands, the new instances, the records.
-func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
+func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, key *workflow.CommandKey, answer *store.Answer, at time.Time, again ...store.Send) (bool, error) {
 	o := newOps()
+	for _, a := range again {
+		o.put(s.keys.send(a.ID), a)
+	}
 	var cmps []clientv3.Cmp
 	ids := make([]string, len(targets))
 	for i := range targets {

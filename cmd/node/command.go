@@ -17,7 +17,8 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// newCommand is the root command. It runs a node; subcommands hang off it.
+// newCommand is the root command. It runs a node; what helps to operate one
+// hangs off it.
 func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
@@ -47,7 +48,8 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
-	cmd.AddCommand(newFsck(stdout, stderr, environ))
+	cmd.AddCommand(newHealthCommand(stdout, environ), newSecretCommand(stdout), newFsck(stdout, stderr, environ))
+	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }
 

@@ -110,7 +110,8 @@ func (x *indexer) route(t *engine.Trigger) {
 			continue
 		}
 		x.routes[key] = t.ActivityID
-		x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template})
+		x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template, EndpointLimits: store.EndpointLimits{
+			Authorize: t.Route.Authorize, Policy: t.Route.Policy, Timeout: t.Route.Timeout, MaxBody: t.Route.MaxBody, TooLarge: t.Route.TooLarge}})
 	}
 }
 

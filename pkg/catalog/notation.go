@@ -83,6 +83,10 @@ func (c *Catalog) writeAs(n Notation, def *workflow.Definition) ([]byte, error) 
 	return yaml.Write(def, c.cfg.Registry)
 }
 
+// Schema is the JSON Schema of the YAML notation with the activities that this
+// catalogue knows, for editors.
+func (c *Catalog) Schema() []byte { return yaml.Schema(c.cfg.Registry) }
+
 // slug makes an id from a name: lower case, with - between words.
 func slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +24,7 @@ type burst struct {
 	dead     []store.DeadLetter
 	extra    []workflow.Incident // that the engine does not know of
 	deleting bool
+	begun    bool               // a start was run
 	goOn     bool               // the engine wants a commit before it goes on
 	replaced *workflow.Instance // an import took the place of the engine's result
 }
@@ -104,7 +104,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 			return err
 		}
 		if x.goOn {
-			x.h.giveBack(work.hands[i+1:])
+			x.h.giveBack(work.hands[i+1:], work.hands[:i+1]...)
 			work.hands = work.hands[:i+1]
 			return nil
 		}
@@ -114,7 +114,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 
 // one runs one command and notes what became of it.
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
-	effect, err := x.apply(ctx, cmd, w != nil)
+	effect, err := x.apply(ctx, cmd, created, w != nil)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,11 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	case EffectDropped:
 		c.Drop = true
 	}
-	if cmd.Key != nil && effect.Outcome != EffectRequeued {
+	if cmd.Key != nil {
 		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
+		if effect.Outcome == EffectRequeued { // what becomes of it is no longer this call's answer
+			c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Queued: effect.Code}
+		}
 	}
 	x.consumed = append(x.consumed, c)
 	if w != nil {
@@ -146,7 +149,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 
 // apply runs one command. A command that is done with, whatever its effect, is
 // no error.
-func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
+func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, inHand bool) (store.Effect, error) {
 	if x.deleting {
 		if !inHand && forAnyone(cmd) {
 			return x.gone(cmd, inHand), nil
@@ -159,9 +162,13 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
-		if x.before != nil && x.before.Seq > 0 {
+		// The start in the mailbox is the instance's own; any other is of somebody
+		// who chose the same id.
+		other := inHand && x.before != nil && created == 0
+		if x.begun || other || x.before != nil && x.before.Seq > 0 {
 			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
 		}
+		x.begun = true
 	case workflow.CommandImport:
 		return x.load(cmd)
 	case workflow.CommandDelete:
@@ -229,7 +236,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 			st.InstanceID = x.h.id
 		}
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
-		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Key: cmd.Key})
+		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st})
 		return store.Effect{Outcome: EffectRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
 		return store.Effect{Outcome: EffectDropped}
@@ -270,22 +277,20 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	}
 	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
 	if err := json.Unmarshal(cmd.State, &in); err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
 	}
 	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if err != nil {
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil //nolint:nilerr // the caller reads the refusal
 	}
 	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
 	if err != nil {
-		return refused, nil
+		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	x.b, x.replaced = b, &in.Instance
 	return store.Effect{Outcome: EffectApplied}, nil
 }
-
-var errNoBurst = errors.New("no burst")

@@ -44,6 +44,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 // commitBurst makes a burst durable and answers those who wait for it.
 func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
 	if len(x.consumed) == 0 { // every command in hand found its bookmark gone
+		h.giveBack(nil) // a twin that comes from now on is looked at anew
 		h.serve(x, h.base)
 		return batch{mail: nil, more: work.more}, false, nil
 	}
@@ -170,7 +171,7 @@ func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, 
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		done, last = h.n.cfg.Store.Commit(ctx, c)
 		if errors.Is(last, etcdstore.ErrUnknown) {
-			h.n.cfg.Log.Warn("commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
+			h.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
 			return retry.RetryableError(last)
 		}
 		return last
@@ -247,7 +248,14 @@ func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *sto
 	case done.Released:
 		return batch{}, true, nil
 	case x.goOn || work.more || done.Resolved:
-		return h.reload(ctx)
+		next, _, err := h.reload(ctx)
+		if err != nil || !done.Resolved {
+			return next, false, err
+		}
+		// The answer that was lost may have told of queued stimuli.
+		queued, _, err := h.lookQueue(ctx, &c.After.Header)
+		next.mail = append(next.mail, queued.mail...)
+		return next, false, err
 	case done.Kept != nil:
 		mail := done.Kept.Mail
 		if len(done.Kept.Queue) > 0 {

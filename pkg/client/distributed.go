@@ -89,7 +89,7 @@ func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loade
 	}
 	if err != nil {
 		if rerr := lock.Release(ctx); rerr != nil {
-			d.n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", d.id, "error", rerr)
+			d.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", d.id, "error", rerr)
 		}
 		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", d.id), err)
 	}
@@ -111,7 +111,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 			return last
 		}
 		d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
-		d.n.cfg.Log.Warn("lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", last)
+		d.n.cfg.Log.WarnContext(ctx, "lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", last)
 		return retry.RetryableError(last)
 	})
 	switch {

@@ -31,7 +31,7 @@ func (h *holding) fail(hands []*waiter, err error) error {
 		case errors.Is(err, etcdstore.ErrUnknown):
 			w.finish(Result{}, unknown("the commit of instance "+h.id+" got no answer", err))
 		case errors.Is(err, store.ErrBreach):
-			h.n.cfg.Log.Error("the instance moved under its lock; this must not happen", "instanceId", h.id, "error", err)
+			h.n.cfg.Log.ErrorContext(h.ctx, "the instance moved under its lock; this must not happen", "instanceId", h.id, "error", err)
 			w.finish(Result{}, &workflow.Error{Code: workflow.CodeInternal, Detail: "the instance moved under its lock; nothing was applied", Err: err})
 		case workflow.CodeOf(err) != "":
 			w.finish(Result{}, err)
@@ -112,7 +112,7 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 // incident says why, durable commands become dead letters, commands in hand get
 // the error.
 func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (batch, bool, error) {
-	h.n.cfg.Log.Error("burst cannot be committed", "instanceId", h.id, "error", cause)
+	h.n.cfg.Log.ErrorContext(ctx, "burst cannot be committed", "instanceId", h.id, "error", cause)
 	code := workflow.CodeOf(cause)
 	if errors.Is(cause, etcdstore.ErrTooLarge) {
 		code = workflow.CodeTooLarge
@@ -179,6 +179,6 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 	}
 	m.Command = cmd
 	h.n.cfg.Metrics.Takeover()
-	h.n.cfg.Log.Info("took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
+	h.n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
 	return nil
 }

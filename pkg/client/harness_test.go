@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -102,7 +101,7 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 		t.Fatal(err)
 	}
 	etcd := m.faults.Wrap(clustertest.Shared(t).Client(t))
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
 	}

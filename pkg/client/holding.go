@@ -72,6 +72,7 @@ type holding struct {
 	key       string // the record that was read along
 	own       ownership
 	recovered bool
+	cut       bool // ended by the limit on rounds; used by run only
 	began     time.Time
 	done      chan struct{}
 	err       error // set before done is closed
@@ -146,15 +147,15 @@ func (h *holding) refuseStale(head int64) {
 }
 
 // giveBack puts commands that were taken, and not applied, in front of the
-// inbox again.
-func (h *holding) giveBack(hands []*waiter) {
+// inbox again; active are those that the burst goes on with.
+func (h *holding) giveBack(hands []*waiter, active ...*waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range hands {
 		w.taken = false
 	}
 	h.inbox = append(slices.Clone(hands), h.inbox...)
-	h.active = nil
+	h.active = active
 }
 
 func (h *holding) interrupt() {
@@ -229,7 +230,10 @@ func (h *holding) rounds(ctx context.Context) error {
 		}
 		mail, more = next.mail, next.more
 		if round >= h.n.cfg.Rounds {
-			return nil // end releases; what is left is in the mailbox, or goes back to its waiter
+			// Others may want the lock. What is left is in the mailbox, or goes back
+			// to its waiter.
+			h.cut = true
+			return nil
 		}
 	}
 }
@@ -284,7 +288,8 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	case errors.Is(err, store.ErrFenced):
 		return true, nil, err
 	case err != nil:
-		return true, nil, nil // end releases through the handle, which knows how to clean up
+		//nolint:nilerr // end releases through the handle, which knows how to clean up
+		return true, nil, nil
 	case kept == nil:
 		h.mu.Lock()
 		h.own.Released()
@@ -319,6 +324,9 @@ func (h *holding) end(err error) {
 		err = errLeft
 	}
 	h.finish(err)
+	if h.cut {
+		n.cfg.Hint([]string{h.id}, false)
+	}
 }
 
 const releaseTimeout = 5 * time.Second

@@ -29,8 +29,7 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	}
 	secured := make(chan error, 1)
 	if !h.n.attach(func() { secured <- h.secure(w) }) {
-		<-w.done
-		return w.result, w.err
+		return h.ended(w) // no holding is left, so this one has answered everybody
 	}
 	grace := time.NewTimer(secureTimeout)
 	defer grace.Stop()
@@ -65,6 +64,17 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	return Result{}, unknown("instance "+h.id+" could not be made durable in time", ctx.Err())
 }
 
+// ended gives the answer of a holding that is over, or will be at once.
+func (h *holding) ended(w *waiter) (Result, error) {
+	<-h.done
+	select {
+	case <-w.done:
+		return w.result, w.err
+	default:
+		return Result{}, unknown("instance "+h.id+" was given up", h.err)
+	}
+}
+
 const secureTimeout = 5 * time.Second
 
 // attach runs f on a goroutine that Stop waits for, as long as a holding keeps
@@ -79,7 +89,8 @@ func (n *Node) attach(f func()) bool {
 	return true
 }
 
-// takeBack removes a command that no burst has taken yet.
+// takeBack removes a command that no burst has taken yet. Others may wait for it
+// too, with the same key: their call is as busy.
 func (h *holding) takeBack(w *waiter) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,6 +100,7 @@ func (h *holding) takeBack(w *waiter) bool {
 	for i, x := range h.inbox {
 		if x == w {
 			h.inbox = append(h.inbox[:i:i], h.inbox[i+1:]...)
+			w.finish(Result{}, ErrBusy)
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -19,7 +18,7 @@ func BenchmarkLockCycle(b *testing.B) {
 	etcd := clustertest.Shared(b)
 	s, err := Open(b.Context(), Config{
 		Client: etcd.Client(b), Cluster: clustertest.Namespace(b), NodeID: "a", TTL: time.Minute,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

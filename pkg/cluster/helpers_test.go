@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -52,7 +51,7 @@ func (w *world) config(node string) Config {
 		Client:  w.etcd.Client(w.t),
 		Cluster: w.name, NodeID: node, Address: node + ".test:1", Version: "test",
 		TTL:    10 * time.Second,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -140,7 +140,7 @@ func TestClockSkewIsOwnMinusMedian(t *testing.T) {
 			s.members.sorted = append(s.members.sorted, n)
 			for _, lag := range []time.Duration{900, 3, 500, 100, 40} { // travel time only adds
 				now := time.Now()
-				n.Clock = now.Add(-d - lag*time.Millisecond)
+				n.Clock = now.Add(-d - lag*time.Millisecond) //nolint:durationcheck // lag is a number here
 				s.members.observeClock(n, now)
 			}
 		}

@@ -144,7 +144,7 @@ func (s *Session) rebuild(ctx context.Context, old *Epoch) (*Epoch, bool) {
 		e, err := s.begin(ctx, old.Number+1)
 		if err == nil && !s.setEpoch(e) {
 			e.end(ErrClosed, ErrClosed)
-			s.revoke(ctx, e.Lease)
+			_ = s.revoke(ctx, e.Lease) // the lease ends by itself
 			return nil, false
 		}
 		if err == nil {

@@ -72,7 +72,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	if err := s.sweepMembers(ctx); err != nil {
 		e.end(ErrClosed, ErrClosed)
-		s.revoke(ctx, e.Lease)
+		_ = s.revoke(ctx, e.Lease) // the lease ends by itself
 		return nil, fmt.Errorf("join cluster %q: %w", cfg.Cluster, err)
 	}
 	s.setEpoch(e)
@@ -103,7 +103,7 @@ func (s *Session) begin(ctx context.Context, number int64) (*Epoch, error) {
 	e := newEpoch(number, granted.ID, ttl, asked)
 	if err := s.register(ctx, e, seen); err != nil {
 		e.end(ErrClosed, ErrClosed)
-		s.revoke(ctx, e.Lease)
+		_ = s.revoke(ctx, e.Lease) // the lease ends by itself
 		return nil, err
 	}
 	return e, nil

@@ -157,7 +157,7 @@ func TestExprIsBounded(t *testing.T) {
 	} {
 		began := time.Now()
 		_, err := eval(t.Context(), t, workflow.Expr, "${{ "+source+" }}", s)
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > patience {
 			t.Errorf("%s took %v", name, took)
 		}
 		if err == nil {

@@ -118,3 +118,7 @@ func eval(ctx context.Context, tb testing.TB, kind string, value any, s engine.S
 }
 
 func equalValues(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// patience is how long anything may take on a machine with other work to do,
+// under the race detector. Without limits it would be hours.
+const patience = 20 * time.Second

@@ -54,6 +54,7 @@ type API struct {
 	routes   []route
 	mux      *http.ServeMux
 	document []byte // openapi.json
+	notation []byte // schema/v1.json
 
 	places, startPlaces chan struct{}
 
@@ -85,6 +86,7 @@ func New(cfg Config) (*API, error) {
 		places: make(chan struct{}, cfg.MaxInFlight), startPlaces: make(chan struct{}, max(1, cfg.MaxInFlight/2)),
 	}
 	a.intake, a.drain = context.WithCancel(context.Background())
+	a.notation = cfg.Catalog.Schema()
 	a.routes = a.table()
 	a.mux = a.mount()
 	var err error

@@ -28,6 +28,9 @@ func (a *API) healthRoutes() []route {
 		{method: "GET", path: "/openapi.json", bare: true, name: "openapi", tag: "health", kind: open,
 			summary: "This document", answers: map[int]any{200: textOf{"application/json"}},
 			serve: func(*call) (reply, error) { return reply{raw: a.document, rawType: "application/json"}, nil }},
+		{method: "GET", path: "/schema/v1.json", bare: true, name: "schema", tag: "health", kind: open,
+			summary: "The JSON Schema of definitions in YAML, for editors; it knows the activities of this node", answers: map[int]any{200: textOf{"application/schema+json"}},
+			serve: func(*call) (reply, error) { return reply{raw: a.notation, rawType: "application/schema+json"}, nil }},
 	}
 }
 

@@ -69,6 +69,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", tag: "instances", kind: changes,
 			summary: "Run a faulted instance again from the activity that faulted",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).retry},
+		a.retryRoute(),
 		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", tag: "instances", kind: changes,
 			summary: "Cancel the instance if it runs, and remove it",
 			answers: map[int]any{204: nil, 202: dispatchedView{}}, problems: []workflow.Code{missing}, serve: (*call).remove},

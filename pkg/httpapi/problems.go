@@ -44,6 +44,8 @@ var status = map[workflow.Code]int{
 	workflow.CodeInstanceGated:      http.StatusConflict,
 	workflow.CodeRouteTaken:         http.StatusConflict,
 	workflow.CodeAmbiguous:          http.StatusConflict,
+	workflow.CodeBookmarkReserved:   http.StatusConflict,
+	workflow.CodeUnauthenticated:    http.StatusUnauthorized,
 	workflow.CodeInstanceMoved:      http.StatusPreconditionFailed,
 	workflow.CodeTooLarge:           http.StatusRequestEntityTooLarge,
 	workflow.CodeBusy:               http.StatusServiceUnavailable,

@@ -45,12 +45,16 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.endpoints = clients.endpoints
+	n.fold(clients)
 	n.watchEtcd(clients)
 	if err := n.join(ctx, clients); err != nil {
 		return err
 	}
 	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics})
 	if err != nil {
+		return err
+	}
+	if err := store.CheckFormat(ctx); err != nil {
 		return err
 	}
 	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})

@@ -97,7 +97,7 @@ type StateExport struct {
 	State    json.RawMessage   `json:"state"`
 }
 
-// QueueItem, TimerItem, Task and DeadLetter are what the lists show.
+// QueueItem is a stimulus that waits for a target.
 type QueueItem struct {
 	ID        string            `json:"id"`
 	Stimulus  workflow.Stimulus `json:"stimulus"`

@@ -130,7 +130,7 @@ func (r *Runtime) readPause(ctx context.Context) {
 	}
 	err = r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
 	if err != nil && ctx.Err() == nil {
-		r.cfg.Log.Debug("node record not up to date yet", "error", err)
+		r.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)
 	}
 }
 

@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/store"
@@ -53,10 +55,49 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	if route == nil {
 		return EndpointAnswer{}, noRoute(&req)
 	}
+	if route.Authorize {
+		return EndpointAnswer{}, workflow.Fail(workflow.CodeUnauthenticated, fmt.Sprintf("%s /workflows/%s is for authenticated callers only, and this cluster knows none", req.Method, req.Path))
+	}
+	tooLarge := route.MaxBody > 0 && int64(len(req.Body)) > route.MaxBody
+	if tooLarge && !route.TooLarge {
+		return EndpointAnswer{}, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d bytes; this endpoint takes up to %d", len(req.Body), route.MaxBody))
+	}
+	if tooLarge {
+		req.Body, req.ParsedBody = "", nil
+	}
 	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
-		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody}}
+		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody, "tooLarge": tooLarge}}
+	if req.Key == nil {
+		// What the workflow writes is found by a key, also when another node runs
+		// it.
+		req.Key = &Key{Scope: "endpoint", Value: newID()}
+	}
 	res, err := r.deliver(ctx, st, req.Key, &req)
+	if err == nil && res.Response == nil && res.Accepted() {
+		wait, cancel := context.WithTimeout(ctx, cmp.Or(route.Timeout, endpointWait))
+		defer cancel()
+		res = r.relayed(wait, commandKey(req.Key), res)
+	}
 	return EndpointAnswer{Response: res.Response, Result: res}, err
+}
+
+// endpointWait is how long the caller of an endpoint without a timeout of its
+// own is kept waiting for an answer.
+const endpointWait = 20 * time.Second
+
+// relayed waits for the answer of a burst that runs late or elsewhere; what was
+// accepted stays so when ctx ends first.
+func (r *Runtime) relayed(ctx context.Context, key *workflow.CommandKey, accepted SendResult) SendResult {
+	for pause(ctx, 50*time.Millisecond) == nil {
+		a, err := r.cfg.Store.Answer(ctx, key.Name)
+		if err != nil || a == nil {
+			continue
+		}
+		if res, err := r.answered(ctx, a, key); err == nil && !res.Accepted() {
+			return res
+		}
+	}
+	return accepted
 }
 
 func noRoute(req *EndpointRequest) error {

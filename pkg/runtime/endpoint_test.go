@@ -50,3 +50,40 @@ variables:
 		t.Errorf("templates left: %+v, %v", left, err)
 	}
 }
+
+func TestEndpointLimits(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c[0].publish(`
+id: upload
+root:
+  flowchart:
+    activities:
+      ask: {httpEndpoint: {path: upload, supportedMethods: [POST], requestSizeLimit: 4, exposeRequestTooLargeOutcome: true}, trigger: true}
+      ok: {writeHttpResponse: {content: taken}}
+      large: {writeHttpResponse: {statusCode: 413, content: too much}}
+    connections: [ask -> ok, ask.Request too large -> large]
+`, `
+id: small
+root:
+  - httpEndpoint: {path: small, supportedMethods: [POST], requestSizeLimit: 4}
+    trigger: true
+`, `
+id: members
+root:
+  - httpEndpoint: {path: members, authorize: true}
+    trigger: true
+`)
+	for body, want := range map[string]string{"1234": "taken", "12345": "too much"} {
+		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "upload", Body: body})
+		if err != nil || res.Response == nil || string(res.Response.Body) != want {
+			t.Errorf("%s: got %+v, %v; want %q", body, res.Response, err, want)
+		}
+	}
+	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "small", Body: "12345"}); workflow.CodeOf(err) != workflow.CodeTooLarge {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: "members"}); workflow.CodeOf(err) != workflow.CodeUnauthenticated {
+		t.Errorf("got %v", err)
+	}
+}

@@ -271,12 +271,36 @@ func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input m
 		if b == nil {
 			return SendResult{}, noBookmark(bookmarkID)
 		}
+		if waitsForChild(h, bookmarkID) {
+			return SendResult{}, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
+		}
 		res, done, err := r.resume(ctx, b, cmd)
 		if err != nil || done {
 			return res, err
 		}
 	}
 	return SendResult{}, busy(id)
+}
+
+// waitsForChild reports whether a bookmark is resumed by a child's end only, so
+// that the parent is resumed once per child, and after it ended.
+func waitsForChild(h *workflow.Instance, bookmarkID string) bool {
+	for _, b := range h.Bookmarks {
+		if b.ID == bookmarkID {
+			return startsChildren(b.ActivityType)
+		}
+	}
+	return false
+}
+
+// startsChildren reports whether bookmarks of an activity type wait for
+// children.
+func startsChildren(activityType string) bool {
+	switch activityType {
+	case "Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows":
+		return true
+	}
+	return false
 }
 
 func findBookmark(h *workflow.Instance, id string) *store.BookmarkRef {

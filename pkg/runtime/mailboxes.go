@@ -21,7 +21,7 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 		}
 		err := r.cfg.Client(id).Work(ctx, recovered)
 		if err != nil && !errors.Is(err, client.ErrBusy) && !errors.Is(err, store.ErrFenced) && ctx.Err() == nil {
-			r.cfg.Log.Warn("mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
+			r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (r *Runtime) passShardLocked(pass queuePass) queuePass {
 		}
 		lock, err := r.cfg.Locks.TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, strings.Index(etcdstore.QueueShards, shard)))
 		if errors.Is(err, cluster.ErrHeld) {
-			r.cfg.Log.Debug("queue shard is worked elsewhere", "shard", shard)
+			r.cfg.Log.DebugContext(ctx, "queue shard is worked elsewhere", "shard", shard)
 			return 0, 0, nil
 		}
 		if err != nil {
@@ -68,7 +68,7 @@ func (r *Runtime) passShardLocked(pass queuePass) queuePass {
 		}
 		defer func() {
 			if rerr := lock.Release(ctx); rerr != nil {
-				r.cfg.Log.Warn("queue lock not released; its lease will free it", "shard", shard, "error", rerr)
+				r.cfg.Log.WarnContext(ctx, "queue lock not released; its lease will free it", "shard", shard, "error", rerr)
 			}
 		}()
 		return pass(ctx, shard)

@@ -37,6 +37,9 @@ type Config struct {
 	Log       *slog.Logger
 	Metrics   *metrics.Metrics
 	Now       func() time.Time // default time.Now
+	// Skew tells how far this node's clock is off the others'; default is the
+	// measure of the session.
+	Skew func() time.Duration
 }
 
 // Runtime is the front of a node. Make it with [New], keep [Runtime.Run] running.
@@ -59,6 +62,9 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Skew == nil {
+		cfg.Skew = cfg.Session.ClockSkew
+	}
 	return &Runtime{cfg: cfg}, nil
 }
 
@@ -75,11 +81,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.workQueue(ctx) })
 	g.Go(func() error { return r.expireRecords(ctx) })
 	g.Go(func() error { return r.watchControl(ctx) })
-	err := g.Wait()
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return g.Wait()
 }
 
 // loop runs step at every tick of about every (with jitter) and at every wake,
@@ -99,7 +101,7 @@ func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wa
 			var err error
 			if more, err = step(ctx); err != nil {
 				if ctx.Err() == nil {
-					r.cfg.Log.Warn("worker step failed; it is tried again", "worker", what, "error", err)
+					r.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", what, "error", err)
 				}
 				break
 			}

@@ -64,6 +64,9 @@ func checkStimulus(st *workflow.Stimulus) error {
 			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 		}
 	}
+	if startsChildren(st.ActivityType) {
+		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
+	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}
@@ -165,6 +168,9 @@ func (r *Runtime) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow
 		res, err := c.Do(ctx, cmd)
 		if err == nil {
 			return r.resumed(ctx, b.InstanceID, cmd, res)
+		}
+		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
+			return SendResult{}, false, nil // it was deleted meanwhile: look again
 		}
 		if !errors.Is(err, client.ErrBusy) {
 			return SendResult{}, false, err
@@ -317,8 +323,8 @@ func (r *Runtime) answered(ctx context.Context, a *store.Answer, k *workflow.Com
 		return SendResult{}, err
 	}
 	res := SendResult{Queued: a.Queued, Response: a.Response}
-	for _, t := range a.Targets {
-		res.Outcomes = append(res.Outcomes, outcomeOf(t.InstanceID, &t))
+	if len(a.Targets) > 0 {
+		res.Outcomes = r.awaitAll(ctx, a.Targets)
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {
 		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}

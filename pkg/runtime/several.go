@@ -17,37 +17,28 @@ import (
 func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
 	targets := targetsOf(look)
 	now := s.r.cfg.Now().UTC()
-	if look.More || len(targets) > etcdstore.MaxDeliveries {
+	deliveries, gated := s.r.deliveries(s.id, &s.st, targets, now)
+	// A start behind a gate is a transaction of its own; the send record is what
+	// makes it happen if this node dies in between.
+	if look.More || len(gated) > 0 || len(targets) > etcdstore.MaxDeliveries {
 		return s.accept(ctx, look, targets, now)
 	}
-	deliveries, gated := s.r.deliveries(s.id, &s.st, targets, now)
 	var answer *store.Answer
 	if s.key != nil {
 		answer = &store.Answer{BodyHash: s.key.BodyHash}
 		for _, d := range deliveries {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted)})
-		}
-		for _, p := range gated {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: p.id, Outcome: string(Accepted)})
+			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted), Command: d.Command.ID})
 		}
 	}
 	ok := false
 	err := s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.Deliver(ctx, plain(deliveries), nil, nil, s.key, answer, now)
+		ok, err = s.r.cfg.Store.Deliver(ctx, plain(deliveries), nil, nil, nil, s.key, answer, now)
 		return err
 	})
 	if err != nil || !ok {
 		return SendResult{}, false, err
 	}
-	res := s.r.outcomes(ctx, deliveries)
-	for _, p := range gated {
-		one, err := s.startGated(ctx, p)
-		if err != nil {
-			return res, true, err
-		}
-		res.Outcomes = append(res.Outcomes, one.Outcomes...)
-	}
-	return res, true, nil
+	return s.r.outcomes(ctx, deliveries), true, nil
 }
 
 func targetsOf(look *etcdstore.Look) []store.Target {
@@ -88,7 +79,7 @@ func (r *Runtime) deliveries(id string, st *workflow.Stimulus, targets []store.T
 	for _, t := range targets {
 		if b := t.Bookmark; b != nil {
 			ds = append(ds, delivery{applied: Resumed, Delivery: etcdstore.Delivery{Bookmark: b, Command: workflow.Command{
-				ID: "to-" + workflow.DeriveID(id, b.ID), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: len(targets) > 1}}})
+				ID: commandFor(id, b), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: len(targets) > 1}}})
 			continue
 		}
 		p := triggerPlan(id, *t.Trigger, st, now)
@@ -109,20 +100,33 @@ func (r *Runtime) outcomes(ctx context.Context, ds []delivery) SendResult {
 		ids[i] = ds[i].instance()
 	}
 	r.cfg.Work.Hint(ids, false)
+	effects := make([]store.Effect, len(ds))
+	for i := range ds {
+		effects[i] = store.Effect{InstanceID: ids[i], Outcome: string(Accepted), Command: ds[i].Command.ID}
+	}
+	return SendResult{Outcomes: r.awaitAll(ctx, effects)}
+}
+
+// awaitAll waits a little for what became of those that were only accepted.
+func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []TargetOutcome {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
 	defer cancel()
-	res := SendResult{Outcomes: make([]TargetOutcome, len(ds))}
+	out := make([]TargetOutcome, len(effects))
 	var wg sync.WaitGroup
-	for i := range ds {
+	for i := range effects {
+		e := &effects[i]
+		out[i] = outcomeOf(e.InstanceID, e)
+		if e.Outcome != string(Accepted) || e.Command == "" {
+			continue
+		}
 		wg.Go(func() {
-			res.Outcomes[i] = TargetOutcome{InstanceID: ids[i], Outcome: Accepted}
-			if e := r.await(ctx, ids[i], ds[i].Command.ID); e != nil {
-				res.Outcomes[i] = outcomeOf(ids[i], e)
+			if became := r.await(ctx, e.InstanceID, e.Command); became != nil {
+				out[i] = outcomeOf(e.InstanceID, became)
 			}
 		})
 	}
 	wg.Wait()
-	return res
+	return out
 }
 
 // accept takes a stimulus with many targets as a send record.
@@ -131,22 +135,19 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 	if !look.More {
 		send.Targets = targets
 	}
-	res := SendResult{}
+	effects := make([]store.Effect, len(targets))
+	for i, t := range targets {
+		effects[i] = store.Effect{Outcome: string(Accepted)}
+		if t.Bookmark != nil {
+			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, commandFor(s.id, t.Bookmark)
+		} else {
+			p := triggerPlan(s.id, *t.Trigger, &s.st, now)
+			effects[i].InstanceID, effects[i].Command = p.id, p.cmd.ID
+		}
+	}
 	var answer *store.Answer
 	if s.key != nil {
-		answer = &store.Answer{BodyHash: s.key.BodyHash}
-	}
-	for _, t := range targets {
-		o := TargetOutcome{Outcome: Accepted}
-		if t.Bookmark != nil {
-			o.InstanceID = t.Bookmark.InstanceID
-		} else {
-			o.InstanceID = triggerPlan(s.id, *t.Trigger, &s.st, now).id
-		}
-		res.Outcomes = append(res.Outcomes, o)
-		if answer != nil {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: o.InstanceID, Outcome: string(Accepted)})
-		}
+		answer = &store.Answer{BodyHash: s.key.BodyHash, Targets: effects}
 	}
 	err := s.r.settle(ctx, func() error { return s.r.cfg.Store.PutSend(ctx, send, answer) })
 	if errors.Is(err, store.ErrConflict) {
@@ -156,8 +157,14 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 		return SendResult{}, false, err
 	}
 	s.r.cfg.Work.Hint(nil, true)
-	return res, true, nil
+	wait, cancel := context.WithTimeout(ctx, s.r.cfg.ReplyWait)
+	defer cancel()
+	return SendResult{Outcomes: s.r.awaitAll(wait, effects)}, true, nil
 }
+
+// commandFor is the id of the command that a stimulus with several targets sends
+// to one bookmark.
+func commandFor(id string, b *store.BookmarkRef) string { return "to-" + workflow.DeriveID(id, b.ID) }
 
 // resolveSends works off send records: those that this node's commits left, and
 // by sweep those that others left.
@@ -193,7 +200,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	}
 	now := r.cfg.Now().UTC()
 	if len(send.Targets) > 0 {
-		return r.deliverSlice(ctx, send, send.Targets, true, now)
+		return r.deliverSlice(ctx, send, send.Targets, now)
 	}
 	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
 	if err != nil {
@@ -210,7 +217,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	}
 	targets := targetsOf(look)
 	if len(targets) > 0 {
-		return r.deliverSlice(ctx, send, targets, false, now)
+		return r.deliverSlice(ctx, send, targets, now)
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(r.cfg.QueueTTL)}
 	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
@@ -218,30 +225,27 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 }
 
 // deliverSlice delivers to the first targets of a list and leaves the rest in
-// the record. What is gone since the look is left out, unless nothing is left:
-// then the next look tells. What is gone of a fixed list was promised to its
-// instance: it becomes a send record for that one.
-func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []store.Target, fixed bool, now time.Time) (bool, error) {
+// the record. Of a fixed list, a bookmark that is gone by now gets the stimulus
+// addressed to its instance: it may wait for it again.
+func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
 	n := min(len(targets), etcdstore.MaxDeliveries)
 	slice, rest := targets[:n], targets[n:]
-	slice, gone, err := r.cfg.Store.Standing(ctx, slice)
-	if err != nil {
-		return false, err
-	}
-	if !fixed && len(slice) == 0 {
-		return true, nil
-	}
 	var again []store.Send
-	if fixed {
-		again = addressedAgain(send, gone, now)
+	if len(send.Targets) > 0 {
+		standing, err := r.cfg.Store.Standing(ctx, slice)
+		if err != nil {
+			return false, err
+		}
+		again = goneTargets(send, slice, standing, now)
+		slice = standing
 	}
 	ds, gated := r.deliveries(send.ID, &send.Stimulus, slice, now)
 	for _, p := range gated {
-		if err := r.create(ctx, p); err != nil && workflow.CodeOf(err) == "" {
-			return false, err // a refused start is done with; an unknown one is tried again
+		if err := r.createGated(ctx, p); err != nil {
+			return false, err
 		}
 	}
-	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, nil, nil, now, again...)
+	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil, now)
 	if err != nil || !ok {
 		return false, err // it moved, or another node was faster: the next pass sees
 	}
@@ -253,13 +257,33 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []
 	return len(rest)+len(again) > 0, nil
 }
 
-// addressedAgain are send records for the instances whose bookmarks are gone.
-func addressedAgain(send *store.Send, gone []store.Target, now time.Time) []store.Send {
-	var out []store.Send
-	for _, t := range gone {
-		st := send.Stimulus
-		st.InstanceID = t.Bookmark.InstanceID
-		out = append(out, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now})
+// createGated starts behind a gate; a refusal is told to the sender and is no
+// error.
+func (r *Runtime) createGated(ctx context.Context, p *plan) error {
+	err := r.create(ctx, p)
+	switch code := workflow.CodeOf(err); code {
+	case workflow.CodeInstanceGated, workflow.CodeInstanceExists, workflow.CodeDefinitionMoved:
+		return r.cfg.Store.Refuse(ctx, p.id, p.cmd.ID, string(code), p.cmd.CreatedAt)
 	}
-	return out
+	return err
+}
+
+// goneTargets makes a stimulus for each instance whose bookmark is gone.
+func goneTargets(send *store.Send, slice, standing []store.Target, now time.Time) []store.Send {
+	left := map[string]bool{}
+	for _, t := range standing {
+		if t.Bookmark != nil {
+			left[t.Bookmark.ID] = true
+		}
+	}
+	var again []store.Send
+	for _, t := range slice {
+		if t.Bookmark == nil || left[t.Bookmark.ID] {
+			continue
+		}
+		st := send.Stimulus
+		st.InstanceID, st.CorrelationID = t.Bookmark.InstanceID, ""
+		again = append(again, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now})
+	}
+	return again
 }

@@ -22,7 +22,7 @@ func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, e
 	p, err := r.planned(ctx, req, func(p *plan) (err error) {
 		switch {
 		case p.answer != nil:
-			res = startAnswer(p.answer)
+			res, err = r.answeredStart(ctx, p, p.answer)
 		case p.gate != nil:
 			res, err = r.executeGated(ctx, p)
 		default:
@@ -35,7 +35,7 @@ func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, e
 	}
 	in, err := r.WaitInstance(ctx, p.id, req.Wait)
 	if err != nil {
-		return res, nil // it is committed; that is the answer
+		return res, nil //nolint:nilerr // it is committed; that is the answer
 	}
 	res.Instance, res.Accepted = in, false
 	return res, nil
@@ -107,6 +107,7 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	}
 	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
 	key := commandKey(req.Key)
+	p.cmd = workflow.Command{ID: commandID(key), Key: key}
 	if key != nil {
 		if p.answer, err = r.usedKey(ctx, key); err != nil || p.answer != nil {
 			return p, err
@@ -119,7 +120,7 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 			p.id = workflow.DeriveID("instance", key.Name)
 		}
 	}
-	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
+	p.cmd = workflow.Command{ID: p.cmd.ID, Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
 		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
 	p.gate = gateOf(def.Options.ActivationStrategy, p.cmd.Start)
 	return p, nil
@@ -201,6 +202,17 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 	return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body within the last 24 hours; use a new key for a new request")
 }
 
+// answeredStart gives the answer of an earlier call with the same key. If that is
+// still under way it waits a little for its outcome.
+func (r *Runtime) answeredStart(ctx context.Context, p *plan, a *store.Answer) (StartResult, error) {
+	res := startAnswer(a)
+	if a.Instance != nil || res.Instance.ID == "" {
+		return res, nil
+	}
+	p.id = res.Instance.ID
+	return r.awaitStart(ctx, p)
+}
+
 func startAnswer(a *store.Answer) StartResult {
 	res := StartResult{Response: a.Response}
 	switch {
@@ -218,7 +230,7 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 		res, err := r.cfg.Client(p.id).Do(ctx, p.cmd)
 		switch {
 		case err == nil:
-			return r.started(p, res)
+			return r.started(ctx, p, res)
 		case !errors.Is(err, client.ErrBusy):
 			return StartResult{}, err
 		}
@@ -230,7 +242,7 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 				return StartResult{}, err
 			}
 			if a != nil {
-				return startAnswer(a), nil
+				return r.answeredStart(ctx, p, a)
 			}
 		} else if rec, err := r.cfg.Store.Instance(ctx, p.id); err == nil && rec != nil {
 			return StartResult{}, exists(p.id)
@@ -241,13 +253,13 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 	}
 }
 
-func (r *Runtime) started(p *plan, res client.Result) (StartResult, error) {
+func (r *Runtime) started(ctx context.Context, p *plan, res client.Result) (StartResult, error) {
 	switch {
 	case res.Answer != nil:
 		if err := checkBody(res.Answer, p.cmd.Key); err != nil {
 			return StartResult{}, err
 		}
-		return startAnswer(res.Answer), nil
+		return r.answeredStart(ctx, p, res.Answer)
 	case res.Effect.Code == string(workflow.CodeInstanceExists):
 		return StartResult{}, exists(p.id)
 	}
@@ -260,9 +272,19 @@ func (r *Runtime) executeGated(ctx context.Context, p *plan) (StartResult, error
 	if err := r.create(ctx, p); err != nil {
 		return StartResult{}, err
 	}
+	return r.awaitStart(ctx, p)
+}
+
+// awaitStart waits a little for the first burst of an instance that is durable.
+func (r *Runtime) awaitStart(ctx context.Context, p *plan) (StartResult, error) {
 	wait, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
 	defer cancel()
 	r.await(wait, p.id, p.cmd.ID)
+	if p.cmd.Key != nil {
+		if a, err := r.usedKey(ctx, p.cmd.Key); err == nil && a != nil && a.Instance != nil {
+			return startAnswer(a), nil
+		}
+	}
 	in, err := r.Instance(ctx, p.id)
 	if err != nil {
 		return StartResult{Instance: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Accepted: true}, nil
@@ -286,6 +308,11 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 		return err
 	}
 	switch out {
+	case etcdstore.CreateUsed:
+		if k := p.cmd.Key; k != nil {
+			_, err := r.usedKey(ctx, k) // another body came first
+			return err
+		}
 	case etcdstore.CreateExists:
 		return exists(p.id)
 	case etcdstore.CreateMoved:

@@ -57,6 +57,7 @@ type Effect struct {
 	InstanceID string `json:"instanceId,omitempty"`
 	Outcome    string `json:"outcome"` // started, resumed, refused, accepted, requeued, dropped
 	Code       string `json:"code,omitempty"`
+	Command    string `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
 }
 
 // Consumed is a command that a commit takes out of the world.

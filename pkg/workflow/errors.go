@@ -22,10 +22,12 @@ const (
 	CodeInstanceMoved      Code = "instance-moved"   // If-Match did not hold
 	CodeInstanceGated      Code = "instance-refused" // an activation strategy refused the start
 	CodeBookmarkNotFound   Code = "bookmark-not-found"
+	CodeBookmarkReserved   Code = "bookmark-reserved" // only the engine resumes it
 	CodeTaskNotFound       Code = "task-not-found"
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
+	CodeUnauthenticated    Code = "unauthenticated"
 	CodeAmbiguous          Code = "several-targets" // a request that wants one target meets more
 	CodeRouteTaken         Code = "route-taken"
 	CodeKeyReused          Code = "idempotency-key-reused" // with another body

@@ -40,7 +40,7 @@ type Problem struct {
 }
 
 // Problems is every problem of one definition; as an error it lists them all.
-type Problems []Problem
+type Problems []Problem //nolint:errname // a list that is also an error: callers speak of problems
 
 // Error lists the problems, one a line.
 func (ps Problems) Error() string {

@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -44,8 +45,11 @@ func (e *Etcd) Proxy(tb testing.TB) *Proxy {
 // Client dials etcd through the proxy. The client is closed with the test.
 func (p *Proxy) Client(tb testing.TB) *clientv3.Client {
 	tb.Helper()
-	return dial(tb, "http://"+p.listener.Addr().String())
+	return dial(tb, p.Endpoint())
 }
+
+// Endpoint is the address for clients, such as a whole node.
+func (p *Proxy) Endpoint() string { return "http://" + p.listener.Addr().String() }
 
 // BlackHole stops all bytes in both directions; connections stay open, new ones
 // are accepted and stay silent. What is under way arrives after [Proxy.Heal].
@@ -143,7 +147,7 @@ func (p *Proxy) pipe(from, to net.Conn) {
 			}
 		}
 		if err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				p.gate() // the end of the stream does not overtake a black hole
 			}
 			return

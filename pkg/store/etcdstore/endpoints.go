@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -32,7 +33,20 @@ func (s *Store) putEndpoint(o *ops, b workflow.Bookmark) {
 	if method == "" || template == "" {
 		return
 	}
-	o.put(s.keys.endpoint(method, template), store.RouteEntry{Hash: b.Hash, Method: method, Template: template})
+	e := store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
+	e.Authorize, _ = meta["authorize"].(bool)
+	e.Policy, _ = meta["policy"].(string)
+	e.TooLarge, _ = meta["tooLarge"].(bool)
+	if text, _ := meta["timeout"].(string); text != "" {
+		e.Timeout, _ = time.ParseDuration(text)
+	}
+	switch n := meta["maxBody"].(type) {
+	case int64:
+		e.MaxBody = n
+	case float64:
+		e.MaxBody = int64(n)
+	}
+	o.put(s.keys.endpoint(method, template), e)
 }
 
 // Endpoints reads the templates at which instances wait, or lately waited, for a

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -79,10 +78,9 @@ func (k keys) cron(definition, activity string, due time.Time) string {
 	return k.crons(timerShard(definition)) + millis(due) + "/" + definition + "/" + encode(activity)
 }
 
-func (k keys) definitions() string             { return k.root + "definition/" }
-func (k keys) definition(id string) string     { return k.definitions() + id + "/" }
-func (k keys) head(id string) string           { return k.definition(id) + "head" }
-func (k keys) version(id string, n int) string { return fmt.Sprintf("%sv/%08d", k.definition(id), n) }
+func (k keys) definitions() string         { return k.root + "definition/" }
+func (k keys) definition(id string) string { return k.definitions() + id + "/" }
+func (k keys) head(id string) string       { return k.definition(id) + "head" }
 func (k keys) gate(definition, correlation string) string {
 	return k.root + "gate/" + definition + "/" + slice(correlation)
 }
@@ -153,11 +151,6 @@ func shard(id string, n uint32) int {
 }
 
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
-
-func parseMillis(s string) (time.Time, bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	return time.UnixMilli(n).UTC(), err == nil
-}
 
 // timerKind tells what a due timer does.
 type timerKind string

@@ -77,36 +77,28 @@ func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadL
 	return err == nil && resp.Succeeded, err
 }
 
-// Standing tells which targets are where they were found, and which are gone. A
-// trigger that was replaced, as by a new version, stands as it is now; one that
-// is not there any more is neither.
-func (s *Store) Standing(ctx context.Context, targets []store.Target) (standing, gone []store.Target, err error) {
+// Standing leaves out the targets that are gone: bookmarks that were burned,
+// triggers that were replaced.
+func (s *Store) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
 	reads := make([]clientv3.Op, len(targets))
 	for i, t := range targets {
 		if b := t.Bookmark; b != nil {
 			reads[i] = clientv3.OpGet(s.keys.bookmark(b.Hash, b.CorrelationID, b.ID), clientv3.WithKeysOnly())
 		} else {
-			reads[i] = clientv3.OpGet(s.keys.trigger(t.Trigger.Hash, t.Trigger.DefinitionID, t.Trigger.ActivityID))
+			reads[i] = clientv3.OpGet(s.keys.trigger(t.Trigger.Hash, t.Trigger.DefinitionID, t.Trigger.ActivityID), clientv3.WithKeysOnly())
 		}
 	}
 	resp, err := s.read(ctx, "check targets", reads...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	var out []store.Target
 	for i, t := range targets {
 		kvs := resp.Responses[i].GetResponseRange().Kvs
-		switch {
-		case t.Bookmark != nil && len(kvs) > 0 && (t.Bookmark.Created == 0 || kvs[0].CreateRevision == t.Bookmark.Created):
-			standing = append(standing, t)
-		case t.Bookmark != nil:
-			gone = append(gone, t)
-		case len(kvs) > 0:
-			now, err := s.decodeTrigger(kvs[0])
-			if err != nil {
-				return nil, nil, err
-			}
-			standing = append(standing, store.Target{Trigger: &now})
+		if len(kvs) > 0 && (t.Bookmark != nil && (t.Bookmark.Created == 0 || kvs[0].CreateRevision == t.Bookmark.Created) ||
+			t.Trigger != nil && kvs[0].ModRevision == t.Trigger.Modified) {
+			out = append(out, t)
 		}
 	}
-	return standing, gone, nil
+	return out, nil
 }

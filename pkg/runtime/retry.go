@@ -1,0 +1,76 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// RetryFilter selects faulted instances; zero fields do not restrict.
+type RetryFilter struct {
+	DefinitionID, CorrelationID string
+	Limit                       int    // 1..500, default 50
+	Cursor                      string // from the result before
+}
+
+// RetryResult tells what became of a page of faulted instances. Retried are
+// those whose retry is applied, also if they faulted again, or durably accepted.
+type RetryResult struct {
+	Retried []string
+	Refused []RetryRefusal
+	Next    string // of the next page; "" at the end
+}
+
+// RetryRefusal is an instance that was faulted when it was listed, and was not
+// retried.
+type RetryRefusal struct {
+	InstanceID string
+	Code       workflow.Code
+}
+
+// retriesAtOnce bounds the bursts that one call starts at the same time.
+const retriesAtOnce = 8
+
+// RetryFaulted retries a page of faulted instances. An instance that faults
+// again stays before the cursor, so that following Next comes to an end. An
+// error means that the page could not be read: nothing was retried.
+func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult, error) {
+	if err := r.accepting(); err != nil {
+		return RetryResult{}, err
+	}
+	page, err := r.Instances(ctx, InstanceFilter{
+		DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, SubStatus: workflow.Faulted, Limit: f.Limit, Cursor: f.Cursor,
+	})
+	if err != nil {
+		return RetryResult{}, err
+	}
+	codes := make([]workflow.Code, len(page.Items))
+	var group errgroup.Group
+	group.SetLimit(retriesAtOnce)
+	for i, in := range page.Items {
+		group.Go(func() error {
+			switch _, err := r.Retry(ctx, in.ID); {
+			case err == nil:
+			case ctx.Err() != nil:
+				codes[i] = workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
+			default:
+				codes[i] = cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
+				r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", in.ID, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each keeps its own outcome
+	res := RetryResult{Retried: []string{}, Next: page.Next}
+	for i, in := range page.Items {
+		if codes[i] == "" {
+			res.Retried = append(res.Retried, in.ID)
+		} else {
+			res.Refused = append(res.Refused, RetryRefusal{in.ID, codes[i]})
+		}
+	}
+	return res, nil
+}

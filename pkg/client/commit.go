@@ -55,7 +55,14 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		done, err = h.send(ctx, c)
 	}
 	if err == nil {
+		// The answers too: late durability must not find a command that took effect
+		// and still waits, or it takes effect again.
 		h.settle(c, done)
+		after := &c.After
+		if c.Delete {
+			after = nil
+		}
+		h.serve(x, after)
 	}
 	<-h.writing
 	switch {
@@ -67,11 +74,6 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return next, false, h.fail(work.hands, err)
 	}
 	h.announce(x, c)
-	after := &c.After
-	if c.Delete {
-		after = nil
-	}
-	h.serve(x, after)
 	return h.more(ctx, x, c, done, work)
 }
 

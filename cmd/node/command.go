@@ -17,7 +17,8 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// newCommand is the root command. It runs a node; subcommands will hang off it.
+// newCommand is the root command. It runs a node; the subcommands do what needs
+// none.
 func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
@@ -47,6 +48,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
+	cmd.AddCommand(newTestCommand(stdout))
 	return cmd
 }
 

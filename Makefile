@@ -2,13 +2,16 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt generate bench ci
+.PHONY: help build image test race lint fmt generate bench compose-test ci
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the binary ./weft
 	CGO_ENABLED=0 go build -o weft ./cmd/node
+
+image: build ## Build the image weft; needs no registry
+	docker build --target prebuilt --tag weft .
 
 test: ## Run all tests, on real embedded etcd
 	@bash .ci/run test
@@ -27,6 +30,9 @@ generate: ## Write the generated files again
 
 bench: ## Run each benchmark once
 	@bash .ci/run bench
+
+compose-test: ## Run docker-compose.yml and break things in it (needs Docker, HAProxy, Prometheus, busybox)
+	@bash .ci/run compose
 
 ci: ## Everything that a change must pass
 	@bash .ci/run

@@ -17,8 +17,8 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// newCommand is the root command. It runs a node; the subcommands do what needs
-// none.
+// newCommand is the root command. It runs a node; what helps to operate one
+// hangs off it.
 func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
@@ -48,7 +48,8 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
-	cmd.AddCommand(newTestCommand(stdout))
+	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout))
+	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }
 

@@ -72,6 +72,7 @@ type holding struct {
 	key       string // the record that was read along
 	own       ownership
 	recovered bool
+	cut       bool // ended by the limit on rounds; used by run only
 	began     time.Time
 	done      chan struct{}
 	err       error // set before done is closed
@@ -229,7 +230,10 @@ func (h *holding) rounds(ctx context.Context) error {
 		}
 		mail, more = next.mail, next.more
 		if round >= h.n.cfg.Rounds {
-			return nil // end releases; what is left is in the mailbox, or goes back to its waiter
+			// Others may want the lock. What is left is in the mailbox, or goes back
+			// to its waiter.
+			h.cut = true
+			return nil
 		}
 	}
 }
@@ -320,6 +324,9 @@ func (h *holding) end(err error) {
 		err = errLeft
 	}
 	h.finish(err)
+	if h.cut {
+		n.cfg.Hint([]string{h.id}, false)
+	}
 }
 
 const releaseTimeout = 5 * time.Second

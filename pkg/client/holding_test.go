@@ -506,3 +506,58 @@ func TestImportReplacesTheState(t *testing.T) {
 		})
 	}
 }
+
+func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	kids := []*workflow.Activity{waitFor("e0"), waitFor("e1"), waitFor("e2")}
+	w := newWorld(t, define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: kids}))
+	hints := make(chan []string, 10)
+	m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
+		c.Rounds = 1
+		c.Hint = func(ids []string, _ bool) { hints <- ids }
+	})
+	r := must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
+	for i := range kids {
+		if out, _, err := m.store.PutMail(t.Context(), "i", resumeOf(fmt.Sprint("m", i), r.Instance, i), nil); err != nil || out != etcdstore.PutDone {
+			t.Fatal(out, err)
+		}
+	}
+	for len(hints) > 0 {
+		<-hints
+	}
+	// A recovered mailbox is worked one command a round, and two rounds are all.
+	if err := m.open("i").Work(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if ids := <-hints; len(ids) != 1 || ids[0] != "i" {
+		t.Errorf("hint %q", ids)
+	}
+	if busy, err := m.open("i").Busy(t.Context()); err != nil || busy {
+		t.Errorf("the lock is still held: %v, %v", busy, err)
+	}
+	if err := m.open("i").Work(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	rec := must(m.store.Instance(t.Context(), "i"))(t)
+	if rec.Header.SubStatus != workflow.Finished {
+		t.Errorf("got %+v", rec.Header)
+	}
+}
+
+func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(line("once"))))
+	m := w.member("a", cluster.ModeDistributed)
+	own := startOf("d", "dispatched")
+	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", own, own.CreatedAt), Command: own}
+	if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+		t.Fatal(out, err)
+	}
+	r := must(m.open("i").Do(t.Context(), startOf("d", "another")))(t)
+	if r.Effect.Outcome != client.EffectRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
+		t.Errorf("the other start got %+v", r.Effect)
+	}
+	if l := m.written(); len(l) != 1 {
+		t.Errorf("lines %q", l)
+	}
+}

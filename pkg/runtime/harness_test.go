@@ -42,6 +42,7 @@ type member struct {
 	catalog *catalog.Catalog
 	session *cluster.Session
 	work    *runtime.Work
+	root    string // of the cluster's keys
 }
 
 // newCluster starts n nodes over one etcd; tune changes each one's
@@ -63,7 +64,7 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config)) *mem
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
 	}
-	m := &member{t: t, work: runtime.NewWork()}
+	m := &member{t: t, work: runtime.NewWork(), root: cluster.Root(name)}
 	var err error
 	check := func() {
 		t.Helper()
@@ -184,7 +185,7 @@ func (m *member) lines(id string) []string {
 // eventually waits for a condition that workers bring about.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(60 * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -37,6 +37,9 @@ type Config struct {
 	Log       *slog.Logger
 	Metrics   *metrics.Metrics
 	Now       func() time.Time // default time.Now
+	// Skew tells how far this node's clock is off the others'; default is the
+	// measure of the session.
+	Skew func() time.Duration
 }
 
 // Runtime is the front of a node. Make it with [New], keep [Runtime.Run] running.
@@ -58,6 +61,9 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Skew == nil {
+		cfg.Skew = cfg.Session.ClockSkew
 	}
 	return &Runtime{cfg: cfg}, nil
 }

@@ -308,6 +308,11 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 		return err
 	}
 	switch out {
+	case etcdstore.CreateUsed:
+		if k := p.cmd.Key; k != nil {
+			_, err := r.usedKey(ctx, k) // another body came first
+			return err
+		}
 	case etcdstore.CreateExists:
 		return exists(p.id)
 	case etcdstore.CreateMoved:

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,4 +161,22 @@ root:
 			t.Errorf("%s: told %d times", end, len(l))
 		}
 	}
+}
+
+func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
+	t.Parallel()
+	var skew atomic.Int64
+	skew.Store(int64(3 * time.Second))
+	c := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
+	c[0].publish("id: delayed\nroot:\n  - delay: 10ms\n")
+	c[0].execute("delayed", "d", "")
+	eventually(t, "the timer is a second overdue", func() bool {
+		page, err := c[0].Timers(t.Context(), "", 1)
+		return err == nil && len(page.Items) == 1 && time.Since(page.Items[0].DueAt) > time.Second
+	})
+	if in, _ := c[0].Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
+		t.Errorf("it fired: %+v", in)
+	}
+	skew.Store(0)
+	c[0].finished("d")
 }

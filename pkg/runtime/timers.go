@@ -26,7 +26,7 @@ func (r *Runtime) mayFire() bool {
 	if r.suspended() {
 		return false
 	}
-	if skew := r.cfg.Session.ClockSkew(); skew > maxSkew || skew < -maxSkew {
+	if skew := r.cfg.Skew(); skew > maxSkew || skew < -maxSkew {
 		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
 		return false
 	}

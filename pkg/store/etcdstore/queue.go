@@ -170,7 +170,8 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 // ExpireQueueItem turns an item into a dead letter when its timer is due. False:
 // it was claimed meanwhile.
 //
-// If: the item's and the timer's create revision.
+// If: the timer's create revision. An item is put and deleted together with its
+// timer, so the item is the one that was read.
 func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (bool, error) {
 	resp, err := s.get(ctx, "read queue item", due.entry.Item)
 	if err != nil {
@@ -186,7 +187,6 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (boo
 			return false, err
 		}
 		item := items[0]
-		cmps = append(cmps, createdAt(item.At, item.Created))
 		o.del(item.At)
 		o.put(s.keys.dead(item.ID), store.DeadLetter{
 			ID: item.ID, Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,

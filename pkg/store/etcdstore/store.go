@@ -106,8 +106,7 @@ func classify(err error) error {
 			return err
 		}
 	}
-	if errors.Is(err, rpctypes.ErrRequestTooLarge) || status.Code(err) == codes.ResourceExhausted &&
-		!errors.Is(err, rpctypes.ErrNoSpace) && !errors.Is(err, rpctypes.ErrTooManyRequests) {
+	if errors.Is(err, rpctypes.ErrRequestTooLarge) || status.Code(err) == codes.ResourceExhausted { // etcd's own of this code are no status any more
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)

@@ -1,0 +1,160 @@
+package etcdstore
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// TestWhatMovedIsRefused: each of these acts on something that is not as it was
+// read. It is refused, says so, and writes nothing beyond records.
+func TestWhatMovedIsRefused(t *testing.T) {
+	t.Parallel()
+	key := &workflow.CommandKey{Name: "k", BodyHash: "h"}
+	useKey := func(w *world) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "elsewhere", CreatedAt: w.now, Key: key}, &store.Answer{BodyHash: "h"}))
+	}
+	mailed := func(w *world) (store.BookmarkRef, store.Mail) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		_, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
+		w.ok(err)
+		return b, w.mailOf("a")[0]
+	}
+	for _, c := range []struct {
+		name  string
+		act   func(w *world) (refused bool, err error)
+		under string // where nothing may have been put
+	}{
+		{"securing what took effect", func(w *world) (bool, error) {
+			b, _ := mailed(w)
+			w.commit(w.consumes(w.next("a", nil)))
+			_, err := w.Secure(w.ctx(), w.lock("a", "me"), "a", w.record("a"), nil, w.resume("c1", &b, nil))
+			return errors.Is(err, store.ErrFenced), nil
+		}, "mailbox/"},
+		{"securing on an instance that moved", func(w *world) (bool, error) {
+			rec := w.instance("a", "paid")
+			w.commit(w.next("a", nil))
+			_, err := w.Secure(w.ctx(), w.lock("a", "me"), "a", rec, nil, workflow.Command{ID: "c1"})
+			return errors.Is(err, store.ErrFenced), nil
+		}, "mailbox/"},
+		{"counting an attempt of what is consumed", func(w *world) (bool, error) {
+			_, m := mailed(w)
+			w.commit(w.consumes(w.next("a", nil)))
+			return errors.Is(w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created), store.ErrFenced), nil
+		}, "mailbox/"},
+		{"discarding the mail of an instance that is there", func(w *world) (bool, error) {
+			_, m := mailed(w)
+			err := w.Discard(w.ctx(), w.lock("a", "me"), "a", []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
+			return errors.Is(err, store.ErrFenced) && len(w.mailOf("a")) == 1, nil
+		}, "dead/"},
+		{"mail with a key that was used", func(w *world) (bool, error) {
+			w.instance("a", "paid")
+			useKey(w)
+			b := w.look(event("paid")).Bookmarks[0]
+			cmd := w.resume("c1", &b, nil)
+			cmd.Key = key
+			out, _, err := w.PutMail(w.ctx(), "a", cmd, &b)
+			return out == PutConsumed, err
+		}, "mailbox/"},
+		{"creating from a head that moved", func(w *world) (bool, error) {
+			n := w.newInstance("a", "s1", nil)
+			n.Command.Start.Head = 1
+			out, err := w.Create(w.ctx(), n, nil)
+			return out == CreateMoved, err
+		}, "instance/"},
+		{"creating from a trigger that was replaced", func(w *world) (bool, error) {
+			n := w.newInstance("a", "s1", nil)
+			n.Trigger = &store.TriggerRef{Hash: hashOf("paid"), DefinitionID: "order", ActivityID: "e", Modified: 1}
+			out, err := w.Create(w.ctx(), n, nil)
+			return out == CreateMoved, err
+		}, "instance/"},
+		{"creating with a key that was used", func(w *world) (bool, error) {
+			useKey(w)
+			n := w.newInstance("a", "s1", nil)
+			n.Command.Key = key
+			out, err := w.Create(w.ctx(), n, &store.Answer{BodyHash: "h"})
+			return out == CreateUsed, err
+		}, "instance/"},
+		{"delivering what took effect", func(w *world) (bool, error) {
+			b, _ := mailed(w)
+			w.commit(w.consumes(w.next("a", nil)))
+			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil, w.now)
+			return !ok, err
+		}, "mailbox/"},
+		{"queueing from a send record that is gone", func(w *world) (bool, error) {
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			l, err := w.LookAgain(w.ctx(), &sends[0], hashOf("paid"))
+			w.ok(err)
+			_, err = w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
+			w.ok(err)
+			_, err = w.Enqueue(w.ctx(), w.item("s", event("paid")), l)
+			return true, err
+		}, "queue/"},
+		{"expiring by the timer of an earlier stay in the queue", func(w *world) (bool, error) {
+			item := w.queued("i", event("paid"))
+			due, err := w.DueTimers(w.ctx(), w.now.Add(time.Hour), 10)
+			w.ok(err)
+			_, err = w.Requeue(w.ctx(), item, w.now)
+			w.ok(err)
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			l, err := w.LookAgain(w.ctx(), &sends[0], item.Hash)
+			w.ok(err)
+			_, err = w.Enqueue(w.ctx(), w.item("i", event("paid")), l)
+			w.ok(err)
+			ok, err := w.ExpireQueueItem(w.ctx(), due[0], w.now)
+			return !ok, err
+		}, "dead/"},
+		{"burying a send record that was worked on", func(w *world) (bool, error) {
+			w.instance("a", "paid")
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, nil, w.now)
+			w.ok(err)
+			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
+			return !ok, err
+		}, "dead/"},
+		{"firing for a head that moved", func(w *world) (bool, error) {
+			due, next := w.occurrence()
+			ok, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})
+			return !ok, err
+		}, "instance/"},
+		{"taking a dead letter twice", func(w *world) (bool, error) {
+			d := w.dead("d")
+			_, err := w.TakeDeadLetter(w.ctx(), d, nil)
+			w.ok(err)
+			ok, err := w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", CreatedAt: w.now})
+			return !ok, err
+		}, "send/replay"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			refused, err := c.act(w)
+			if err != nil || !refused {
+				t.Errorf("refused %t, %v", refused, err)
+			}
+			w.want(c.under, 0)
+		})
+	}
+}
+
+func TestATimerWithoutAnInstanceGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fired, err := w.FireTimers(w.ctx(), w.dueTimers(), w.now)
+	if err != nil || len(fired) != 1 || fired[0] != "a" {
+		t.Errorf("fired %v, %v", fired, err)
+	}
+	w.want("timer/", 0)
+	if n := len(w.mailOf("orphan")); n != 0 {
+		t.Errorf("%d commands for nobody", n)
+	}
+}

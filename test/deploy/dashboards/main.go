@@ -1,0 +1,52 @@
+// Command dashboards writes the dashboards of Grafana into a directory, one file
+// each. They are generated so that a change of one metric or one convention is
+// one change here, and so that they are all made alike.
+//
+//	go -C test/deploy generate ./...
+//
+// What is on them stands in pages.go and pages_cluster.go, how Grafana wants it
+// in grafana.go.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+//go:generate go run . ../../../deploy/grafana/dashboards
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: dashboards DIR")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "dashboards:", err)
+		os.Exit(1)
+	}
+}
+
+// write writes every page and removes what is no page any more.
+func write(dir string) error {
+	old, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	for _, p := range append(pages, clusterPages...) {
+		raw, err := json.MarshalIndent(draw(p), "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, p.id+".json"), append(raw, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

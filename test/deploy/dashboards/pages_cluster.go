@@ -1,0 +1,68 @@
+package main
+
+var clusterPages = []page{
+	{id: "commits", title: "Commits", about: "What became of the transaction that ends a burst.", views: []view{
+		one(tile, "Commits per second", "", "ops", `sum(rate(weft_commits_total{job="weft"}[5m]))`, ""),
+		one(tile, "Fenced, 1 h", "Refused: the lock was not the node's any more.", "short", `sum(increase(weft_commits_total{job="weft",outcome="fenced"}[1h]))`, "").redFrom(1),
+		one(tile, "Breaches, 24 h", "Refused although the lock held. Never.", "short", `sum(increase(weft_commits_total{job="weft",outcome="breach"}[24h]))`, "").redFrom(1),
+		one(tile, "Resolved, 1 h", "The answer was lost; the journal had it.", "short", `sum(increase(weft_commits_total{job="weft",outcome="resolved"}[1h]))`, ""),
+		one(tile, "Made durable early, 1 h", "Direct deliveries that a deadline, one second or a drain made durable.", "short", `sum(increase(weft_late_durability_total{job="weft"}[1h]))`, ""),
+		one(graph, "By outcome", "", "ops", `sum by (outcome) (rate(weft_commits_total{job="weft"}[$__rate_interval]))`, "{{outcome}}").stack(),
+		one(graph, "All but committed", "By node.", "ops", `sum by (instance, outcome) (rate(weft_commits_total{job="weft",outcome!~"committed|kept_lock"}[$__rate_interval])) > 0`, "{{instance}} {{outcome}}").stack(),
+		times("Time of a commit", "To its definite outcome.", "weft_commit_seconds", `job="weft"`, "", ""),
+		{kind: graph, title: "Size of a commit", about: "A transaction may have 1.5 MiB.", unit: "bytes", bad: 1536 << 10, queries: []query{
+			{`histogram_quantile(0.5, sum by (le) (rate(weft_commit_bytes_bucket{job="weft"}[$__rate_interval])))`, "p50"},
+			{`histogram_quantile(0.99, sum by (le) (rate(weft_commit_bytes_bucket{job="weft"}[$__rate_interval])))`, "p99"},
+		}},
+	}},
+	{id: "work", title: "Queue, timers, dead letters", about: "Work that waits: for something that matches, for its time, for its instance, or for a person.", views: []view{
+		one(tile, "Queued", "Stimuli that matched nothing yet.", "short", `max(weft_queue_depth{job="weft"})`, ""),
+		one(tile, "Oldest queued", "After 10 minutes it is a dead letter.", "s", `max(weft_queue_oldest_seconds{job="weft"})`, "").redFrom(300),
+		one(tile, "Oldest command", "In a mailbox.", "s", `max(weft_mailbox_oldest_seconds{job="weft"})`, "").redFrom(60),
+		one(tile, "Dead letters, 1 h", "", "short", `sum(increase(weft_dead_letters_total{job="weft"}[1h]))`, "").redFrom(1),
+		one(tile, "Takeovers, 1 h", "Instances taken over from nodes that are gone.", "short", `sum(increase(weft_takeovers_total{job="weft"}[1h]))`, ""),
+		one(graph, "Queue", "Depth.", "short", `max(weft_queue_depth{job="weft"})`, "queued"),
+		{kind: graph, title: "Age of the oldest", about: "In the queue, and in any mailbox.", unit: "s", queries: []query{
+			{`max(weft_queue_oldest_seconds{job="weft"})`, "queue"},
+			{`max(weft_mailbox_oldest_seconds{job="weft"})`, "mailbox"},
+		}},
+		times("Lateness of timers", "From due to fired.", "weft_timer_lateness_seconds", `job="weft"`, "", "").redFrom(10),
+		one(graph, "Timers fired", "Over the cluster.", "ops", `sum(rate(weft_timer_lateness_seconds_count{job="weft"}[$__rate_interval]))`, "fired"),
+		one(graph, "Dead letters", "By reason.", "short", `sum by (reason) (increase(weft_dead_letters_total{job="weft"}[10m]))`, "{{reason}}").stack(),
+		one(graph, "Takeovers", "By the node that takes over.", "short", `sum by (instance) (increase(weft_takeovers_total{job="weft"}[10m]))`, "{{instance}}").stack(),
+	}},
+	{id: "etcd", title: "Sessions and etcd", about: "What everything stands on.", views: []view{
+		one(tile, "Sessions lost, 1 h", "", "short", `sum(increase(weft_sessions_lost_total{job="weft"}[1h]))`, "").redFrom(1),
+		one(tile, "Members with a leader", "", "short", `sum(etcd_server_has_leader{job="etcd"})`, "").redBelow(2),
+		one(tile, "Leader changes, 1 h", "", "short", `max(increase(etcd_server_leader_changes_seen_total{job="etcd"}[1h]))`, "").redFrom(3),
+		one(tile, "Quota used", "At 100 % every write is refused.", "percentunit", `max(etcd_mvcc_db_total_size_in_bytes{job="etcd"} / etcd_server_quota_backend_bytes{job="etcd"})`, "").redFrom(0.7),
+		one(tile, "Keys", "", "short", `max(etcd_debugging_mvcc_keys_total{job="etcd"})`, ""),
+		one(graph, "Sessions lost", "By node.", "short", `sum by (instance) (increase(weft_sessions_lost_total{job="weft"}[10m]))`, "{{instance}}"),
+		one(graph, "Leader changes", "By member that saw them.", "short", `sum by (instance) (increase(etcd_server_leader_changes_seen_total{job="etcd"}[10m]))`, "{{instance}}"),
+		times("fsync of the log", "By member. Every commit waits for it; etcd advises below 10 ms.", "etcd_disk_wal_fsync_duration_seconds", `job="etcd"`, "instance", "{{instance}}").redFrom(0.1),
+		times("Commit of the database", "By member; etcd advises below 25 ms.", "etcd_disk_backend_commit_duration_seconds", `job="etcd"`, "instance", "{{instance}}").redFrom(0.25),
+		{kind: graph, title: "Database and quota", about: "Allocated, in use after compaction, and the limit.", unit: "bytes", queries: []query{
+			{`max(etcd_mvcc_db_total_size_in_bytes{job="etcd"})`, "allocated"},
+			{`max(etcd_mvcc_db_total_size_in_use_in_bytes{job="etcd"})`, "in use"},
+			{`min(etcd_server_quota_backend_bytes{job="etcd"})`, "quota"},
+		}},
+		one(graph, "Requests to etcd", "That the nodes send, by operation.", "ops", `sum by (op) (rate(weft_etcd_requests_total{job="weft"}[$__rate_interval]))`, "{{op}}").stack(),
+		one(graph, "Round trip between members", "p99.", "s", `histogram_quantile(0.99, sum by (instance, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{job="etcd"}[$__rate_interval])))`, "{{instance}}"),
+		one(graph, "Proposals", "Pending: etcd is behind. Failed: no leader.", "short", `sum by (instance) (etcd_server_proposals_pending{job="etcd"})`, "{{instance}} pending"),
+	}},
+	{id: "nodes", title: "Nodes", about: "Each node, and how evenly they share the work.", views: []view{
+		one(table, "Nodes", "Id and version of each.", "short", `weft_node_info{job="weft"}`, ""),
+		{kind: graph, title: "Up and draining", about: "", unit: "short", queries: []query{
+			{`up{job="weft"}`, "{{instance}} up"},
+			{`weft_draining{job="weft"} == 1`, "{{instance}} draining"},
+		}},
+		one(graph, "Live nodes as each node sees them", "They should agree.", "short", `weft_nodes{job="weft"}`, "{{instance}}"),
+		one(graph, "Bursts", "By node.", "ops", `sum by (instance) (rate(weft_bursts_total{job="weft"}[$__rate_interval]))`, "{{instance}}").stack(),
+		one(graph, "Requests", "By node.", "reqps", `sum by (instance) (rate(weft_http_requests_total{job="weft"}[$__rate_interval]))`, "{{instance}}").stack(),
+		one(graph, "Answers of 5xx", "By node and status.", "reqps", `sum by (instance, code) (rate(weft_http_requests_total{job="weft",code=~"5.."}[$__rate_interval]))`, "{{instance}} {{code}}").stack(),
+		one(graph, "CPU", "Seconds a second.", "short", `rate(process_cpu_seconds_total{job="weft"}[$__rate_interval])`, "{{instance}}"),
+		one(graph, "Memory", "Resident.", "bytes", `process_resident_memory_bytes{job="weft"}`, "{{instance}}"),
+		one(graph, "Goroutines", "", "short", `go_goroutines{job="weft"}`, "{{instance}}"),
+		one(graph, "Servers in the load balancer", "As HAProxy sees them.", "short", `sum by (proxy) (haproxy_backend_active_servers{job="haproxy"})`, "{{proxy}}"),
+	}},
+}

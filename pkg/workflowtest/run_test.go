@@ -145,7 +145,7 @@ root:
 	w.WantLines("got 2")
 
 	w = workflowtest.Start(t, workflowtest.Config{Definition: def, HTTP: trip(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"n": 3}`)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"n": 3}`)), Request: r}, nil
 	})})
 	w.WantLines("got 3")
 }

@@ -93,7 +93,7 @@ func (r *fileReader) calls(n *yaml.Node, e *expectation) {
 	e.want.Calls = map[string][]map[string]any{}
 	e.mark("calls", n)
 	r.pairs(n, "calls", func(key, value *yaml.Node) {
-		inputs := []map[string]any{}
+		var inputs []map[string]any
 		if value.Kind == yaml.ScalarNode {
 			const most = 100_000
 			count := r.number(value, "the number of calls")
@@ -101,7 +101,9 @@ func (r *fileReader) calls(n *yaml.Node, e *expectation) {
 				r.problem(value, "the number of calls is from 0 to %d", most)
 				count = 0
 			}
-			inputs = make([]map[string]any, count)
+			for range count {
+				inputs = append(inputs, nil)
+			}
 		} else {
 			r.list(value, "calls of "+key.Value, func(_ int, item *yaml.Node) {
 				inputs = append(inputs, r.object(item, "a call"))

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -167,8 +166,8 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 			return c.metric(t, victim, "weft_commits_total", `outcome="fenced"`) + c.metric(t, victim, "weft_commits_total", `outcome="abandoned"`)
 		}
 		before, sessions := lost(), c.metric(t, victim, "weft_sessions_lost_total")
-		victim.signal(t, syscall.SIGSTOP)
 		stopped := time.Now()
+		victim.pause(t)
 		for i := range held {
 			out.release(path(i)) // the answers wait in the stopped process's sockets
 		}
@@ -181,7 +180,7 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 		for i := range held {
 			journals[i] = fmt.Sprint(c.journal(t, other, id(i)))
 		}
-		victim.signal(t, syscall.SIGCONT)
+		victim.proceed(t)
 		eventually(t, 15*time.Second, "the lost bursts are counted", func() bool { return lost()-before >= float64(holds) })
 		eventually(t, 15*time.Second, "the node is back", func() bool {
 			return c.metric(t, victim, "weft_sessions_lost_total") == sessions+1 && c.call(t, victim, "GET", "/readyz", "").status == 200

@@ -40,6 +40,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.EtcdKey, "etcd-key", "", "PEM file with the key of etcd-cert")
 	fs.StringVar(&n.EtcdUser, "etcd-user", "", "user at etcd")
 	fs.StringVar(&n.EtcdPasswordFile, "etcd-password-file", "", "file with the password of etcd-user")
+	fs.StringVar(&n.GroupCommit, "group-commit", node.GroupCommitOn, "on, or off: whether concurrent requests to etcd share proposals")
 	fs.StringVar(&n.Cluster, "cluster", "default", "name of the cluster: the root of its keys in etcd")
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")

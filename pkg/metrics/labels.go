@@ -55,6 +55,18 @@ const (
 	OpTxn = "txn"
 )
 
+// BatchKind is what the requests of a shared proposal to etcd do: the label kind
+// of the etcd_batch metrics.
+type BatchKind string
+
+// The kinds of shared proposals.
+const (
+	// BatchReads is a proposal of reads only.
+	BatchReads BatchKind = "reads"
+	// BatchWrites is a proposal of requests that may write.
+	BatchWrites BatchKind = "writes"
+)
+
 // CommitOutcome is how the transaction that ends a burst ended.
 type CommitOutcome string
 
@@ -122,6 +134,7 @@ var (
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
 	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
 	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
+	knownBatchKinds      = []string{string(BatchReads), string(BatchWrites)}
 	knownCommitOutcomes  = []string{string(CommitCommitted), string(CommitResolved), string(CommitFenced), string(CommitAbandoned), string(CommitKeptLock), string(CommitConflict), string(CommitBreach)}
 	knownRefreshTargets  = []string{string(TargetRefresh), string(TargetReload)}
 	knownRefreshOutcomes = []string{string(RefreshCompleted), string(RefreshAlreadyInProgress), string(RefreshFailed)}

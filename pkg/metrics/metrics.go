@@ -52,6 +52,9 @@ type Metrics struct {
 	httpRequests *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
 	etcdRequests *prometheus.CounterVec
+
+	etcdBatches        *prometheus.HistogramVec
+	etcdBatchesRefused *prometheus.CounterVec
 }
 
 // Buckets in seconds and bytes. They reach from an uncontended answer of a
@@ -61,6 +64,7 @@ var (
 	waitBuckets  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	holdBuckets  = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	lateBuckets  = []float64{.01, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300}
+	batchBuckets = []float64{1, 2, 4, 8, 16, 32, 64}
 	bytesBuckets = []float64{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 1536 << 10}
 )
 
@@ -154,6 +158,12 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 		etcdRequests: b.counterVec("etcd_requests_total",
 			"Requests that this node sent to etcd, by operation.",
 			label{"op", knownOps}),
+		etcdBatches: b.histogramVec("etcd_batch_size",
+			"Requests that shared one proposal to etcd; 1 is a request that went alone. Without group commit nothing is observed.",
+			batchBuckets, label{"kind", knownBatchKinds}),
+		etcdBatchesRefused: b.counterVec("etcd_batches_refused_total",
+			"Shared proposals that etcd refused; their requests were sent again one by one.",
+			label{"kind", knownBatchKinds}),
 	}
 	m.families = b.families
 	if err := b.register(reg); err != nil {

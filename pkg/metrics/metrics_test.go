@@ -57,6 +57,9 @@ var contract = map[string][]string{
 	"weft_late_durability_total": nil,
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
+	// Whether group commit pays: how many requests share a proposal.
+	"weft_etcd_batch_size":            {"kind"},
+	"weft_etcd_batches_refused_total": {"kind"},
 }
 
 func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
@@ -105,6 +108,8 @@ func useAll(m *metrics.Metrics) {
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond)
 	m.HTTPRequest("", "BREW", 404, time.Millisecond)
 	m.EtcdRequest(metrics.OpTxn)
+	m.EtcdBatch(metrics.BatchWrites, 3)
+	m.EtcdBatchRefused(metrics.BatchWrites)
 }
 
 func gather(t *testing.T, reg prometheus.Gatherer) map[string]*dto.MetricFamily {
@@ -239,6 +244,8 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
 		"weft_etcd_requests_total{op=txn}":                                           1,
+		"weft_etcd_batch_size{kind=writes}":                                          1,
+		"weft_etcd_batches_refused_total{kind=writes}":                               1,
 	} {
 		if v, ok := got[series]; !ok || v != want {
 			t.Errorf("%s = %v (there: %t), want %v", series, v, ok, want)

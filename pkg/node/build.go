@@ -45,6 +45,7 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.endpoints = clients.endpoints
+	n.fold(clients)
 	n.watchEtcd(clients)
 	if err := n.join(ctx, clients); err != nil {
 		return err

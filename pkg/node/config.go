@@ -37,6 +37,10 @@ type Config struct {
 	EtcdPasswordFile string
 	EtcdDialTimeout  time.Duration // until etcd must have answered at start; default 5 s
 
+	// GroupCommit is "on" (default) or "off": whether concurrent requests to etcd
+	// share proposals; see pkg/cluster/groupcommit.
+	GroupCommit string
+
 	Cluster      string        // name of the cluster, the root of its keys; default "default"
 	NodeID       string        // unique in the cluster; default: the host's name and a random part
 	SessionTTL   time.Duration // default 10 s
@@ -69,6 +73,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, 5*time.Second)
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, 1024)
+	c.GroupCommit = cmp.Or(c.GroupCommit, GroupCommitOn)
 	c.Version = cmp.Or(c.Version, "devel")
 	if c.NodeID == "" {
 		c.NodeID = makeNodeID()
@@ -94,6 +99,9 @@ func (c Config) check() error {
 	}
 	if c.Coordination != cluster.ModeDistributed && c.Coordination != cluster.ModeLocal {
 		wrong("coordination is %q; it must be %s or %s", c.Coordination, cluster.ModeDistributed, cluster.ModeLocal)
+	}
+	if c.GroupCommit != GroupCommitOn && c.GroupCommit != GroupCommitOff {
+		wrong("group-commit is %q; it must be %s or %s", c.GroupCommit, GroupCommitOn, GroupCommitOff)
 	}
 	if c.SessionTTL < cluster.MinTTL {
 		wrong("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)

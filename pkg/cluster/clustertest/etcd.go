@@ -12,6 +12,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
 // Etcd is an embedded etcd of one member.
@@ -147,8 +149,18 @@ func dial(tb testing.TB, endpoints ...string) *clientv3.Client {
 		tb.Fatalf("clustertest: dial etcd: %v", err)
 	}
 	tb.Cleanup(func() { c.Close() })
+	if os.Getenv(GroupCommitEnv) != "" {
+		group := groupcommit.New(groupcommit.Config{KV: c.KV})
+		tb.Cleanup(group.Close)
+		c.KV = group
+	}
 	return c
 }
+
+// GroupCommitEnv names the environment variable that puts group commit in front
+// of every client of every test, if it is not empty: what holds without it has to
+// hold with it. [Faults] then spoil the shared proposals, with all that they hold.
+const GroupCommitEnv = "WEFT_TEST_GROUP_COMMIT"
 
 var shared struct {
 	sync.Mutex

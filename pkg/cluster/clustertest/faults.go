@@ -11,6 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
 // Fault is a way in which a call to etcd can go wrong.
@@ -109,6 +111,10 @@ func NewFaults(seed uint64) *Faults {
 // Wrap makes calls of the client's KV go through the faults, and returns the
 // same client. Leases and watches are not touched; use a [Proxy] for those.
 func (f *Faults) Wrap(client *clientv3.Client) *clientv3.Client {
+	if group, ok := client.KV.(*groupcommit.KV); ok {
+		group.KV = &faultyKV{KV: group.KV, f: f} // between it and etcd
+		return client
+	}
 	client.KV = &faultyKV{KV: client.KV, f: f}
 	return client
 }

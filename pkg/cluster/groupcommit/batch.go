@@ -1,0 +1,153 @@
+package groupcommit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Limits of etcd: 128 operations on a path through the nested levels, 1.5 MiB a
+// request.
+const (
+	levelBudget = 128
+	maxSize     = 1400 << 10
+)
+
+// batch is the requests of one proposal.
+type batch struct {
+	lane    *lane
+	calls   []*call
+	touched touched
+	depth   int // the deepest of the calls
+	size    int
+
+	ctx     context.Context // of the proposal
+	cancel  context.CancelFunc
+	waiting atomic.Int32 // callers that have not left
+}
+
+// add takes c into the batch if it fits.
+func (b *batch) add(c *call) bool {
+	if len(b.calls) > 0 {
+		switch {
+		case len(b.calls)+1+max(b.depth, c.foot.depth) > levelBudget:
+			return false
+		case b.size+c.foot.size > maxSize:
+			return false
+		case !b.lane.kv.unchecked && !b.touched.compatible(&c.foot):
+			return false
+		}
+	}
+	b.calls = append(b.calls, c)
+	b.depth = max(b.depth, c.foot.depth)
+	b.size += c.foot.size
+	b.touched.add(&c.foot)
+	return true
+}
+
+// open makes the context of the proposal: it ends with the last caller's
+// deadline, or when all have left. lane.mu is held.
+func (b *batch) open() {
+	ctx := b.lane.kv.ctx
+	leader, bounded, last := false, true, time.Time{}
+	for _, c := range b.calls {
+		c.batch = b
+		leader = leader || requiresLeader(c.ctx)
+		deadline, ok := c.ctx.Deadline()
+		bounded = bounded && ok
+		if deadline.After(last) {
+			last = deadline
+		}
+	}
+	if leader {
+		ctx = clientv3.WithRequireLeader(ctx)
+	}
+	b.waiting.Store(int32(len(b.calls)))
+	if bounded {
+		b.ctx, b.cancel = context.WithDeadline(ctx, last)
+		return
+	}
+	b.ctx, b.cancel = context.WithCancel(ctx)
+}
+
+// left notes that a caller does not wait any more.
+func (b *batch) left() {
+	if b.waiting.Add(-1) == 0 {
+		b.cancel()
+	}
+}
+
+// send sends the proposal and tells everybody what became of it.
+func (b *batch) send() {
+	defer b.cancel()
+	ops := make([]clientv3.Op, len(b.calls))
+	for i, c := range b.calls {
+		ops[i] = c.op
+	}
+	b.lane.metrics.EtcdBatch(b.lane.kind, len(ops))
+	resp, err := b.lane.kv.KV.Txn(b.ctx).Then(ops...).Commit()
+	switch {
+	case err == nil && len(resp.Responses) != len(ops):
+		err = fmt.Errorf("groupcommit: %d answers to %d requests", len(resp.Responses), len(ops))
+		b.tell(turn{err: err})
+	case err == nil:
+		for i, c := range b.calls {
+			c.turn <- turn{resp: unfold(resp.Responses[i], resp.Header)}
+		}
+	case refused(err):
+		// Nothing was applied; whose fault it was shows when each is sent alone.
+		b.lane.metrics.EtcdBatchRefused(b.lane.kind)
+		b.tell(turn{send: true})
+	default:
+		b.tell(turn{err: err})
+	}
+}
+
+func (b *batch) tell(t turn) {
+	for _, c := range b.calls {
+		c.turn <- t
+	}
+}
+
+// unfold makes the answer of one request as etcd would have given it alone. The
+// header is that of the proposal: inside of it answers have none.
+func unfold(r *pb.ResponseOp, header *pb.ResponseHeader) clientv3.OpResponse {
+	switch r := r.GetResponse().(type) {
+	case *pb.ResponseOp_ResponseRange:
+		r.ResponseRange.Header = header
+		return (*clientv3.GetResponse)(r.ResponseRange).OpResponse()
+	case *pb.ResponseOp_ResponsePut:
+		r.ResponsePut.Header = header
+		return (*clientv3.PutResponse)(r.ResponsePut).OpResponse()
+	case *pb.ResponseOp_ResponseDeleteRange:
+		r.ResponseDeleteRange.Header = header
+		return (*clientv3.DeleteResponse)(r.ResponseDeleteRange).OpResponse()
+	case *pb.ResponseOp_ResponseTxn:
+		r.ResponseTxn.Header = header
+		return (*clientv3.TxnResponse)(r.ResponseTxn).OpResponse()
+	}
+	return clientv3.OpResponse{}
+}
+
+// refusals prove that nothing was applied, and may be the fault of one request
+// of the proposal. That etcd has too much to do is the fault of none.
+var refusals = []error{
+	rpctypes.ErrTooManyOps, rpctypes.ErrDuplicateKey, rpctypes.ErrEmptyKey, rpctypes.ErrRequestTooLarge,
+	rpctypes.ErrLeaseNotFound, rpctypes.ErrPermissionDenied, rpctypes.ErrKeyNotFound,
+	rpctypes.ErrValueProvided, rpctypes.ErrLeaseProvided, rpctypes.ErrInvalidSortOption,
+}
+
+func refused(err error) bool {
+	for _, r := range refusals {
+		if errors.Is(err, r) {
+			return true
+		}
+	}
+	return false
+}

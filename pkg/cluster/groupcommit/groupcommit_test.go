@@ -1,0 +1,340 @@
+package groupcommit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/cluster/groupcommit"
+)
+
+// rig is a group with one slot whose first request is held back, so that what
+// follows gathers.
+type rig struct {
+	*groupcommit.KV
+	t      *testing.T
+	etcd   *clientv3.Client
+	faults *clustertest.Faults
+	rec    *recorder
+	root   string
+	wg     sync.WaitGroup
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, etcd: clustertest.Shared(t).Client(t), faults: clustertest.NewFaults(1), root: "/" + clustertest.Namespace(t) + "/"}
+	spoiled := r.faults.Wrap(clustertest.Shared(t).Client(t))
+	r.rec = &recorder{KV: spoiled.KV, gate: make(chan struct{})}
+	r.KV = groupcommit.New(groupcommit.Config{KV: r.rec, InFlight: 1})
+	groupcommit.Patience(r.KV, time.Hour)
+	t.Cleanup(r.Close)
+	r.wg.Go(func() { _, _ = r.Put(context.Background(), r.root+"plug", "") })
+	r.until("the plug is under way", func() bool { return r.rec.blocked.Load() == 1 })
+	return r
+}
+
+func (r *rig) until(what string, ok func() bool) {
+	r.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatal("never: " + what)
+		}
+	}
+}
+
+// gather sends a request that is to gather.
+func (r *rig) gather(ctx context.Context, op clientv3.Op) func() (clientv3.OpResponse, error) {
+	r.t.Helper()
+	n := r.Waiting()
+	var resp clientv3.OpResponse
+	var err error
+	done := make(chan struct{})
+	r.wg.Go(func() {
+		defer close(done)
+		resp, err = r.Do(ctx, op)
+	})
+	r.until("it gathers", func() bool { return r.Waiting() == n+1 })
+	return func() (clientv3.OpResponse, error) { <-done; return resp, err }
+}
+
+func (r *rig) open() {
+	close(r.rec.gate)
+}
+
+// sizes are how many requests shared each proposal that was answered.
+func (r *rig) sizes() (n []int) {
+	r.wg.Wait()
+	for _, p := range r.rec.proposals {
+		n = append(n, len(p.ops))
+	}
+	return n
+}
+
+func (r *rig) has(key string) bool {
+	r.t.Helper()
+	resp, err := r.etcd.Get(context.Background(), r.root+key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(resp.Kvs) == 1
+}
+
+func (r *rig) put(key string) clientv3.Op { return clientv3.OpPut(r.root+key, "x") }
+
+func TestOneThatIsRefusedDoesNotFailTheOthers(t *testing.T) {
+	for name, bad := range map[string]struct {
+		op   func(*rig) clientv3.Op
+		want error
+	}{
+		"expired lease": {func(r *rig) clientv3.Op { return clientv3.OpPut(r.root+"bad", "", clientv3.WithLease(4711)) }, rpctypes.ErrLeaseNotFound},
+		"one key twice": {func(r *rig) clientv3.Op { return clientv3.OpTxn(nil, []clientv3.Op{r.put("bad"), r.put("bad")}, nil) }, rpctypes.ErrDuplicateKey},
+		"too large":     {func(r *rig) clientv3.Op { return clientv3.OpPut(r.root+"bad", strings.Repeat("x", 1600<<10)) }, rpctypes.ErrRequestTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			first, spoiler, last := r.gather(t.Context(), r.put("first")), r.gather(t.Context(), bad.op(r)), r.gather(t.Context(), r.put("last"))
+			r.open()
+			if _, err := spoiler(); !errors.Is(err, bad.want) {
+				t.Errorf("it got %v, want %v", err, bad.want)
+			}
+			for _, wait := range []func() (clientv3.OpResponse, error){first, last} {
+				if resp, err := wait(); err != nil || resp.Put() == nil {
+					t.Errorf("a bystander got %v, %v", resp, err)
+				}
+			}
+			if !r.has("first") || !r.has("last") || r.has("bad") {
+				t.Error("what is there is not what was told")
+			}
+		})
+	}
+}
+
+func TestAnUnknownOutcomeIsUnknownForEach(t *testing.T) {
+	for _, c := range []struct {
+		fault   clustertest.Fault
+		applied bool
+	}{{clustertest.FailBefore, false}, {clustertest.LoseAnswer, true}} {
+		r := newRig(t)
+		armed := r.faults.Add(clustertest.Rule{Fault: c.fault, Match: func(call clustertest.Call) bool { return call.PutsUnder(r.root + "key/") }})
+		a, b := r.gather(t.Context(), r.put("key/a")), r.gather(t.Context(), r.put("key/b"))
+		r.open()
+		for _, wait := range []func() (clientv3.OpResponse, error){a, b} {
+			if _, err := wait(); !errors.Is(err, clustertest.ErrInjected) {
+				t.Errorf("fault %d: %v", c.fault, err)
+			}
+		}
+		if armed.Fired() != 1 {
+			t.Errorf("fault %d: sent %d times", c.fault, armed.Fired())
+		}
+		if r.has("key/a") != c.applied || r.has("key/b") != c.applied {
+			t.Errorf("fault %d: applied is not %v for both", c.fault, c.applied)
+		}
+	}
+}
+
+func TestACallerThatLeavesTakesNobodyAlong(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone, stays := r.gather(ctx, r.put("gone")), r.gather(t.Context(), r.put("stays"))
+	cancel()
+	if _, err := gone(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if n := r.Waiting(); n != 1 {
+		t.Errorf("%d wait", n)
+	}
+	r.open()
+	if _, err := stays(); err != nil {
+		t.Error(err)
+	}
+	r.wg.Wait()
+	if r.has("gone") {
+		t.Error("a request was sent after its caller had left")
+	}
+}
+
+func TestACallerThatLeavesAProposalUnderWayLeavesItToTheOthers(t *testing.T) {
+	r := newRig(t)
+	r.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 200 * time.Millisecond,
+		Match: func(c clustertest.Call) bool { return c.PutsUnder(r.root + "key/") }})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	gone, stays := r.gather(ctx, r.put("key/gone")), r.gather(t.Context(), r.put("key/stays"))
+	r.open()
+	if _, err := gone(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := stays(); err != nil {
+		t.Error(err)
+	}
+	if !r.has("key/gone") || !r.has("key/stays") {
+		t.Error("the proposal was not applied")
+	}
+}
+
+// All have left: nobody is there to be told, and the slot is needed.
+func TestAProposalEndsWhenAllHaveLeft(t *testing.T) {
+	r := newRig(t)
+	r.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour,
+		Match: func(c clustertest.Call) bool { return c.PutsUnder(r.root + "key/") }})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	a, b := r.gather(ctx, r.put("key/a")), r.gather(ctx, r.put("key/b"))
+	r.open()
+	for _, wait := range []func() (clientv3.OpResponse, error){a, b} {
+		if _, err := wait(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	}
+	if _, err := r.Put(t.Context(), r.root+"after", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// An etcd member that hangs must not hold up the others.
+func TestASlotIsGivenBackAfterAWhile(t *testing.T) {
+	r := newRig(t)
+	group := groupcommit.New(groupcommit.Config{KV: r.rec, InFlight: 1}) // with the default patience
+	t.Cleanup(group.Close)
+	for i := range 3 {
+		r.wg.Go(func() { _, _ = group.Put(context.Background(), r.root+fmt.Sprint(i), "") })
+	}
+	r.until("more than one is under way", func() bool { return r.rec.blocked.Load() >= 3 })
+	r.open()
+	r.wg.Wait()
+}
+
+func TestLimitsAreKept(t *testing.T) {
+	r := newRig(t)
+	wide := func(i, n int) clientv3.Op {
+		var ops []clientv3.Op
+		for j := range n {
+			ops = append(ops, r.put(fmt.Sprintf("wide/%d/%d", i, j)))
+		}
+		return clientv3.OpTxn(nil, ops, nil)
+	}
+	for i := range 70 { // more than one proposal takes
+		r.gather(t.Context(), wide(i, 60))
+	}
+	r.gather(t.Context(), wide(100, 126)) // room for one more beside it
+	r.gather(t.Context(), wide(101, 1))
+	r.gather(t.Context(), wide(102, 1))
+	for i := range 3 { // two of them are too large together
+		r.gather(t.Context(), clientv3.OpPut(r.root+fmt.Sprint("large", i), strings.Repeat("x", 800<<10)))
+	}
+	r.open()
+	r.wg.Wait()
+	total := 0
+	for _, n := range r.sizes() {
+		total += n
+		if n > 64 {
+			t.Errorf("%d requests in one proposal", n)
+		}
+	}
+	if total != 1+70+3+3 {
+		t.Errorf("%d requests were applied: one was refused and sent again, or lost", total)
+	}
+}
+
+func TestReadsBesideReadsAreFoldedAndWritersOfTheSameAreNot(t *testing.T) {
+	r := newRig(t)
+	start := func(i int) clientv3.Op { // reads the definition that all read
+		return clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(r.root+"head"), "=", 0)}, []clientv3.Op{r.put(fmt.Sprint("i", i))}, nil)
+	}
+	for i := range 5 {
+		r.gather(t.Context(), start(i))
+	}
+	r.gather(t.Context(), r.put("head")) // publishes: not beside them
+	r.gather(t.Context(), r.put("head"))
+	r.open()
+	if got := fmt.Sprint(r.sizes()); got != "[1 5 1 1]" {
+		t.Errorf("proposals of %s requests", got)
+	}
+}
+
+func TestSomeRequestsGoStraightToEtcd(t *testing.T) {
+	r := newRig(t)
+	inner := r.rec.blocked.Load()
+	tagged := metadata.AppendToOutgoingContext(t.Context(), "trace", "1")
+	for _, f := range []func(){
+		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithSerializable()) },
+		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithRev(1)) },
+		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithPrefix()) },
+		func() { _, _ = r.Put(tagged, r.root, "") },
+	} {
+		r.wg.Go(f)
+		inner++
+		r.until("it is under way", func() bool { return r.rec.blocked.Load() == inner })
+	}
+	r.open()
+	r.wg.Wait()
+}
+
+// Two TryLocks of one name in one proposal would both be told that they own it.
+func TestRivalsOfOneLockNeverBothOwnIt(t *testing.T) {
+	etcd := clustertest.Shared(t).Client(t)
+	group := groupcommit.New(groupcommit.Config{KV: etcd.KV})
+	etcd.KV = group
+	defer group.Close()
+	root := "/" + clustertest.Namespace(t) + "/"
+	var sessions []*concurrency.Session
+	for range 8 {
+		s, err := concurrency.NewSession(etcd, concurrency.WithTTL(10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		sessions = append(sessions, s)
+	}
+	for round := range 20 {
+		var mu sync.Mutex
+		owners := map[string]int{}
+		var wg sync.WaitGroup
+		for _, s := range sessions {
+			for name := range 4 {
+				wg.Go(func() {
+					lock := fmt.Sprintf("%s%d/%d", root, round, name)
+					m := concurrency.NewMutex(s, lock)
+					if err := m.TryLock(t.Context()); err == nil {
+						mu.Lock()
+						owners[lock]++
+						mu.Unlock()
+					} else if !errors.Is(err, concurrency.ErrLocked) {
+						t.Error(err)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		for lock, n := range owners {
+			if n > 1 {
+				t.Fatalf("%s has %d owners", lock, n)
+			}
+		}
+	}
+}
+
+func TestAfterCloseNothingIsSent(t *testing.T) {
+	r := newRig(t)
+	waiting := r.gather(t.Context(), r.put("waiting"))
+	r.open()
+	r.wg.Wait()
+	if _, err := waiting(); err != nil {
+		t.Error(err)
+	}
+	r.Close()
+	r.Close()
+	if _, err := r.Put(t.Context(), r.root+"late", ""); !errors.Is(err, groupcommit.ErrClosed) {
+		t.Error(err)
+	}
+}

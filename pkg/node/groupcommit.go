@@ -1,0 +1,27 @@
+package node
+
+import (
+	"context"
+
+	"github.com/weft-run/weft/pkg/cluster/groupcommit"
+)
+
+// The values of [Config.GroupCommit].
+const (
+	GroupCommitOn  = "on"
+	GroupCommitOff = "off"
+)
+
+// fold puts group commit in front of everything that the node asks etcd for, but
+// the session's lease, which has a client of its own.
+func (n *Node) fold(clients etcdClients) {
+	if n.cfg.GroupCommit == GroupCommitOff {
+		return
+	}
+	group := groupcommit.New(groupcommit.Config{KV: clients.main.KV, Metrics: n.metrics})
+	clients.main.KV = group
+	n.undo.add("group commit", func(context.Context) error {
+		group.Close()
+		return nil
+	})
+}

@@ -19,6 +19,7 @@ var table = map[string]place{
 	"test/chaos":       {floor: 7},
 	"bench":            {floor: 7},
 	"internal/layers":  {floor: 7},
+	"examples/embed":   {floor: 7},
 
 	"pkg/node": {floor: 6},
 

@@ -16,8 +16,10 @@ var table = map[string]place{
 	"test/conformance": {floor: 7},
 	"test/compose":     {floor: 7},
 	"test/haproxy":     {floor: 7},
+	"test/chaos":       {floor: 7},
 	"bench":            {floor: 7},
 	"internal/layers":  {floor: 7},
+	"examples/embed":   {floor: 7},
 
 	"pkg/node": {floor: 6},
 
@@ -45,7 +47,9 @@ var table = map[string]place{
 		"pkg/engine": "an evaluator fills the engine's seam",
 	}},
 	"pkg/workflowtest": {floor: 1, may: map[string]string{
-		"pkg/engine": "it runs workflows in the engine, without a node",
+		"pkg/engine":     "it runs workflows in the engine, without a node",
+		"pkg/activities": "what a test does not mock runs as it is",
+		"pkg/expression": "expressions run as they are",
 	}},
 
 	"pkg/workflow":          {floor: 0},

@@ -51,29 +51,28 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 			}
 		}
 	}
-	work := func(ctx context.Context) (bool, error) {
-		revision := r.cfg.Catalog.Revision()
-		if r.suspended() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
-			return false, nil
-		}
-		vanished.Store(false)
-		seen, swept = revision, time.Now()
-		var errs []error
-		depth, oldest := 0, time.Duration(0)
-		for _, shard := range etcdstore.QueueShards {
-			n, age, err := pass(ctx, string(shard))
-			depth, oldest = depth+n, max(oldest, age)
-			errs = append(errs, err) // one bad shard never stops a pass
-		}
-		r.cfg.Metrics.SetQueue(depth, oldest)
-		err := errors.Join(errs...)
-		if err != nil {
-			seen = -1 // all of it again
-		}
-		return false, err
-	}
 	return r.both(ctx, follow, func(ctx context.Context) error {
-		return r.loop(ctx, "bookmark queue", queueLook, wake, work)
+		return r.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
+			revision := r.cfg.Catalog.Revision()
+			if r.suspended() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
+				return false, nil
+			}
+			vanished.Store(false)
+			seen, swept = revision, time.Now()
+			var errs []error
+			depth, oldest := 0, time.Duration(0)
+			for _, shard := range etcdstore.QueueShards {
+				n, age, err := pass(ctx, string(shard))
+				depth, oldest = depth+n, max(oldest, age)
+				errs = append(errs, err) // one bad shard never stops a pass
+			}
+			r.cfg.Metrics.SetQueue(depth, oldest)
+			err := errors.Join(errs...)
+			if err != nil {
+				seen = -1 // all of it again
+			}
+			return false, err
+		})
 	})
 }
 

@@ -44,6 +44,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 // commitBurst makes a burst durable and answers those who wait for it.
 func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
 	if len(x.consumed) == 0 { // every command in hand found its bookmark gone
+		h.giveBack(nil) // a twin that comes from now on is looked at anew
 		h.serve(x, h.base)
 		return batch{mail: nil, more: work.more}, false, nil
 	}
@@ -54,7 +55,14 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		done, err = h.send(ctx, c)
 	}
 	if err == nil {
+		// The answers too: late durability must not find a command that took effect
+		// and still waits, or it takes effect again.
 		h.settle(c, done)
+		after := &c.After
+		if c.Delete {
+			after = nil
+		}
+		h.serve(x, after)
 	}
 	<-h.writing
 	switch {
@@ -66,11 +74,6 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return next, false, h.fail(work.hands, err)
 	}
 	h.announce(x, c)
-	after := &c.After
-	if c.Delete {
-		after = nil
-	}
-	h.serve(x, after)
 	return h.more(ctx, x, c, done, work)
 }
 

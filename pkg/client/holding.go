@@ -147,15 +147,15 @@ func (h *holding) refuseStale(head int64) {
 }
 
 // giveBack puts commands that were taken, and not applied, in front of the
-// inbox again.
-func (h *holding) giveBack(hands []*waiter) {
+// inbox again; active are those that the burst goes on with.
+func (h *holding) giveBack(hands []*waiter, active ...*waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range hands {
 		w.taken = false
 	}
 	h.inbox = append(slices.Clone(hands), h.inbox...)
-	h.active = nil
+	h.active = active
 }
 
 func (h *holding) interrupt() {

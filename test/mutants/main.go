@@ -28,7 +28,7 @@ func main() {
 	match := flag.String("match", "", "only mutants whose name matches this expression")
 	list := flag.Bool("list", false, "only list them")
 	table := flag.String("table", "", "write the table into this file, between its marks")
-	limit := flag.Duration("limit", 3*time.Minute, "time of one suite on one mutant; a suite that takes longer has failed")
+	limit := flag.Duration("limit", 3*time.Minute, "time of one suite on one mutant, after which the mutant is undecided")
 	flag.Parse()
 	if err := run(*match, *table, *list, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -40,7 +40,8 @@ const target = "pkg/store/etcdstore"
 
 // suites are tried in this order: the quickest to notice first.
 var suites = [][]string{
-	{"./pkg/store/etcdstore"},
+	{"./pkg/store/etcdstore", "-skip", "TestNoStimulusIsLostOrDoubled"},
+	{"./pkg/store/etcdstore", "-run", "TestNoStimulusIsLostOrDoubled", "-args", "-rapid.shrinktime=1s", "-rapid.nofailfile"},
 	{"./pkg/client", "./pkg/runtime", "./pkg/catalog"},
 	{"./test/chaos", "-run", "TestChaos", "-args", "-chaos.lenient", "-chaos.duration=10s"},
 }
@@ -66,7 +67,8 @@ func run(match, table string, list bool, limit time.Duration) error {
 		began := time.Now()
 		check, err := m.killedBy(limit)
 		if err != nil {
-			return fmt.Errorf("%s: %w", m.name(), err)
+			check = "undecided"
+			fmt.Fprintln(os.Stderr, "mutants:", m.name(), err)
 		}
 		fmt.Printf("%-70s %-60s %v\n", m.name(), check, time.Since(began).Round(time.Second))
 		rows = append(rows, row{m, check})
@@ -93,12 +95,16 @@ func (m *mutant) killedBy(limit time.Duration) (string, error) {
 		if _, err := os.Stat(suite[0]); err != nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), limit+10*time.Second)
-		args := append([]string{"test", "-overlay", overlay, "-failfast", "-count=1", "-timeout", limit.String()}, suite...)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		args := append([]string{"test", "-overlay", overlay, "-failfast", "-count=1", "-timeout", (2 * limit).String()}, suite...)
 		out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+		over := ctx.Err() != nil
 		cancel()
 		if err == nil {
 			continue
+		}
+		if over {
+			return "", fmt.Errorf("a suite took longer than %v", limit)
 		}
 		if strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]") {
 			return "", fmt.Errorf("it does not build:\n%s", out)
@@ -120,9 +126,6 @@ func failure(out string) string {
 	}
 	if all := failed.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		return all[len(all)-1][1]
-	}
-	if strings.Contains(out, "panic: test timed out") {
-		return "it hangs"
 	}
 	return "it fails"
 }

@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench deploy-test compose-test ci chaos chaos-long
+.PHONY: help build image test race lint fmt generate bench deploy-test compose-test ci chaos chaos-long mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ chaos: ## Try to break the guarantees for 10 minutes (SEED=n)
 
 chaos-long: ## The same for two hours
 	@bash .ci/run chaos-long
+
+mutants: ## Take away each compare of the store, and see which test fails
+	@bash .ci/run mutants
 
 ci: ## Everything that a change must pass
 	@bash .ci/run

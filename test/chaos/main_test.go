@@ -26,7 +26,7 @@ var options struct {
 
 func TestMain(m *testing.M) {
 	flag.Uint64Var(&options.seed, "chaos.seed", 0, "seed of the first round (default: WEFT_CHAOS_SEED, or 1)")
-	flag.DurationVar(&options.duration, "chaos.duration", 15*time.Second, "load of one round")
+	flag.DurationVar(&options.duration, "chaos.duration", 12*time.Second, "load of one round")
 	flag.IntVar(&options.rounds, "chaos.rounds", 1, "rounds, each with the next seed and an etcd of its own")
 	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
 	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")

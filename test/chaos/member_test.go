@@ -40,6 +40,7 @@ type member struct {
 	registry *prometheus.Registry
 	faults   *clustertest.Faults
 	clients  []*clientv3.Client
+	proxy    *clustertest.Proxy // all of the node's connections to etcd
 	dead     atomic.Bool
 	stop     context.CancelFunc
 	done     chan error
@@ -50,7 +51,8 @@ type member struct {
 func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uint64) (*member, error) {
 	m := &member{id: id, registry: prometheus.NewRegistry(), faults: clustertest.NewFaults(seed)}
 	log := w.log.With("node", id)
-	kv, lease := w.etcd.Client(tb), w.etcd.Client(tb)
+	m.proxy = w.etcd.Proxy(tb)
+	kv, lease := m.proxy.Client(tb), m.proxy.Client(tb)
 	m.clients = []*clientv3.Client{kv, lease}
 	kv.KV = &observed{KV: kv.KV, c: &w.coverage}
 	m.faults.Wrap(kv)

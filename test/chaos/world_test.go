@@ -166,9 +166,11 @@ func (w *world) stop() {
 	}
 }
 
-// torment revokes leases, kills and restarts nodes, and delivers late copies,
-// until ctx ends.
+// torment revokes leases, cuts nodes off, kills and restarts them, and delivers
+// late copies, until ctx ends.
 func (w *world) torment(ctx context.Context, r *rand.Rand) {
+	var cuts sync.WaitGroup
+	defer cuts.Wait()
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for {
@@ -181,8 +183,11 @@ func (w *world) torment(ctx context.Context, r *rand.Rand) {
 		switch n := r.IntN(100); {
 		case n < 60:
 			w.deliver()
-		case n < 85:
+		case n < 80:
 			w.revokeOne(ctx, r)
+		case n < 87:
+			m, d := w.any(r.IntN(members)), ttl/4+time.Duration(r.Int64N(int64(2*ttl)))
+			cuts.Go(func() { w.cutOff(ctx, m, d) })
 		default:
 			w.replaceOne(ctx, r)
 		}
@@ -199,6 +204,20 @@ func (w *world) revokeOne(ctx context.Context, r *rand.Rand) {
 	if _, err := w.direct.Revoke(ctx, e.Lease); err == nil {
 		w.coverage.revoked.Add(1)
 	}
+}
+
+// cutOff stops everything between a node and etcd, both ways, for a while; then
+// what was under way arrives.
+func (w *world) cutOff(ctx context.Context, m *member, d time.Duration) {
+	m.proxy.BlackHole()
+	w.coverage.cut.Add(1)
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-ctx.Done():
+	}
+	m.proxy.Heal()
 }
 
 // replaceOne kills a node, and starts it again under its old name, which has to

@@ -270,6 +270,31 @@ func (m *member) signal(t *testing.T, s syscall.Signal) {
 	if err := m.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatalf("signal %v to %s: %v", s, m.id, err)
 	}
+	if s == syscall.SIGSTOP {
+		// The signal is sent when the call returns, not obeyed: a thread that runs
+		// on the other core can still finish a burst.
+		eventually(t, 10*time.Second, m.id+" stands still", m.stands)
+	}
+}
+
+// stands reports whether every thread of the process is stopped.
+func (m *member) stands() bool {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", m.process.cmd.Process.Pid))
+	if err != nil || len(stats) == 0 {
+		return false
+	}
+	for _, name := range stats {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return false
+		}
+		// pid (command) state …; the command may hold anything but ends with ).
+		rest := string(raw[bytes.LastIndexByte(raw, ')')+1:])
+		if state := strings.Fields(rest); len(state) == 0 || state[0] != "T" {
+			return false
+		}
+	}
+	return true
 }
 
 // kill ends the process as a power cut does.

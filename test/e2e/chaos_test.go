@@ -105,10 +105,11 @@ root:
 	for _, m := range c.members {
 		eventually(t, 30*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 	}
+	bound := takeoverBound(t)
 	took := eventually(t, 30*time.Second, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=work&subStatus=Finished")) == len(ids)
 	})
-	if took > takeoverTime {
+	if took > bound() {
 		t.Errorf("the last instance finished %v after everything had healed", took)
 	}
 	lost := c.total(t, "weft_sessions_lost_total")

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -143,4 +145,32 @@ func (c *cluster) keys(t *testing.T) []string {
 		keys[i] = strings.TrimPrefix(string(kv.Key), c.root())
 	}
 	return keys
+}
+
+// takeoverBound is how long a takeover that began with the call may take: session
+// TTL and two seconds, and one TTL more for each change of leader of an etcd in
+// this process since, since that renews every lease (G5). A starved machine
+// brings about such changes.
+func takeoverBound(t *testing.T) func() time.Duration {
+	t.Helper()
+	before := leaderChanges(t)
+	return func() time.Duration {
+		return takeoverTime + time.Duration(leaderChanges(t)-before)*shortTTL
+	}
+}
+
+// leaderChanges counts for the etcds of this process.
+func leaderChanges(t *testing.T) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "etcd_server_leader_changes_seen_total" {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatal("etcd does not count its changes of leader")
+	return 0
 }

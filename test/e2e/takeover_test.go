@@ -51,11 +51,12 @@ func TestKilledNodesInstanceIsFinishedByAnotherInTime(t *testing.T) {
 		}
 		victim.gone = true
 		before := c.total(t, "weft_takeovers_total") // of the others
+		bound := takeoverBound(t)
 		victim.kill(t)
 		other := c.any()
-		took := c.waitFor(t, other, id, "Finished", 2*takeoverTime)
+		took := c.waitFor(t, other, id, "Finished", 5*takeoverTime)
 		t.Logf("run %d: finished %v after the kill; promised: %v", run, took.Round(time.Millisecond), takeoverTime)
-		if took > takeoverTime {
+		if took > bound() {
 			t.Errorf("it took %v, longer than session TTL + 2 s", took)
 		}
 		keys := out.keys(path)
@@ -168,14 +169,14 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 			return c.metric(t, victim, "weft_commits_total", `outcome="fenced"`) + c.metric(t, victim, "weft_commits_total", `outcome="abandoned"`)
 		}
 		before, sessions := lost(), c.metric(t, victim, "weft_sessions_lost_total")
-		stopped := time.Now()
+		stopped, bound := time.Now(), takeoverBound(t)
 		victim.pause(t)
 		for i := range held {
 			out.release(path(i)) // the answers wait in the stopped process's sockets
 		}
 		other := c.members[(run+1)%3]
 		for i := range held {
-			c.waitFor(t, other, id(i), "Finished", 2*takeoverTime)
+			c.waitFor(t, other, id(i), "Finished", 5*takeoverTime)
 		}
 		took := time.Since(stopped)
 		journals := make([]string, held)
@@ -203,7 +204,7 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 		if holds == 0 {
 			t.Error("the stopped node held nothing: this run shows nothing")
 		}
-		if took > takeoverTime {
+		if took > bound() {
 			t.Errorf("run %d: the takeover took %v, longer than session TTL + 2 s", run, took)
 		}
 	}

@@ -45,7 +45,9 @@ var table = map[string]place{
 		"pkg/engine": "an evaluator fills the engine's seam",
 	}},
 	"pkg/workflowtest": {floor: 1, may: map[string]string{
-		"pkg/engine": "it runs workflows in the engine, without a node",
+		"pkg/engine":     "it runs workflows in the engine, without a node",
+		"pkg/activities": "what a test does not mock runs as it is",
+		"pkg/expression": "expressions run as they are",
 	}},
 
 	"pkg/workflow":          {floor: 0},

@@ -24,6 +24,7 @@ type burst struct {
 	dead     []store.DeadLetter
 	extra    []workflow.Incident // that the engine does not know of
 	deleting bool
+	begun    bool               // a start was run
 	goOn     bool               // the engine wants a commit before it goes on
 	replaced *workflow.Instance // an import took the place of the engine's result
 }
@@ -113,7 +114,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 
 // one runs one command and notes what became of it.
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
-	effect, err := x.apply(ctx, cmd, w != nil)
+	effect, err := x.apply(ctx, cmd, created, w != nil)
 	if err != nil {
 		return err
 	}
@@ -133,8 +134,11 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	case EffectDropped:
 		c.Drop = true
 	}
-	if cmd.Key != nil && effect.Outcome != EffectRequeued {
+	if cmd.Key != nil {
 		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
+		if effect.Outcome == EffectRequeued { // what becomes of it is no longer this call's answer
+			c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Queued: effect.Code}
+		}
 	}
 	x.consumed = append(x.consumed, c)
 	if w != nil {
@@ -145,7 +149,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 
 // apply runs one command. A command that is done with, whatever its effect, is
 // no error.
-func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
+func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, inHand bool) (store.Effect, error) {
 	if x.deleting {
 		if !inHand && forAnyone(cmd) {
 			return x.gone(cmd, inHand), nil
@@ -158,9 +162,13 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
-		if x.before != nil && x.before.Seq > 0 {
+		// The start in the mailbox is the instance's own; any other is of somebody
+		// who chose the same id.
+		other := inHand && x.before != nil && created == 0
+		if x.begun || other || x.before != nil && x.before.Seq > 0 {
 			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
 		}
+		x.begun = true
 	case workflow.CommandImport:
 		return x.load(cmd)
 	case workflow.CommandDelete:
@@ -228,7 +236,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 			st.InstanceID = x.h.id
 		}
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
-		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Key: cmd.Key})
+		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st})
 		return store.Effect{Outcome: EffectRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
 		return store.Effect{Outcome: EffectDropped}

@@ -247,7 +247,14 @@ func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *sto
 	case done.Released:
 		return batch{}, true, nil
 	case x.goOn || work.more || done.Resolved:
-		return h.reload(ctx)
+		next, _, err := h.reload(ctx)
+		if err != nil || !done.Resolved {
+			return next, false, err
+		}
+		// The answer that was lost may have told of queued stimuli.
+		queued, _, err := h.lookQueue(ctx, &c.After.Header)
+		next.mail = append(next.mail, queued.mail...)
+		return next, false, err
 	case done.Kept != nil:
 		mail := done.Kept.Mail
 		if len(done.Kept.Queue) > 0 {

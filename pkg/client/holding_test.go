@@ -543,3 +543,21 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 		t.Errorf("got %+v", rec.Header)
 	}
 }
+
+func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(line("once"))))
+	m := w.member("a", cluster.ModeDistributed)
+	own := startOf("d", "dispatched")
+	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", own, own.CreatedAt), Command: own}
+	if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+		t.Fatal(out, err)
+	}
+	r := must(m.open("i").Do(t.Context(), startOf("d", "another")))(t)
+	if r.Effect.Outcome != client.EffectRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
+		t.Errorf("the other start got %+v", r.Effect)
+	}
+	if l := m.written(); len(l) != 1 {
+		t.Errorf("lines %q", l)
+	}
+}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -212,6 +214,19 @@ func (p *Program) Triggers() []Trigger { return append([]Trigger(nil), p.trigger
 // Uses lists the definitions that the program runs as activities, each version
 // once, in the order in which they were met.
 func (p *Program) Uses() []Use { return append([]Use(nil), p.uses...) }
+
+// Nodes lists every activity of the program, those of definitions that it uses
+// included, parents before their children.
+func (p *Program) Nodes() []*Node {
+	out := make([]*Node, 0, len(p.nodes))
+	for _, n := range p.nodes {
+		if n != p.root {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Node) int { return int(a.index - b.index) })
+	return out
+}
 
 // Node finds a node by its id; nil if there is none.
 func (p *Program) Node(id string) *Node { return p.nodes[id] }

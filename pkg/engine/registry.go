@@ -72,6 +72,19 @@ func (r *Registry) Replace(typ string, a Activity) error {
 	return nil
 }
 
+// Wrapped is a copy of the registry with the code that wrap gives for each type;
+// r stays as it is. What wrap gives should have the optional methods of what it
+// got ([Resumer], [Parent], …), or the type behaves differently.
+func (r *Registry) Wrapped(wrap func(d *workflow.Descriptor, a Activity) Activity) *Registry {
+	out := NewRegistry()
+	for typ, reg := range r.byType {
+		next := &registration{desc: reg.desc}
+		next.impl = wrap(&next.desc, reg.impl)
+		out.byType[typ], out.byShort[next.desc.ShortName()] = next, next
+	}
+	return out
+}
+
 // ByType finds the descriptor of a type such as Elsa.WriteLine, regardless of
 // case; nil if there is none.
 func (r *Registry) ByType(typ string) *workflow.Descriptor {

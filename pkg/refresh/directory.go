@@ -55,7 +55,12 @@ func readDirectory(dir string) ([]file, error) {
 	return files, nil
 }
 
+// isDefinition tells by the name; tests of definitions lie beside them and are
+// called *.test.yaml.
 func isDefinition(name string) bool {
+	if ext := path.Ext(name); strings.HasSuffix(strings.ToLower(strings.TrimSuffix(name, ext)), ".test") {
+		return false
+	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json":
 		return true

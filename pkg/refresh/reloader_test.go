@@ -49,6 +49,7 @@ func TestReloadReadsYAMLAndJSONSideBySide(t *testing.T) {
 		".e.yaml":           waiting("e", "e"),
 		"uses.yaml":         "id: uses\nroot:\n  - workflow: zchild\n",
 		"zchild.yaml":       "id: zchild\noptions: {usableAsActivity: true}\nroot:\n  - writeLine: x\n",
+		"a.test.yaml":       "cases: []\n",
 		"bad.yaml":          "id: bad\nroot:\n  - writeLin: x\n  - noSuchThing: {}\n",
 		"twice.yaml":        waiting("a", "other"),
 		"data/f.yaml":       waiting("f", "e"),

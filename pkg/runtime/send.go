@@ -169,6 +169,9 @@ func (r *Runtime) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow
 		if err == nil {
 			return r.resumed(ctx, b.InstanceID, cmd, res)
 		}
+		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
+			return SendResult{}, false, nil // it was deleted meanwhile: look again
+		}
 		if !errors.Is(err, client.ErrBusy) {
 			return SendResult{}, false, err
 		}

@@ -17,37 +17,28 @@ import (
 func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
 	targets := targetsOf(look)
 	now := s.r.cfg.Now().UTC()
-	if look.More || len(targets) > etcdstore.MaxDeliveries {
+	deliveries, gated := s.r.deliveries(s.id, &s.st, targets, now)
+	// A start behind a gate is a transaction of its own; the send record is what
+	// makes it happen if this node dies in between.
+	if look.More || len(gated) > 0 || len(targets) > etcdstore.MaxDeliveries {
 		return s.accept(ctx, look, targets, now)
 	}
-	deliveries, gated := s.r.deliveries(s.id, &s.st, targets, now)
 	var answer *store.Answer
 	if s.key != nil {
 		answer = &store.Answer{BodyHash: s.key.BodyHash}
 		for _, d := range deliveries {
 			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted), Command: d.Command.ID})
 		}
-		for _, p := range gated {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: p.id, Outcome: string(Accepted), Command: p.cmd.ID})
-		}
 	}
 	ok := false
 	err := s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.Deliver(ctx, plain(deliveries), nil, nil, s.key, answer, now)
+		ok, err = s.r.cfg.Store.Deliver(ctx, plain(deliveries), nil, nil, nil, s.key, answer, now)
 		return err
 	})
 	if err != nil || !ok {
 		return SendResult{}, false, err
 	}
-	res := s.r.outcomes(ctx, deliveries)
-	for _, p := range gated {
-		one, err := s.startGated(ctx, p)
-		if err != nil {
-			return res, true, err
-		}
-		res.Outcomes = append(res.Outcomes, one.Outcomes...)
-	}
-	return res, true, nil
+	return s.r.outcomes(ctx, deliveries), true, nil
 }
 
 func targetsOf(look *etcdstore.Look) []store.Target {
@@ -88,7 +79,7 @@ func (r *Runtime) deliveries(id string, st *workflow.Stimulus, targets []store.T
 	for _, t := range targets {
 		if b := t.Bookmark; b != nil {
 			ds = append(ds, delivery{applied: Resumed, Delivery: etcdstore.Delivery{Bookmark: b, Command: workflow.Command{
-				ID: "to-" + workflow.DeriveID(id, b.ID), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: len(targets) > 1}}})
+				ID: commandFor(id, b), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: len(targets) > 1}}})
 			continue
 		}
 		p := triggerPlan(id, *t.Trigger, st, now)
@@ -144,22 +135,19 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 	if !look.More {
 		send.Targets = targets
 	}
-	res := SendResult{}
+	effects := make([]store.Effect, len(targets))
+	for i, t := range targets {
+		effects[i] = store.Effect{Outcome: string(Accepted)}
+		if t.Bookmark != nil {
+			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, commandFor(s.id, t.Bookmark)
+		} else {
+			p := triggerPlan(s.id, *t.Trigger, &s.st, now)
+			effects[i].InstanceID, effects[i].Command = p.id, p.cmd.ID
+		}
+	}
 	var answer *store.Answer
 	if s.key != nil {
-		answer = &store.Answer{BodyHash: s.key.BodyHash}
-	}
-	for _, t := range targets {
-		o := TargetOutcome{Outcome: Accepted}
-		if t.Bookmark != nil {
-			o.InstanceID = t.Bookmark.InstanceID
-		} else {
-			o.InstanceID = triggerPlan(s.id, *t.Trigger, &s.st, now).id
-		}
-		res.Outcomes = append(res.Outcomes, o)
-		if answer != nil {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: o.InstanceID, Outcome: string(Accepted)})
-		}
+		answer = &store.Answer{BodyHash: s.key.BodyHash, Targets: effects}
 	}
 	err := s.r.settle(ctx, func() error { return s.r.cfg.Store.PutSend(ctx, send, answer) })
 	if errors.Is(err, store.ErrConflict) {
@@ -169,8 +157,14 @@ func (s *sending) accept(ctx context.Context, look *etcdstore.Look, targets []st
 		return SendResult{}, false, err
 	}
 	s.r.cfg.Work.Hint(nil, true)
-	return res, true, nil
+	wait, cancel := context.WithTimeout(ctx, s.r.cfg.ReplyWait)
+	defer cancel()
+	return SendResult{Outcomes: s.r.awaitAll(wait, effects)}, true, nil
 }
+
+// commandFor is the id of the command that a stimulus with several targets sends
+// to one bookmark.
+func commandFor(id string, b *store.BookmarkRef) string { return "to-" + workflow.DeriveID(id, b.ID) }
 
 // resolveSends works off send records: those that this node's commits left, and
 // by sweep those that others left.
@@ -231,21 +225,27 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 }
 
 // deliverSlice delivers to the first targets of a list and leaves the rest in
-// the record. Targets that are gone are left out.
+// the record. Of a fixed list, a bookmark that is gone by now gets the stimulus
+// addressed to its instance: it may wait for it again.
 func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
 	n := min(len(targets), etcdstore.MaxDeliveries)
 	slice, rest := targets[:n], targets[n:]
-	slice, err := r.cfg.Store.Standing(ctx, slice)
-	if err != nil {
-		return false, err
+	var again []store.Send
+	if len(send.Targets) > 0 {
+		standing, err := r.cfg.Store.Standing(ctx, slice)
+		if err != nil {
+			return false, err
+		}
+		again = goneTargets(send, slice, standing, now)
+		slice = standing
 	}
 	ds, gated := r.deliveries(send.ID, &send.Stimulus, slice, now)
 	for _, p := range gated {
-		if err := r.create(ctx, p); err != nil && workflow.CodeOf(err) == "" {
-			return false, err // a refused start is done with; an unknown one is tried again
+		if err := r.createGated(ctx, p); err != nil {
+			return false, err
 		}
 	}
-	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, nil, nil, now)
+	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil, now)
 	if err != nil || !ok {
 		return false, err // it moved, or another node was faster: the next pass sees
 	}
@@ -253,6 +253,37 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, targets []
 	for i := range ds {
 		ids[i] = ds[i].instance()
 	}
-	r.cfg.Work.Hint(ids, len(rest) > 0)
-	return len(rest) > 0, nil
+	r.cfg.Work.Hint(ids, len(rest)+len(again) > 0)
+	return len(rest)+len(again) > 0, nil
+}
+
+// createGated starts behind a gate; a refusal is told to the sender and is no
+// error.
+func (r *Runtime) createGated(ctx context.Context, p *plan) error {
+	err := r.create(ctx, p)
+	switch code := workflow.CodeOf(err); code {
+	case workflow.CodeInstanceGated, workflow.CodeInstanceExists, workflow.CodeDefinitionMoved:
+		return r.cfg.Store.Refuse(ctx, p.id, p.cmd.ID, string(code), p.cmd.CreatedAt)
+	}
+	return err
+}
+
+// goneTargets makes a stimulus for each instance whose bookmark is gone.
+func goneTargets(send *store.Send, slice, standing []store.Target, now time.Time) []store.Send {
+	left := map[string]bool{}
+	for _, t := range standing {
+		if t.Bookmark != nil {
+			left[t.Bookmark.ID] = true
+		}
+	}
+	var again []store.Send
+	for _, t := range slice {
+		if t.Bookmark == nil || left[t.Bookmark.ID] {
+			continue
+		}
+		st := send.Stimulus
+		st.InstanceID, st.CorrelationID = t.Bookmark.InstanceID, ""
+		again = append(again, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now})
+	}
+	return again
 }

@@ -216,3 +216,23 @@ func TestAddressedEvents(t *testing.T) {
 		t.Errorf("finished instance: %v", err)
 	}
 }
+
+func TestTriggersBehindAGateAreToldApart(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(waits, triggered, "id: alone\noptions:\n  activation: Singleton\nroot:\n  - event: go\n    trigger: true\n  - event: end\n")
+	c[0].execute("waits", "w", "1")
+	outcomes := func() map[runtime.Outcome]int {
+		got := map[runtime.Outcome]int{}
+		for _, o := range c[1].send("go", "", &runtime.Key{Scope: "e", Value: fmt.Sprint(time.Now().UnixNano()), BodyHash: "b"}).Outcomes {
+			got[o.Outcome]++
+		}
+		return got
+	}
+	if got := outcomes(); got[runtime.Resumed] != 1 || got[runtime.Started] != 2 {
+		t.Errorf("first: %v", got)
+	}
+	if got := outcomes(); got[runtime.Started] != 1 || got[runtime.Refused] != 1 {
+		t.Errorf("second: %v", got)
+	}
+}

@@ -292,3 +292,17 @@ func (c *cluster) wantLines(t *testing.T, m *member, id string, want ...string) 
 		t.Errorf("instance %s wrote %q, want %q", id, got, want)
 	}
 }
+
+// slow shows calls that took long.
+func (h *history) slow(d time.Duration) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var lines []string
+	for _, r := range h.records {
+		if r.took > d {
+			lines = append(lines, fmt.Sprintf("%s %6.3fs %s %s %s %s -> %d %.200s",
+				r.begin.UTC().Format("15:04:05.000"), r.took.Seconds(), r.node, r.method, r.path, r.body, r.status, r.answer))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

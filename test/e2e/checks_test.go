@@ -130,3 +130,17 @@ func (c *cluster) holder(t *testing.T, m *member, instance string) *member {
 	}
 	return nil
 }
+
+// keys are all keys of the cluster, without its root.
+func (c *cluster) keys(t *testing.T) []string {
+	t.Helper()
+	resp, err := c.etcd.Client(t).Get(t.Context(), c.root(), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := make([]string, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		keys[i] = strings.TrimPrefix(string(kv.Key), c.root())
+	}
+	return keys
+}

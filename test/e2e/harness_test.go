@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ func newCluster(t *testing.T, etcd *clustertest.Etcd) *cluster {
 		transport.CloseIdleConnections()
 		if t.Failed() {
 			t.Logf("the last calls:\n%s", c.history.tail(40))
+			t.Logf("slow calls:\n%s", c.history.slow(2*time.Second))
 			for _, m := range c.members {
 				t.Logf("the log of %s:\n%s", m.id, tail(m.log.String(), 4000))
 			}
@@ -223,7 +225,10 @@ func (c *cluster) spawn(t *testing.T, id string, args ...string) *member {
 	p := &process{ended: make(chan struct{})}
 	m.process = p
 	all := append([]string{"--http-addr", "127.0.0.1:0", "--cluster", c.name, "--node-id", id, "--drain-delay", "0s",
-		"--etcd-endpoints", strings.Join(c.etcd.Endpoints(), ","), "--allow-private-addresses", "--log-format", "json"}, args...)
+		"--allow-private-addresses", "--log-format", "json"}, args...)
+	if !slices.Contains(args, "--etcd-endpoints") {
+		all = append(all, "--etcd-endpoints", strings.Join(c.etcd.Endpoints(), ","))
+	}
 	p.cmd = exec.Command(path, all...)
 	p.cmd.Dir = t.TempDir()
 	for _, v := range os.Environ() {

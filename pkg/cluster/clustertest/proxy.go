@@ -45,8 +45,11 @@ func (e *Etcd) Proxy(tb testing.TB) *Proxy {
 // Client dials etcd through the proxy. The client is closed with the test.
 func (p *Proxy) Client(tb testing.TB) *clientv3.Client {
 	tb.Helper()
-	return dial(tb, "http://"+p.listener.Addr().String())
+	return dial(tb, p.Endpoint())
 }
+
+// Endpoint is the address for clients, such as a whole node.
+func (p *Proxy) Endpoint() string { return "http://" + p.listener.Addr().String() }
 
 // BlackHole stops all bytes in both directions; connections stay open, new ones
 // are accepted and stay silent. What is under way arrives after [Proxy.Heal].

@@ -32,14 +32,15 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
 	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void)}
+	o := newOps()
+	o.put(key, cmd)
 	if cmd.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
+		s.recordAccepted(o, instance, cmd)
 	}
 	if b != nil {
 		cmps = append(cmps, s.bookmarkStands(b))
 	}
-	o := newOps()
-	o.put(key, cmd)
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
 		o.putRaw(s.keys.cancel(instance), []byte(`"`+cmd.ID+`"`))
 	}
@@ -68,6 +69,29 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 		return PutConsumed, 0, nil
 	}
 	return PutGone, 0, nil
+}
+
+// recordAccepted answers the caller's key from now on: a repeat elsewhere must
+// not find a bookmark of its own while this command waits.
+func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
+	s.record(o, s.keys.keyRecord(cmd.Key.Name), store.Answer{BodyHash: cmd.Key.BodyHash,
+		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt.Add(keyTTL))
+}
+
+// Refuse leaves the record of a command that was refused before it reached its
+// instance, so that its sender learns of it.
+//
+// If: no record of it.
+func (s *Store) Refuse(ctx context.Context, instance, command, code string, at time.Time) error {
+	o := newOps()
+	rec := s.keys.commandRecord(instance, command)
+	s.record(o, rec, store.Effect{InstanceID: instance, Outcome: "refused", Code: code}, at.Add(recordTTL))
+	then, err := o.render()
+	if err != nil {
+		return err
+	}
+	_, err = s.txn(ctx, "record a refusal", []clientv3.Cmp{absent(rec)}, then, nil)
+	return err
 }
 
 // NewInstance is an instance to be created with its start command.
@@ -206,7 +230,7 @@ const MaxDeliveries = 30
 // or, without one, no record of this delivery (a repeat after a lost answer finds
 // it in Else, however far the targets have come meanwhile); no record of the
 // caller's key. Then: the commands, the new instances, the records.
-func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
+func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
 	o := newOps()
 	var cmps []clientv3.Cmp
 	ids := make([]string, len(targets))
@@ -237,6 +261,9 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 		cmps = append(cmps, absent(rec))
 		s.record(o, rec, store.Effect{Outcome: "accepted"}, at.Add(recordTTL))
 		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
+	}
+	for _, a := range again {
+		o.put(s.keys.send(a.ID), a)
 	}
 	if key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))

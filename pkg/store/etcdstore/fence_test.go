@@ -233,8 +233,9 @@ func TestAKeyThatWasUsedElsewhereIsNotSecured(t *testing.T) {
 }
 
 // A twin of a keyed call put the command into the mailbox while this node had it
-// in hand: the commit takes it out, and leaves the record that the twin waits for.
-func TestATwinsMailGoesWithTheCommandInHand(t *testing.T) {
+// in hand: accepted is accepted, so the commit in hand is refused, and the one
+// that takes it from the mailbox leaves the record that the twin waits for.
+func TestATwinsMailGoesBeforeTheCommandInHand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.instance("a", "paid")
@@ -243,9 +244,14 @@ func TestATwinsMailGoesWithTheCommandInHand(t *testing.T) {
 	c.Release = true
 	cmd := c.Consumed[0].Command
 	b := w.look(event("paid")).Bookmarks[0]
-	if out, _, err := w.PutMail(w.ctx(), "a", cmd, &b); err != nil || out != PutDone {
+	out, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
+	if err != nil || out != PutDone {
 		t.Fatalf("outcome %d, %v", out, err)
 	}
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
+		t.Fatalf("in hand: %v", err)
+	}
+	c.Consumed[0].Created, c.SeenMail = created, created
 	w.commit(c)
 	if e, err := w.Effect(w.ctx(), "a", cmd.ID); err != nil || e == nil || e.Outcome != "resumed" {
 		t.Errorf("the twin's answer: %+v, %v", e, err)

@@ -33,6 +33,7 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 	o.put(key, cmd)
 	if cmd.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
+		s.recordAccepted(o, id, cmd)
 	}
 	if base == nil {
 		cmps = append(cmps, absent(s.keys.instance(id)))

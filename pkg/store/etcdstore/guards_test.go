@@ -82,7 +82,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		{"delivering what took effect", func(w *world) (bool, error) {
 			b, _ := mailed(w)
 			w.commit(w.consumes(w.next("a", nil)))
-			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, w.now)
+			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil, w.now)
 			return !ok, err
 		}, "mailbox/"},
 		{"queueing from a send record that is gone", func(w *world) (bool, error) {
@@ -116,7 +116,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 			sends, _, err := w.Sends(w.ctx(), "", 10)
 			w.ok(err)
-			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, w.now)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, nil, w.now)
 			w.ok(err)
 			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
 			return !ok, err

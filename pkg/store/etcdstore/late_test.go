@@ -94,7 +94,7 @@ var lateCopies = []late{
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
 		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
-		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, w.now); return err },
+		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); return err },
 			func() { w.commit(w.consumes(w.next("a", nil))) }
 	}},
 	{"an accepted stimulus that was resolved", func(w *world) (func() error, func()) {
@@ -198,7 +198,7 @@ func TestTheAnswerOfAnAppliedDeliveryIsFoundHoweverFarItsTargetsCame(t *testing.
 		to = append(to, Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume("c", &l.Bookmarks[i], nil)})
 	}
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, w.now) }
+	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now) }
 	if _, err := deliver(); !errors.Is(err, ErrUnknown) {
 		t.Fatal(err)
 	}

@@ -25,7 +25,6 @@ type traffic struct {
 	accepted map[string]bool  // by id: the store said that it has it
 	seen     map[string]*Look // by id of a stimulus that was not accepted: as it was last looked at
 	stale    []*store.Commit  // built, and not sent yet
-	done     int
 }
 
 var instances = []string{"a", "b"}
@@ -132,7 +131,7 @@ func (x *traffic) send(t *rapid.T) {
 		b := l.Bookmarks[0]
 		if len(l.Bookmarks) > 1 {
 			// One effect is what is counted, so it is for one of them.
-			ok, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, x.now)
+			ok, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, nil, x.now)
 			x.accepted[id] = err == nil && ok
 			return err
 		}
@@ -160,7 +159,7 @@ func (x *traffic) resolve(t *rapid.T) {
 			return err
 		}
 		b := &l.Bookmarks[0]
-		_, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, x.now)
+		_, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, nil, x.now)
 		return err
 	})
 }

@@ -161,7 +161,7 @@ func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {
 	l := w.look(event("paid"))
 	to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c0", &l.Bookmarks[0], nil)}, {Bookmark: &l.Bookmarks[1], Command: w.resume("c1", &l.Bookmarks[1], nil)}}
 	w.burn("b")
-	if ok, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, w.now); err != nil || ok {
+	if ok, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); err != nil || ok {
 		t.Errorf("%t, %v", ok, err)
 	}
 	w.want("mailbox/", 0)
@@ -173,12 +173,12 @@ func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {
 		starts = append(starts, Delivery{New: n, Command: n.Command})
 	}
 	key := &workflow.CommandKey{Name: "k", BodyHash: "h"}
-	if ok, err := w.Deliver(w.ctx(), starts, nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || !ok {
+	if ok, err := w.Deliver(w.ctx(), starts, nil, nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || !ok {
 		t.Errorf("%t, %v", ok, err)
 	}
 	w.want("mailbox/", MaxDeliveries)
 	w.want("by-correlation/", MaxDeliveries)
-	if ok, err := w.Deliver(w.ctx(), to[:1], nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || ok {
+	if ok, err := w.Deliver(w.ctx(), to[:1], nil, nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || ok {
 		t.Errorf("with a key that was used: %t, %v", ok, err)
 	}
 }
@@ -240,7 +240,7 @@ func TestErrorsThatSayNothingAboutEarlierCopiesAreUnknown(t *testing.T) {
 	} {
 		got := classify(c.err)
 		for _, kind := range []error{ErrUnknown, ErrTooLarge} {
-			if errors.Is(got, kind) != (kind == c.want) {
+			if errors.Is(got, kind) != (kind == c.want) { //nolint:errorlint // these are the sentinels themselves
 				t.Errorf("%v became %v, want %v", c.err, got, c.want)
 			}
 		}

@@ -152,7 +152,7 @@ var transactions = []transaction{
 		}
 		n := w.newInstance("c", "s1", nil)
 		to = append(to, Delivery{New: n, Command: n.Command})
-		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, w.now)) }
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now)) }
 	}},
 	{name: "delivering a slice of a send record", again: "false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
@@ -162,7 +162,7 @@ var transactions = []transaction{
 		w.ok(err)
 		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
 		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
-		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, w.now)) }
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil, w.now)) }
 	}},
 	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
 		send := store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}

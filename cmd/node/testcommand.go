@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/pkg/workflowtest"
+)
+
+// errFailed says that tests failed, after the failures were shown.
+var errFailed = errors.New("tests failed")
+
+// newTestCommand is weft test: it runs test files, without a node.
+func newTestCommand(stdout io.Writer) *cobra.Command {
+	var only string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "test FILE|DIRECTORY...",
+		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
+		Long: "Test workflows without a node: each case of a test file runs a definition with mocked activities and a clock\n" +
+			"that the test moves, and compares what happened with what is expected. docs/testing.md describes the files.\n" +
+			"Directories are searched for *.test.yaml. The exit code is 1 if any case fails or a file cannot be read.",
+		Args:          cobra.MinimumNArgs(1),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			opts := workflowtest.FileOptions{}
+			if only != "" {
+				var err error
+				if opts.Only, err = regexp.Compile(only); err != nil {
+					return fmt.Errorf("run is no regular expression: %w", err)
+				}
+			}
+			return runTests(stdout, args, opts, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the results as one JSON object")
+	return cmd
+}
+
+// testReport is what --json shows.
+type testReport struct {
+	Passed int                       `json:"passed"`
+	Failed int                       `json:"failed"`
+	Files  []workflowtest.FileResult `json:"files"`
+	Errors []string                  `json:"errors"` // files that could not be read
+}
+
+func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) error {
+	files, err := workflowtest.Find(args...)
+	if err != nil {
+		return err
+	}
+	report := testReport{Files: []workflowtest.FileResult{}, Errors: []string{}}
+	for _, file := range files {
+		res, err := workflowtest.RunFile(file, opts)
+		if err != nil {
+			report.Errors = append(report.Errors, err.Error())
+			if !asJSON {
+				fmt.Fprintf(w, "%s\n", err)
+			}
+			continue
+		}
+		report.Files = append(report.Files, res)
+		report.Failed += res.Failed()
+		report.Passed += len(res.Cases) - res.Failed()
+		if !asJSON {
+			showFile(w, res)
+		}
+	}
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(report); err != nil {
+			return err
+		}
+	}
+	switch {
+	case report.Failed > 0 || len(report.Errors) > 0:
+		return fmt.Errorf("%w: %s", errFailed, report.summary())
+	case report.Passed == 0:
+		return errors.New("no case was run; look at --run")
+	case !asJSON:
+		fmt.Fprintf(w, "ok: %s\n", report.summary())
+	}
+	return nil
+}
+
+func (r testReport) summary() string {
+	text := fmt.Sprintf("%d of %d cases passed", r.Passed, r.Passed+r.Failed)
+	if n := len(r.Errors); n > 0 {
+		text += fmt.Sprintf(", %d files could not be read", n)
+	}
+	return text
+}
+
+// showFile shows each case, and for each failure its place and what it is about.
+func showFile(w io.Writer, res workflowtest.FileResult) {
+	fmt.Fprintln(w, res.File)
+	for _, c := range res.Cases {
+		if len(c.Failures) == 0 {
+			fmt.Fprintf(w, "  ok    %s\n", c.Name)
+			continue
+		}
+		fmt.Fprintf(w, "  FAIL  %s\n", c.Name)
+		for _, f := range c.Failures {
+			fmt.Fprintf(w, "        %s:%d: %s\n", res.File, f.Line, strings.ReplaceAll(f.String(), "\n", "\n          "))
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// weftTest runs weft test in process.
+func weftTest(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out, log bytes.Buffer
+	cmd := newCommand(&out, &log, func() []string { return nil })
+	cmd.SetArgs(append([]string{"test"}, args...))
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestTestRunsTheExamples(t *testing.T) {
+	t.Parallel()
+	out, err := weftTest(t, "../../examples")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"order-approval.test.yaml\n", "  ok    approved on time\n", "  ok    not approved in time\n", "cases passed\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if out, err = weftTest(t, "--run", "on time", "../../examples/order-approval.test.yaml"); err != nil || !strings.Contains(out, "ok: 1 of 1 cases passed") {
+		t.Errorf("got %v\n%s", err, out)
+	}
+	if out, err = weftTest(t, "--run", "none is called this", "../../examples"); err == nil {
+		t.Errorf("no case was run, and that is fine:\n%s", out)
+	}
+}
+
+func TestTestShowsWhatFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"hi.yaml":      "id: hi\nroot:\n  - writeLine: hi\n  - writeLine: there\n",
+		"hi.test.yaml": "cases:\n  - name: greets\n    expect:\n      lines:\n        - hi\n        - you\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := weftTest(t, dir)
+	if !errors.Is(err, errFailed) {
+		t.Fatalf("got %v", err)
+	}
+	file := filepath.Join(dir, "hi.test.yaml")
+	want := file + "\n  FAIL  greets\n        " + file + ":4: lines: - wanted, + got\n            hi\n          - you\n          + there\n"
+	if out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+
+	out, err = weftTest(t, "--json", dir)
+	var report testReport
+	if !errors.Is(err, errFailed) || json.Unmarshal([]byte(out), &report) != nil {
+		t.Fatalf("got %v\n%s", err, out)
+	}
+	if report.Failed != 1 || report.Files[0].Cases[0].Failures[0].Line != 4 {
+		t.Errorf("got %+v", report)
+	}
+
+	if err := os.WriteFile(file, []byte("case: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = weftTest(t, dir); !errors.Is(err, errFailed) || !strings.Contains(out, "hi.test.yaml:1: a test file has no key case") || !strings.Contains(out, "1 | case: []") {
+		t.Errorf("got %v\n%s", err, out)
+	}
+	if _, err = weftTest(t); err == nil {
+		t.Error("it needs a file")
+	}
+}

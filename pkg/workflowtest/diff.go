@@ -1,0 +1,114 @@
+package workflowtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/engine"
+)
+
+// equal compares values as JSON does: 1 and 1.0 are the same number.
+func equal(a, b any) bool {
+	na, errA := engine.Normalize(a)
+	nb, errB := engine.Normalize(b)
+	return errA == nil && errB == nil && same(na, nb)
+}
+
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		m, ok := b.(map[string]any)
+		if !ok || len(m) != len(a) {
+			return false
+		}
+		for k, v := range a {
+			w, ok := m[k]
+			if !ok || !same(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		l, ok := b.([]any)
+		if !ok || len(l) != len(a) {
+			return false
+		}
+		for i := range a {
+			if !same(a[i], l[i]) {
+				return false
+			}
+		}
+		return true
+	case int64:
+		if f, ok := b.(float64); ok {
+			return float64(a) == f
+		}
+	case float64:
+		if i, ok := b.(int64); ok {
+			return a == float64(i)
+		}
+	}
+	return a == b
+}
+
+const maxShown = 2000
+
+// show gives a value as JSON, cut when it is long.
+func show(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "a value without a JSON form"
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	if len(text) <= maxShown {
+		return text
+	}
+	cut := maxShown
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// maxDiff is up to how many lines a diff looks for what is common.
+const maxDiff = 1000
+
+// diffLines shows what was wanted (-) and not got, got (+) and not wanted, and
+// what is common.
+func diffLines(want, got []string) string {
+	want, got = want[:min(len(want), maxDiff)], got[:min(len(got), maxDiff)]
+	// common[i][j] is the length of the longest common part of want[i:] and got[j:].
+	common := make([][]int, len(want)+1)
+	for i := range common {
+		common[i] = make([]int, len(got)+1)
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		for j := len(got) - 1; j >= 0; j-- {
+			if want[i] == got[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []string
+	i, j := 0, 0
+	for i < len(want) || j < len(got) {
+		switch {
+		case i < len(want) && j < len(got) && want[i] == got[j]:
+			out = append(out, "  "+want[i])
+			i, j = i+1, j+1
+		case j == len(got) || i < len(want) && common[i+1][j] >= common[i][j+1]:
+			out = append(out, "- "+want[i])
+			i++
+		default:
+			out = append(out, "+ "+got[j])
+			j++
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,215 @@
+package workflowtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Mocks replaces activities, by id, name or type.
+type Mocks map[string]Mock
+
+// Mock is what an activity does instead of what it would: [Reply], [Replies] or
+// [Func].
+type Mock interface {
+	// reply answers the call number n, from 0.
+	reply(n int, c Call) Reply
+	// known are the replies that can be checked before the run.
+	known() []Reply
+}
+
+// Reply is how a mocked activity ends. The zero value completes with Done and
+// gives nothing.
+type Reply struct {
+	Result   any // the first output; nil: not given
+	Outputs  map[string]any
+	Outcomes []string // none: Done
+	Branch   string   // a branch of the activity that runs, such as then, unmatchedStatusCode or the label of a case
+	Fault    string   // the activity faults with this message; the other fields do not count
+}
+
+func (r Reply) reply(int, Call) Reply { return r }
+func (r Reply) known() []Reply        { return []Reply{r} }
+
+// Replies answers one call after the other; the last one stays. None is the
+// zero [Reply].
+type Replies []Reply
+
+func (rs Replies) reply(n int, _ Call) Reply {
+	if len(rs) == 0 {
+		return Reply{}
+	}
+	return rs[min(n, len(rs)-1)]
+}
+
+func (rs Replies) known() []Reply { return rs }
+
+// Func answers each call as it likes.
+type Func func(Call) Reply
+
+func (f Func) reply(_ int, c Call) Reply { return f(c) }
+func (f Func) known() []Reply            { return nil }
+
+// Call is one execution of an activity, mocked or not.
+type Call struct {
+	ActivityID string // as the journal has it
+	Name, Type string
+	Inputs     map[string]any // evaluated; JSON-like. Conditions of loops and cases are not among them
+	Time       time.Time
+}
+
+// stage is what the wrapped activities of one run share.
+type stage struct {
+	mocks   Mocks
+	answers map[string]int // calls so far, by the mock's name
+	calls   []Call
+	online  bool // there is an HTTP client
+}
+
+// registry wraps every activity.
+func (s *stage) registry(r *engine.Registry) *engine.Registry {
+	return r.Wrapped(func(d *workflow.Descriptor, a engine.Activity) engine.Activity {
+		w := watched{s, d, a}
+		if _, ok := a.(engine.Triggerer); ok {
+			return watchedTrigger{w}
+		}
+		return w
+	})
+}
+
+// find gives the mock for a node, and the name it was given under.
+func (s *stage) find(n *engine.Node) (name string, m Mock) {
+	for _, name := range namesOf(n) {
+		if m, ok := s.mocks[name]; ok {
+			return name, m
+		}
+	}
+	for name, m := range s.mocks { // types are compared without regard to case
+		if strings.EqualFold(name, n.Type()) {
+			return name, m
+		}
+	}
+	return "", nil
+}
+
+// namesOf are the words that choose a node, the strongest first.
+func namesOf(n *engine.Node) []string {
+	names := []string{n.ID(), n.LocalID()}
+	if n.Name() != "" {
+		names = append(names, n.Name())
+	}
+	return append(names, n.Type(), n.Descriptor().ShortName())
+}
+
+// watched is an activity that notes its calls and may be mocked. It has every
+// optional method, and without one of its own does what the engine does without.
+type watched struct {
+	s     *stage
+	d     *workflow.Descriptor
+	inner engine.Activity
+}
+
+var (
+	_ engine.Resumer       = watched{}
+	_ engine.Parent        = watched{}
+	_ engine.SignalHandler = watched{}
+	_ engine.Preparer      = watched{}
+)
+
+func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
+	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Now(), Inputs: map[string]any{}}
+	for _, in := range w.d.Inputs {
+		if in.Raw || in.Type == "Go" || !x.Given(in.Name) {
+			continue
+		}
+		v, err := engine.Normalize(x.Value(in.Name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.Name, err)
+		}
+		call.Inputs[in.Name] = v
+	}
+	w.s.calls = append(w.s.calls, call)
+	name, m := w.s.find(x.Node())
+	if m == nil {
+		if !w.s.online && slices.Contains(outgoing, w.d.Type) {
+			return fmt.Errorf("a test sends no HTTP requests: mock %s, or give the answers of the other side", call.ActivityID)
+		}
+		return w.inner.Execute(ctx, x)
+	}
+	n := w.s.answers[name]
+	w.s.answers[name]++
+	x.TriggerInput() // it is consumed, as by the activity itself
+	return m.reply(n, call).apply(x)
+}
+
+// outgoing are the types that need an HTTP client.
+var outgoing = []string{"Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest"}
+
+func (r Reply) apply(x *engine.Execution) error {
+	if r.Fault != "" {
+		return &engine.FaultError{Message: r.Fault}
+	}
+	if outputs := x.Node().Descriptor().Outputs; r.Result != nil && len(outputs) > 0 {
+		x.SetOutput(outputs[0].Name, r.Result)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		x.SetOutput(name, r.Outputs[name])
+	}
+	if len(r.Outcomes) > 0 {
+		x.SetOutcomes(r.Outcomes...)
+	}
+	if r.Branch == "" {
+		return nil
+	}
+	if n := x.Node().Port(r.Branch); n != nil {
+		x.Schedule(n, engine.Child{})
+		return nil
+	}
+	for _, c := range x.Node().Cases() {
+		if c.Label == r.Branch {
+			x.Schedule(c.Node, engine.Child{})
+			return nil
+		}
+	}
+	return fmt.Errorf("the mock wants the branch %s, and %s has none of that name", r.Branch, x.Node().ID())
+}
+
+func (w watched) Resume(ctx context.Context, x *engine.Execution, r engine.Resume) error {
+	if a, ok := w.inner.(engine.Resumer); ok {
+		return a.Resume(ctx, x, r)
+	}
+	return nil
+}
+
+func (w watched) ChildCompleted(ctx context.Context, x *engine.Execution, done engine.Completed) error {
+	if a, ok := w.inner.(engine.Parent); ok {
+		return a.ChildCompleted(ctx, x, done)
+	}
+	return nil
+}
+
+func (w watched) Signal(ctx context.Context, x *engine.Execution, s engine.Signal) (bool, error) {
+	if a, ok := w.inner.(engine.SignalHandler); ok {
+		return a.Signal(ctx, x, s)
+	}
+	return false, nil
+}
+
+func (w watched) Prepare(p *engine.Preparation) {
+	if a, ok := w.inner.(engine.Preparer); ok {
+		a.Prepare(p)
+	}
+}
+
+// watchedTrigger is a watched activity that can start instances.
+type watchedTrigger struct{ watched }
+
+func (w watchedTrigger) Triggers(p *engine.Preparation) []engine.Trigger {
+	return w.inner.(engine.Triggerer).Triggers(p)
+}

@@ -1,0 +1,287 @@
+package workflowtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Run is one test of one definition: the instance under test, the children that
+// it starts, and the clock. Its methods run everything there is to run before
+// they return. Make it with [New].
+type Run struct {
+	cfg      Config
+	stage    *stage
+	registry *engine.Registry
+	mainID   string
+	main     *engine.Program
+	defs     map[string]*workflow.Definition
+	programs map[string]*engine.Program
+
+	now       time.Time
+	instances []*instance // the one under test first
+	children  []*mocked
+	todo      []func() error // what commits sent on
+	queue     []queued
+	commands  int
+
+	lines     []string
+	published []workflow.Stimulus
+	response  *workflow.Response
+}
+
+// instance is one instance as a store would have it.
+type instance struct {
+	id      string
+	prog    *engine.Program
+	header  workflow.Instance
+	state   []byte
+	journal []workflow.JournalItem
+}
+
+// Limits of one call, so that a workflow without an end ends the test.
+const (
+	maxRounds  = 10_000 // commands
+	maxCommits = 10_000 // of one command
+)
+
+func (r *Run) env() engine.Env {
+	env := engine.Env{
+		Now:   func() time.Time { return r.now },
+		Lines: func(text string) { r.lines = append(r.lines, text) },
+		Head:  r.head,
+	}
+	if r.cfg.HTTP != nil {
+		env.HTTP = &http.Client{Transport: r.cfg.HTTP}
+	}
+	if r.cfg.Secrets != nil {
+		env.Secret = func(name string) (string, bool) { v, ok := r.cfg.Secrets[name]; return v, ok }
+	}
+	return env
+}
+
+// head is the published version of a definition that may be started.
+func (r *Run) head(id string) (int, bool) {
+	if def := r.defs[id]; def != nil {
+		return max(def.Version, 1), true
+	}
+	_, ok := r.cfg.Children[id]
+	return 1, ok
+}
+
+// Start starts the instance under test.
+func (r *Run) Start() error {
+	return r.begin(&workflow.Start{Input: r.cfg.Input})
+}
+
+// Trigger starts the instance under test at an activity that is a trigger, by
+// its id, as if its stimulus had come with this input: for an event
+// {"payload": …}, for an HTTP endpoint {"method", "path", "routeData", "query",
+// "headers", "parsedBody", …}; a timer brings none.
+func (r *Run) Trigger(activityID string, input map[string]any) error {
+	var has []string
+	for _, t := range r.main.Triggers() {
+		if t.ActivityID == activityID {
+			return r.begin(&workflow.Start{Input: r.cfg.Input, Trigger: activityID, TriggerInput: input})
+		}
+		has = append(has, t.ActivityID)
+	}
+	return fmt.Errorf("activity %s is no trigger of %s; triggers are: %s", activityID, r.mainID, listOr(has, "none"))
+}
+
+func (r *Run) begin(start *workflow.Start) error {
+	if r.started() {
+		return fmt.Errorf("the instance was started before")
+	}
+	start.DefinitionID, start.Properties = r.mainID, r.cfg.Properties
+	start.Name = r.cfg.Name
+	if start.CorrelationID == "" {
+		start.CorrelationID = r.cfg.CorrelationID
+	}
+	if problems := r.main.CheckInput(start.Input); len(problems) > 0 {
+		return fmt.Errorf("the input is not what the definition takes: %w", problems)
+	}
+	if err := r.create(r.cfg.InstanceID, r.main, start); err != nil {
+		return err
+	}
+	return r.settle()
+}
+
+func (r *Run) started() bool { return len(r.instances) > 0 }
+
+// create makes an instance and runs its first burst.
+func (r *Run) create(id string, p *engine.Program, start *workflow.Start) error {
+	burst, err := engine.New(p, id, start, r.now, r.env())
+	if err != nil {
+		return err
+	}
+	in := &instance{id: id, prog: p}
+	r.instances = append(r.instances, in)
+	if err := r.keep(in, burst); err != nil {
+		return err
+	}
+	_, err = r.do(in, workflow.Command{Kind: workflow.CommandStart, Start: start})
+	return err
+}
+
+// do runs one command of an instance to its end.
+func (r *Run) do(in *instance, cmd workflow.Command) (engine.Outcome, error) {
+	if r.commands++; cmd.ID == "" {
+		cmd.ID = fmt.Sprintf("%s-%d", cmd.Kind, r.commands)
+	}
+	cmd.CreatedAt = r.now
+	for range maxCommits {
+		burst, err := r.load(in)
+		if err != nil {
+			return "", err
+		}
+		out, err := burst.Run(context.Background(), cmd)
+		if err != nil {
+			return "", fmt.Errorf("run instance %s: %w", in.id, err)
+		}
+		if err := r.keep(in, burst); err != nil || out != engine.CommitFirst {
+			return out, err
+		}
+		cmd = workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}
+	}
+	return "", fmt.Errorf("instance %s commits without an end", in.id)
+}
+
+// load takes up an instance from what a store would have.
+func (r *Run) load(in *instance) (*engine.Burst, error) {
+	raw, err := json.Marshal(in.header)
+	if err != nil {
+		return nil, fmt.Errorf("encode instance %s: %w", in.id, err)
+	}
+	var h workflow.Instance
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return nil, fmt.Errorf("decode instance %s: %w", in.id, err)
+	}
+	return engine.Load(in.prog, h, in.state, r.env())
+}
+
+// keep commits what a burst gave.
+func (r *Run) keep(in *instance, burst *engine.Burst) error {
+	res, err := burst.Result()
+	if err != nil {
+		return err
+	}
+	ended := res.Instance.Status == workflow.StatusFinished && in.header.Status == workflow.StatusRunning
+	in.header, in.state = res.Instance, res.State
+	in.journal = append(in.journal, res.Journal...)
+	if res.Response != nil {
+		r.response = res.Response
+	}
+	for _, c := range res.Children {
+		r.todo = append(r.todo, func() error { return r.startChild(c) })
+	}
+	for _, id := range res.Cancel {
+		r.todo = append(r.todo, func() error { return r.cancelChild(id) })
+	}
+	for _, e := range res.Events {
+		r.published = append(r.published, e.Stimulus)
+		r.todo = append(r.todo, func() error { return r.route(e.Stimulus) })
+	}
+	if p := in.header.Parent; ended && p != nil && p.BookmarkID != "" {
+		r.todo = append(r.todo, func() error { return r.childEnd(in.id, p, in.header.SubStatus, in.header.Output) })
+	}
+	burst.Committed()
+	return nil
+}
+
+// settle works off what commits sent on, until nothing is left.
+func (r *Run) settle() error {
+	for range maxRounds {
+		if len(r.todo) == 0 {
+			claimed, err := r.claim()
+			if err != nil || !claimed {
+				return err
+			}
+			continue
+		}
+		next := r.todo[0]
+		r.todo = r.todo[1:]
+		if err := next(); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("instances send each other events or children without an end")
+}
+
+// Now is the time of the test's clock.
+func (r *Run) Now() time.Time { return r.now }
+
+// Advance moves the clock. Timers that come due fire in the order of their
+// times, each at its own time, also those that begin on the way.
+func (r *Run) Advance(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("the clock cannot go back by %v", -d)
+	}
+	until := r.now.Add(d)
+	for range maxRounds {
+		in, bm := r.nextTimer()
+		if bm == nil || bm.DueAt.After(until) {
+			r.now = until
+			return r.settle()
+		}
+		if bm.DueAt.After(r.now) {
+			r.now = *bm.DueAt
+		}
+		if _, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: bm.ID, Timer: true}); err != nil {
+			return err
+		}
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("more than %d timers fire within %v", maxRounds, d)
+}
+
+func (r *Run) nextTimer() (of *instance, first *workflow.Bookmark) {
+	for _, in := range r.instances {
+		for i := range in.header.Bookmarks {
+			bm := &in.header.Bookmarks[i]
+			if bm.DueAt != nil && (first == nil || bm.DueAt.Before(*first.DueAt)) {
+				of, first = in, bm
+			}
+		}
+	}
+	return of, first
+}
+
+// Retry runs the instance, which is faulted, again from its faulted activity.
+func (r *Run) Retry() error { return r.command(workflow.CommandRetry) }
+
+// Cancel cancels the instance.
+func (r *Run) Cancel() error { return r.command(workflow.CommandCancel) }
+
+func (r *Run) command(kind workflow.CommandKind) error {
+	if !r.started() {
+		return errNotStarted
+	}
+	out, err := r.do(r.instances[0], workflow.Command{Kind: kind})
+	if err != nil {
+		return err
+	}
+	if out != engine.Applied {
+		return fmt.Errorf("cannot %s: the instance is %s", kind, r.instances[0].header.SubStatus)
+	}
+	return r.settle()
+}
+
+var errNotStarted = fmt.Errorf("the instance is not started")
+
+func listOr(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	return strings.Join(slices.Compact(sorted), ", ")
+}

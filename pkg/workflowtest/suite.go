@@ -1,0 +1,186 @@
+package workflowtest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+)
+
+// FileOptions steer [RunFile].
+type FileOptions struct {
+	Registry *engine.Registry // nil: the built-in activities
+	Only     *regexp.Regexp   // run the cases whose name matches; nil: all
+}
+
+// FileResult is what became of a test file.
+type FileResult struct {
+	File  string       `json:"file"`
+	Cases []CaseResult `json:"cases"`
+}
+
+// CaseResult is what became of one case. Without failures it passed.
+type CaseResult struct {
+	Name     string    `json:"name"`
+	Line     int       `json:"line"`
+	Failures []Failure `json:"failures"`
+}
+
+// Failure is one thing that was not as the test file says, or could not be done.
+type Failure struct {
+	Line    int    `json:"line"`            // of the test file
+	Field   string `json:"field,omitempty"` // of what is expected, such as output.total
+	Message string `json:"message"`         // may have several lines
+}
+
+// Failed counts the cases with failures.
+func (r FileResult) Failed() int {
+	n := 0
+	for _, c := range r.Cases {
+		if len(c.Failures) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// RunFile runs the cases of a test file; docs/testing.md describes its form. It
+// returns an error, with every problem and its place, if the file cannot be
+// read. A definition that is not valid fails each case.
+func RunFile(file string, opts FileOptions) (FileResult, error) {
+	s, err := readSuite(file)
+	if err != nil {
+		return FileResult{}, err
+	}
+	if opts.Registry == nil {
+		opts.Registry = activities.Default()
+	}
+	res := FileResult{File: file, Cases: []CaseResult{}}
+	for i := range s.cases {
+		c := &s.cases[i]
+		if opts.Only != nil && !opts.Only.MatchString(c.name) {
+			continue
+		}
+		c.cfg.Registry = opts.Registry
+		res.Cases = append(res.Cases, CaseResult{Name: c.name, Line: c.line, Failures: c.run()})
+	}
+	return res, nil
+}
+
+// CheckFiles runs test files in a Go test: each failure is an error of t.
+func CheckFiles(t TB, opts FileOptions, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		res, err := RunFile(file, opts)
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+		for _, c := range res.Cases {
+			for _, f := range c.Failures {
+				t.Errorf("%s:%d: %s: %s", file, f.Line, c.Name, f)
+			}
+		}
+	}
+}
+
+// String gives field and message.
+func (f Failure) String() string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
+// run runs one case.
+func (c *testCase) run() []Failure {
+	failures := []Failure{}
+	fail := func(line int, err error) { failures = append(failures, Failure{Line: line, Message: err.Error()}) }
+	r, err := New(c.cfg)
+	if err == nil && c.start {
+		err = r.Start()
+	}
+	if err != nil {
+		fail(c.line, err)
+		return failures
+	}
+	for _, s := range c.steps {
+		if s.expect != nil {
+			failures = append(failures, s.expect.check(r)...)
+			continue
+		}
+		if err := s.do(r); err != nil {
+			fail(s.line, err)
+			return failures
+		}
+	}
+	return append(failures, c.expect.check(r)...)
+}
+
+// Suffixes of test files: a node does not take them for definitions.
+var suffixes = []string{".test.yaml", ".test.yml"}
+
+// Find lists the test files at and below the given paths, in the order of their
+// names: files as they are, directories searched for *.test.yaml. It returns an
+// error if a path does not exist or a directory has none.
+func Find(paths ...string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			out = append(out, p)
+			continue
+		}
+		found := len(out)
+		err = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && isTest(name) {
+				out = append(out, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == found {
+			return nil, fmt.Errorf("%s has no test files; they are called *%s", p, suffixes[0])
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no test files are given")
+	}
+	return slices.Compact(out), nil
+}
+
+func isTest(name string) bool {
+	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(strings.ToLower(name), s) })
+}
+
+// besides is the definition that a test file tests if it names none: the one of
+// its own name.
+func besides(file string) string {
+	base := file
+	for _, s := range suffixes {
+		if cut := len(file) - len(s); cut > 0 && strings.EqualFold(file[cut:], s) {
+			base = file[:cut]
+		}
+	}
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		if info, err := os.Stat(base + ext); base != file && err == nil && info.Mode().IsRegular() {
+			return base + ext
+		}
+	}
+	return ""
+}
+
+// compareFailures orders by line.
+func compareFailures(a, b Failure) int { return cmp.Compare(a.Line, b.Line) }

@@ -1,0 +1,227 @@
+package workflowtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	maxTestFile = 4 << 20
+	maxNesting  = 200
+)
+
+// fileReader reads a test file and collects its problems.
+type fileReader struct {
+	file     string
+	src      []byte
+	problems workflow.Problems
+}
+
+func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
+	r.problems = append(r.problems, workflow.Problem{
+		Code: "bad-test", Detail: fmt.Sprintf(format, args...),
+		Place: workflow.Place{File: r.file, Line: max(1, n.Line), Column: max(1, n.Column)},
+	})
+}
+
+// parse gives the one document of the file, without aliases.
+func (r *fileReader) parse() *yaml.Node {
+	loader, err := yaml.NewLoader(bytes.NewReader(r.src))
+	var doc yaml.Node
+	if err == nil {
+		err = loader.Load(&doc)
+	}
+	at := yaml.Node{Line: 1, Column: 1}
+	var one *yaml.LoadError
+	switch {
+	case errors.Is(err, io.EOF), err == nil && (doc.Kind != yaml.DocumentNode || len(doc.Content) != 1):
+		r.problem(&at, "the file is empty; it should have cases")
+		return nil
+	case errors.As(err, &one):
+		at.Line, at.Column = one.Mark.Line, one.Mark.Column
+		r.problem(&at, "this is not YAML: %s", one.Message)
+		return nil
+	case err != nil:
+		r.problem(&at, "this is not YAML: %v", err)
+		return nil
+	}
+	return r.expand(doc.Content[0], 0)
+}
+
+// expand replaces aliases by what they name.
+func (r *fileReader) expand(n *yaml.Node, depth int) *yaml.Node {
+	if depth > maxNesting {
+		r.problem(n, "lists and mappings may be nested up to %d deep", maxNesting)
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+	}
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if len(r.problems) == 0 {
+		for i, kid := range n.Content {
+			n.Content[i] = r.expand(kid, depth+1)
+		}
+	}
+	return n
+}
+
+// fields reads a mapping with known keys.
+func (r *fileReader) fields(n *yaml.Node, what string, known map[string]func(key, value *yaml.Node)) {
+	if isNull(n) {
+		return
+	}
+	r.pairs(n, what, func(key, value *yaml.Node) {
+		read := known[key.Value]
+		if read == nil {
+			keys := slices.Sorted(maps.Keys(known))
+			r.problem(key, "%s has no key %s%s; known are %s", what, key.Value, workflow.DidYouMean(key.Value, keys), strings.Join(keys, ", "))
+			return
+		}
+		read(key, value)
+	})
+}
+
+// pairs reads a mapping with any keys.
+func (r *fileReader) pairs(n *yaml.Node, what string, each func(key, value *yaml.Node)) {
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.problem(n, "%s should be a mapping", what)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode || seen[key.Value] {
+			r.problem(key, "the key is there twice, or is no text")
+			continue
+		}
+		seen[key.Value] = true
+		each(key, value)
+	}
+}
+
+// list reads a list; one item may stand for a list of it.
+func (r *fileReader) list(n *yaml.Node, what string, each func(i int, item *yaml.Node)) {
+	switch {
+	case isNull(n):
+	case n.Kind != yaml.SequenceNode:
+		r.problem(n, "%s should be a list", what)
+	default:
+		for i, item := range n.Content {
+			each(i, item)
+		}
+	}
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func (r *fileReader) text(n *yaml.Node, what string) string {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		r.problem(n, "%s should be a text", what)
+		return ""
+	}
+	return n.Value
+}
+
+// texts reads a list of texts; a single text is a list of one. It is never nil.
+func (r *fileReader) texts(n *yaml.Node, what string) []string {
+	out := []string{}
+	if n.Kind == yaml.ScalarNode && !isNull(n) {
+		return append(out, n.Value)
+	}
+	r.list(n, what, func(_ int, item *yaml.Node) { out = append(out, r.text(item, "an item of "+what)) })
+	return out
+}
+
+func (r *fileReader) flag(n *yaml.Node, what string) bool {
+	b, err := strconv.ParseBool(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil {
+		r.problem(n, "%s should be true or false", what)
+	}
+	return b
+}
+
+func (r *fileReader) number(n *yaml.Node, what string) int {
+	i, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil {
+		r.problem(n, "%s should be a whole number", what)
+	}
+	return i
+}
+
+func (r *fileReader) duration(n *yaml.Node) time.Duration {
+	d, err := engine.ParseDuration(n.Value)
+	if err == nil && d < 0 {
+		err = errors.New("time does not go back")
+	}
+	if n.Kind != yaml.ScalarNode || err != nil {
+		r.problem(n, "advance takes a duration: %v", err)
+	}
+	return d
+}
+
+func (r *fileReader) time(n *yaml.Node) time.Time {
+	t, err := time.Parse(time.RFC3339, n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil {
+		r.problem(n, "a time is written like 2026-01-31T08:00:00Z")
+	}
+	return t
+}
+
+// value gives a node as JSON's types.
+func (r *fileReader) value(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return r.object(n, "a value")
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			out[i] = r.value(item)
+		}
+		return out
+	}
+	switch n.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return r.flag(n, "it")
+	case "!!int":
+		if i, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64); err == nil {
+			return i
+		}
+		fallthrough
+	case "!!float":
+		f, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
+		if err != nil {
+			r.problem(n, "%s is no number that JSON has too", n.Value)
+		}
+		return f
+	}
+	return n.Value
+}
+
+func (r *fileReader) object(n *yaml.Node, what string) map[string]any {
+	out := map[string]any{}
+	r.pairs(n, what, func(key, value *yaml.Node) { out[key.Value] = r.value(value) })
+	return out
+}
+
+func (r *fileReader) textMap(n *yaml.Node, what string) map[string]string {
+	out := map[string]string{}
+	r.pairs(n, what, func(key, value *yaml.Node) { out[key.Value] = r.text(value, key.Value) })
+	return out
+}

@@ -1,0 +1,127 @@
+package workflowtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// stepKinds are the keys of which a step has exactly one.
+var stepKinds = []string{"advance", "cancel", "child", "event", "expect", "resume", "retry", "start", "task", "trigger"}
+
+// stepFields is everything that a step may say.
+type stepFields struct {
+	kind          string
+	name          string
+	advance       time.Duration
+	payload       any
+	input, output map[string]any
+	result        any
+	failure       string
+	failed        bool
+	correlation   string
+	early         bool
+	status        workflow.SubStatus
+	given         []string // the keys beside the kind
+}
+
+// beside are the keys that a kind of step takes.
+var beside = map[string][]string{
+	"event":   {"payload", "correlationId", "early"},
+	"task":    {"result", "error"},
+	"resume":  {"input"},
+	"trigger": {"input"},
+	"child":   {"status", "output"},
+}
+
+func (r *fileReader) step(n *yaml.Node) step {
+	s := step{line: n.Line}
+	var f stepFields
+	kind := func(key, v *yaml.Node) {
+		if f.kind != "" {
+			r.problem(key, "a step does one thing, and this one has %s and %s; make two of it", f.kind, key.Value)
+		}
+		f.kind = key.Value
+		switch f.kind {
+		case "advance":
+			f.advance = r.duration(v)
+		case "expect":
+			s.expect = r.expectation(key, v)
+		case "cancel", "retry", "start":
+			if !isNull(v) && v.Value != "true" {
+				r.problem(v, "%s stands alone, as in - %s:", f.kind, f.kind)
+			}
+		default:
+			f.name = r.text(v, f.kind)
+		}
+	}
+	known := reading{}
+	for _, k := range stepKinds {
+		known[k] = kind
+	}
+	field := func(key string, read func(v *yaml.Node)) {
+		known[key] = func(_, v *yaml.Node) { f.given = append(f.given, key); read(v) }
+	}
+	field("payload", func(v *yaml.Node) { f.payload = r.value(v) })
+	field("input", func(v *yaml.Node) { f.input = r.object(v, "input") })
+	field("output", func(v *yaml.Node) { f.output = r.object(v, "output") })
+	field("result", func(v *yaml.Node) { f.result = r.value(v) })
+	field("error", func(v *yaml.Node) { f.failure, f.failed = r.text(v, "error"), true })
+	field("correlationId", func(v *yaml.Node) { f.correlation = r.text(v, "correlationId") })
+	field("early", func(v *yaml.Node) { f.early = r.flag(v, "early") })
+	field("status", func(v *yaml.Node) { f.status = r.status(v, ends) })
+	bare := n.Kind == yaml.ScalarNode && slices.Contains([]string{"cancel", "retry", "start"}, n.Value)
+	if bare {
+		f.kind = n.Value
+	} else {
+		r.fields(n, "a step", known)
+	}
+	if f.kind == "" {
+		r.problem(n, "a step has one of the keys %s", strings.Join(stepKinds, ", "))
+	}
+	for _, g := range f.given {
+		if f.kind != "" && !slices.Contains(beside[f.kind], g) {
+			r.problem(n, "the step %s takes no %s", f.kind, g)
+		}
+	}
+	s.do = f.do
+	return s
+}
+
+// do does what the step says.
+func (f *stepFields) do(run *Run) error {
+	switch f.kind {
+	case "start":
+		return run.Start()
+	case "event":
+		st := workflow.EventStimulus(f.name, f.payload)
+		st.CorrelationID = f.correlation
+		if f.early {
+			return run.SendEarly(st)
+		}
+		return run.Send(st)
+	case "task":
+		if f.failed {
+			return run.FailTask(f.name, f.failure)
+		}
+		return run.CompleteTask(f.name, f.result)
+	case "advance":
+		return run.Advance(f.advance)
+	case "resume":
+		return run.Resume(f.name, f.input)
+	case "trigger":
+		return run.Trigger(f.name, f.input)
+	case "child":
+		return run.EndChild(f.name, f.status, f.output)
+	case "retry":
+		return run.Retry()
+	case "cancel":
+		return run.Cancel()
+	}
+	return fmt.Errorf("there is no step %s", f.kind)
+}

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// stamp reads a time of an answer.
+func stamp(t *testing.T, v any) time.Time {
+	t.Helper()
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// Delays are armed through one node; it is killed before they are due: each one
+// ends once, not early, and soon after it is due.
+func TestDelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
+	t.Parallel()
+	c := processes(t, "--session-ttl", shortTTL.String())
+	c.publish(t, "id: later\nroot:\n  - writeLine: armed\n  - delay: 3s\n  - writeLine: due\n")
+	victim := c.members[0]
+	const n = 12
+	due := make([]time.Time, n)
+	for i := range n {
+		a := c.execute(t, victim, "later", fmt.Sprintf("d%d", i), "{}")
+		bookmarks := objects(a.body["bookmarks"])
+		if len(bookmarks) != 1 {
+			t.Fatalf("execute: %s", a)
+		}
+		due[i] = stamp(t, bookmarks[0]["dueAt"])
+	}
+	victim.kill(t)
+	latest := time.Duration(0)
+	for i := range n {
+		id := fmt.Sprintf("d%d", i)
+		c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+		c.wantLines(t, c.any(), id, "armed", "due")
+		late := stamp(t, c.instance(t, c.any(), id).body["finishedAt"]).Sub(due[i])
+		if late < 0 {
+			t.Errorf("%s ended %v early", id, -late)
+		}
+		latest = max(latest, late)
+	}
+	t.Logf("%d delays of a killed node; the latest ended %v after it was due", n, latest.Round(time.Millisecond))
+	// Due a second after the kill: while the dead node's shards are still its own,
+	// the others wait for two seconds.
+	if latest > takeoverTime {
+		t.Errorf("one ended %v after it was due", latest)
+	}
+	if left := c.list(t, c.any(), "/api/v1/timers"); len(left) != 0 {
+		t.Errorf("timers are left: %v", left)
+	}
+	c.checkHistories(t)
+}
+
+// A cron trigger of every second on three nodes: one instance for each second,
+// none twice, none left out, also when the node that fires is stopped.
+func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
+	t.Parallel()
+	c := inProcess(t)
+	c.publish(t, "id: ticks\nroot:\n  - cron: \"* * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
+	begin := time.Now()
+	c.start(t) // one more, which then may be the one that fires
+	eventually(t, 15*time.Second, "it ticks", func() bool {
+		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks")) >= 2
+	})
+	c.members[0].stop(t)
+	window := time.NewTimer(time.Until(begin.Add(seconds(6*time.Second, 3*time.Second))))
+	defer window.Stop()
+	<-window.C // the rule is about this time
+	c.must(t, c.any(), "POST", "/api/v1/definitions/ticks/retract", "{}", 200)
+	eventually(t, 10*time.Second, "what was started finishes", func() bool {
+		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks&status=Running")) == 0
+	})
+	var ids []string
+	first, last := time.Now().Add(time.Hour), time.Time{}
+	for _, in := range c.list(t, c.any(), "/api/v1/instances?definitionId=ticks") {
+		id, _ := in["instanceId"].(string)
+		ids = append(ids, id)
+		at := stamp(t, in["createdAt"])
+		if at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	// The id of an instance tells its occurrence.
+	occurrence := map[string]time.Time{}
+	for at := begin.UTC().Truncate(time.Second).Add(-time.Second); !at.After(last); at = at.Add(time.Second) {
+		occurrence[workflow.DeriveID("scheduled", "ticks", "tick", at.Format(time.RFC3339Nano))] = at
+	}
+	var fired []time.Time
+	for _, id := range ids {
+		at, ok := occurrence[id]
+		if !ok {
+			t.Errorf("instance %s is of no occurrence", id)
+		}
+		fired = append(fired, at)
+		c.wantLines(t, c.any(), id, "tick")
+	}
+	slices.SortFunc(fired, time.Time.Compare)
+	for i := 1; i < len(fired); i++ {
+		if gap := fired[i].Sub(fired[i-1]); gap != time.Second {
+			t.Errorf("after %v comes %v", fired[i-1], fired[i])
+		}
+	}
+	t.Logf("%d occurrences in %v", len(fired), last.Sub(first).Round(time.Millisecond))
+	if len(fired) < 3 {
+		t.Errorf("only %d occurrences", len(fired))
+	}
+	c.checkHistories(t)
+}
+
+// seconds is d, or less with -short.
+func seconds(d, short time.Duration) time.Duration {
+	return time.Duration(rounds(int(d), int(short)))
+}
+
+// StartAt as a trigger starts one instance, not early, although three nodes look.
+func TestStartAtStartsOneInstanceAtItsTime(t *testing.T) {
+	t.Parallel()
+	c := inProcess(t)
+	at := time.Now().Add(2 * time.Second).UTC().Truncate(time.Millisecond)
+	c.publish(t, fmt.Sprintf("id: once\nroot:\n  - startAt: %s\n    trigger: true\n  - writeLine: started\n", at.Format(time.RFC3339Nano)))
+	var started []map[string]any
+	eventually(t, 15*time.Second, "it starts and finishes", func() bool {
+		started = c.list(t, c.any(), "/api/v1/instances?definitionId=once&subStatus=Finished")
+		return len(started) > 0
+	})
+	late := stamp(t, started[0]["createdAt"]).Sub(at)
+	t.Logf("started %v after its time", late)
+	if late < 0 || late > 2*time.Second {
+		t.Errorf("it started %v after its time", late)
+	}
+	// It is over: nothing is left that could start it again.
+	if left := c.list(t, c.any(), "/api/v1/timers"); len(left) != 0 {
+		t.Errorf("timers are left: %v", left)
+	}
+	if n := len(c.list(t, c.any(), "/api/v1/instances?definitionId=once")); n != 1 {
+		t.Errorf("%d instances", n)
+	}
+	c.checkHistories(t)
+}

@@ -1,0 +1,208 @@
+package haproxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+
+// tool finds a program that Debian may keep away from users.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	for _, p := range []string{name, "/usr/sbin/" + name} {
+		if found, err := exec.LookPath(p); err == nil {
+			return found
+		}
+	}
+	if os.Getenv("WEFT_REQUIRE_TOOLS") == "1" {
+		t.Fatalf("there is no %s (apt-get install %s)", name, name)
+	}
+	t.Skipf("there is no %s (apt-get install %s)", name, name)
+	return ""
+}
+
+// freeAddr is free when it looks.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// proxy is HAProxy with the configuration of deploy/haproxy.
+type proxy struct {
+	api, operations string // base URLs
+}
+
+// balance starts HAProxy in front of three addresses. Of the configuration only
+// the addresses are replaced.
+func balance(t *testing.T, nodes [3]string) *proxy {
+	t.Helper()
+	program := tool(t, "haproxy")
+	raw, err := os.ReadFile("../../deploy/haproxy/haproxy.cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	put := func(old, replacement string) {
+		t.Helper()
+		if strings.Count(text, old) != 1 {
+			t.Fatalf("haproxy.cfg has %q %d times; the test expects it once", old, strings.Count(text, old))
+		}
+		text = strings.Replace(text, old, replacement, 1)
+	}
+	api, operations := freeAddr(t), freeAddr(t)
+	put("bind :8080", "bind "+api)
+	put("bind :8404", "bind "+operations)
+	for i, addr := range nodes {
+		put(fmt.Sprintf("node-%d:8080", i+1), addr)
+	}
+	config := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "-db", "-f", config)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log("haproxy said:\n" + log.String())
+		}
+	})
+	p := &proxy{api: "http://" + api, operations: "http://" + operations}
+	eventually(t, "haproxy listens", func() bool {
+		_, err := get(t.Context(), p.operations+"/healthz")
+		return err == nil
+	})
+	return p
+}
+
+// up waits until HAProxy has this many nodes to choose from.
+func (p *proxy) up(t *testing.T, want int) {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^haproxy_backend_active_servers\{proxy="nodes"\} (\d+)$`)
+	eventually(t, fmt.Sprintf("%d nodes are up", want), func() bool {
+		text, err := get(t.Context(), p.operations+"/metrics")
+		found := line.FindStringSubmatch(text)
+		return err == nil && found != nil && found[1] == fmt.Sprint(want)
+	})
+}
+
+func get(ctx context.Context, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return string(raw), err
+}
+
+// buildNode builds the program that users run.
+func buildNode(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "weft")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/node")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the node: %v\n%s", err, out)
+	}
+	return program
+}
+
+// process is a running node.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// startNode runs a node until the test ends, and returns when it is ready.
+func startNode(t *testing.T, program, addr string, args ...string) *process {
+	t.Helper()
+	p := &process{ended: make(chan struct{})}
+	p.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, append([]string{"--http-addr", addr, "--definitions", "../../examples", "--log-format", "json"}, args...)...)
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan struct{})
+	go func() {
+		defer close(p.ended)
+		said := false
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			var entry struct{ Msg string }
+			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "ready" && !said {
+				said = true
+				close(ready)
+			}
+		}
+		_ = p.cmd.Wait() // the exit code says it
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	})
+	select {
+	case <-ready:
+	case <-p.ended:
+		t.Fatalf("the node at %s ended with %d", addr, p.cmd.ProcessState.ExitCode())
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the node at %s is not ready after 30 s", addr)
+	}
+	return p
+}
+
+// drain sends SIGTERM and gives the exit code.
+func (p *process) drain(t *testing.T) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatal("it does not end")
+		return -1
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never happens: %s", what)
+		}
+	}
+}

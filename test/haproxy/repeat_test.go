@@ -1,0 +1,143 @@
+package haproxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// pretend is a server that is ready and answers the rest in its own way.
+func pretend(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/", answer)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+// One node of three refuses or drops everything. What may be repeated always
+// succeeds; what may not is sent to one node and to no other.
+func TestOnlyWhatCannotHappenTwiceIsRepeated(t *testing.T) {
+	t.Parallel()
+	tool(t, "haproxy")
+	bad := map[string]http.HandlerFunc{
+		"it refuses": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"it dies":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, // no answer
+	}
+	requests := []struct {
+		name, method, key string
+		repeated          bool
+	}{
+		{"a read", http.MethodGet, "", true},
+		{"a start with a key", http.MethodPost, "k", true},
+		{"a start without a key", http.MethodPost, "", false},
+		{"a deletion", http.MethodDelete, "", false},
+	}
+	for name, answer := range bad {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var attempts atomic.Int64
+			count := func(answer http.HandlerFunc) http.HandlerFunc {
+				return func(w http.ResponseWriter, r *http.Request) { attempts.Add(1); answer(w, r) }
+			}
+			good := count(func(http.ResponseWriter, *http.Request) {})
+			p := balance(t, [3]string{pretend(t, good), pretend(t, good), pretend(t, count(answer))})
+			p.up(t, 3)
+			for _, r := range requests { // one after the other: they share the counter
+				failed, repeated := 0, 0
+				for range 12 {
+					attempts.Store(0)
+					if got := p.once(t, r.method, r.key); got != http.StatusOK {
+						failed++
+					}
+					if attempts.Load() > 1 {
+						repeated++
+					}
+				}
+				if r.repeated && (failed > 0 || repeated == 0) || !r.repeated && (failed == 0 || repeated > 0) {
+					t.Errorf("%s: of 12, %d failed and %d were repeated", r.name, failed, repeated)
+				}
+			}
+		})
+	}
+}
+
+// once sends a request on a connection of its own, since a connection tends to
+// stay with its node. The status is 0 when there is no answer.
+func (p *proxy) once(t *testing.T, method, key string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.api+"/api/v1/x", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
+	t.Parallel()
+	p := balance(t, [3]string{freeAddr(t), freeAddr(t), freeAddr(t)})
+	p.up(t, 0)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.api+"/api/v1/events/x", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var problem struct {
+		Status int
+		Code   string
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&problem); err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 503 || problem.Status != 503 || problem.Code != "unavailable" ||
+		resp.Header.Get("Content-Type") != "application/problem+json" || resp.Header.Get("Retry-After") != "1" {
+		t.Errorf("it answers %s %v %+v", resp.Status, resp.Header, problem)
+	}
+	if got := status(t, p.operations+"/healthz"); got != 503 {
+		t.Errorf("healthz: %d", got)
+	}
+}
+
+func TestMetricsOfTheNodesStayInside(t *testing.T) {
+	t.Parallel()
+	node := pretend(t, func(http.ResponseWriter, *http.Request) {})
+	p := balance(t, [3]string{node, node, node})
+	p.up(t, 3)
+	for path, want := range map[string]int{"/metrics": 404, "/livez": 200} {
+		if got := status(t, p.api+path); got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+}
+
+func status(t *testing.T, url string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}

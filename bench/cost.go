@@ -16,14 +16,16 @@ import (
 // cost is what has been spent so far; two of them make a measurement.
 type cost struct {
 	at                  time.Time
-	cpu                 time.Duration // user and system, all processes
+	own                 time.Duration // user and system, of this process: nodes and callers
+	cpu                 time.Duration // of all processes
 	mallocs, allocBytes uint64        // of this process: nodes and callers
 	requests, bytes     float64       // at etcd's gRPC door
 	proposals           float64
 }
 
 func (s *system) spent(ctx context.Context) cost {
-	c := cost{at: time.Now(), cpu: ownTime()}
+	c := cost{at: time.Now(), own: ownTime()}
+	c.cpu = c.own
 	for _, pid := range s.pids {
 		c.cpu += processTime(pid)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,7 @@ func serveEtcd(args []string) error {
 	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{*peer}, []url.URL{*peer}
 	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "5m"
 	c.QuotaBackendBytes = 8 << 30
+	c.EnablePprof = true // /debug/pprof/ on the client address: to see where the time goes below us
 	c.EnableGRPCGateway = false
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	server, err := embed.StartEtcd(c)
@@ -113,6 +115,8 @@ func startEtcd(ctx context.Context, members int, dir string) (e *etcdCluster, er
 	for i := range members {
 		cmd := exec.Command(self, serveCommand, filepath.Join(e.dir, names[i]), names[i], e.endpoints[i], peers[i], strings.Join(cluster, ","))
 		cmd.Stderr = os.Stderr
+		// What is tried out on the nodes is not to change etcd.
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GO") })
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			return nil, errors.Join(err, e.stop())

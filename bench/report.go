@@ -35,6 +35,7 @@ type point struct {
 	P99         float64 `json:"p99Ms"`
 	P999        float64 `json:"p999Ms"`
 	CPU         float64 `json:"cpuMs"`        // of all processes
+	CPUNodes    float64 `json:"cpuNodesMs"`   // of it, nodes and callers; the rest is etcd's
 	Requests    float64 `json:"etcdRequests"` // through etcd's gRPC door
 	Bytes       float64 `json:"etcdBytes"`    // to and from clients
 	Proposals   float64 `json:"proposals"`    // entries of the raft log
@@ -67,10 +68,10 @@ func (r *report) table(w io.Writer) error {
 		if p.setup != of {
 			of = p.setup
 			fmt.Fprintf(tw, "\n%s\t\n", of)
-			fmt.Fprintln(tw, "what\tcallers\tper second\t× put\tp50 ms\tp99 ms\tp99.9 ms\tcpu ms\trequests\tproposals\tetcd KB\tallocs\talloc KB\t")
+			fmt.Fprintln(tw, "what\tcallers\tper second\t× put\tp50 ms\tp99 ms\tp99.9 ms\tcpu ms\tof nodes\trequests\tproposals\tetcd KB\tallocs\talloc KB\t")
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t\n", p.label(), p.Concurrency, p.PerSecond, p.ToPut,
-			p.P50, p.P99, p.P999, p.CPU, p.Requests, p.Proposals, p.Bytes/1024, p.Allocs, p.AllocBytes/1024)
+		fmt.Fprintf(tw, "%s\t%d\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t\n", p.label(), p.Concurrency, p.PerSecond, p.ToPut,
+			p.P50, p.P99, p.P999, p.CPU, p.CPUNodes, p.Requests, p.Proposals, p.Bytes/1024, p.Allocs, p.AllocBytes/1024)
 	}
 	if err := tw.Flush(); err != nil {
 		return err

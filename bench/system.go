@@ -213,7 +213,7 @@ func (m *meter) note(ctx context.Context, kind, name, commit string, callers int
 		n := float64(out.ops)
 		p.PerSecond = n / out.took.Seconds()
 		p.P50, p.P99, p.P999 = ms(quantile(out.lat, .5)), ms(quantile(out.lat, .99)), ms(quantile(out.lat, .999))
-		p.CPU = ms(after.cpu-before.cpu) / n
+		p.CPU, p.CPUNodes = ms(after.cpu-before.cpu)/n, ms(after.own-before.own)/n
 		p.Requests, p.Bytes, p.Proposals = (after.requests-before.requests)/n, (after.bytes-before.bytes)/n, (after.proposals-before.proposals)/n
 		p.Allocs, p.AllocBytes = float64(after.mallocs-before.mallocs)/n, float64(after.allocBytes-before.allocBytes)/n
 	}

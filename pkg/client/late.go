@@ -37,16 +37,16 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-w.done:
 		return w.result, w.err
 	case err := <-secured:
+		select {
+		case <-w.done: // it ended meanwhile: the better answer
+			return w.result, w.err
+		default:
+		}
 		if err != nil && !isUnknown(err) {
 			return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", err)
 		}
 		if err != nil {
 			break
-		}
-		select {
-		case <-w.done: // it ended meanwhile: the better answer
-			return w.result, w.err
-		default:
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -100,6 +100,9 @@ func (h *holding) secure(w *waiter) error {
 		return nil
 	default:
 	}
+	if err := h.lock(h.ctx); err != nil {
+		return err
+	}
 	h.mu.Lock()
 	base, created := h.base, w.created
 	h.mu.Unlock()
@@ -113,7 +116,7 @@ func (h *holding) secure(w *waiter) error {
 		fresh = &store.Record{Header: hd}
 	}
 	for {
-		rev, err := h.n.cfg.Store.Secure(h.ctx, h.own.Fence(), h.id, base, fresh, w.cmd)
+		rev, err := h.n.cfg.Store.Secure(h.ctx, h.owner().Fence(), h.id, base, fresh, w.cmd)
 		if err == nil {
 			h.mu.Lock()
 			w.created = rev

@@ -2,10 +2,10 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench compose-test ci
+.PHONY: help build image test race lint fmt generate bench deploy-test compose-test ci chaos chaos-long mutants
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the binary ./weft
 	CGO_ENABLED=0 go build -o weft ./cmd/node
@@ -31,8 +31,20 @@ generate: ## Write the generated files again
 bench: ## Run each benchmark once
 	@bash .ci/run bench
 
+deploy-test: ## Test alerts, dashboards, runbooks and docker-compose.yml (installs Prometheus and HAProxy on Debian)
+	@bash .ci/run deploy
+
 compose-test: ## Run docker-compose.yml and break things in it (needs Docker, HAProxy, Prometheus, busybox)
 	@bash .ci/run compose
+
+chaos: ## Try to break the guarantees for 10 minutes (SEED=n)
+	@bash .ci/run chaos
+
+chaos-long: ## The same for two hours
+	@bash .ci/run chaos-long
+
+mutants: ## Take away each compare of the store, and see which test fails
+	@bash .ci/run mutants
 
 ci: ## Everything that a change must pass
 	@bash .ci/run

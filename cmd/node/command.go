@@ -48,7 +48,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
-	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout))
+	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newFsck(stdout, stderr, environ))
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }

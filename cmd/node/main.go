@@ -18,9 +18,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 )
 
 func main() {
+	// Dates in scripts must not depend on the machine that happens to run them.
+	time.Local = time.UTC
 	if err := newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "weft:", err)
 		os.Exit(1)

@@ -133,8 +133,8 @@ func checkFile(fs *pflag.FlagSet, name string, raw map[string]any) (map[string]*
 	return values, errors.Join(errs...)
 }
 
-// commandFlags are cobra's own and no settings.
-var commandFlags = []string{"help", "version"}
+// commandFlags are those of commands, and no settings.
+var commandFlags = []string{"help", "version", jsonFlag}
 
 func scalar(v any) (string, error) {
 	switch v := v.(type) {

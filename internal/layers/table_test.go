@@ -16,8 +16,11 @@ var table = map[string]place{
 	"test/conformance": {floor: 7},
 	"test/compose":     {floor: 7},
 	"test/haproxy":     {floor: 7},
+	"test/chaos":       {floor: 7},
+	"test/mutants":     {floor: 7},
 	"bench":            {floor: 7},
 	"internal/layers":  {floor: 7},
+	"examples/embed":   {floor: 7},
 
 	"pkg/node": {floor: 6},
 

@@ -105,7 +105,7 @@ func (h *holding) under(b *begun, own ownership, loaded *store.Loaded, a along) 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	lock, ok := own.(owned)
-	if h.ended || !ok || !b.standing.Covers(lock.Lock) || loaded.Record != nil {
+	if h.over || !ok || !b.standing.Covers(lock.Lock) || loaded.Record != nil {
 		return fmt.Errorf("instance %s: what it was begun with is over: %w", h.id, store.ErrFenced)
 	}
 	if a.definition != "" && loaded.Head != a.head {

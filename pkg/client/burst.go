@@ -104,7 +104,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 			return err
 		}
 		if x.goOn {
-			x.h.giveBack(work.hands[i+1:])
+			x.h.giveBack(work.hands[i+1:], work.hands[:i+1]...)
 			work.hands = work.hands[:i+1]
 			return nil
 		}

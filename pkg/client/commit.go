@@ -44,6 +44,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 // commitBurst makes a burst durable and answers those who wait for it.
 func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
 	if len(x.consumed) == 0 { // every command in hand found its bookmark gone
+		h.giveBack(nil) // a twin that comes from now on is looked at anew
 		h.serve(x, h.base)
 		return batch{mail: nil, more: work.more}, false, nil
 	}
@@ -64,12 +65,21 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		}
 	}
 	if err == nil {
+		// The answers too: late durability must not find a command that took effect
+		// and still waits, or it takes effect again.
 		h.settle(c, done)
+		after := &c.After
+		if c.Delete {
+			after = nil
+		}
+		h.serve(x, after)
+	}
+	if errors.Is(err, store.ErrStale) {
+		h.stale(work.hands)
 	}
 	<-h.writing
 	switch {
 	case errors.Is(err, store.ErrStale):
-		h.stale(work.hands)
 		return batch{}, true, nil
 	case errors.Is(err, store.ErrConflict):
 		return h.conflict(ctx, work)
@@ -82,11 +92,6 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 	if done.Waits {
 		h.n.cfg.Hint([]string{h.id}, false)
 	}
-	after := &c.After
-	if c.Delete {
-		after = nil
-	}
-	h.serve(x, after)
 	return h.more(ctx, x, c, done, work)
 }
 

@@ -92,7 +92,7 @@ type holding struct {
 	burst  *engine.Burst // guarded by mu; nil between bursts
 	ctx    context.Context
 	stop   context.CancelCauseFunc // guarded by mu
-	ended  bool                    // guarded by mu; own is given back
+	over   bool                    // guarded by mu; own is given back
 }
 
 func newHolding(n *Node, id string) *holding {
@@ -151,15 +151,15 @@ func (h *holding) refuseStale(head int64) {
 }
 
 // giveBack puts commands that were taken, and not applied, in front of the
-// inbox again.
-func (h *holding) giveBack(hands []*waiter) {
+// inbox again; active are those that the burst goes on with.
+func (h *holding) giveBack(hands []*waiter, active ...*waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range hands {
 		w.taken = false
 	}
 	h.inbox = append(slices.Clone(hands), h.inbox...)
-	h.active = nil
+	h.active = active
 }
 
 func (h *holding) interrupt() {
@@ -317,7 +317,7 @@ func (h *holding) end(err error) {
 	n.forget(h)
 	h.stop(nil)
 	h.mu.Lock()
-	h.ended = true
+	h.over = true
 	own := h.own
 	h.mu.Unlock()
 	switch {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -28,8 +29,7 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	}
 	secured := make(chan error, 1)
 	if !h.n.attach(func() { secured <- h.secure(w) }) {
-		<-w.done
-		return w.result, w.err
+		return h.ended(w) // no holding is left, so this one has answered everybody
 	}
 	grace := time.NewTimer(secureTimeout)
 	defer grace.Stop()
@@ -41,6 +41,14 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 		case <-w.done: // it ended meanwhile: the better answer
 			return w.result, w.err
 		default:
+		}
+		if errors.Is(err, errNoInstance) {
+			select {
+			case <-w.done: // its burst says what there is to say
+				return w.result, w.err
+			case <-grace.C:
+			}
+			break
 		}
 		if err != nil && !isUnknown(err) {
 			return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", err)
@@ -54,6 +62,17 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-grace.C:
 	}
 	return Result{}, unknown("instance "+h.id+" could not be made durable in time", ctx.Err())
+}
+
+// ended gives the answer of a holding that is over, or will be at once.
+func (h *holding) ended(w *waiter) (Result, error) {
+	<-h.done
+	select {
+	case <-w.done:
+		return w.result, w.err
+	default:
+		return Result{}, unknown("instance "+h.id+" was given up", h.err)
+	}
 }
 
 const secureTimeout = 5 * time.Second
@@ -70,7 +89,8 @@ func (n *Node) attach(f func()) bool {
 	return true
 }
 
-// takeBack removes a command that no burst has taken yet.
+// takeBack removes a command that no burst has taken yet. Others may wait for it
+// too, with the same key: their call is as busy.
 func (h *holding) takeBack(w *waiter) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,6 +100,7 @@ func (h *holding) takeBack(w *waiter) bool {
 	for i, x := range h.inbox {
 		if x == w {
 			h.inbox = append(h.inbox[:i:i], h.inbox[i+1:]...)
+			w.finish(Result{}, ErrBusy)
 			return true
 		}
 	}
@@ -108,6 +129,9 @@ func (h *holding) secure(w *waiter) error {
 	h.mu.Unlock()
 	if created > 0 {
 		return nil
+	}
+	if base == nil && w.cmd.Start == nil {
+		return errNoInstance
 	}
 	var fresh *store.Record
 	if base == nil {
@@ -140,6 +164,10 @@ func (h *holding) secure(w *waiter) error {
 		}
 	}
 }
+
+// errNoInstance: there is no instance that a command could be kept for, and the
+// command makes none.
+var errNoInstance = errors.New("there is no such instance")
 
 const secureRetry = 100 * time.Millisecond
 

@@ -57,7 +57,11 @@ func (n *Node) build(ctx context.Context) error {
 	if err := store.CheckFormat(ctx); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All(), Log: n.log})
+	registry, err := n.cfg.registry()
+	if err != nil {
+		return err
+	}
+	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Log: n.log})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -46,6 +47,13 @@ type Config struct {
 	SessionTTL   time.Duration // default 10 s
 	Coordination string        // "distributed" (default) or "local": alone, without locks in etcd
 	Definitions  string        // directory of definitions that are published at start; default: none
+
+	// Activities adds activity types of the program's own to the built-in ones; see
+	// [engine.RegisterFunc]. Every node of the cluster needs the same.
+	Activities func(*engine.Registry) error
+	// Workflows are definitions built in Go. At start those are published whose
+	// content never was; one that is not valid ends the start.
+	Workflows []*workflow.Definition
 
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 

@@ -6,6 +6,10 @@
 //	if err != nil { … }
 //	err = n.Run(ctx) // until ctx ends; then drained and stopped
 //
+// A program may embed a node with activities and workflows of its own
+// ([Config].Activities, [Config].Workflows) and start instances without HTTP
+// ([Node.Execute]); examples/embed is one.
+//
 // Guaranteed: [New] returns a node that is ready to run or an error, and after
 // an error nothing of it is left. After [Node.Run] or [Node.Stop] no goroutine,
 // listener, lease or lock of the node is left, and it took no longer than the

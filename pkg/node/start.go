@@ -47,6 +47,9 @@ func (n *Node) start(ctx context.Context) error {
 	if err := n.loadDefinitions(ctx); err != nil {
 		return err
 	}
+	if err := n.publishWorkflows(ctx); err != nil {
+		return err
+	}
 	n.loaded.Store(true)
 	return n.Ready()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster"
@@ -31,21 +32,47 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 		pass = r.passShardLocked(pass)
 	}
 	seen, swept := int64(-1), time.Time{}
-	return r.loop(ctx, "bookmark queue", queueLook, nil, func(ctx context.Context) (bool, error) {
-		revision := r.cfg.Catalog.Revision()
-		if r.suspended() || revision == seen && time.Since(swept) < queueSweep {
-			return false, nil
+	// A node can vanish between the commit that created a bookmark and its claim of
+	// the item that the commit met: nothing but a sweep tells of that.
+	var vanished atomic.Bool
+	wake := make(chan struct{}, 1)
+	sub := r.cfg.Session.Subscribe()
+	defer sub.Close()
+	follow := func(ctx context.Context) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-sub.C():
+				if len(sub.Vanished()) > 0 {
+					vanished.Store(true)
+					signal(wake)
+				}
+			}
 		}
-		seen, swept = revision, time.Now()
-		var errs []error
-		depth, oldest := 0, time.Duration(0)
-		for _, shard := range etcdstore.QueueShards {
-			n, age, err := pass(ctx, string(shard))
-			depth, oldest = depth+n, max(oldest, age)
-			errs = append(errs, err) // one bad shard never stops a pass
-		}
-		r.cfg.Metrics.SetQueue(depth, oldest)
-		return false, errors.Join(errs...)
+	}
+	return r.both(ctx, follow, func(ctx context.Context) error {
+		return r.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
+			revision := r.cfg.Catalog.Revision()
+			if r.suspended() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
+				return false, nil
+			}
+			vanished.Store(false)
+			seen, swept = revision, time.Now()
+			var errs []error
+			depth, oldest := 0, time.Duration(0)
+			for _, shard := range etcdstore.QueueShards {
+				n, age, err := pass(ctx, string(shard))
+				depth, oldest = depth+n, max(oldest, age)
+				errs = append(errs, err) // one bad shard never stops a pass
+			}
+			r.cfg.Metrics.SetQueue(depth, oldest)
+			err := errors.Join(errs...)
+			if err != nil {
+				seen = -1 // all of it again
+			}
+			return false, err
+		})
 	})
 }
 

@@ -46,14 +46,14 @@ func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
 		items = page.Items
 		return err == nil && len(items) >= 4
 	})
-	seconds := map[int64]int{}
+	// An occurrence may fire late, so two may start in one second; but there are
+	// no more than seconds.
+	first, last := items[0].CreatedAt, items[0].CreatedAt
 	for _, in := range items {
-		seconds[in.CreatedAt.Unix()]++
+		first, last = minTime(first, in.CreatedAt), maxTime(last, in.CreatedAt)
 	}
-	for s, n := range seconds {
-		if n != 1 {
-			t.Errorf("%d instances in second %d", n, s)
-		}
+	if most := int(last.Sub(first)/time.Second) + 2; len(items) > most {
+		t.Errorf("%d instances between %v and %v", len(items), first, last)
 	}
 }
 
@@ -179,4 +179,18 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	}
 	skew.Store(0)
 	c[0].finished("d")
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

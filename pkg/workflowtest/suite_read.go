@@ -20,6 +20,7 @@ import (
 const (
 	maxTestFile = 4 << 20
 	maxNesting  = 200
+	maxNodes    = 200_000
 )
 
 // fileReader reads a test file and collects its problems.
@@ -27,6 +28,7 @@ type fileReader struct {
 	file     string
 	src      []byte
 	problems workflow.Problems
+	nodes    int // visited so far, those of aliases each time
 }
 
 func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
@@ -62,8 +64,8 @@ func (r *fileReader) parse() *yaml.Node {
 
 // expand replaces aliases by what they name.
 func (r *fileReader) expand(n *yaml.Node, depth int) *yaml.Node {
-	if depth > maxNesting {
-		r.problem(n, "lists and mappings may be nested up to %d deep", maxNesting)
+	if r.nodes++; depth > maxNesting || r.nodes > maxNodes {
+		r.problem(n, "lists and mappings may be nested up to %d deep, and have up to %d parts, those that aliases repeat included", maxNesting, maxNodes)
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 	}
 	if n.Kind == yaml.AliasNode {

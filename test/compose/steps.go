@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,7 +80,7 @@ func hardened(ctx context.Context, c *cluster) error {
 }
 
 func examples(ctx context.Context, c *cluster) error {
-	got, err := c.must(ctx, 200, "POST", "/api/v1/definitions/hello/execute", `{"input": {"name": "Ada"}}`)
+	got, err := c.must(ctx, "POST", "/api/v1/definitions/hello/execute", `{"input": {"name": "Ada"}}`)
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func examples(ctx context.Context, c *cluster) error {
 
 // ask starts a leave request, which then waits.
 func (c *cluster) ask(ctx context.Context, id string) error {
-	got, err := c.must(ctx, 200, "POST", "/api/v1/definitions/leave-request/execute",
+	got, err := c.must(ctx, "POST", "/api/v1/definitions/leave-request/execute",
 		fmt.Sprintf(`{"instanceId": %[1]q, "correlationId": %[1]q, "input": {"who": "Ada", "days": 10}}`, id))
 	if err == nil && got["subStatus"] != "Suspended" {
 		err = fmt.Errorf("leave-request: %v", got)
@@ -124,7 +123,7 @@ func (c *cluster) grant(ctx context.Context, id string) error {
 		return err
 	}
 	return eventually(ctx, patience, func() error {
-		got, err := c.must(ctx, 200, "GET", "/api/v1/instances/"+id, "")
+		got, err := c.must(ctx, "GET", "/api/v1/instances/"+id, "")
 		if err == nil && got["subStatus"] != "Finished" {
 			err = fmt.Errorf("leave-request %s is %v", id, got["subStatus"])
 		}
@@ -156,154 +155,12 @@ func scraped(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-func drain(ctx context.Context, c *cluster) error {
-	c.load = startLoad(ctx, c)
-	c.load.during("drain")
-	if err := pause(ctx, 2*time.Second); err != nil {
-		return err
-	}
-	if _, err := c.run(ctx, "stop", "node-1"); err != nil {
-		return err
-	}
-	code, err := c.inspect(ctx, "node-1", "{{.State.ExitCode}} {{.State.OOMKilled}}")
-	if err != nil || code != "0 false" {
-		return fmt.Errorf("the drained node ended with %s, %w", code, err)
-	}
-	if err := c.liveNodes(ctx, 2, ttl); err != nil {
-		return err
-	}
-	if _, err := c.run(ctx, "start", "node-1"); err != nil {
-		return err
-	}
-	if err := errors.Join(c.healthy(ctx, "node-1", 30*time.Second), c.liveNodes(ctx, 3, ttl)); err != nil {
-		return err
-	}
-	repeated, last, err := c.load.report("drain")
-	if err == nil && repeated > 0 {
-		err = fmt.Errorf("%d requests failed during the drain; the last: %s", repeated, last)
-	}
-	return err
-}
-
-func kill(ctx context.Context, c *cluster) error {
-	if err := c.ask(ctx, "survives-kill"); err != nil {
-		return err
-	}
-	c.load.during("kill")
-	id, err := c.container(ctx, "node-2")
-	if err != nil {
-		return err
-	}
-	if _, err := docker(ctx, "kill", id); err != nil {
-		return err
-	}
-	if err := c.grant(ctx, "survives-kill"); err != nil {
-		return err
-	}
-	if err := c.liveNodes(ctx, 2, ttl+3*time.Second); err != nil {
-		return err
-	}
-	err = eventually(ctx, 40*time.Second, func() error {
-		_, err := c.query(ctx, `ALERTS{alertname="WeftNodeMissing",instance="node-2:8080"}`)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := docker(ctx, "start", id); err != nil {
-		return err
-	}
-	if err := errors.Join(c.healthy(ctx, "node-2", 30*time.Second), c.liveNodes(ctx, 3, ttl)); err != nil {
-		return err
-	}
-	_, _, err = c.load.report("kill")
-	return err
-}
-
-func cut(ctx context.Context, c *cluster) error {
-	if err := c.ask(ctx, "survives-cut"); err != nil {
-		return err
-	}
-	c.load.during("cut")
-	id, err := c.container(ctx, "node-3")
-	if err != nil {
-		return err
-	}
-	if _, err := docker(ctx, "network", "disconnect", c.network(), id); err != nil {
-		return err
-	}
-	if err := errors.Join(c.grant(ctx, "survives-cut"), c.liveNodes(ctx, 2, ttl+3*time.Second)); err != nil {
-		return err
-	}
-	if err := pause(ctx, 3*time.Second); err != nil {
-		return err
-	}
-	if _, err := docker(ctx, "network", "connect", "--alias", "node-3", c.network(), id); err != nil {
-		return err
-	}
-	if err := errors.Join(c.healthy(ctx, "node-3", time.Minute), c.liveNodes(ctx, 3, 30*time.Second)); err != nil {
-		return err
-	}
-	restarts, err := c.inspect(ctx, "node-3", "{{.RestartCount}}")
-	if err != nil || restarts != "0" {
-		return fmt.Errorf("the node restarted %s times instead of joining again, %w", restarts, err)
-	}
-	_, _, err = c.load.report("cut")
-	return err
-}
-
-func leader(ctx context.Context, c *cluster) error {
-	c.load.during("leader")
-	name, err := c.leader(ctx)
-	if err != nil {
-		return err
-	}
-	c.say("  %s leads", name)
-	if _, err := c.run(ctx, "restart", name); err != nil {
-		return err
-	}
-	if err := errors.Join(c.healthy(ctx, name, time.Minute), c.ask(ctx, "after-leader"), c.grant(ctx, "after-leader")); err != nil {
-		return err
-	}
-	_, _, err = c.load.report("leader")
-	return err
-}
-
-// leader is the etcd member that leads.
-func (c *cluster) leader(ctx context.Context) (string, error) {
-	for _, name := range []string{"etcd-1", "etcd-2", "etcd-3"} {
-		id, err := c.container(ctx, name)
-		if err != nil {
-			return "", err
-		}
-		out, err := docker(ctx, "exec", id, "etcdctl", "endpoint", "status", "--write-out=json")
-		if err != nil {
-			return "", err
-		}
-		var status []struct {
-			Status struct {
-				Header struct {
-					MemberID uint64 `json:"member_id"`
-				}
-				Leader uint64
-			}
-		}
-		if err := json.Unmarshal([]byte(out), &status); err != nil {
-			return "", err
-		}
-		if len(status) == 1 && status[0].Status.Leader == status[0].Status.Header.MemberID {
-			return name, nil
-		}
-	}
-	return "", errors.New("no etcd member leads")
-}
-
 // consistent compares what clients were told with what the cluster has.
 func consistent(ctx context.Context, c *cluster) error {
 	c.load.stop()
 	counted := 0
 	for cursor := ""; ; {
-		page, err := c.must(ctx, 200, "GET", "/api/v1/instances?definitionId=hello&subStatus=Finished&limit=100&cursor="+cursor, "")
+		page, err := c.must(ctx, "GET", "/api/v1/instances?definitionId=hello&subStatus=Finished&limit=100&cursor="+cursor, "")
 		if err != nil {
 			return err
 		}
@@ -318,7 +175,7 @@ func consistent(ctx context.Context, c *cluster) error {
 	if want := c.load.total() + 1; counted != want { // one was run by hand
 		return fmt.Errorf("%d instances of hello finished, and %d were answered", counted, want)
 	}
-	journal, err := c.must(ctx, 200, "GET", "/api/v1/instances/survives-kill/journal", "")
+	journal, err := c.must(ctx, "GET", "/api/v1/instances/survives-kill/journal", "")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,10 +182,9 @@ func (m *member) stop(t *testing.T) {
 
 // process is a node that runs as the program.
 type process struct {
-	cmd    *exec.Cmd
-	lines  syncBuffer    // what it wrote on standard output
-	ended  chan struct{} // closed when it has ended and its exit code is known
-	paused bool
+	cmd   *exec.Cmd
+	lines syncBuffer    // what it wrote on standard output
+	ended chan struct{} // closed when it has ended and its exit code is known
 }
 
 // launch starts the program as a node and waits until it is ready. It may be
@@ -270,6 +270,31 @@ func (m *member) signal(t *testing.T, s syscall.Signal) {
 	if err := m.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatalf("signal %v to %s: %v", s, m.id, err)
 	}
+	if s == syscall.SIGSTOP {
+		// The signal is sent when the call returns, not obeyed: a thread that runs
+		// on the other core can still finish a burst.
+		eventually(t, 10*time.Second, m.id+" stands still", m.stands)
+	}
+}
+
+// stands reports whether every thread of the process is stopped.
+func (m *member) stands() bool {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", m.process.cmd.Process.Pid))
+	if err != nil || len(stats) == 0 {
+		return false
+	}
+	for _, name := range stats {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return false
+		}
+		// pid (command) state …; the command may hold anything but ends with ).
+		rest := string(raw[bytes.LastIndexByte(raw, ')')+1:])
+		if state := strings.Fields(rest); len(state) == 0 || state[0] != "T" {
+			return false
+		}
+	}
+	return true
 }
 
 // kill ends the process as a power cut does.
@@ -278,6 +303,36 @@ func (m *member) kill(t *testing.T) {
 	m.gone = true
 	m.signal(t, syscall.SIGKILL)
 	<-m.process.ended
+}
+
+// pause stops the process where it is, and returns when each of its threads
+// stands still: the signal alone takes effect some time later.
+func (m *member) pause(t *testing.T) {
+	t.Helper()
+	m.signal(t, syscall.SIGSTOP)
+	eventually(t, 10*time.Second, m.id+" stands still", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", m.process.cmd.Process.Pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("the threads of %s: %v, %v", m.id, threads, err)
+		}
+		for _, thread := range threads {
+			stat, err := os.ReadFile(thread)
+			if err != nil {
+				return false
+			}
+			// pid (name) state …
+			if _, after, ok := strings.Cut(string(stat), ") "); !ok || !strings.HasPrefix(after, "T") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// proceed lets a stopped process go on.
+func (m *member) proceed(t *testing.T) {
+	t.Helper()
+	m.signal(t, syscall.SIGCONT)
 }
 
 // exit waits for the end of the process and gives its exit code.

@@ -107,7 +107,7 @@ func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&problem); err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != 503 || problem.Status != 503 || problem.Code != "unavailable" ||
+	if resp.StatusCode != http.StatusServiceUnavailable || problem.Status != 503 || problem.Code != "unavailable" ||
 		resp.Header.Get("Content-Type") != "application/problem+json" || resp.Header.Get("Retry-After") != "1" {
 		t.Errorf("it answers %s %v %+v", resp.Status, resp.Header, problem)
 	}

@@ -1,0 +1,97 @@
+package etcdstore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// sound is a world that has one of everything.
+func sound(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	due := w.now.Add(time.Hour)
+	b := w.bookmark("i", "b", "approved")
+	timed := w.bookmark("i", "t", "late")
+	timed.DueAt = &due
+	h := w.header("i")
+	h.CorrelationID = "c"
+	h.Bookmarks = []workflow.Bookmark{b, timed}
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
+	w.ok(err)
+	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
+	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
+	if w.ok(err); out != Created {
+		t.Fatal(out)
+	}
+	st := event("nothing")
+	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
+	w.ok(err)
+	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now, ExpiresAt: due}, look)
+	if w.ok(err); !queued {
+		t.Fatal("not queued")
+	}
+	return w
+}
+
+func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
+	t.Parallel()
+	w := sound(t)
+	check, err := w.Fsck(w.ctx())
+	w.ok(err)
+	if len(check.Findings) > 0 || check.Keys < 12 {
+		t.Errorf("%d keys, findings %+v", check.Keys, check.Findings)
+	}
+}
+
+func TestFsckFindsWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
+	for rule, spoil := range map[string]func(w *world) (del, put string){
+		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
+		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
+		"timer-missing":             func(w *world) (string, string) { return w.keys.timer(timerBookmark, "i~t", due), "" },
+		"timer-without-item": func(w *world) (string, string) {
+			return w.queueKey(&store.QueueItem{ID: "q", Stimulus: event("nothing"), Hash: hashOf("nothing")}), ""
+		},
+		"queue-item-without-timer":  func(w *world) (string, string) { return w.keys.timer(timerQueue, "q", due), "" },
+		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
+		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
+		"journal-end":               func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
+		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
+		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },
+		"instance-without-start":    func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
+		"gate-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
+		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
+		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
+		"lock-without-lease":        func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
+		"record-without-end":        func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
+		"trigger-without-definition": func(w *world) (string, string) {
+			return "", w.keys.trigger(hashOf("approved"), "order", "a")
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			w := sound(t)
+			del, put := spoil(w)
+			if del != "" {
+				_, err := w.raw.Delete(w.ctx(), del)
+				w.ok(err)
+			}
+			if put != "" {
+				_, err := w.raw.Put(w.ctx(), put, "{}")
+				w.ok(err)
+			}
+			check, err := w.Fsck(w.ctx())
+			w.ok(err)
+			for _, f := range check.Findings {
+				if f.Rule == rule {
+					return
+				}
+			}
+			t.Errorf("not found; found %+v", check.Findings)
+		})
+	}
+}

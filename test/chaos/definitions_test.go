@@ -1,0 +1,85 @@
+package chaos
+
+// definitions are what the nodes run. Each writes what it got, so that journals
+// count effects.
+var definitions = []string{`
+id: collect
+variables: {got: object}
+root:
+  - for: {start: 1, end: 5, step: 1}
+    body:
+      - event: poke
+        result: got
+      - writeLine: "token ${{ variables.got.token }}"
+  - writeLine: end
+`, `
+id: listen
+inputs: {event: string}
+variables: {got: object}
+root:
+  - for: {start: 1, end: 1000000, step: 1}
+    body:
+      - event: "${{ inputs.event }}"
+        result: got
+      - writeLine: "token ${{ variables.got.token }}"
+`, `
+id: sleeper
+root:
+  - writeLine: asleep
+  - delay: 700ms
+  - writeLine: awake
+  - delay: 300ms
+  - writeLine: up
+`, `
+id: child
+inputs: {token: string}
+root:
+  - delay: 200ms
+  - writeLine: "token ${{ inputs.token }}"
+`, `
+id: parent
+inputs: {token: string}
+root:
+  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.1"}}
+  - writeLine: one
+  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.2"}}
+  - writeLine: two
+`, `
+id: announce
+inputs: {token: string, to: string}
+root:
+  - if: ${{ inputs.to == "" }}
+    then: {publishEvent: {eventName: begin, payload: {token: "${{ inputs.token }}"}}}
+    else: {publishEvent: {eventName: poke, correlationId: "${{ inputs.to }}", payload: {token: "${{ inputs.token }}"}}}
+  - writeLine: announced
+`, triggered(1), `
+id: victim
+root:
+  - writeLine: waiting
+  - event: never
+`, `
+id: single
+options: {activation: Singleton}
+root:
+  - delay: 300ms
+  - writeLine: alone
+`, `
+id: beat
+root:
+  - {timer: 1s, trigger: true}
+  - writeLine: beat
+`}
+
+// triggered is started by an event; its versions differ in nothing that counts.
+func triggered(version int) string {
+	return `
+id: triggered
+name: version ` + string(rune('a'+version%26)) + string(rune('a'+version/26%26)) + `
+variables: {got: object}
+root:
+  - event: begin
+    trigger: true
+    result: got
+  - writeLine: "token ${{ variables.got.token }}"
+`
+}

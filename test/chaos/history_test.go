@@ -1,0 +1,349 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// history follows every change of every key, in etcd's order, and checks what
+// must hold at each revision. It is one goroutine's while it follows.
+type history struct {
+	root      string
+	instances map[string]*life
+	locks     map[string]map[string]int64 // instance → key → create revision
+	timers    map[string]timerValue       // by key
+	fired     map[string]int              // timers that became commands, by bookmark
+	singles   map[string]bool             // running instances of the definition that runs once at a time
+	beats     map[string]int              // occurrences of the schedule that were replaced, by due time
+	problems  []string
+	revision  int64
+	commits   int
+	trail     trail
+
+	mu     sync.Mutex
+	marks  map[string]bool // sentinels seen; guarded by mu
+	marked chan struct{}   // capacity 1
+}
+
+// life is all that happened to one instance id.
+type life struct {
+	definition string
+	exists     bool
+	deleted    int
+	last       store.Record
+	seq        int64
+	fence      int64
+	commands   map[string]int64 // consumed → sequence
+	lines      []string
+	tokens     map[string]int
+}
+
+type timerValue struct {
+	Instance string    `json:"instance"`
+	Bookmark string    `json:"bookmark"`
+	Due      time.Time `json:"due"`
+}
+
+// journalEntry mirrors what etcdstore writes.
+type journalEntry struct {
+	Commit   string                 `json:"commit"`
+	Seq      int64                  `json:"seq"`
+	Fence    int64                  `json:"fence"`
+	Commands []string               `json:"commands"`
+	Items    []workflow.JournalItem `json:"items"`
+}
+
+func newHistory(root string) *history {
+	return &history{root: root, instances: map[string]*life{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
+		singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}}, marked: make(chan struct{}, 1)}
+}
+
+func (h *history) problem(rule, format string, args ...any) {
+	if len(h.problems) < 200 {
+		h.problems = append(h.problems, fmt.Sprintf("%s at revision %d: %s", rule, h.revision, fmt.Sprintf(format, args...)))
+	}
+}
+
+func (h *history) of(id string) *life {
+	l := h.instances[id]
+	if l == nil {
+		l = &life{commands: map[string]int64{}, tokens: map[string]int{}}
+		h.instances[id] = l
+	}
+	return l
+}
+
+// follow reads all changes from the first one on, until ctx ends.
+func (h *history) follow(ctx context.Context, c *clientv3.Client) {
+	for resp := range c.Watch(ctx, h.root, clientv3.WithPrefix(), clientv3.WithRev(1)) {
+		if err := resp.Err(); err != nil {
+			if ctx.Err() == nil {
+				h.problem("harness", "the watch broke: %v", err)
+			}
+			return
+		}
+		events := resp.Events
+		for len(events) > 0 {
+			n := 1
+			for n < len(events) && events[n].Kv.ModRevision == events[0].Kv.ModRevision {
+				n++
+			}
+			h.step(events[0].Kv.ModRevision, events[:n])
+			events = events[n:]
+		}
+	}
+}
+
+// step is one transaction.
+func (h *history) step(revision int64, events []*clientv3.Event) {
+	h.revision = revision
+	b := &batch{mail: map[string]workflow.Command{}, journal: map[string]bool{}}
+	for _, ev := range events {
+		name := strings.TrimPrefix(string(ev.Kv.Key), h.root)
+		h.trail.note(name, ev)
+		kind, rest, _ := strings.Cut(name, "/")
+		put := ev.Type == mvccpb.PUT
+		switch kind {
+		case "lock":
+			h.lock(rest, string(ev.Kv.Key), ev, put)
+		case "journal":
+			if put {
+				h.journal(b, rest, ev)
+			}
+		case "instance":
+			h.instance(b, rest, ev, put)
+		case "timer":
+			h.timer(b, name, ev, put)
+		case "mailbox":
+			if put {
+				h.mail(b, rest, ev)
+			}
+		case "cron":
+			if !put {
+				b.crons = append(b.crons, rest)
+			}
+		case "sentinel":
+			h.mark(rest)
+		}
+	}
+	h.settle(b)
+}
+
+// batch is what one transaction did, as far as its parts belong together.
+type batch struct {
+	mail    map[string]workflow.Command // by command id
+	journal map[string]bool             // instances with an entry
+	due     []timerValue                // timers that were deleted
+	crons   []string
+	created []string // instances
+}
+
+func (h *history) lock(rest, key string, ev *clientv3.Event, put bool) {
+	parts := strings.Split(rest, "/")
+	if parts[0] != "instance" || len(parts) != 3 {
+		return
+	}
+	id := parts[1]
+	switch {
+	case !put:
+		delete(h.locks[id], key)
+		if len(h.locks[id]) == 0 {
+			delete(h.locks, id)
+		}
+	case ev.IsCreate():
+		if h.locks[id] == nil {
+			h.locks[id] = map[string]int64{}
+		}
+		h.locks[id][key] = ev.Kv.CreateRevision
+	}
+}
+
+// journal checks the chain: one entry a sequence number, by the holder of the
+// lock, fences never falling, no command twice.
+func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
+	id, number, _ := strings.Cut(rest, "/")
+	seq, _ := strconv.ParseInt(number, 10, 64)
+	var e journalEntry
+	if err := etcdstore.Decode(ev.Kv.Value, &e); err != nil {
+		h.problem("journal", "%s: %v", rest, err)
+		return
+	}
+	l := h.of(id)
+	b.journal[id] = true
+	h.commits++
+	switch {
+	case !ev.IsCreate():
+		h.problem("chain-fork", "entry %s was written again, by commit %s", rest, e.Commit)
+	case seq != l.seq+1 || e.Seq != seq:
+		h.problem("chain-gap", "%s follows entry %d", rest, l.seq)
+	}
+	if e.Fence < l.fence {
+		h.problem("fence-fell", "%s has fence %d after %d", rest, e.Fence, l.fence)
+	}
+	oldest := int64(0)
+	for _, created := range h.locks[id] {
+		if oldest == 0 || created < oldest {
+			oldest = created
+		}
+	}
+	if oldest != e.Fence {
+		h.problem("zombie-commit", "%s has fence %d while the oldest lock key is of %d", rest, e.Fence, oldest)
+	}
+	l.seq, l.fence = seq, e.Fence
+	for _, cmd := range e.Commands {
+		if was, twice := l.commands[cmd]; twice && cmd != workflow.ContinueID {
+			h.problem("command-twice", "%s consumes %s, as did entry %d", rest, cmd, was)
+		}
+		l.commands[cmd] = seq
+	}
+	for _, it := range e.Items {
+		if it.Event != "WriteLine" {
+			continue
+		}
+		l.lines = append(l.lines, it.Text)
+		if token, is := strings.CutPrefix(it.Text, "token "); is {
+			l.tokens[token]++
+		}
+	}
+}
+
+func (h *history) instance(b *batch, id string, ev *clientv3.Event, put bool) {
+	l := h.of(id)
+	if !put {
+		l.exists, l.seq, l.deleted = false, 0, l.deleted+1
+		delete(h.singles, id)
+		return
+	}
+	var r store.Record
+	if err := etcdstore.Decode(ev.Kv.Value, &r); err != nil {
+		h.problem("instance", "%s: %v", id, err)
+		return
+	}
+	if ev.IsCreate() {
+		b.created = append(b.created, id)
+		if l.deleted > 0 {
+			h.problem("resurrected", "%s was deleted and is there again", id)
+		}
+	}
+	l.definition, l.exists, l.last = r.Header.DefinitionID, true, r
+	if r.Header.DefinitionID == "single" {
+		if delete(h.singles, id); r.Header.Status == workflow.StatusRunning {
+			h.singles[id] = true
+		}
+	}
+}
+
+func (h *history) timer(b *batch, name string, ev *clientv3.Event, put bool) {
+	if !put {
+		if t := h.timers[name]; t.Bookmark != "" {
+			b.due = append(b.due, t)
+		}
+		delete(h.timers, name)
+		return
+	}
+	var t timerValue
+	if err := etcdstore.Decode(ev.Kv.Value, &t); err != nil {
+		h.problem("timer", "%s: %v", name, err)
+	}
+	h.timers[name] = t
+}
+
+func (h *history) mail(b *batch, rest string, ev *clientv3.Event) {
+	var cmd workflow.Command
+	if err := etcdstore.Decode(ev.Kv.Value, &cmd); err != nil {
+		h.problem("mail", "%s: %v", rest, err)
+	}
+	parts := strings.Split(rest, "/")
+	if l := h.of(parts[1]); ev.IsCreate() && cmd.ID != workflow.ContinueID && !strings.HasPrefix(cmd.ID, "cancel-") {
+		if seq, twice := l.commands[cmd.ID]; twice {
+			h.problem("command-back", "%s was consumed by entry %d and is in the mailbox again", rest, seq)
+		}
+	}
+	b.mail[cmd.ID] = cmd
+}
+
+// settle checks what belongs together within one transaction.
+func (h *history) settle(b *batch) {
+	if len(h.singles) > 1 {
+		h.problem("gate", "%d instances of a singleton run: %v", len(h.singles), slices.Collect(maps.Keys(h.singles)))
+	}
+	for _, id := range b.created {
+		if l := h.of(id); l.last.Seq > 1 || l.last.Seq == 1 && !b.journal[id] {
+			h.problem("created", "%s begins at %d", id, l.last.Seq)
+		}
+	}
+	for _, t := range b.due {
+		cmd, fired := b.mail["timer-"+workflow.DeriveID(t.Bookmark)]
+		if !fired {
+			continue // its bookmark was burned
+		}
+		if h.fired[t.Bookmark]++; h.fired[t.Bookmark] > 1 {
+			h.problem("timer-twice", "bookmark %s", t.Bookmark)
+		}
+		if cmd.CreatedAt.Before(t.Due.Truncate(time.Millisecond)) {
+			h.problem("timer-early", "bookmark %s, due at %v, fired at %v", t.Bookmark, t.Due, cmd.CreatedAt)
+		}
+	}
+	for _, cron := range b.crons {
+		if h.beats[cron]++; h.beats[cron] > 1 {
+			h.problem("schedule-twice", "occurrence %s", cron)
+		}
+	}
+}
+
+func (h *history) mark(name string) {
+	h.mu.Lock()
+	h.marks[name] = true
+	h.mu.Unlock()
+	select {
+	case h.marked <- struct{}{}:
+	default:
+	}
+}
+
+// catchUp waits until everything that has been written by now was seen.
+func (h *history) catchUp(ctx context.Context, c *clientv3.Client, name string) error {
+	if _, err := c.Put(ctx, h.root+"sentinel/"+name, ""); err != nil {
+		return err
+	}
+	for {
+		h.mu.Lock()
+		seen := h.marks[name]
+		h.mu.Unlock()
+		if seen {
+			return nil
+		}
+		select {
+		case <-h.marked:
+		case <-ctx.Done():
+			return fmt.Errorf("the history did not catch up: %w", ctx.Err())
+		}
+	}
+}
+
+// tokenOf gives the token that a stimulus carries.
+func tokenOf(st *workflow.Stimulus) string {
+	if st == nil {
+		return ""
+	}
+	raw, _ := json.Marshal(st.Input[workflow.EventInput])
+	var p struct {
+		Token string `json:"token"`
+	}
+	_ = json.Unmarshal(raw, &p)
+	return p.Token
+}

@@ -1,0 +1,278 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// caller is one client of the cluster; a call goes to any node.
+type caller struct {
+	w  *world
+	n  int
+	id int
+	mu sync.Mutex
+	r  *rand.Rand // guarded by mu
+}
+
+func (c *caller) draw(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.r.IntN(n)
+}
+
+func (c *caller) node() *member { return c.w.any(c.draw(members)) }
+
+// name gives a name that no other call has.
+func (c *caller) name(what string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	return fmt.Sprintf("%s-%d-%d", what, c.id, c.n)
+}
+
+// run calls until ctx ends.
+func (c *caller) run(ctx context.Context) {
+	acts := []struct {
+		weight int
+		do     func(context.Context)
+	}{
+		{30, c.newborn}, {12, c.all}, {1, c.crowd}, {12, c.keyed}, {8, c.sleeper}, {8, c.parent},
+		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {1, c.republish},
+	}
+	total := 0
+	for _, a := range acts {
+		total += a.weight
+	}
+	for ctx.Err() == nil {
+		n := c.draw(total)
+		for _, a := range acts {
+			if n -= a.weight; n < 0 {
+				a.do(context.WithoutCancel(ctx))
+				break
+			}
+		}
+	}
+}
+
+const patience = 8 * time.Second // of a caller
+
+func (c *caller) send(ctx context.Context, event, correlation, token, key string) outcome {
+	m := c.node()
+	call := call{token: token, key: key, node: m.id, from: c.w.record.now()}
+	st := workflow.EventStimulus(event, map[string]any{"token": token})
+	st.CorrelationID = correlation
+	if correlation != "" {
+		call.instance = correlation // correlations are the ids of their only instance
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	res, err := m.Send(ctx, st, keyOf(key))
+	c.w.record.sent(call, res, err)
+	return outcomeOf(err)
+}
+
+func keyOf(key string) *runtime.Key {
+	if key == "" {
+		return nil
+	}
+	return &runtime.Key{Scope: "chaos", Value: key, BodyHash: "b"}
+}
+
+// start starts an instance, dispatching it at times.
+func (c *caller) start(ctx context.Context, def, id, correlation, token, key string, input map[string]any) outcome {
+	m := c.node()
+	call := call{kind: "start", token: token, key: key, instance: id, node: m.id, from: c.w.record.now()}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req := runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: correlation, Input: input, Key: keyOf(key)}
+	var err error
+	if c.draw(4) == 0 {
+		call.accepted = true
+		_, err = m.Dispatch(ctx, req)
+	} else {
+		var res runtime.StartResult
+		res, err = m.Execute(ctx, req)
+		call.accepted = res.Accepted
+		if err == nil && res.Instance.ID != id {
+			c.w.record.violate("start-answer", "asked for instance %s, got %q", id, res.Instance.ID)
+		}
+	}
+	call.outcome, call.err = outcomeOf(err), errText(err)
+	if workflow.CodeOf(err) == workflow.CodeInstanceExists {
+		// A start without a key that came to a second try of its own: the id is
+		// taken, by whom the caller cannot know.
+		call.outcome = unknown
+	}
+	c.w.record.add(call)
+	return call.outcome
+}
+
+// newborn starts an instance while events for it are already under way.
+func (c *caller) newborn(ctx context.Context) {
+	id := c.name("collect")
+	key := ""
+	if c.draw(2) == 0 {
+		key = "start-" + id
+	}
+	var wg sync.WaitGroup
+	for range 1 + c.draw(2) {
+		if wg.Go(func() { c.start(ctx, "collect", id, id, "", key, nil) }); key == "" {
+			break // without a key the second would be another start
+		}
+	}
+	for i := range 5 {
+		token := fmt.Sprintf("%s.%d", id, i)
+		if i == 4 && c.draw(4) == 0 {
+			by := c.name("announce")
+			wg.Go(func() {
+				c.start(ctx, "announce", by, "", token, "", map[string]any{"token": token, "to": id})
+			})
+			continue
+		}
+		wg.Go(func() { c.send(ctx, "poke", id, token, "") })
+	}
+	wg.Wait()
+	c.read(ctx, id)
+}
+
+// read looks what an instance has written.
+func (c *caller) read(ctx context.Context, id string) {
+	rd := read{instance: id, from: c.w.record.now()}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	page, err := c.node().Journal(ctx, id, "", 500)
+	if err != nil {
+		return
+	}
+	for _, it := range page.Items {
+		if it.Event == "WriteLine" {
+			rd.lines = append(rd.lines, it.Text)
+		}
+	}
+	c.w.record.addRead(rd)
+}
+
+// all sends an event for several instances.
+func (c *caller) all(ctx context.Context) {
+	key := ""
+	token := c.name("all")
+	if c.draw(3) == 0 {
+		key = token
+	}
+	c.send(ctx, "all", "", token, key)
+}
+
+// crowd sends one for more than fit into one transaction.
+func (c *caller) crowd(ctx context.Context) { c.send(ctx, "crowd", "", c.name("crowd"), "") }
+
+// keyed sends each event several times, to several nodes, until one answers.
+func (c *caller) keyed(ctx context.Context) {
+	id := c.name("collect")
+	if c.start(ctx, "collect", id, id, "", "start-"+id, nil) != ok {
+		return // the end of the run sees to it
+	}
+	for i := range 5 {
+		token := fmt.Sprintf("%s.%d", id, i)
+		for range 4 {
+			var wg sync.WaitGroup
+			outcomes := make([]outcome, 1+c.draw(3))
+			for j := range outcomes {
+				wg.Go(func() { outcomes[j] = c.send(ctx, "poke", id, token, "key-"+token) })
+			}
+			wg.Wait()
+			if slices.Contains(outcomes, ok) {
+				break
+			}
+		}
+		if c.draw(3) == 0 {
+			c.read(ctx, id)
+		}
+	}
+}
+
+func (c *caller) sleeper(ctx context.Context) {
+	c.start(ctx, "sleeper", c.name("sleeper"), "", "", "", nil)
+}
+
+func (c *caller) parent(ctx context.Context) {
+	id := c.name("parent")
+	c.start(ctx, "parent", id, "", "", "", map[string]any{"token": id})
+}
+
+// single starts what may run only once at a time; the others are refused.
+func (c *caller) single(ctx context.Context) {
+	c.start(ctx, "single", c.name("single"), "", "", "", nil)
+}
+
+// trigger sends an event that starts an instance.
+func (c *caller) trigger(ctx context.Context) {
+	token, key := c.name("begin"), ""
+	n := 1
+	if c.draw(2) == 0 {
+		key, n = "key-"+token, 1+c.draw(3)
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() { c.send(ctx, "begin", "", token, key) })
+	}
+	wg.Wait()
+}
+
+// announce starts an instance that sends the event.
+func (c *caller) announce(ctx context.Context) {
+	id := c.name("announce")
+	c.start(ctx, "announce", id, "", "published-"+id, "", map[string]any{"token": "published-" + id, "to": ""})
+}
+
+// victim cancels or deletes what waits, and what is being sent to.
+func (c *caller) victim(ctx context.Context) {
+	id, def, correlation := c.name("victim"), "victim", ""
+	if c.draw(2) == 0 {
+		id = c.name("collect")
+		def, correlation = "collect", id
+	}
+	if c.start(ctx, def, id, correlation, "", "start-"+id, nil) != ok {
+		return
+	}
+	var wg sync.WaitGroup
+	if def == "collect" {
+		for i := range 3 {
+			wg.Go(func() { c.send(ctx, "poke", id, fmt.Sprintf("%s.%d", id, i), "") })
+		}
+	}
+	for range 1 + c.draw(2) {
+		kind := []string{"cancel", "delete"}[c.draw(2)]
+		wg.Go(func() { c.end(ctx, kind, id) })
+	}
+	wg.Wait()
+}
+
+func (c *caller) end(ctx context.Context, kind, id string) {
+	m := c.node()
+	call := call{kind: kind, instance: id, node: m.id, from: c.w.record.now()}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var err error
+	if kind == "cancel" {
+		call.accepted, err = m.Cancel(ctx, id)
+	} else {
+		call.accepted, err = m.Delete(ctx, id)
+	}
+	call.outcome, call.err = outcomeOf(err), errText(err)
+	c.w.record.add(call)
+}
+
+// republish publishes another version of what an event starts.
+func (c *caller) republish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, _ = c.node().catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(triggered(c.draw(600))), Publish: true})
+}

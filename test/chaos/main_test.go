@@ -1,0 +1,51 @@
+package chaos
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+// options are how a run was asked for.
+var options struct {
+	seed     uint64
+	duration time.Duration
+	rounds   int
+	report   string
+	workers  int
+	only     bool
+}
+
+func TestMain(m *testing.M) {
+	flag.Uint64Var(&options.seed, "chaos.seed", 0, "seed of the first round (default: WEFT_CHAOS_SEED, or 1)")
+	flag.DurationVar(&options.duration, "chaos.duration", 12*time.Second, "load of one round")
+	flag.IntVar(&options.rounds, "chaos.rounds", 1, "rounds, each with the next seed and an etcd of its own")
+	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
+	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")
+	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
+	flag.Parse()
+	if options.seed == 0 {
+		fromEnv, err := strconv.ParseUint(cmp.Or(os.Getenv("WEFT_CHAOS_SEED"), "1"), 10, 64)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "WEFT_CHAOS_SEED:", err)
+			os.Exit(1)
+		}
+		options.seed = fromEnv
+	}
+	code := clustertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines left:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}

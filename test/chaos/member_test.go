@@ -1,0 +1,161 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// ttl of the nodes' sessions: the shortest that etcd grants.
+const ttl = cluster.MinTTL
+
+// member is one node without HTTP, wired as pkg/node does it, whose way to etcd
+// can be spoiled and cut.
+type member struct {
+	*runtime.Runtime
+	id       string
+	store    *etcdstore.Store
+	catalog  *catalog.Catalog
+	session  *cluster.Session
+	bursts   *client.Node
+	registry *prometheus.Registry
+	faults   *clustertest.Faults
+	clients  []*clientv3.Client
+	proxy    *clustertest.Proxy // all of the node's connections to etcd
+	dead     atomic.Bool
+	stop     context.CancelFunc
+	done     chan error
+	parts    int
+}
+
+// newMember starts a node; faults spoil nothing before it is ready.
+func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uint64) (*member, error) {
+	m := &member{id: id, registry: prometheus.NewRegistry(), faults: clustertest.NewFaults(seed)}
+	log := w.log.With("node", id)
+	m.proxy = w.etcd.Proxy(tb)
+	kv, lease := m.proxy.Client(tb), m.proxy.Client(tb)
+	m.clients = []*clientv3.Client{kv, lease}
+	kv.KV = &observed{KV: kv.KV, c: &w.coverage}
+	m.faults.Wrap(kv)
+	if w.weaken != nil {
+		w.weaken(kv)
+	}
+	kv.KV = &mortalKV{KV: kv.KV, dead: &m.dead}
+	kv.Watcher = &fickle{Watcher: kv.Watcher, w: w}
+	lease.Lease = &mortalLease{Lease: lease.Lease, dead: &m.dead}
+	collectors, err := metrics.New(m.registry)
+	if err != nil {
+		return nil, err
+	}
+	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: ttl, Logger: log, Metrics: collectors})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.build(w, kv, log, collectors); err != nil {
+		return nil, errors.Join(err, m.session.Close(ctx))
+	}
+	m.run()
+	select {
+	case <-m.catalog.Loaded():
+	case <-ctx.Done():
+		m.kill()
+		return nil, ctx.Err()
+	}
+	w.spoil(m.faults)
+	return m, nil
+}
+
+func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collectors *metrics.Metrics) (err error) {
+	if m.store, err = etcdstore.New(etcdstore.Config{Client: kv, Root: cluster.Root(w.name), Log: log, Metrics: collectors}); err != nil {
+		return err
+	}
+	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: activities.Default(), Evaluators: expression.All(), Log: log}); err != nil {
+		return err
+	}
+	work := runtime.NewWork()
+	head := m.catalog.HeadIn(context.Background())
+	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Log: log, Metrics: collectors, LateAfter: lateAfter,
+		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
+			p, _, err := m.catalog.Program(ctx, def, version)
+			return p, err
+		},
+		Env: func() engine.Env {
+			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head, Log: log}
+		},
+		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
+			return runtime.Gate(ctx, m.catalog, st)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	locks := m.session.Locks()
+	m.Runtime, err = runtime.New(runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
+		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16,
+		Client: func(id string) client.Client {
+			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
+		}})
+	return err
+}
+
+// lateAfter is short, so that late durability happens.
+const lateAfter = 150 * time.Millisecond
+
+func (m *member) run() {
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	parts := []func(context.Context) error{m.session.Run, m.catalog.Run, m.Run}
+	m.parts, m.done = len(parts), make(chan error, len(parts))
+	for _, p := range parts {
+		go func() { m.done <- p(ctx) }()
+	}
+}
+
+// kill ends the node as a dying process does: from now on nothing of it reaches
+// etcd, its lease is left to expire.
+func (m *member) kill() {
+	m.dead.Store(true)
+	m.end()
+}
+
+// leave ends the node as a drain does.
+func (m *member) leave(ctx context.Context) {
+	m.Drain()
+	_ = m.bursts.Stop(ctx)
+	m.end()
+}
+
+func (m *member) end() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	m.stop()
+	_ = m.bursts.Stop(ended)
+	for range m.parts {
+		<-m.done
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = m.session.Close(ctx) // a dead one cannot revoke its lease
+	for _, c := range m.clients {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,145 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+type clientv3Client = clientv3.Client
+
+var prefixOnly = []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(5000)}
+
+// result is what one round found.
+type result struct {
+	Seed       uint64           `json:"seed"`
+	Events     int              `json:"events"`
+	Calls      map[string]int   `json:"calls"` // by kind and outcome
+	Commits    int              `json:"commits"`
+	Instances  int              `json:"instances"`
+	Dead       map[string]int   `json:"deadLetters"`
+	Counters   map[string]int64 `json:"counters"`
+	Violations []string         `json:"violations"`
+	Took       time.Duration    `json:"took"`
+	Healing    time.Duration    `json:"healing"`
+	Pause      time.Duration    `json:"longestPause"`
+	Invalid    string           `json:"invalid,omitempty"`
+}
+
+// starvation is a pause of the whole process after which time limits mean
+// nothing.
+const starvation = 2 * time.Second
+
+func (w *world) result(res *residue, took, healing, pause time.Duration) *result {
+	r := &result{Seed: w.seed, Calls: map[string]int{}, Commits: w.history.commits, Instances: len(w.history.instances), Dead: res.dead,
+		Counters: w.counters(), Violations: w.record.violations, Took: took, Healing: healing, Pause: pause}
+	for _, c := range w.record.calls {
+		r.Calls[c.kind+" "+string(c.outcome)]++
+		if c.kind == "event" {
+			r.Events++
+		}
+	}
+	for rule, n := range w.record.kinds {
+		if n > 5 {
+			r.Violations = append(r.Violations, fmt.Sprintf("%s: %d in all", rule, n))
+		}
+	}
+	if pause > starvation {
+		r.Invalid = fmt.Sprintf("the machine was too slow: this process stood still for %v", pause)
+	}
+	return r
+}
+
+func (r *result) String() string {
+	return fmt.Sprintf("seed %d: %d events, %d commits, %d instances; calls %v; dead letters %v; took %v, of it healing %v; longest pause %v; %d violations\n%s",
+		r.Seed, r.Events, r.Commits, r.Instances, r.Calls, r.Dead, r.Took.Round(time.Millisecond), r.Healing.Round(time.Millisecond), r.Pause.Round(time.Millisecond), len(r.Violations), describe(r.Counters))
+}
+
+// report is what all rounds found.
+type report struct {
+	Seed      uint64           `json:"seed"`
+	Machine   string           `json:"machine"`
+	Command   string           `json:"command"`
+	Events    int              `json:"events"`
+	Commits   int              `json:"commits"`
+	Counters  map[string]int64 `json:"counters"`
+	Uncovered []string         `json:"uncovered"`
+	Rounds    []*result        `json:"rounds"`
+}
+
+func (s *report) add(r *result) {
+	s.Rounds = append(s.Rounds, r)
+	s.Events += r.Events
+	s.Commits += r.Commits
+	for name, n := range r.Counters {
+		s.Counters[name] += n
+	}
+}
+
+// finish writes the report, and says whether the run counts.
+func (s *report) finish(t *testing.T) {
+	t.Helper()
+	s.Machine = fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	s.Command = strings.Join(os.Args[1:], " ")
+	s.Uncovered = uncovered(s.Counters)
+	if options.report != "" {
+		s.write(t)
+	}
+	if options.only || t.Failed() {
+		return
+	}
+	for _, r := range s.Rounds {
+		if r.Invalid != "" {
+			t.Skipf("invalid, neither passed nor failed: %s", r.Invalid)
+		}
+	}
+	if len(s.Uncovered) > 0 {
+		if options.rounds > 1 {
+			t.Errorf("nothing was proved about: %s", strings.Join(s.Uncovered, "; "))
+		} else {
+			t.Skipf("too short to count as passed; nothing was proved about: %s", strings.Join(s.Uncovered, "; "))
+		}
+	}
+}
+
+func (s *report) write(t *testing.T) {
+	t.Helper()
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(options.report, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Chaos from seed %d\n\n%s; %s.\n\n%d rounds, %d events, %d commits. Not covered: %v.\n\n```\n%s```\n\n", s.Seed, s.Machine, s.Command, len(s.Rounds), s.Events, s.Commits, s.Uncovered, describe(s.Counters))
+	fmt.Fprintf(&b, "| seed | events | commits | healing | longest pause | violations |\n|---|---|---|---|---|---|\n")
+	for _, r := range s.Rounds {
+		fmt.Fprintf(&b, "| %d | %d | %d | %v | %v | %d %s |\n", r.Seed, r.Events, r.Commits, r.Healing.Round(time.Millisecond), r.Pause.Round(time.Millisecond), len(r.Violations), r.Invalid)
+	}
+	for _, r := range s.Rounds {
+		for _, v := range r.Violations {
+			fmt.Fprintf(&b, "\n- seed %d: %s", r.Seed, v)
+		}
+	}
+	if err := os.WriteFile(strings.TrimSuffix(options.report, ".json")+".md", []byte(b.String()+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// describeCalls shows calls, one a line.
+func describeCalls(calls []call) string {
+	var b strings.Builder
+	for _, c := range slices.SortedFunc(slices.Values(calls), func(a, b call) int { return int(a.from - b.from) }) {
+		fmt.Fprintf(&b, "    %s %s at %s, %v to %v: %s %v queued=%v accepted=%v key=%q %s\n", c.kind, c.instance, c.node,
+			c.from.Round(time.Millisecond), c.to.Round(time.Millisecond), c.outcome, c.instances, c.queued, c.accepted, c.key, c.err)
+	}
+	return b.String()
+}

@@ -1,0 +1,265 @@
+package chaos
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
+
+// world is one round: an etcd, its nodes, what was asked of them and what
+// happened.
+type world struct {
+	tb     testing.TB
+	seed   uint64
+	name   string // of the cluster
+	etcd   *clustertest.Etcd
+	direct *clientv3.Client // without faults
+	store  *etcdstore.Store // without faults
+	log    *slog.Logger
+	weaken func(*clientv3.Client) // makes the store worse, to show that the checks see it
+
+	history  *history
+	record   recorder
+	coverage coverage
+	calm     atomic.Bool // no more faults
+
+	mu       sync.Mutex
+	members  []*member                       // guarded by mu
+	totals   map[string]float64              // of the metrics of nodes that ended; guarded by mu
+	tracked  map[string][]*clustertest.Armed // guarded by mu
+	armed    []*clustertest.Armed            // guarded by mu
+	starting int                             // names of nodes; guarded by mu
+}
+
+const members = 3
+
+func newWorld(tb testing.TB, seed uint64, weaken func(*clientv3.Client)) *world {
+	tb.Helper()
+	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken,
+		totals: map[string]float64{}, tracked: map[string][]*clustertest.Armed{}}
+	out := io.Discard
+	if name := os.Getenv("WEFT_CHAOS_LOG"); name != "" {
+		f, err := os.Create(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() { _ = f.Close() })
+		out = f
+	}
+	w.log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.direct = w.etcd.Client(tb)
+	var err error
+	if w.store, err = etcdstore.New(etcdstore.Config{Client: w.direct, Root: cluster.Root(w.name)}); err != nil {
+		tb.Fatal(err)
+	}
+	w.history = newHistory(cluster.Root(w.name))
+	return w
+}
+
+// start starts the nodes and publishes what they run.
+func (w *world) start(ctx context.Context) {
+	w.tb.Helper()
+	w.calm.Store(true)
+	for range members {
+		if err := w.add(ctx, ""); err != nil {
+			w.tb.Fatal(err)
+		}
+	}
+	for _, source := range definitions {
+		if _, err := w.any(0).catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(source), Publish: true}); err != nil {
+			w.tb.Fatalf("%v\n%s", err, source)
+		}
+	}
+	w.calm.Store(false)
+	w.mu.Lock()
+	nodes := append([]*member(nil), w.members...)
+	w.mu.Unlock()
+	for _, m := range nodes {
+		w.spoil(m.faults)
+	}
+}
+
+// add starts one more node; without an id it gets a new one.
+func (w *world) add(ctx context.Context, id string) error {
+	w.mu.Lock()
+	w.starting++
+	n := w.starting
+	w.mu.Unlock()
+	if id == "" {
+		id = "n" + string(rune('0'+n%10)) + string(rune('a'+n/10%26))
+	}
+	m, err := newMember(ctx, w.tb, w, id, w.seed<<16+uint64(n))
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.members = append(w.members, m)
+	return nil
+}
+
+// any is one of the live nodes.
+func (w *world) any(n int) *member {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.members[n%len(w.members)]
+}
+
+// remove takes a node out of the list that callers use.
+func (w *world) remove(m *member) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, x := range w.members {
+		if x == m {
+			w.members = append(w.members[:i:i], w.members[i+1:]...)
+			return
+		}
+	}
+}
+
+// deliver sends what was kept back, of all nodes.
+func (w *world) deliver() int {
+	w.mu.Lock()
+	nodes := append([]*member(nil), w.members...)
+	w.mu.Unlock()
+	n := 0
+	for _, m := range nodes {
+		n += m.faults.Deliver()
+	}
+	return n
+}
+
+// heal ends all faults but the late copies that are still kept back.
+func (w *world) heal() {
+	w.calm.Store(true)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.armed {
+		a.Disarm()
+	}
+}
+
+// stop ends all nodes; a drain each, so that goroutines that are left show.
+func (w *world) stop() {
+	w.mu.Lock()
+	nodes := w.members
+	w.members = nil
+	w.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for _, m := range nodes {
+		m.leave(ctx)
+		w.collect(m.registry)
+	}
+}
+
+// torment revokes leases, cuts nodes off, kills and restarts them, and delivers
+// late copies, until ctx ends.
+func (w *world) torment(ctx context.Context, r *rand.Rand) {
+	var cuts sync.WaitGroup
+	defer cuts.Wait()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		next.Reset(time.Duration(100+r.IntN(700)) * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		switch n := r.IntN(100); {
+		case n < 60:
+			w.deliver()
+		case n < 80:
+			w.revokeOne(ctx, r)
+		case n < 87:
+			m, d := w.any(r.IntN(members)), ttl/4+time.Duration(r.Int64N(int64(2*ttl)))
+			cuts.Go(func() { w.cutOff(ctx, m, d) })
+		default:
+			w.replaceOne(ctx, r)
+		}
+	}
+}
+
+// revokeOne takes the lease away under a live node.
+func (w *world) revokeOne(ctx context.Context, r *rand.Rand) {
+	m := w.any(r.IntN(members))
+	e := m.session.Epoch()
+	if e == nil {
+		return
+	}
+	if _, err := w.direct.Revoke(ctx, e.Lease); err == nil {
+		w.coverage.revoked.Add(1)
+	}
+}
+
+// cutOff stops everything between a node and etcd, both ways, for a while; then
+// what was under way arrives.
+func (w *world) cutOff(ctx context.Context, m *member, d time.Duration) {
+	m.proxy.BlackHole()
+	w.coverage.cut.Add(1)
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-ctx.Done():
+	}
+	m.proxy.Heal()
+}
+
+// replaceOne kills a node, and starts it again under its old name, which has to
+// wait for the dead one's record, or under a new one.
+func (w *world) replaceOne(ctx context.Context, r *rand.Rand) {
+	m := w.any(r.IntN(members))
+	id := m.id
+	if r.IntN(2) == 0 {
+		id = ""
+	}
+	w.remove(m)
+	m.kill()
+	w.coverage.killed.Add(1)
+	w.collect(m.registry)
+	late := context.WithoutCancel(ctx)
+	m.faults.Deliver() // what it had sent arrives after its death
+	bound, cancel := context.WithTimeout(late, 20*time.Second)
+	defer cancel()
+	if err := w.add(bound, id); err != nil {
+		w.log.Error("node not restarted", "error", err)
+		if err = w.add(bound, ""); err != nil {
+			w.record.violate("restart", "a node could not be started again: %v", err)
+			return
+		}
+	}
+	w.coverage.restarted.Add(1)
+}
+
+// pulse watches the machine: its longest pause says whether time limits mean
+// anything.
+func pulse(ctx context.Context, longest *atomic.Int64) {
+	const beat = 20 * time.Millisecond
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := time.Now()
+			longest.Store(max(longest.Load(), int64(now.Sub(last)-beat)))
+			last = now
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+func TestPromtoolAcceptsConfigurationAndRules(t *testing.T) {
+	t.Parallel()
+	promtool := tool(t, "promtool", "prometheus")
+	dir := filepath.Join(root, "deploy/prometheus")
+	run(t, dir, promtool, "check", "config", "prometheus.yml")
+	run(t, dir, promtool, "check", "rules", "--lint=all", "--lint-fatal", "alerts.yml")
+	run(t, dir, promtool, "test", "rules", "alerts_test.yml")
+}
+
+func TestHAProxyAcceptsItsConfiguration(t *testing.T) {
+	t.Parallel()
+	run(t, filepath.Join(root, "deploy/haproxy"), tool(t, "haproxy", "haproxy"), "-c", "-f", "haproxy.cfg")
+}
+
+func TestEveryAlertIsTestedAndHasARunbook(t *testing.T) {
+	t.Parallel()
+	var tests struct {
+		Tests []struct {
+			Rules []struct {
+				Alertname string
+				Expected  []any `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	decode(t, filepath.Join(root, "deploy/prometheus/alerts_test.yml"), yaml.Unmarshal, &tests)
+	fires, silent := map[string]bool{}, map[string]bool{}
+	for _, test := range tests.Tests {
+		for _, r := range test.Rules {
+			if len(r.Expected) > 0 {
+				fires[r.Alertname] = true
+			} else {
+				silent[r.Alertname] = true
+			}
+		}
+	}
+	used := map[string]bool{}
+	for _, a := range alerts(t) {
+		if !fires[a.Alert] || !silent[a.Alert] {
+			t.Errorf("%s: fires in a test: %v; is silent in one: %v", a.Alert, fires[a.Alert], silent[a.Alert])
+		}
+		if s := a.Labels["severity"]; s != "critical" && s != "warning" {
+			t.Errorf("%s has severity %q", a.Alert, s)
+		}
+		for _, name := range []string{"summary", "description", "runbook"} {
+			if a.Annotations[name] == "" {
+				t.Errorf("%s has no %s", a.Alert, name)
+			}
+		}
+		page := a.Annotations["runbook"]
+		used[filepath.Base(page)] = true
+		raw, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Errorf("%s: %v", a.Alert, err)
+			continue
+		}
+		for _, want := range []string{"# ", "`" + a.Alert + "`", "## What it means", "## What to look at", "## What to do"} {
+			if !strings.Contains(string(raw), want) {
+				t.Errorf("%s does not have %q", page, want)
+			}
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs/runbooks/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if name := filepath.Base(p); !used[name] && name != "README.md" {
+			t.Errorf("no alert leads to %s", p)
+		}
+	}
+}
+
+func TestDashboardsAreGenerated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run(t, ".", "go", "run", "./dashboards", dir)
+	want, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%d dashboards, %v", len(want), err)
+	}
+	if have := dashboards(t); len(have) != len(want) {
+		t.Errorf("there are %d dashboards, want %d", len(have), len(want))
+	}
+	for _, name := range want {
+		a, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(root, "deploy/grafana/dashboards", filepath.Base(name)))
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s is stale (go -C test/deploy generate ./...): %v", filepath.Base(name), err)
+		}
+	}
+}
+
+func TestDashboardsAreWhole(t *testing.T) {
+	t.Parallel()
+	uids := map[string]string{}
+	for file, d := range dashboards(t) {
+		if other := uids[d.UID]; d.UID == "" || other != "" {
+			t.Errorf("%s: uid %q is empty or also that of %q", file, d.UID, other)
+		}
+		uids[d.UID] = file
+		taken := map[[2]int]string{}
+		for _, p := range d.Panels {
+			if p.Title == "" || len(p.Targets) == 0 {
+				t.Errorf("%s: panel %q has %d queries", file, p.Title, len(p.Targets))
+			}
+			for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+				for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+					if other := taken[[2]int{x, y}]; other != "" || x >= 24 {
+						t.Fatalf("%s: %q lies over %q, or outside", file, p.Title, other)
+					}
+					taken[[2]int{x, y}] = p.Title
+				}
+			}
+		}
+	}
+}

@@ -27,7 +27,8 @@ type StartRequest struct {
 	Key           *Key
 	Wait          time.Duration // Execute: wait up to this for the end; 0: the first commit
 
-	fresh bool // do not trust what this node knows of the head
+	again *plan // planned once more, with its ids
+	fresh bool  // do not trust what this node knows of the head
 }
 
 // StartResult is the instance after its first commit (Accepted false), or as it

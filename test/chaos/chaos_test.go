@@ -111,7 +111,7 @@ func (w *world) fsckNow(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := w.checkKeys(ctx, false); err != nil {
-				w.log.Warn("keys not checked this time", "error", err)
+				w.log.WarnContext(ctx, "keys not checked this time", "error", err)
 			}
 		}
 	}

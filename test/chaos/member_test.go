@@ -49,6 +49,7 @@ type member struct {
 
 // newMember starts a node; faults spoil nothing before it is ready.
 func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uint64) (*member, error) {
+	tb.Helper()
 	m := &member{id: id, registry: prometheus.NewRegistry(), faults: clustertest.NewFaults(seed)}
 	log := w.log.With("node", id)
 	m.proxy = w.etcd.Proxy(tb)
@@ -150,7 +151,7 @@ func (m *member) end() {
 	m.stop()
 	_ = m.bursts.Stop(ended)
 	for range m.parts {
-		<-m.done
+		_ = <-m.done // whatever it says: it is over
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -237,7 +237,7 @@ func (w *world) replaceOne(ctx context.Context, r *rand.Rand) {
 	bound, cancel := context.WithTimeout(late, 20*time.Second)
 	defer cancel()
 	if err := w.add(bound, id); err != nil {
-		w.log.Error("node not restarted", "error", err)
+		w.log.ErrorContext(ctx, "node not restarted", "error", err)
 		if err = w.add(bound, ""); err != nil {
 			w.record.violate("restart", "a node could not be started again: %v", err)
 			return

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
+
+// fsck runs the command and gives what it writes.
+func fsck(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := newCommand(&stdout, &stderr, func() []string { return nil })
+	cmd.SetArgs(append([]string{"fsck"}, args...))
+	err := cmd.ExecuteContext(t.Context())
+	return stdout.String(), err
+}
+
+func TestFsckOfWhatANodeLeft(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p := runNode(t, "--definitions", examples, "--data-dir", dir)
+	if status, body := p.post(t, "/api/v1/definitions/order-approval/execute", `{"input": {"orderId": "42", "amount": 5000}}`); status != 200 {
+		t.Fatalf("execute: %d %s", status, body)
+	}
+	if _, err := fsck(t, "--data-dir", dir); err == nil || !strings.Contains(err.Error(), "in use by another node") {
+		t.Errorf("beside the node that has the directory: %v", err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	out, err := fsck(t, "--data-dir", dir)
+	if err != nil || !strings.HasSuffix(out, " 0 findings\n") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+}
+
+func TestFsckNamesWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t)
+	if _, err := clientv3.NewKV(etcd.Client(t)).Put(t.Context(), "/weft/other/bookmark/h/-/i/b", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := fsck(t, "--etcd-endpoints", etcd.Endpoints()[0], "--cluster", "other", "--json")
+	if err == nil {
+		t.Error("no error")
+	}
+	var check etcdstore.Check
+	if err := json.Unmarshal([]byte(out), &check); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if len(check.Findings) != 1 || check.Findings[0].Rule != "bookmark-without-instance" || check.Findings[0].Key != "bookmark/h/-/i/b" {
+		t.Errorf("found %+v", check)
+	}
+	if out, err := fsck(t, "--etcd-endpoints", etcd.Endpoints()[0], "--cluster", "other"); err == nil || !strings.Contains(out, "bookmark-without-instance\tbookmark/h/-/i/b\t") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+}

@@ -1,0 +1,34 @@
+package etcdstore
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Creating takes no lock: a start in hand must not put its instance in the place
+// of one that was dispatched meanwhile.
+func TestAStartInHandDoesNotReplaceWhatWasDispatched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.lock("i", "1")
+	start := func(id string) workflow.Command {
+		return workflow.Command{ID: id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
+	}
+	own := start("dispatched")
+	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("i", own, w.now), Command: own}, nil)
+	if w.ok(err); out != Created {
+		t.Fatal(out)
+	}
+	before := w.dump()
+	inHand := start("in-hand")
+	_, err = w.Secure(w.ctx(), f, "i", nil, &store.Record{Header: NewHeader("i", inHand, w.now)}, inHand)
+	if !errors.Is(err, store.ErrFenced) {
+		t.Errorf("got %v", err)
+	}
+	if after := w.dump(); len(after) != len(before) || after["instance/i"] != before["instance/i"] {
+		t.Errorf("it wrote %v", after)
+	}
+}

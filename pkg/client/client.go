@@ -17,6 +17,9 @@ type Client interface {
 	// command is durable and its burst goes on. Errors: [ErrBusy] when another
 	// node owns the instance (nothing was done); *workflow.Error otherwise.
 	Do(ctx context.Context, cmd workflow.Command) (Result, error)
+	// Begin is Do for the start of an instance whose id was made for it and shown
+	// to nobody. Nobody else can want it, so it takes no lock.
+	Begin(ctx context.Context, cmd workflow.Command) (Result, error)
 	// Work runs what lies in the instance's mailbox. recovered says that a sweep
 	// found it there, so that its attempts are counted. Errors as for Do.
 	Work(ctx context.Context, recovered bool) error

@@ -52,7 +52,17 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 	c, err := x.commit(!last && !work.more && h.idle())
 	var done *store.Committed
 	if err == nil {
+		err = h.unlocked(ctx, c, x.goOn)
+	}
+	if err == nil {
 		done, err = h.send(ctx, c)
+	}
+	if errors.Is(err, etcdstore.ErrTooLarge) && c != nil && c.Unlocked != nil {
+		// The look for queued stimuli may not fit beside the rest; under the lock it
+		// can be done afterwards.
+		if err = h.relock(ctx, c); err == nil {
+			done, err = h.send(ctx, c)
+		}
 	}
 	if err == nil {
 		// The answers too: late durability must not find a command that took effect
@@ -64,8 +74,13 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		}
 		h.serve(x, after)
 	}
+	if errors.Is(err, store.ErrStale) {
+		h.stale(work.hands)
+	}
 	<-h.writing
 	switch {
+	case errors.Is(err, store.ErrStale):
+		return batch{}, true, nil
 	case errors.Is(err, store.ErrConflict):
 		return h.conflict(ctx, work)
 	case errors.Is(err, etcdstore.ErrTooLarge):
@@ -74,6 +89,9 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return next, false, h.fail(work.hands, err)
 	}
 	h.announce(x, c)
+	if done.Waits {
+		h.n.cfg.Hint([]string{h.id}, false)
+	}
 	return h.more(ctx, x, c, done, work)
 }
 
@@ -99,7 +117,7 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	}
 	h.mu.Unlock()
 	c := &store.Commit{
-		ID: id.String(), Fence: h.own.Fence(), Before: before, At: x.env.Now(), Delete: x.deleting,
+		ID: id.String(), Fence: h.owner().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
 		Requeue: x.requeue, Dead: x.dead, Release: release && !x.goOn, SeenMail: h.seen,

@@ -50,6 +50,11 @@ func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, erro
 	return d.n.do(ctx, d.id, d.take, &cmd, false)
 }
 
+// Begin implements [Client].
+func (d Distributed) Begin(ctx context.Context, cmd workflow.Command) (Result, error) {
+	return d.n.do(ctx, d.id, d.begin, &cmd, false)
+}
+
 // Work implements [Client].
 func (d Distributed) Work(ctx context.Context, recovered bool) error {
 	_, err := d.n.do(ctx, d.id, d.take, nil, recovered)

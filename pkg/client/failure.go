@@ -102,7 +102,7 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 		effect.InstanceID = h.id
 		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == EffectDropped})
 	}
-	if err := h.n.cfg.Store.Discard(ctx, h.own.Fence(), h.id, consumed, x.dead, x.env.Now()); err != nil {
+	if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, consumed, x.dead, x.env.Now()); err != nil {
 		return batch{}, false, err
 	}
 	return h.reload(ctx)
@@ -147,7 +147,7 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	if len(base.State) == 0 { // it never ran, and never will
 		after.Header.Status, after.Header.SubStatus, after.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &now
 	}
-	c := &store.Commit{ID: uuid.NewString(), Fence: h.own.Fence(), Before: base, After: after, At: now}
+	c := &store.Commit{ID: uuid.NewString(), Fence: h.owner().Fence(), Before: base, After: after, At: now}
 	x.dead = nil
 	for _, m := range durable {
 		x.bury(m.Command, store.DeadTooLarge, refusal.Detail)
@@ -174,7 +174,7 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 	}
 	cmd := m.Command
 	cmd.Attempts++
-	if err := h.n.cfg.Store.CountAttempt(ctx, h.own.Fence(), h.id, cmd, m.Created); err != nil {
+	if err := h.n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created); err != nil {
 		return err
 	}
 	m.Command = cmd

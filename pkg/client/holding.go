@@ -29,7 +29,10 @@ type taker func(ctx context.Context, along along) (ownership, *store.Loaded, err
 // along is what taking an instance reads for the sake of the first command: the
 // record of a caller's Idempotency-Key, the head of the definition that is
 // started.
-type along struct{ key, definition string }
+type along struct {
+	key, definition string
+	head            int64 // of the definition, as it was planned with
+}
 
 func alongFor(cmd *workflow.Command) (a along) {
 	if cmd == nil {
@@ -39,7 +42,7 @@ func alongFor(cmd *workflow.Command) (a along) {
 		a.key = cmd.Key.Name
 	}
 	if cmd.Start != nil && cmd.Start.Head > 0 {
-		a.definition = cmd.Start.DefinitionID
+		a.definition, a.head = cmd.Start.DefinitionID, cmd.Start.Head
 	}
 	return a
 }
@@ -69,8 +72,8 @@ func (w *waiter) finish(r Result, err error) {
 type holding struct {
 	n         *Node
 	id        string
-	key       string // the record that was read along
-	own       ownership
+	key       string    // the record that was read along
+	own       ownership // guarded by mu
 	recovered bool
 	cut       bool // ended by the limit on rounds; used by run only
 	began     time.Time
@@ -89,6 +92,7 @@ type holding struct {
 	burst  *engine.Burst // guarded by mu; nil between bursts
 	ctx    context.Context
 	stop   context.CancelCauseFunc // guarded by mu
+	over   bool                    // guarded by mu; own is given back
 }
 
 func newHolding(n *Node, id string) *holding {
@@ -141,7 +145,7 @@ func (h *holding) refuseStale(head int64) {
 		if w.cmd.Start == nil || w.cmd.Start.Head == 0 || w.cmd.Start.Head == head {
 			return false
 		}
-		w.finish(Result{}, workflow.Fail(workflow.CodeDefinitionMoved, "definition "+w.cmd.Start.DefinitionID+" was changed meanwhile"))
+		w.finish(Result{}, moved(&w.cmd))
 		return true
 	})
 }
@@ -275,7 +279,12 @@ func (h *holding) idle() bool {
 
 // leaveIfIdle releases the lock if the mailbox holds nothing new.
 func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
-	f := h.own.Fence()
+	h.writing <- struct{}{}
+	defer func() { <-h.writing }()
+	if _, ok := h.owner().(*begun); ok {
+		return true, nil, nil // nothing was written, so nobody can have sent it anything
+	}
+	f := h.owner().Fence()
 	if f == nil { // nothing to compare and delete: look, then let go
 		l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
 		if err != nil || len(l.Mail) == 0 {
@@ -288,7 +297,7 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	case errors.Is(err, store.ErrFenced):
 		return true, nil, err
 	case err != nil:
-		//nolint:nilerr // end releases through the handle, which knows how to clean up
+		// end releases through the handle, which knows how to clean up
 		return true, nil, nil
 	case kept == nil:
 		h.mu.Lock()
@@ -307,15 +316,19 @@ func (h *holding) end(err error) {
 	n := h.n
 	n.forget(h)
 	h.stop(nil)
+	h.mu.Lock()
+	h.over = true
+	own := h.own
+	h.mu.Unlock()
 	switch {
 	case errors.Is(err, store.ErrFenced):
-		h.own.Released() // there is nothing to delete
+		own.Released() // there is nothing to delete
 	case errors.Is(err, etcdstore.ErrUnknown):
-		h.own.Abandon()
+		own.Abandon()
 	default:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), releaseTimeout)
 		defer cancel()
-		if rerr := h.own.Release(ctx); rerr != nil {
+		if rerr := own.Release(ctx); rerr != nil {
 			// The work is done; the lease frees the lock at the latest.
 			n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", h.id, "error", rerr)
 		}

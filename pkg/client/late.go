@@ -37,6 +37,11 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-w.done:
 		return w.result, w.err
 	case err := <-secured:
+		select {
+		case <-w.done: // it ended meanwhile: the better answer
+			return w.result, w.err
+		default:
+		}
 		if errors.Is(err, errNoInstance) {
 			select {
 			case <-w.done: // its burst says what there is to say
@@ -50,11 +55,6 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 		}
 		if err != nil {
 			break
-		}
-		select {
-		case <-w.done: // it ended meanwhile: the better answer
-			return w.result, w.err
-		default:
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -121,6 +121,9 @@ func (h *holding) secure(w *waiter) error {
 		return nil
 	default:
 	}
+	if err := h.lock(h.ctx); err != nil {
+		return err
+	}
 	h.mu.Lock()
 	base, created := h.base, w.created
 	h.mu.Unlock()
@@ -137,7 +140,7 @@ func (h *holding) secure(w *waiter) error {
 		fresh = &store.Record{Header: hd}
 	}
 	for {
-		rev, err := h.n.cfg.Store.Secure(h.ctx, h.own.Fence(), h.id, base, fresh, w.cmd)
+		rev, err := h.n.cfg.Store.Secure(h.ctx, h.owner().Fence(), h.id, base, fresh, w.cmd)
 		if err == nil {
 			h.mu.Lock()
 			w.created = rev

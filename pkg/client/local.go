@@ -25,6 +25,11 @@ func (l Local) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
 	return l.n.do(ctx, l.id, l.take, &cmd, false)
 }
 
+// Begin implements [Client].
+func (l Local) Begin(ctx context.Context, cmd workflow.Command) (Result, error) {
+	return l.Do(ctx, cmd)
+}
+
 // Work implements [Client].
 func (l Local) Work(ctx context.Context, recovered bool) error {
 	_, err := l.n.do(ctx, l.id, l.take, nil, recovered)

@@ -27,7 +27,8 @@ type StartRequest struct {
 	Key           *Key
 	Wait          time.Duration // Execute: wait up to this for the end; 0: the first commit
 
-	fresh bool // do not trust what this node knows of the head
+	again *plan // planned once more, with its ids
+	fresh bool  // do not trust what this node knows of the head
 }
 
 // StartResult is the instance after its first commit (Accepted false), or as it
@@ -108,7 +109,7 @@ type QueueItem struct {
 // TimerItem is one timer or cron occurrence to come.
 type TimerItem struct {
 	DueAt        time.Time `json:"dueAt"`
-	Kind         string    `json:"kind"` // bookmark, cron, queue-expiry
+	Kind         string    `json:"kind"` // bookmark, queue-expiry, cron, timer, startAt
 	InstanceID   string    `json:"instanceId,omitempty"`
 	BookmarkID   string    `json:"bookmarkId,omitempty"`
 	DefinitionID string    `json:"definitionId,omitempty"`

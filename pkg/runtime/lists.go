@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -39,9 +41,41 @@ func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[Que
 	})
 }
 
-// Timers lists timers to come.
+// Timers lists what is to come: timers of instances and of queue items, then the
+// next occurrence of each schedule.
 func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
-	return list(ctx, "timers", cursor, limit, r.cfg.Store.Timers, showTimer)
+	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
+		rest, schedules := strings.CutPrefix(cursor, schedulesCursor)
+		if schedules {
+			return r.readSchedules(ctx, rest, limit)
+		}
+		due, next, err := r.cfg.Store.Timers(ctx, cursor, limit)
+		items := make([]TimerItem, len(due))
+		for i, d := range due {
+			items[i] = showTimer(d)
+		}
+		if err != nil || next != "" || int64(len(items)) == limit {
+			return items, cmp.Or(next, schedulesCursor), err
+		}
+		more, next, err := r.readSchedules(ctx, "", limit-int64(len(items)))
+		return append(items, more...), next, err
+	}
+	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) (TimerItem, bool) { return t, true })
+}
+
+// schedulesCursor begins the cursors of the second part of the list.
+const schedulesCursor = "schedules:"
+
+func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
+	entries, next, err := r.cfg.Store.Schedules(ctx, cursor, limit)
+	items := make([]TimerItem, len(entries))
+	for i, e := range entries {
+		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID}
+	}
+	if next != "" {
+		next = schedulesCursor + next
+	}
+	return items, next, err
 }
 
 // DeadLetters lists work that could not be done.

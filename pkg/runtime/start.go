@@ -66,6 +66,9 @@ func (r *Runtime) planned(ctx context.Context, req StartRequest, do func(*plan) 
 			return p, err
 		}
 		req.fresh = true
+		if p.unseen {
+			req.again = p // what ran of it is done again under the same ids
+		}
 	}
 	return p, err
 }
@@ -78,6 +81,7 @@ type plan struct {
 	answer  *store.Answer // the key was used before
 	trigger *store.TriggerRef
 	chosen  bool // the caller chose the id
+	unseen  bool // the id was made here, and nobody can know it
 }
 
 func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
@@ -116,12 +120,15 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	if p.id == "" {
 		// With a key the id derives from it, so that repeats on any node meet at
 		// one instance.
-		if p.id = newID(); key != nil {
-			p.id = workflow.DeriveID("instance", key.Name)
+		if p.id, p.unseen = newID(), true; key != nil {
+			p.id, p.unseen = workflow.DeriveID("instance", key.Name), false
 		}
 	}
 	p.cmd = workflow.Command{ID: p.cmd.ID, Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
 		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
+	if req.again != nil {
+		p.id, p.cmd.ID, p.unseen = req.again.id, req.again.cmd.ID, true
+	}
 	p.gate = gateOf(def.Options.ActivationStrategy, p.cmd.Start)
 	return p, nil
 }
@@ -227,7 +234,12 @@ func startAnswer(a *store.Answer) StartResult {
 // executeNow runs the first burst with the start in hand: two writes in all.
 func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) {
 	for {
-		res, err := r.cfg.Client(p.id).Do(ctx, p.cmd)
+		c := r.cfg.Client(p.id)
+		take := c.Do
+		if p.unseen {
+			take = c.Begin
+		}
+		res, err := take(ctx, p.cmd)
 		switch {
 		case err == nil:
 			return r.started(ctx, p, res)

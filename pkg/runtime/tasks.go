@@ -53,10 +53,10 @@ func (r *Runtime) CompleteTask(ctx context.Context, taskID string, result any, t
 	return res, err
 }
 
-func showTimer(d etcdstore.Due) (TimerItem, bool) {
+func showTimer(d etcdstore.Due) TimerItem {
 	kind := "bookmark"
 	if d.IsQueueExpiry() {
 		kind = "queue-expiry"
 	}
-	return TimerItem{DueAt: d.At, Kind: kind, InstanceID: d.Instance(), BookmarkID: d.Bookmark()}, true
+	return TimerItem{DueAt: d.At, Kind: kind, InstanceID: d.Instance(), BookmarkID: d.Bookmark()}
 }

@@ -181,6 +181,31 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	c[0].finished("d")
 }
 
+func TestTheListOfTimersHasBothKinds(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c[0].publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
+	for i := range 3 {
+		c[0].execute("delayed", fmt.Sprint("d", i), "")
+	}
+	kinds := map[string]int{}
+	for cursor := ""; ; {
+		page, err := c[0].Timers(t.Context(), cursor, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			kinds[item.Kind]++
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if kinds["bookmark"] != 3 || kinds["cron"] != 1 {
+		t.Errorf("got %v", kinds)
+	}
+}
+
 func minTime(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

@@ -160,12 +160,15 @@ const (
 
 // Commit is everything that one burst makes durable, in one transaction.
 type Commit struct {
-	ID     string  // the commit id, written to the journal: proof when the answer is lost
-	Fence  *Fence  // nil: local coordination, guarded by the revision only
-	Before *Record // as loaded; nil: the instance must not exist
-	After  Record  // Seq is Before's + 1
-	Delete bool    // remove the instance instead of writing After
-	At     time.Time
+	ID    string // the commit id, written to the journal: proof when the answer is lost
+	Fence *Fence // nil: local coordination, guarded by the revision only
+	// Unlocked stands in for the fence in the first commit of an instance whose id
+	// this node made and has shown to nobody.
+	Unlocked *Unlocked
+	Before   *Record // as loaded; nil: the instance must not exist
+	After    Record  // Seq is Before's + 1
+	Delete   bool    // remove the instance instead of writing After
+	At       time.Time
 
 	Journal  []workflow.JournalItem
 	Created  []workflow.Bookmark
@@ -185,11 +188,22 @@ type Commit struct {
 	SeenMail int64
 }
 
+// Unlocked guards the first commit of an instance without a lock. Nobody else can
+// have the id, so nobody has to be locked out but this node's own past: the
+// commit compares that its session lives.
+type Unlocked struct {
+	Key        string // the node's record, which is on the lease of its session
+	Lease      int64  // that lease
+	Definition string // whose head must be as it was when the version was taken from it
+	Head       int64  // 0: the version was given
+}
+
 // Committed is the result of an applied commit.
 type Committed struct {
 	Released bool  // false with Kept nil: look for queued stimuli, then release
 	Modified int64 // the instance's new mod revision; 0 after a delete
 	Resolved bool  // it had been applied by an attempt whose answer was lost
+	Waits    bool  // without a lock: a queued stimulus waits for the instance, and ~continue is in its mailbox
 	Kept     *Kept // set when Release was asked for and refused
 }
 
@@ -204,6 +218,8 @@ type Kept struct {
 var (
 	// ErrFenced: the lock is gone or another's; drop everything.
 	ErrFenced = errors.New("fenced: the lock is no longer mine")
+	// ErrStale: the definition was published anew since its version was taken.
+	ErrStale = errors.New("stale: the definition's head has moved")
 	// ErrBreach: something that the lock protects moved without it.
 	ErrBreach = errors.New("breach: the instance moved under the lock")
 	// ErrConflict: something that the lock does not protect moved (a key record,

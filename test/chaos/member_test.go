@@ -151,7 +151,7 @@ func (m *member) end() {
 	m.stop()
 	_ = m.bursts.Stop(ended)
 	for range m.parts {
-		_ = <-m.done // whatever it says: it is over
+		<-m.done // whatever it says: it is over
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -37,6 +37,7 @@ type prepared struct {
 	then, otherwise []clientv3.Op
 	slices          []string // queue slices that the release looks at
 	releases        bool     // the last operation is the release
+	looks           bool     // the last operation looks for queued stimuli, without a lock to release
 	foreign         int      // compares on what the lock does not protect
 	size            int
 }
@@ -64,7 +65,13 @@ func (s *Store) prepare(c *store.Commit) (*prepared, error) {
 			}
 		}
 	}
-	if !t.releases {
+	if look, ok := s.lookUnlocked(c, o); ok && c.Unlocked != nil {
+		if t.then, err = o.renderBeside(t.cmps, look); err != nil {
+			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
+		}
+		t.looks = true
+	}
+	if !t.releases && !t.looks {
 		if t.then, err = o.renderBeside(t.cmps); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
@@ -77,6 +84,9 @@ func (s *Store) prepare(c *store.Commit) (*prepared, error) {
 	}
 	if c.Fence != nil {
 		t.otherwise = append(t.otherwise, clientv3.OpGet(c.Fence.Prefix, clientv3.WithFirstCreate()...))
+	}
+	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
+		t.otherwise = append(t.otherwise, clientv3.OpGet(u.Key), clientv3.OpGet(s.keys.head(u.Definition), clientv3.WithKeysOnly()))
 	}
 	return t, nil
 }
@@ -93,6 +103,10 @@ const deletedRecord = "~deleted"
 // etcd would compare one by one.
 func (s *Store) guard(c *store.Commit, t *prepared) {
 	id := c.After.Header.ID
+	if c.Unlocked != nil {
+		t.cmps = s.guardUnlocked(c)
+		return
+	}
 	t.cmps = fenceCompares(c.Fence)
 	if c.Before != nil {
 		t.cmps = append(t.cmps, modifiedAt(s.keys.instance(id), c.Before.Modified))

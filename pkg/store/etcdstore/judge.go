@@ -23,10 +23,18 @@ func (s *Store) judge(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) 
 			}
 			done.Released = kept == nil
 		}
+		if c.Unlocked != nil {
+			done.Released = true
+			done.Waits = t.looks && !resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded
+		}
 		return done, outcome, nil
 	}
 	if done, err := s.readProof(c, resp); err != nil || done != nil {
 		return done, metrics.CommitResolved, err
+	}
+	if c.Unlocked != nil {
+		outcome, err := s.refusedUnlocked(c, resp)
+		return nil, outcome, err
 	}
 	if c.Fence != nil {
 		owner := resp.Responses[3].GetResponseRange().Kvs

@@ -80,3 +80,21 @@ func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *st
 
 // ScheduleShard is the shard of a definition's occurrences.
 func ScheduleShard(definition string) int { return timerShard(definition) }
+
+// Schedules lists the occurrences to come, one for each schedule, soonest first
+// within a shard.
+func (s *Store) Schedules(ctx context.Context, cursor string, limit int64) ([]store.CronEntry, string, error) {
+	kvs, next, err := s.page(ctx, "list schedules", s.keys.root+"cron/", cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]store.CronEntry, len(kvs))
+	for i, kv := range kvs {
+		e, err := decodeCron(kv)
+		if err != nil {
+			return nil, "", err
+		}
+		out[i] = *e
+	}
+	return out, next, nil
+}

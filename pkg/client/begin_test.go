@@ -1,0 +1,117 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestBeginIsOneWriteAndTheInstanceIsFreeAfterwards(t *testing.T) {
+	w := newWorld(t, define("d", seq(line("a"), waitFor("go"), line("b"))))
+	a, b := w.member("a", cluster.ModeDistributed), w.member("b", cluster.ModeDistributed)
+	before := a.faults.Calls("txn") + a.faults.Calls("get")
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if n := a.faults.Calls("txn") + a.faults.Calls("get") - before; n > 2 { // one more may be a heartbeat
+		t.Errorf("%d requests", n)
+	}
+	if r.Instance.SubStatus != workflow.Suspended || r.Effect.Outcome != client.EffectStarted {
+		t.Fatalf("%+v", r)
+	}
+	if busy := must(b.open("i1").Busy(t.Context()))(t); busy {
+		t.Error("it is still locked")
+	}
+	if r := must(b.open("i1").Do(t.Context(), resumeOf("r1", r.Instance, 0)))(t); r.Instance.SubStatus != workflow.Finished {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What lasts longer than its caller waits is taken over when its node dies, so it
+// must be under the lock while it lasts.
+func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
+	w := newWorld(t, define("d", seq(through(), line("a"))))
+	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.LateAfter = 30 * time.Millisecond })
+	b := w.member("b", cluster.ModeDistributed)
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if !r.Accepted || r.Instance.SubStatus != workflow.Executing {
+		t.Fatalf("%+v", r)
+	}
+	if busy := must(b.open("i1").Busy(t.Context()))(t); !busy {
+		t.Error("it is visible, has work, and is not locked")
+	}
+	w.valve.pass <- struct{}{}
+	eventually(t, "it finishes", func() bool {
+		rec, err := b.store.Instance(t.Context(), "i1")
+		return err == nil && rec != nil && rec.Header.Status == workflow.StatusFinished
+	})
+	eventually(t, "it is free", func() bool { busy, err := b.open("i1").Busy(t.Context()); return err == nil && !busy })
+	if n := len(w.valve.entered); n != 1 || len(a.written()) != 1 {
+		t.Errorf("ran %d times", n)
+	}
+}
+
+func TestABeginThatGoesOnAfterACommitTakesTheLock(t *testing.T) {
+	def := define("d", seq(line("a"), line("b"), waitFor("go")))
+	def.Options.CommitStrategy = "ActivityExecuted"
+	w := newWorld(t, def)
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if n := a.count("lock_acquisitions_total", "acquired"); n != 1 {
+		t.Errorf("%v locks, result %+v", n, r)
+	}
+	eventually(t, "both lines and the wait", func() bool {
+		rec, err := a.store.Instance(t.Context(), "i1")
+		return err == nil && rec != nil && rec.Header.SubStatus == workflow.Suspended && len(a.written()) == 2
+	})
+}
+
+func TestManyBookmarksAreBegunUnderTheLock(t *testing.T) {
+	fork := &workflow.Activity{Type: "Elsa.Fork"}
+	for i := range 12 {
+		fork.Activities = append(fork.Activities, waitFor(fmt.Sprint("e", i)))
+	}
+	w := newWorld(t, define("d", fork))
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if len(r.Instance.Bookmarks) != 12 || a.count("lock_acquisitions_total", "acquired") != 1 {
+		t.Errorf("%d bookmarks, %v locks", len(r.Instance.Bookmarks), a.count("lock_acquisitions_total", "acquired"))
+	}
+}
+
+func TestABeginWithoutAnAnswerIsSentAgain(t *testing.T) {
+	for _, fault := range []clustertest.Fault{clustertest.LoseAnswer, clustertest.FailBefore, clustertest.ApplyTwice} {
+		w := newWorld(t, define("d", seq(line("a"))))
+		a := w.member("a", cluster.ModeDistributed)
+		armed := a.faults.Add(clustertest.Rule{Fault: fault, Times: 1, Match: func(c clustertest.Call) bool { return c.PutsUnder(cluster.Root(w.name) + "instance/") }})
+		r, err := a.open("i1").Begin(t.Context(), startOf("d", "c1"))
+		if err != nil || r.Instance.SubStatus != workflow.Finished || armed.Fired() != 1 || len(a.written()) != 1 {
+			t.Errorf("fault %d: %+v, %v, %d times", fault, r, err, armed.Fired())
+		}
+	}
+}
+
+func TestABeginWhoseSessionEndsIsNoInstance(t *testing.T) {
+	w := newWorld(t, define("d", seq(through())))
+	a := w.member("a", cluster.ModeDistributed)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := a.open("i1").Begin(context.WithoutCancel(t.Context()), startOf("d", "c1"))
+		failed <- err
+	}()
+	<-w.valve.entered
+	if _, err := w.etcd.Delete(t.Context(), cluster.Root(w.name)+"nodes/a"); err != nil { // as the end of the lease does
+		t.Fatal(err)
+	}
+	w.valve.pass <- struct{}{}
+	if err := <-failed; err == nil {
+		t.Error("it was told that it started")
+	}
+	if rec := must(a.store.Instance(t.Context(), "i1"))(t); rec != nil {
+		t.Errorf("there is %+v", rec)
+	}
+}

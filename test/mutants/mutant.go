@@ -16,7 +16,7 @@ import (
 type mutant struct {
 	file     string
 	from, to int    // the call, in bytes
-	function string // it stands in
+	function string // it stands in, after the name of its file
 	text     string
 }
 
@@ -57,7 +57,7 @@ func find(dir string) ([]*mutant, error) {
 				}
 				if id, ok := call.Fun.(*ast.Ident); ok && slices.Contains(constructors, id.Name) {
 					from, to := fset.Position(call.Pos()).Offset, fset.Position(call.End()).Offset
-					out = append(out, &mutant{file: name, from: from, to: to, function: fn.Name.Name, text: string(src[from:to])})
+					out = append(out, &mutant{file: name, from: from, to: to, function: filepath.Base(name) + " " + fn.Name.Name, text: string(src[from:to])})
 				}
 				return true
 			})

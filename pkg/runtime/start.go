@@ -111,7 +111,8 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	}
 	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
 	key := commandKey(req.Key)
-	p.cmd = workflow.Command{ID: commandID(key), Key: key}
+	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
+		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
 	if key != nil {
 		if p.answer, err = r.usedKey(ctx, key); err != nil || p.answer != nil {
 			return p, err
@@ -124,8 +125,6 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 			p.id, p.unseen = workflow.DeriveID("instance", key.Name), false
 		}
 	}
-	p.cmd = workflow.Command{ID: p.cmd.ID, Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
-		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
 	if req.again != nil {
 		p.id, p.cmd.ID, p.unseen = req.again.id, req.again.cmd.ID, true
 	}

@@ -32,7 +32,7 @@ func (w *world) spoil(f *clustertest.Faults) {
 		{"applied twice", clustertest.Rule{Fault: clustertest.ApplyTwice, Prob: 0.02}},
 		{"sent late", clustertest.Rule{Fault: clustertest.DelayBefore, Prob: 0.02, Delay: 60 * time.Millisecond}},
 		{"sent very late", clustertest.Rule{Fault: clustertest.DelayBefore, Prob: 0.002, Delay: ttl + 500*time.Millisecond}},
-		{"answered late", clustertest.Rule{Fault: clustertest.DelayAnswer, Prob: 0.01, Delay: lateAfter * 2}},
+		{"answered late", clustertest.Rule{Fault: clustertest.DelayAnswer, Prob: 0.025, Delay: lateAfter * 2}},
 		{"read failed", clustertest.Rule{Fault: clustertest.FailBefore, Prob: 0.003, Match: everything}},
 	} {
 		a := f.Add(r.Rule)

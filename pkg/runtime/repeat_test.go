@@ -1,0 +1,36 @@
+package runtime_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Found by test/chaos: the repeat of a start that is durable and did not run yet
+// ended the node when its instance could not be read.
+func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish("id: d\nroot:\n  - writeLine: once\n")
+	key := &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}
+	ck := &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value), BodyHash: key.BodyHash}
+	now := time.Now().UTC()
+	cmd := workflow.Command{ID: ck.Name, Kind: workflow.CommandStart, CreatedAt: now, Key: ck, Start: &workflow.Start{DefinitionID: "d", Version: 1}}
+	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: string(runtime.Accepted)}}}
+	// Without a hint, so that nobody works it before a sweep finds it.
+	out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
+	if err != nil || out != etcdstore.Created {
+		t.Fatal(out, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	res, err := m.Execute(ctx, runtime.StartRequest{DefinitionID: "d", InstanceID: "i", Key: key})
+	if err != nil || !res.Accepted || res.Instance.ID != "i" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}

@@ -50,9 +50,9 @@ func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[Ti
 			return r.readSchedules(ctx, rest, limit)
 		}
 		due, next, err := r.cfg.Store.Timers(ctx, cursor, limit)
-		items := make([]TimerItem, len(due))
-		for i, d := range due {
-			items[i] = showTimer(d)
+		var items []TimerItem
+		for _, d := range due {
+			items = append(items, showTimer(d))
 		}
 		if err != nil || next != "" || int64(len(items)) == limit {
 			return items, cmp.Or(next, schedulesCursor), err

@@ -151,7 +151,8 @@ func (m *member) end() {
 	m.stop()
 	_ = m.bursts.Stop(ended)
 	for range m.parts {
-		<-m.done // whatever it says: it is over
+		ended := <-m.done
+		_ = ended // whatever it says: it is over
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -121,10 +121,18 @@ func (w *world) fsckNow(ctx context.Context) {
 // takeovers one after the other, on a slow machine.
 const settleLimit = 60 * time.Second
 
+// limit is less where stuck instances are what is to be seen.
+func (w *world) limit() time.Duration {
+	if w.weaken != nil {
+		return 5 * time.Second
+	}
+	return settleLimit
+}
+
 // settle waits until nothing is left to do, gives the collectors that lost an
 // event another, and then lets the last late copies arrive.
 func (w *world) settle(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 2*settleLimit)
+	ctx, cancel := context.WithTimeout(ctx, 2*w.limit())
 	defer cancel()
 	if err := w.any(0).catalog.Retract(ctx, "beat"); err != nil {
 		w.record.violate("harness", "%v", err)
@@ -161,7 +169,7 @@ func (w *world) settle(ctx context.Context) bool {
 // idle waits until mailboxes, send records and locks are gone and nothing that
 // ends by itself runs.
 func (w *world) idle(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	ctx, cancel := context.WithTimeout(ctx, w.limit())
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -167,7 +167,7 @@ func (w *world) checkInstances(res *residue) {
 	}
 	w.checkEnds()
 	want := map[string][]string{
-		"sleeper": {"asleep", "awake", "up"}, "parent": {"one", "two"}, "announce": {"announced"}, "single": {"alone"}, "beat": {"beat"},
+		"sleeper": {"asleep", "awake", "up"}, "parent": {"one", "two"}, "announce": {"announced"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.history.instances)) {
 		l := w.history.instances[id]

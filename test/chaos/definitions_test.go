@@ -1,5 +1,35 @@
 package chaos
 
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// slow is an activity that takes longer than a burst may take before its cause
+// is made durable.
+type slow struct{}
+
+func (slow) Execute(ctx context.Context, _ *engine.Execution) error {
+	work := time.NewTimer(2 * lateAfter)
+	defer work.Stop()
+	select {
+	case <-work.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// registry has the built-in activities and the slow one.
+func registry() (*engine.Registry, error) {
+	r := activities.Default()
+	return r, r.Register(workflow.Descriptor{Type: "chaos.Slow"}, slow{})
+}
+
 // definitions are what the nodes run. Each writes what it got, so that journals
 // count effects.
 var definitions = []string{`
@@ -63,6 +93,11 @@ options: {activation: Singleton}
 root:
   - delay: 300ms
   - writeLine: alone
+`, `
+id: slow
+root:
+  - chaos.Slow
+  - writeLine: done
 `, `
 id: beat
 root:

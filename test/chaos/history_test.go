@@ -2,10 +2,7 @@ package chaos
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,15 +53,6 @@ type timerValue struct {
 	Instance string    `json:"instance"`
 	Bookmark string    `json:"bookmark"`
 	Due      time.Time `json:"due"`
-}
-
-// journalEntry mirrors what etcdstore writes.
-type journalEntry struct {
-	Commit   string                 `json:"commit"`
-	Seq      int64                  `json:"seq"`
-	Fence    int64                  `json:"fence"`
-	Commands []string               `json:"commands"`
-	Items    []workflow.JournalItem `json:"items"`
 }
 
 func newHistory(root string) *history {
@@ -276,35 +264,6 @@ func (h *history) mail(b *batch, rest string, ev *clientv3.Event) {
 	b.mail[cmd.ID] = cmd
 }
 
-// settle checks what belongs together within one transaction.
-func (h *history) settle(b *batch) {
-	if len(h.singles) > 1 {
-		h.problem("gate", "%d instances of a singleton run: %v", len(h.singles), slices.Collect(maps.Keys(h.singles)))
-	}
-	for _, id := range b.created {
-		if l := h.of(id); l.last.Seq > 1 || l.last.Seq == 1 && !b.journal[id] {
-			h.problem("created", "%s begins at %d", id, l.last.Seq)
-		}
-	}
-	for _, t := range b.due {
-		cmd, fired := b.mail["timer-"+workflow.DeriveID(t.Bookmark)]
-		if !fired {
-			continue // its bookmark was burned
-		}
-		if h.fired[t.Bookmark]++; h.fired[t.Bookmark] > 1 {
-			h.problem("timer-twice", "bookmark %s", t.Bookmark)
-		}
-		if cmd.CreatedAt.Before(t.Due.Truncate(time.Millisecond)) {
-			h.problem("timer-early", "bookmark %s, due at %v, fired at %v", t.Bookmark, t.Due, cmd.CreatedAt)
-		}
-	}
-	for _, cron := range b.crons {
-		if h.beats[cron]++; h.beats[cron] > 1 {
-			h.problem("schedule-twice", "occurrence %s", cron)
-		}
-	}
-}
-
 func (h *history) mark(name string) {
 	h.mu.Lock()
 	h.marks[name] = true
@@ -333,17 +292,4 @@ func (h *history) catchUp(ctx context.Context, c *clientv3.Client, name string) 
 			return fmt.Errorf("the history did not catch up: %w", ctx.Err())
 		}
 	}
-}
-
-// tokenOf gives the token that a stimulus carries.
-func tokenOf(st *workflow.Stimulus) string {
-	if st == nil {
-		return ""
-	}
-	raw, _ := json.Marshal(st.Input[workflow.EventInput])
-	var p struct {
-		Token string `json:"token"`
-	}
-	_ = json.Unmarshal(raw, &p)
-	return p.Token
 }

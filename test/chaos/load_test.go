@@ -45,7 +45,7 @@ func (c *caller) run(ctx context.Context) {
 		do     func(context.Context)
 	}{
 		{30, c.newborn}, {12, c.all}, {1, c.crowd}, {12, c.keyed}, {8, c.sleeper}, {8, c.parent},
-		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {1, c.republish},
+		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {3, c.slow}, {1, c.republish},
 	}
 	total := 0
 	for _, a := range acts {
@@ -211,6 +211,9 @@ func (c *caller) parent(ctx context.Context) {
 func (c *caller) single(ctx context.Context) {
 	c.start(ctx, "single", c.name("single"), "", "", "", nil)
 }
+
+// slow starts what takes long.
+func (c *caller) slow(ctx context.Context) { c.start(ctx, "slow", c.name("slow"), "", "", "", nil) }
 
 // trigger sends an event that starts an instance.
 func (c *caller) trigger(ctx context.Context) {

@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -89,7 +88,11 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: kv, Root: cluster.Root(w.name), Log: log, Metrics: collectors}); err != nil {
 		return err
 	}
-	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: activities.Default(), Evaluators: expression.All(), Log: log}); err != nil {
+	known, err := registry()
+	if err != nil {
+		return err
+	}
+	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: known, Evaluators: expression.All(), Log: log}); err != nil {
 		return err
 	}
 	work := runtime.NewWork()

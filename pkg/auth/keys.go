@@ -1,0 +1,204 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// keyPrefix starts every API key, so that people and scanners for leaked secrets
+// recognise one.
+const keyPrefix = "weft_"
+
+// KeyEntry is one API key as the file has it: not the key, its hash. A key has
+// 256 random bits, so a plain hash is enough: there is nothing to guess.
+type KeyEntry struct {
+	Name    string     `yaml:"name"`
+	Role    string     `yaml:"role"`
+	SHA256  string     `yaml:"sha256"`
+	Expires *time.Time `yaml:"expires,omitempty"`
+}
+
+// NewKey makes an API key and its entry. The key is shown once and kept nowhere.
+func NewKey(name string, role Role, expires *time.Time) (key string, entry KeyEntry, err error) {
+	raw := make([]byte, 32)
+	if _, err := rand.Read(raw); err != nil {
+		return "", KeyEntry{}, fmt.Errorf("make an API key: %w", err)
+	}
+	key = keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
+	sum := sha256.Sum256([]byte(key))
+	return key, KeyEntry{Name: name, Role: role.String(), SHA256: hex.EncodeToString(sum[:]), Expires: expires}, nil
+}
+
+// ParseKeyFile reads a file of API keys: a list in YAML of [KeyEntry]. It says
+// everything that is wrong at once. An empty file has no keys.
+func ParseKeyFile(src []byte) ([]KeyEntry, error) {
+	var entries []KeyEntry
+	loader, err := yaml.NewLoader(bytes.NewReader(src), yaml.WithKnownFields())
+	if err != nil {
+		return nil, err
+	}
+	switch err := loader.Load(&entries); {
+	case errors.Is(err, io.EOF): // empty, or comments only
+	case err != nil:
+		return nil, fmt.Errorf("it must be a list of entries with name, role, sha256 and, if wanted, expires: %w", err)
+	case !errors.Is(loader.Load(new(any)), io.EOF):
+		return nil, errors.New("it has something after its list; there must be one list")
+	}
+	_, err = tabulate(entries)
+	return entries, err
+}
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// key is one entry, ready to be compared.
+type key struct {
+	hash      [sha256.Size]byte
+	expires   time.Time // zero: never
+	principal *Principal
+}
+
+// keyTable finds a key by the start of its hash. The start of a hash of random
+// bits tells nothing about the key; the rest is compared in constant time.
+type keyTable map[[8]byte][]key
+
+func tabulate(entries []KeyEntry) (keyTable, error) {
+	table := keyTable{}
+	names, hashes := map[string]bool{}, map[string]bool{}
+	var errs []error
+	for i, e := range entries {
+		wrong := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("entry %d (%q): "+format, append([]any{i + 1, e.Name}, args...)...))
+		}
+		role, err := ParseRole(e.Role)
+		if err != nil {
+			wrong("%w", err)
+		}
+		hash, err := hex.DecodeString(e.SHA256)
+		if err != nil || len(hash) != sha256.Size {
+			wrong("sha256 must have 64 hexadecimal digits; weft apikey makes an entry")
+		}
+		if !keyName.MatchString(e.Name) {
+			wrong("the name must match %s", keyName)
+		}
+		lower := strings.ToLower(e.SHA256)
+		if names[e.Name] || hashes[lower] {
+			wrong("the name or the key is there twice")
+		}
+		names[e.Name], hashes[lower] = true, true
+		if len(errs) > 0 {
+			continue
+		}
+		k := key{principal: &Principal{Name: "key:" + e.Name, Role: role}}
+		copy(k.hash[:], hash)
+		if e.Expires != nil {
+			k.expires = *e.Expires
+		}
+		start := [8]byte(k.hash[:8])
+		table[start] = append(table[start], k)
+	}
+	return table, errors.Join(errs...)
+}
+
+// Keys are the API keys of a file. Make it with [OpenKeys].
+type Keys struct {
+	path    string
+	log     *slog.Logger
+	source  []byte // what table was made of; only Run and OpenKeys use it
+	table   atomic.Pointer[keyTable]
+	failing string // the last complaint about the file; only Run uses it
+}
+
+// OpenKeys reads the file. An error says what is wrong with it.
+func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
+	k := &Keys{path: path, log: log}
+	if _, err := k.read(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// keysEvery is how soon a change of the file counts. The file is read as a
+// whole: it is small, and times and sizes of files can hide a change.
+const keysEvery = 2 * time.Second
+
+// Run reads the file again and again until ctx ends. A file that cannot be read,
+// or has a mistake, changes nothing and is complained about.
+func (k *Keys) Run(ctx context.Context) error {
+	tick := time.NewTicker(keysEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		n, err := k.read()
+		switch {
+		case err != nil && err.Error() != k.failing:
+			k.failing = err.Error()
+			k.log.ErrorContext(ctx, "API keys not read again; those from before still count", slog.Any("error", err))
+		case err == nil && n >= 0:
+			k.failing = ""
+			k.log.InfoContext(ctx, "API keys read", slog.Int("keys", n))
+		case err == nil:
+			k.failing = ""
+		}
+	}
+}
+
+// read takes over what the file has; n is -1 if that is nothing new.
+func (k *Keys) read() (n int, err error) {
+	src, err := os.ReadFile(k.path)
+	if err != nil {
+		return 0, fmt.Errorf("read auth-keys-file: %w", err)
+	}
+	if k.table.Load() != nil && bytes.Equal(src, k.source) {
+		return -1, nil
+	}
+	entries, err := ParseKeyFile(src)
+	if err != nil {
+		return 0, fmt.Errorf("auth-keys-file %s: %w", k.path, err)
+	}
+	table, err := tabulate(entries)
+	if err != nil {
+		return 0, err
+	}
+	k.source = src
+	k.table.Store(&table)
+	return len(entries), nil
+}
+
+// find gives the caller who has this key.
+func (k *Keys) find(token string) (*Principal, error) {
+	var buf [128]byte // a conversion would allocate
+	if len(token) > len(buf) {
+		return nil, refused("the API key is unknown")
+	}
+	sum := sha256.Sum256(buf[:copy(buf[:], token)])
+	same := (*k.table.Load())[[8]byte(sum[:8])]
+	i := slices.IndexFunc(same, func(e key) bool { return subtle.ConstantTimeCompare(e.hash[:], sum[:]) == 1 })
+	switch {
+	case i < 0:
+		return nil, refused("the API key is unknown; it may have been revoked")
+	case !same[i].expires.IsZero() && !time.Now().Before(same[i].expires):
+		return nil, refused("the API key has expired")
+	}
+	return same[i].principal, nil
+}

@@ -1,0 +1,306 @@
+package auth
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// OIDCConfig says whose tokens count. Issuer and Audience are required.
+type OIDCConfig struct {
+	Issuer   string // as in the tokens; its discovery document says where its keys are
+	Audience string // that a token must be for
+
+	// RoleClaim is the claim that has a token's roles, a text or a list of texts:
+	// its name, or a path with dots into objects. Default "roles".
+	RoleClaim string
+	// Roles says which value of the claim gives which role, as "role=value"; the
+	// highest counts. Default: the names of the roles themselves.
+	Roles []string
+
+	Client  *http.Client  // reaches the provider; default: one with a time limit
+	Leeway  time.Duration // between clocks; default 1 min
+	Refresh time.Duration // of the provider's keys; default 5 min
+	Log     *slog.Logger
+}
+
+const (
+	// tooOld is how long keys count when the provider does not answer.
+	tooOld = 24 * time.Hour
+	// unknownEvery is how often a token with an unknown key may make the node ask
+	// the provider: else strangers could make it ask all the time.
+	unknownEvery = 10 * time.Second
+	// maxWaiting bounds the requests that wait for the answer to that.
+	maxWaiting = 64
+	// fetchTimeout bounds one look at the provider.
+	fetchTimeout = 5 * time.Second
+	// maxDocument and maxKeys bound what the provider may send.
+	maxDocument, maxKeys = 1 << 20, 100
+)
+
+// OIDC checks JWTs of one provider. Make it with [NewOIDC].
+type OIDC struct {
+	cfg   OIDCConfig
+	roles map[string]Role // by value of the claim
+	set   atomic.Pointer[keySet]
+	seen  atomic.Int64 // when the provider last answered, Unix seconds
+
+	turn    chan struct{} // capacity 1: held by who asks the provider
+	tried   time.Time     // when that began; guarded by turn
+	waiting chan struct{} // places of requests that wait for their turn
+
+	mu  sync.Mutex
+	err error // of the last try; guarded by mu
+}
+
+// NewOIDC checks the configuration. It asks nobody: [OIDC.Run] does.
+func NewOIDC(cfg OIDCConfig) (*OIDC, error) {
+	cfg.RoleClaim = cmp.Or(cfg.RoleClaim, "roles")
+	cfg.Leeway = cmp.Or(cfg.Leeway, time.Minute)
+	cfg.Refresh = cmp.Or(cfg.Refresh, 5*time.Minute)
+	if cfg.Client == nil {
+		cfg.Client = &http.Client{}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	var errs []error
+	if err := checkProviderURL(cfg.Issuer); err != nil {
+		errs = append(errs, fmt.Errorf("auth-oidc-issuer: %w", err))
+	}
+	if cfg.Audience == "" {
+		errs = append(errs, errors.New("auth-oidc-issuer needs auth-oidc-audience: without it, tokens for any other application would count here"))
+	}
+	roles := map[string]Role{}
+	for _, pair := range cfg.Roles {
+		name, value, ok := strings.Cut(pair, "=")
+		role, err := ParseRole(strings.TrimSpace(name))
+		if !ok || value == "" || err != nil {
+			errs = append(errs, fmt.Errorf("auth-oidc-roles: %q must be role=value, such as admin=weft-admins", pair))
+			continue
+		}
+		roles[value] = max(roles[value], role)
+	}
+	if len(cfg.Roles) == 0 {
+		for r := Viewer; r <= Admin; r++ {
+			roles[r.String()] = r
+		}
+	}
+	return &OIDC{cfg: cfg, roles: roles, turn: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}, errors.Join(errs...)
+}
+
+// checkProviderURL wants https, but on this machine.
+func checkProviderURL(raw string) error {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("%q is no URL of a provider", raw)
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
+		return nil
+	}
+	return fmt.Errorf("%q must start with https://: whoever can change what it answers can make tokens", raw)
+}
+
+// Run keeps the provider's keys until ctx ends. While the provider does not
+// answer, those from before count, for a day.
+func (o *OIDC) Run(ctx context.Context) error {
+	pause := time.Second
+	for {
+		next := o.cfg.Refresh
+		err := o.ask(ctx, 0)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // told to stop: what the provider said is of no interest
+		}
+		switch {
+		case err != nil:
+			next, pause = pause, min(2*pause, time.Minute)
+			o.cfg.Log.WarnContext(ctx, "identity provider did not give its keys", slog.String("issuer", o.cfg.Issuer),
+				slog.Any("error", err), slog.Duration("nextTry", next))
+		default:
+			pause = time.Second
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// ask asks the provider when it is its turn, unless it was asked within the time
+// before.
+func (o *OIDC) ask(ctx context.Context, unless time.Duration) error {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if unless > 0 && time.Since(o.tried) < unless {
+		return nil
+	}
+	o.tried = time.Now()
+	err := o.fetch(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+	return err
+}
+
+// fetch asks the provider where its keys are, and for them.
+func (o *OIDC) fetch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	var about struct {
+		Issuer  string `json:"issuer"`
+		JWKSURI string `json:"jwks_uri"`
+	}
+	raw, err := o.get(ctx, strings.TrimSuffix(o.cfg.Issuer, "/")+"/.well-known/openid-configuration")
+	if err == nil {
+		err = json.Unmarshal(raw, &about)
+	}
+	if err != nil {
+		return fmt.Errorf("read the discovery document: %w", err)
+	}
+	if about.Issuer != o.cfg.Issuer {
+		return fmt.Errorf("the discovery document is of issuer %q and not of %q: auth-oidc-issuer must be written exactly as the provider does", about.Issuer, o.cfg.Issuer)
+	}
+	if err := checkProviderURL(about.JWKSURI); err != nil {
+		return fmt.Errorf("jwks_uri: %w", err)
+	}
+	if raw, err = o.get(ctx, about.JWKSURI); err != nil {
+		return fmt.Errorf("read the keys: %w", err)
+	}
+	o.seen.Store(time.Now().Unix())
+	if now := o.set.Load(); now != nil && bytes.Equal(now.source, raw) {
+		return nil
+	}
+	set, err := newKeySet(raw)
+	if err != nil {
+		return fmt.Errorf("read the keys: %w", err)
+	}
+	o.set.Store(set)
+	o.cfg.Log.InfoContext(ctx, "keys of the identity provider read", slog.String("issuer", o.cfg.Issuer), slog.Int("keys", len(set.keys)))
+	return nil
+}
+
+func (o *OIDC) get(ctx context.Context, from string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := o.cfg.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if err := checkProviderURL((&url.URL{Scheme: resp.Request.URL.Scheme, Host: resp.Request.URL.Host}).String()); err != nil {
+		return nil, fmt.Errorf("redirected: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", from, resp.Status)
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	if err == nil && len(raw) > maxDocument {
+		err = fmt.Errorf("%s answered with more than %d bytes", from, maxDocument)
+	}
+	return raw, err
+}
+
+// keySet is what the provider published, and the tokens that it has vouched for:
+// when its keys change they are checked anew.
+type keySet struct {
+	source []byte
+	keys   []jose.JSONWebKey
+	cache  tokenCache
+}
+
+// newKeySet keeps the keys that can check a signature. What a provider has beside
+// (symmetric keys, those for encryption, of unknown kinds) is no mistake.
+func newKeySet(source []byte) (*keySet, error) {
+	var doc struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(source, &doc); err != nil {
+		return nil, err
+	}
+	set := &keySet{source: source}
+	for _, raw := range doc.Keys {
+		var k jose.JSONWebKey
+		if k.UnmarshalJSON(raw) != nil || !k.Valid() || !k.IsPublic() || k.Use != "" && k.Use != "sig" {
+			continue
+		}
+		if r, ok := k.Key.(*rsa.PublicKey); ok && r.N.BitLen() < 2048 {
+			continue
+		}
+		set.keys = append(set.keys, k)
+	}
+	if len(set.keys) == 0 || len(set.keys) > maxKeys {
+		return nil, fmt.Errorf("it has %d public keys for signatures; there must be 1 to %d", len(set.keys), maxKeys)
+	}
+	return set, nil
+}
+
+// find gives the keys that may have signed a token with this header.
+func (s *keySet) find(h *jose.Header) []*jose.JSONWebKey {
+	var found []*jose.JSONWebKey
+	for i := range s.keys {
+		k := &s.keys[i]
+		if (h.KeyID == "" || k.KeyID == h.KeyID) && (k.Algorithm == "" || k.Algorithm == h.Algorithm) {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+// current gives the keys that count now.
+func (o *OIDC) current() (*keySet, error) {
+	set := o.set.Load()
+	if set != nil && time.Since(time.Unix(o.seen.Load(), 0)) < tooOld {
+		return set, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return nil, &UnavailableError{RetryAfter: time.Second, Err: o.err}
+}
+
+// newer gives the keys after a look at the provider, for a token whose key is
+// not among those in set. Without a look it gives what there is.
+func (o *OIDC) newer(ctx context.Context, set *keySet) (*keySet, error) {
+	select {
+	case o.waiting <- struct{}{}:
+		defer func() { <-o.waiting }()
+	default:
+		return nil, &UnavailableError{RetryAfter: time.Second}
+	}
+	if now := o.set.Load(); now != set {
+		return o.current()
+	}
+	// Not cut off with the request: a stranger could spoil every look.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+	defer cancel()
+	if err := o.ask(ctx, unknownEvery); err != nil {
+		return nil, &UnavailableError{RetryAfter: time.Second, Err: err}
+	}
+	return o.current()
+}

@@ -1,0 +1,73 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Role is what a caller may do. Each role may do what those before it may. The
+// zero value is no role at all and less than all of them, so that a route that
+// forgot to name one cannot be taken for an open one.
+type Role int
+
+// The roles, from the least to the most.
+const (
+	// Anyone is everybody, also without credentials. As the role of a caller it is
+	// that of one who is known and has no role.
+	Anyone Role = iota + 1
+	// Viewer reads.
+	Viewer
+	// Operator starts, resumes, cancels and repairs instances.
+	Operator
+	// Designer publishes, retracts and deletes definitions.
+	Designer
+	// Admin acts on the whole cluster: pause, drain, imported state.
+	Admin
+)
+
+var roleNames = map[Role]string{Anyone: "anyone", Viewer: "viewer", Operator: "operator", Designer: "designer", Admin: "admin"}
+
+func (r Role) String() string {
+	if name, ok := roleNames[r]; ok {
+		return name
+	}
+	return fmt.Sprintf("Role(%d)", int(r))
+}
+
+// ParseRole reads a role that a caller can be given: viewer, operator, designer
+// or admin.
+func ParseRole(name string) (Role, error) {
+	for r := Viewer; r <= Admin; r++ {
+		if roleNames[r] == name {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("there is no role %q; the roles are viewer, operator, designer and admin", name)
+}
+
+// Principal is a caller who is known. It is shared and must not be changed.
+type Principal struct {
+	// Name is unique: "key:" and the name of an API key, or "oidc:" and the
+	// subject of a JWT. It is no secret.
+	Name string
+	Role Role
+	// Groups are the values of the role claim of a JWT, as the provider wrote them.
+	Groups []string
+}
+
+// Satisfies tells whether the caller satisfies a policy: none, the name of a role
+// that the caller has, or a group of the caller's token.
+func (p *Principal) Satisfies(policy string) bool {
+	if policy == "" {
+		return true
+	}
+	if r, err := ParseRole(strings.ToLower(policy)); err == nil && p.Role >= r {
+		return true
+	}
+	for _, g := range p.Groups {
+		if g == policy {
+			return true
+		}
+	}
+	return false
+}

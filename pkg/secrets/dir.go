@@ -1,0 +1,156 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Dir is a directory with one file per secret: the file's name is the secret's,
+// its content without the newline at its end the value. Files whose names begin
+// with a dot are left alone; so are directories. Links are followed.
+type Dir struct {
+	path    string
+	log     *slog.Logger
+	current atomic.Pointer[Set]
+
+	mu   sync.Mutex      // serialises reading
+	said map[string]bool // problems that were logged; guarded by mu
+}
+
+// Open reads the directory. It returns an error if that is not possible; a file
+// that is no good secret is logged and left out.
+func Open(path string, log *slog.Logger) (*Dir, error) {
+	d := &Dir{path: path, log: log}
+	if err := d.Reload(context.Background()); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Current is the set as it is now; nil for a nil Dir.
+func (d *Dir) Current() *Set {
+	if d == nil {
+		return nil
+	}
+	return d.current.Load()
+}
+
+// reloadEvery is how soon a changed file is noticed.
+const reloadEvery = 2 * time.Second
+
+// Run follows changes until ctx ends.
+func (d *Dir) Run(ctx context.Context) error {
+	tick := time.NewTicker(reloadEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := d.Reload(ctx); err != nil {
+			d.complain(ctx, "", err)
+		}
+	}
+}
+
+// Reload reads the directory again. If it cannot be read the set stays as it was.
+func (d *Dir) Reload(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return fmt.Errorf("secrets-dir: %w", err)
+	}
+	before := d.current.Load()
+	values, total := map[string]string{}, 0
+	problems := map[string]bool{}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		value, ok, err := d.read(name)
+		if !ok && err == nil {
+			continue
+		}
+		if err == nil {
+			err = check(name, value)
+		}
+		if total += len(value); err == nil && (total > maxTotal || len(values) >= maxCount) {
+			err = fmt.Errorf("there are more than %d secrets, or more than %d bytes of them", maxCount, maxTotal)
+		}
+		if err != nil {
+			problems[name+err.Error()] = true
+			d.complain(ctx, name, err)
+			continue
+		}
+		values[name] = value
+	}
+	d.said = problems
+	if before != nil && maps.Equal(before.values, values) {
+		return nil
+	}
+	d.current.Store(build(values, formerOf(before, values)))
+	d.log.InfoContext(ctx, "secrets read", slog.String("dir", d.path), slog.Int("secrets", len(values)))
+	return nil
+}
+
+// complain logs a problem once for as long as it lasts. The error names files and
+// sizes, never values.
+func (d *Dir) complain(ctx context.Context, name string, err error) {
+	if !d.said[name+err.Error()] {
+		d.log.WarnContext(ctx, "secret not readable", slog.String("secret", name), slog.Any("error", err))
+	}
+}
+
+// formerOf are the values that were there before and are not now.
+func formerOf(before *Set, values map[string]string) []formerValue {
+	if before == nil {
+		return nil
+	}
+	var out []formerValue
+	for _, name := range slices.Sorted(maps.Keys(before.values)) {
+		if v := before.values[name]; values[name] != v {
+			out = append(out, formerValue{name, v})
+		}
+	}
+	out = append(out, before.former...)
+	return out[:min(len(out), maxFormer)]
+}
+
+// read gives the content of one file; false if it is a directory.
+func (d *Dir) read(name string) (value string, ok bool, err error) {
+	path := filepath.Join(d.path, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", false, err
+	}
+	if info.IsDir() {
+		return "", false, nil
+	}
+	if !info.Mode().IsRegular() {
+		return "", false, fmt.Errorf("%s is no regular file", name)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, MaxLength+3))
+	if err != nil {
+		return "", false, err
+	}
+	text := strings.TrimSuffix(string(raw), "\n")
+	return strings.TrimSuffix(text, "\r"), true, nil
+}

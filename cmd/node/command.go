@@ -38,6 +38,11 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 			}
 			log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
 			s.node.Logger, s.node.Lines, s.node.Version = log, stdout, version()
+			stop, err := s.trace(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer stop()
 			return run(cmd.Context(), s.node, log, func(n *node.Node) {
 				if text {
 					fmt.Fprintf(stderr, "\n  %s\n\n", n.Try(cmd.Context()))
@@ -48,7 +53,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
-	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newFsck(stdout, stderr, environ))
+	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ))
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	return cmd
 }

@@ -101,6 +101,27 @@ func TestHealthOverTLSTrustsOneCertificate(t *testing.T) {
 	}
 }
 
+func TestSecretIsShownOnDemand(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := newSecretCommand(&out)
+	cmd.SetArgs([]string{"--show", file})
+	if err := cmd.ExecuteContext(t.Context()); err != nil || out.String() != "hunter2\n" {
+		t.Errorf("%q %v", out.String(), err)
+	}
+	cmd.SetArgs([]string{"--show", file + "x"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil {
+		t.Error("a secret that is not there is shown")
+	}
+	if _, err := os.Stat(file + "x"); err == nil {
+		t.Error("showing made one")
+	}
+}
+
 func TestSecretsAreRandomAndKept(t *testing.T) {
 	t.Parallel()
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")

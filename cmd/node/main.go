@@ -19,11 +19,14 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/weft-run/weft/internal/heapfloor"
 )
 
 func main() {
 	// Dates in scripts must not depend on the machine that happens to run them.
 	time.Local = time.UTC
+	heapfloor.Keep()
 	if err := newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "weft:", err)
 		os.Exit(1)

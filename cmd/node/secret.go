@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,12 +18,21 @@ import (
 // newSecretCommand writes random secrets, so that a deployment has none by
 // default and nobody has to think of one.
 func newSecretCommand(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
+	var show bool
+	cmd := &cobra.Command{
 		Use:   "secret FILE...",
 		Short: "Write a random secret (256 bits, base64) to each file that does not exist yet",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
 			for _, name := range files {
+				if show {
+					text, err := os.ReadFile(name)
+					if err != nil {
+						return fmt.Errorf("show a secret: %w", err)
+					}
+					fmt.Fprintln(stdout, strings.TrimSpace(string(text)))
+					continue
+				}
 				made, err := writeSecret(name)
 				if err != nil {
 					return fmt.Errorf("write a secret: %w", err)
@@ -36,6 +46,8 @@ func newSecretCommand(stdout io.Writer) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&show, "show", false, "print what is in the files instead: the image has no other program that could")
+	return cmd
 }
 
 // writeSecret leaves a whole file or none: it writes beside and links, and a

@@ -50,6 +50,7 @@ func TestRules(t *testing.T) {
 		{"retries in the runtime", "pkg/runtime", code, "github.com/sethvargo/go-retry", "only taking a lock"},
 		{"promhttp in the API", "pkg/httpapi", code, "github.com/prometheus/client_golang/prometheus/promhttp", ""},
 		{"promauto in metrics", "pkg/metrics", code, "github.com/prometheus/client_golang/prometheus/promauto", "global"},
+		{"OpenTelemetry in the engine", "pkg/engine", code, "go.opentelemetry.io/otel/trace", "pkg/tracing"},
 		{"prometheus in the engine", "pkg/engine", code, "github.com/prometheus/client_golang/prometheus", "say what happened"},
 	}
 	for _, tt := range tests {

@@ -11,16 +11,16 @@ type place struct {
 
 // table has every package of the project, also those that are only planned.
 var table = map[string]place{
-	"cmd/node":         {floor: 7},
-	"test/e2e":         {floor: 7},
-	"test/conformance": {floor: 7},
-	"test/compose":     {floor: 7},
-	"test/haproxy":     {floor: 7},
-	"test/chaos":       {floor: 7},
-	"test/mutants":     {floor: 7},
-	"bench":            {floor: 7},
-	"internal/layers":  {floor: 7},
-	"examples/embed":   {floor: 7},
+	"cmd/node":          {floor: 7},
+	"test/e2e":          {floor: 7},
+	"test/conformance":  {floor: 7},
+	"test/compose":      {floor: 7},
+	"test/loadbalancer": {floor: 7},
+	"test/chaos":        {floor: 7},
+	"test/mutants":      {floor: 7},
+	"bench":             {floor: 7},
+	"internal/layers":   {floor: 7},
+	"examples/embed":    {floor: 7},
 
 	"pkg/node": {floor: 6},
 
@@ -57,11 +57,17 @@ var table = map[string]place{
 	"pkg/workflow/yaml":     {floor: 0},
 	"pkg/workflow/elsajson": {floor: 0},
 	"pkg/metrics":           {floor: 0},
+	"pkg/tracing":           {floor: 0},
+	"pkg/secrets":           {floor: 0},
+	"pkg/auth":              {floor: 0},
+	"pkg/auth/authtest":     {floor: 0},
+	"internal/heapfloor":    {floor: 0},
 	"internal/keylock":      {floor: 0},
 }
 
 // testHelpers may be imported by every test, also by one inside a package.
 var testHelpers = map[string]string{
+	"pkg/auth/authtest":       "it is a provider of tokens and knows nothing of this project",
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
 }
 
@@ -99,6 +105,11 @@ var libraries = []library{
 		prefix: "github.com/prometheus/client_golang",
 		owners: []string{"pkg/metrics", "pkg/node", "pkg/httpapi", "test/e2e", "bench"},
 		why:    "callers say what happened through pkg/metrics; pkg/node owns the registry and pkg/httpapi serves it",
+	},
+	{
+		prefix: "go.opentelemetry.io",
+		owners: []string{"pkg/tracing", "pkg/node"},
+		why:    "callers say what happened through pkg/tracing; pkg/node takes the provider of the program that it is part of",
 	},
 }
 

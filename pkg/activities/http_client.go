@@ -21,10 +21,18 @@ var ErrPrivateAddress = errors.New("the address is private")
 // second time gains nothing. It uses no proxy. Every phase has a time limit; a
 // call as a whole is limited by its context.
 func NewHTTPClient(allowPrivate bool) *http.Client {
+	return clientOver(guardedDialer(allowPrivate))
+}
+
+func guardedDialer(allowPrivate bool) *net.Dialer {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	if !allowPrivate {
 		dialer.Control = refusePrivate
 	}
+	return dialer
+}
+
+func clientOver(dialer *net.Dialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext:            dialer.DialContext,

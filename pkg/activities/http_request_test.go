@@ -1,8 +1,10 @@
 package activities_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,12 +23,14 @@ func withHTTP(allowPrivate bool) option {
 	return withEnv(func(e *engine.Env) { e.HTTP = activities.NewHTTPClient(allowPrivate) })
 }
 
-// server answers by path: /status/N, /echo, /flaky (503 twice), /slow (never).
+// server answers by path: /echo, /flaky (503 twice), /slow (never), /trickle (a
+// body that does not end), /big and /bomb (bodies over the limit, the second
+// compressed), /headers (too many), /round (20 redirects to itself), …
 func server(t *testing.T) (*httptest.Server, *[]string) {
 	t.Helper()
 	var keys []string
 	var mu sync.Mutex // guards keys
-	var flaky atomic.Int32
+	var flaky, rounds atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
@@ -40,8 +44,23 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()
+		case r.URL.Path == "/trickle":
+			_, _ = io.WriteString(w, "a little")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
 		case r.URL.Path == "/big":
 			_, _ = w.Write(make([]byte, 2<<20))
+		case r.URL.Path == "/bomb":
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = z.Write(make([]byte, 2<<20))
+			_ = z.Close()
+		case r.URL.Path == "/headers":
+			for i := range 300 {
+				w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 1<<10))
+			}
+		case r.URL.Path == "/round" && rounds.Add(1) < 20:
+			http.Redirect(w, r, "/round", http.StatusFound)
 		case strings.HasPrefix(r.URL.Path, "/404"):
 			w.WriteHeader(http.StatusNotFound)
 		default:
@@ -103,7 +122,11 @@ func TestSendHTTPRequestBranches(t *testing.T) {
 		"unmatched, no branch": {path: "/404", private: true},
 		"timeout":              {path: "/slow", private: true, timeout: "20ms", ports: []string{"timeout", "failedToConnect"}, want: "timeout"},
 		"timeout, no branch":   {path: "/slow", private: true, timeout: "20ms", fault: "deadline exceeded"},
+		"timeout of the body":  {path: "/trickle", private: true, timeout: "50ms", ports: []string{"timeout", "failedToConnect"}, want: "timeout"},
 		"too large":            {path: "/big", private: true, fault: "larger than"},
+		"too large unpacked":   {path: "/bomb", private: true, fault: "larger than"},
+		"headers too large":    {path: "/headers", private: true, fault: "response headers exceeded"},
+		"redirects for ever":   {path: "/round", private: true, fault: "more than 10 redirects"},
 		"no connection":        {path: "", private: true, ports: []string{"failedToConnect"}, want: "failedToConnect"},
 		"private":              {path: "/x", ports: []string{"failedToConnect"}, fault: "address is private"},
 	}

@@ -120,6 +120,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	var pub etcdstore.Published
 	if prog != nil {
 		pub, problems = published(prog, now)
+		problems = append(problems, c.missingSecrets(ctx, prog)...)
 	}
 	if len(problems) > 0 {
 		return PublishResult{}, invalid(d.def.ID, problems.WithExcerpts(req.Source))

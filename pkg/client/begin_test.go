@@ -23,7 +23,7 @@ func TestBeginIsOneWriteAndTheInstanceIsFreeAfterwards(t *testing.T) {
 	if r.Instance.SubStatus != workflow.Suspended || r.Effect.Outcome != client.EffectStarted {
 		t.Fatalf("%+v", r)
 	}
-	if busy := must(b.open("i1").Busy(t.Context()))(t); busy {
+	if busy := must(b.locked("i1"))(t); busy {
 		t.Error("it is still locked")
 	}
 	if r := must(b.open("i1").Do(t.Context(), resumeOf("r1", r.Instance, 0)))(t); r.Instance.SubStatus != workflow.Finished {
@@ -41,7 +41,7 @@ func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
 	if !r.Accepted || r.Instance.SubStatus != workflow.Executing {
 		t.Fatalf("%+v", r)
 	}
-	if busy := must(b.open("i1").Busy(t.Context()))(t); !busy {
+	if busy := must(b.locked("i1"))(t); !busy {
 		t.Error("it is visible, has work, and is not locked")
 	}
 	w.valve.pass <- struct{}{}
@@ -49,7 +49,7 @@ func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
 		rec, err := b.store.Instance(t.Context(), "i1")
 		return err == nil && rec != nil && rec.Header.Status == workflow.StatusFinished
 	})
-	eventually(t, "it is free", func() bool { busy, err := b.open("i1").Busy(t.Context()); return err == nil && !busy })
+	eventually(t, "it is free", func() bool { busy, err := b.locked("i1"); return err == nil && !busy })
 	if n := len(w.valve.entered); n != 1 || len(a.written()) != 1 {
 		t.Errorf("ran %d times", n)
 	}

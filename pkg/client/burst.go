@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -17,14 +19,17 @@ type burst struct {
 	h        *holding
 	b        *engine.Burst
 	before   *store.Record
+	trace    string // W3C traceparent of the burst
 	env      engine.Env
 	consumed []store.Consumed
 	served   []served
+	response *workflow.Response // what it wrote for a command before it went on
 	requeue  []store.QueueItem
 	dead     []store.DeadLetter
 	extra    []workflow.Incident // that the engine does not know of
 	deleting bool
 	begun    bool               // a start was run
+	traced   bool               // the first command was, as the burst
 	goOn     bool               // the engine wants a commit before it goes on
 	replaced *workflow.Instance // an import took the place of the engine's result
 }
@@ -38,7 +43,7 @@ type served struct {
 
 // open makes the engine's burst from what is known of the instance.
 func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
-	x := &burst{h: h, before: h.base, env: h.n.cfg.Env()}
+	x := &burst{h: h, before: h.base, env: h.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.env.Takeover = h.recovered
 	var err error
 	switch {
@@ -114,12 +119,18 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 
 // one runs one command and notes what became of it.
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
+	if x.traced {
+		var span tracing.Span
+		ctx, span = x.h.n.cfg.Tracer.Command(ctx, x.h.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
+		defer span.End()
+	}
+	x.traced = true
 	effect, err := x.apply(ctx, cmd, created, w != nil)
 	if err != nil {
 		return err
 	}
 	effect.InstanceID = x.h.id
-	c := store.Consumed{Command: cmd, Created: created, Effect: effect}
+	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == EffectDropped}
 	var response *workflow.Response
 	if x.b != nil {
 		response = x.b.TakeResponse()
@@ -130,10 +141,6 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		x.served = append(x.served, served{w: w, effect: effect}) // nothing to commit for it
 		return nil
 	}
-	switch effect.Outcome {
-	case EffectDropped:
-		c.Drop = true
-	}
 	if cmd.Key != nil {
 		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
 		if effect.Outcome == EffectRequeued { // what becomes of it is no longer this call's answer
@@ -141,8 +148,11 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		}
 	}
 	x.consumed = append(x.consumed, c)
-	if w != nil {
+	switch {
+	case w != nil:
 		x.served = append(x.served, served{w: w, effect: effect, response: response})
+	case cmd.Kind == workflow.CommandContinue:
+		x.response = cmp.Or(x.response, response)
 	}
 	return nil
 }
@@ -236,7 +246,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 			st.InstanceID = x.h.id
 		}
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
-		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st})
+		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
 		return store.Effect{Outcome: EffectRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
 		return store.Effect{Outcome: EffectDropped}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,12 +12,20 @@ import (
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // step is one round: burst, commit, answers. It returns the work that came
 // meanwhile, or that the lock was released.
 func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, released bool, err error) {
+	ctx, span := h.trace(ctx, &work)
+	defer func() {
+		if err != nil {
+			span.Fail(failure(err))
+		}
+		span.End()
+	}()
 	if h.recovered && len(work.mail) > 0 {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
@@ -34,7 +43,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 	h.mu.Lock()
 	h.burst = nil
 	h.mu.Unlock()
-	h.n.cfg.Metrics.Burst(time.Since(began))
+	h.n.cfg.Metrics.Burst(time.Since(began), tracing.TraceID(ctx))
 	if err != nil {
 		return next, false, h.fail(work.hands, err)
 	}
@@ -88,7 +97,7 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 	case err != nil:
 		return next, false, h.fail(work.hands, err)
 	}
-	h.announce(x, c)
+	h.announce(c)
 	if done.Waits {
 		h.n.cfg.Hint([]string{h.id}, false)
 	}
@@ -117,7 +126,7 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	}
 	h.mu.Unlock()
 	c := &store.Commit{
-		ID: id.String(), Fence: h.owner().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting,
+		ID: id.String(), Fence: h.owner().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
 		Requeue: x.requeue, Dead: x.dead, Release: release && !x.goOn, SeenMail: h.seen,
@@ -144,18 +153,18 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 			return nil, err
 		}
 		c.Children = append(c.Children, store.Child{ID: ch.InstanceID, Gate: gate,
-			Command: workflow.Command{ID: ch.CommandID, Kind: workflow.CommandStart, CreatedAt: c.At, Start: &start}})
+			Command: workflow.Command{ID: ch.CommandID, Kind: workflow.CommandStart, CreatedAt: c.At, Start: &start, Trace: c.Trace}})
 	}
 	for _, child := range res.Cancel {
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
-			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(h.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At}})
+			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(h.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
 	}
 	for _, ev := range res.Events {
-		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At})
+		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})
 	}
 	x.tellParent(c, before)
 	if x.goOn {
-		c.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At}
+		c.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At, Trace: c.Trace}
 	}
 	for i := range c.Consumed {
 		if a := c.Consumed[i].Answer; a != nil && c.Consumed[i].Command.Kind == workflow.CommandStart {
@@ -176,14 +185,17 @@ func (x *burst) tellParent(c *store.Commit, before *store.Record) {
 		return // told when it ended; a deletion later says nothing new
 	}
 	if hd.Status == workflow.StatusFinished || c.Delete {
-		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: hd.Parent.InstanceID,
-			Command: etcdstore.ChildEnd(hd.Parent.BookmarkID, hd.ID, hd.SubStatus, hd.Output, c.At)})
+		end := etcdstore.ChildEnd(hd.Parent.BookmarkID, hd.ID, hd.SubStatus, hd.Output, c.At)
+		end.Trace = c.Trace
+		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: hd.Parent.InstanceID, Command: end})
 	}
 }
 
 // send commits, repeating the identical transaction while its outcome is
 // unknown and the ownership lasts.
 func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+	ctx, span := tracing.Commit(ctx, h.id, c.After.Seq)
+	defer span.End()
 	backoff := retry.WithCappedDuration(2*time.Second, retry.NewExponential(50*time.Millisecond))
 	backoff = retry.WithJitterPercent(20, backoff)
 	var last error
@@ -200,7 +212,17 @@ func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, 
 		err = last // retry.Do returns the context's cause and drops what was wrong
 	}
 	if errors.Is(err, etcdstore.ErrUnknown) {
-		h.n.cfg.Metrics.Commit(abandoned, 0, 0)
+		h.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
+	}
+	switch {
+	case err != nil:
+		span.Fail(failure(err))
+	case done.Kept != nil:
+		span.Outcome("kept-lock")
+	case done.Resolved:
+		span.Outcome("resolved")
+	default:
+		span.Outcome("committed")
 	}
 	return done, err
 }
@@ -227,7 +249,7 @@ func (h *holding) settle(c *store.Commit, done *store.Committed) {
 }
 
 // announce counts, and wakes whoever has to do something about the commit.
-func (h *holding) announce(x *burst, c *store.Commit) {
+func (h *holding) announce(c *store.Commit) {
 	n := h.n
 	if c.Before == nil || c.Before.Seq == 0 {
 		n.cfg.Metrics.InstanceStarted()
@@ -248,18 +270,39 @@ func (h *holding) announce(x *burst, c *store.Commit) {
 	if sent := len(c.Sends)+len(c.Requeue) > 0; sent || len(ids) > 0 {
 		n.cfg.Hint(ids, sent)
 	}
-	_ = x
 }
 
-// serve answers the waiters of a burst.
+// serve answers the waiters of a burst, and those of its parts before, when it
+// does not go on after this commit: the answer to a start or an event is what
+// the whole burst did.
 func (h *holding) serve(x *burst, after *store.Record) {
-	for _, s := range x.served {
-		r := Result{Effect: s.effect, Response: s.response}
-		if after != nil {
-			r.Instance = after.Header
-		}
-		s.w.finish(r, nil)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := len(h.partly); n > 0 { // the burst went on after the last of them
+		last := h.partly[n-1]
+		last.result.Response = cmp.Or(last.result.Response, x.response)
 	}
+	for _, s := range x.served {
+		s.w.result = Result{Effect: s.effect, Response: s.response}
+		s.w.applied = true
+		h.partly = append(h.partly, s.w)
+	}
+	if !x.goOn {
+		h.answer(after, false)
+	}
+}
+
+// answer answers those whose commands were applied; accepted if the burst did not
+// come to its end here. mu is held.
+func (h *holding) answer(after *store.Record, accepted bool) {
+	for _, w := range h.partly {
+		w.result.Accepted = accepted
+		if after != nil {
+			w.result.Instance = after.Header
+		}
+		w.finish(w.result, nil)
+	}
+	h.partly = nil
 }
 
 // more finds out what there is to do after a commit.
@@ -267,7 +310,7 @@ func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *sto
 	switch {
 	case done.Released:
 		return batch{}, true, nil
-	case x.goOn || work.more || done.Resolved:
+	case x.goOn && done.Kept == nil || work.more || done.Resolved:
 		next, _, err := h.reload(ctx)
 		if err != nil || !done.Resolved {
 			return next, false, err
@@ -299,45 +342,4 @@ func (h *holding) reload(ctx context.Context) (batch, bool, error) {
 	h.base, h.seen = l.Record, l.Revision
 	h.mu.Unlock()
 	return batch{mail: l.Mail, more: l.More}, false, nil
-}
-
-// lookQueue claims queued stimuli for bookmarks that are durable; needed where
-// the commit did not look itself, and where there is no lock to keep.
-func (h *holding) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
-	if hd.Status != workflow.StatusRunning {
-		return batch{}, false, nil
-	}
-	items, err := h.n.cfg.Store.LookQueue(ctx, hd, hd.Bookmarks)
-	if err != nil || len(items) == 0 {
-		return batch{}, false, err
-	}
-	claimed, err := h.claim(ctx, hd, items)
-	return batch{mail: claimed}, false, err
-}
-
-// claim takes queued stimuli into the own mailbox, one per bookmark that waits.
-func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []store.QueueItem) ([]store.Mail, error) {
-	var mail []store.Mail
-	taken := map[string]bool{}
-	for i := range items {
-		item := &items[i]
-		st := item.Stimulus
-		for _, b := range hd.Bookmarks {
-			if taken[b.ID] || b.Hash != item.Hash || st.CorrelationID != "" && st.CorrelationID != hd.CorrelationID ||
-				st.BookmarkID != "" && st.BookmarkID != b.ID {
-				continue
-			}
-			cmd := workflow.Command{ID: item.ID, Kind: workflow.CommandResume, CreatedAt: item.CreatedAt, Bookmark: b.ID, Input: st.Input, Stimulus: &st, Key: item.Key}
-			created, ok, err := h.n.cfg.Store.Claim(ctx, item, h.id, cmd)
-			if err != nil {
-				return mail, err
-			}
-			if ok {
-				taken[b.ID] = !b.KeepOnResume
-				mail = append(mail, store.Mail{Command: cmd, Created: created})
-			}
-			break
-		}
-	}
-	return mail, nil
 }

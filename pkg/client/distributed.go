@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -61,13 +62,19 @@ func (d Distributed) Work(ctx context.Context, recovered bool) error {
 	return err
 }
 
-// Busy implements [Client]: one read of the lock's prefix, none if this node
-// holds it, since then the command joins the holding.
+// Busy implements [Client]: one read of the lock's prefix, if somebody else held
+// the lock a moment ago. Most instances that are sent something are idle, and a
+// try that finds them held says so; only where one tries again and again is the
+// try, which is a proposal, dearer than the look. None either if this node holds
+// it, since then the command joins the holding.
 func (d Distributed) Busy(ctx context.Context) (bool, error) {
-	if d.n.Holds(d.id) {
+	if !d.n.contended.lately(d.id) || d.n.Holds(d.id) {
 		return false, nil
 	}
 	_, held, err := d.locks.Look(ctx, cluster.InstanceLock(d.id))
+	if held {
+		d.n.contended.note(d.id)
+	}
 	return held, err
 }
 
@@ -81,8 +88,15 @@ func (n *Node) Holds(id string) bool {
 // take takes the lock; the instance is loaded in the same transaction.
 func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loaded, error) {
 	name := cluster.InstanceLock(d.id)
+	ctx, span := tracing.Lock(ctx, d.id)
+	defer span.End()
 	lock, err := d.acquire(ctx, name, a)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrBusy):
+		span.Outcome("busy")
+		return nil, nil, err
+	case err != nil:
+		span.Fail("lock")
 		return nil, nil, err
 	}
 	o := owned{lock}
@@ -123,6 +137,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	case err == nil:
 		return lock, nil
 	case errors.Is(last, cluster.ErrHeld), errors.Is(last, ErrBusy):
+		d.n.contended.note(d.id)
 		return nil, ErrBusy
 	case attempt > int(d.retry.Retries):
 		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))

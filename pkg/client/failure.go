@@ -22,7 +22,7 @@ func (h *holding) fail(hands []*waiter, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil && !errors.Is(err, etcdstore.ErrUnknown) && !errors.Is(err, store.ErrFenced) {
-		h.n.cfg.Metrics.Commit(abandoned, 0, 0)
+		h.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
 	}
 	for _, w := range hands {
 		switch {
@@ -161,7 +161,7 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 		return batch{}, false, h.fail(nil, err)
 	}
 	h.settle(c, done)
-	h.announce(x, c)
+	h.announce(c)
 	return h.reload(ctx)
 }
 

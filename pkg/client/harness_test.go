@@ -159,6 +159,12 @@ func (m *member) open(id string) client.Client {
 	return m.Distributed(m.session.Locks(), id, client.RetryPolicy{Base: 30 * time.Millisecond})
 }
 
+// locked tells whether anybody holds the lock of an instance.
+func (m *member) locked(id string) (bool, error) {
+	_, held, err := m.session.Locks().Look(context.Background(), cluster.InstanceLock(id))
+	return held, err
+}
+
 func (m *member) written() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -52,6 +53,7 @@ type waiter struct {
 	cmd     workflow.Command
 	created int64 // of its mailbox key, once it was made durable; guarded by holding.mu
 	taken   bool  // part of the burst under way; guarded by holding.mu
+	applied bool  // by a commit after which the burst went on; guarded by holding.mu
 
 	done   chan struct{} // closed once result and err are set
 	result Result
@@ -77,6 +79,8 @@ type holding struct {
 	recovered bool
 	cut       bool // ended by the limit on rounds; used by run only
 	began     time.Time
+	taken     time.Time
+	untold    bool // nobody was there yet to show the taking of the lock to; used by run only
 	done      chan struct{}
 	err       error // set before done is closed
 
@@ -89,6 +93,7 @@ type holding struct {
 	seen   int64         // mail up to this revision is known; used by run only
 	loaded *store.Loaded // what taking the instance brought; used by run only
 	active []*waiter     // part of the burst under way; guarded by mu
+	partly []*waiter     // their commands were applied, and the burst goes on; guarded by mu
 	burst  *engine.Burst // guarded by mu; nil between bursts
 	ctx    context.Context
 	stop   context.CancelCauseFunc // guarded by mu
@@ -108,7 +113,7 @@ func (h *holding) offer(w *waiter) (*waiter, bool) {
 	if h.closed || w == nil {
 		return nil, !h.closed
 	}
-	for _, twin := range slices.Concat(h.active, h.inbox) {
+	for _, twin := range slices.Concat(h.active, h.partly, h.inbox) {
 		if twin.cmd.ID == w.cmd.ID {
 			return twin, true
 		}
@@ -197,7 +202,8 @@ func (h *holding) take(ctx context.Context, take taker, cmd *workflow.Command) e
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.own, h.key = own, a.key
-	h.ctx, h.stop = context.WithCancelCause(own.Context())
+	h.taken, h.untold = time.Now(), !tracing.Recorded(ctx)
+	h.ctx, h.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
 	h.first(loaded)
 	return nil
 }
@@ -353,6 +359,7 @@ func (h *holding) finish(err error) {
 	if errors.Is(err, errLeft) {
 		h.err = nil
 	}
+	h.answer(h.base, true)
 	for _, w := range h.inbox {
 		w.finish(Result{}, err)
 	}

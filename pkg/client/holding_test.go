@@ -86,7 +86,7 @@ func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 	}
 	// The node dies with its work: its lease ends, its burst never commits.
 	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
-	eventually(t, "the lock is free", func() bool { busy, err := b.open("i").Busy(t.Context()); return err == nil && !busy })
+	eventually(t, "the lock is free", func() bool { busy, err := b.locked("i"); return err == nil && !busy })
 	done := make(chan error, 1)
 	go func() { done <- b.open("i").Work(t.Context(), true) }()
 	<-w.valve.entered
@@ -340,29 +340,42 @@ func TestAPoisonousCommandIsSetAside(t *testing.T) {
 
 func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 	t.Parallel()
-	for _, mode := range both {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, define("d", seq(waitFor("early"), line("end"))))
-			m := w.member("a", mode)
-			st := workflow.EventStimulus("early", "x")
-			hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
-			look := must(m.store.Look(t.Context(), st, hash, ""))(t)
-			now := time.Now().UTC()
-			ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}, look))(t)
-			if !ok {
-				t.Fatal("not queued")
-			}
-			must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
-			eventually(t, "the instance ends", func() bool {
-				rec := must(m.store.Instance(t.Context(), "i"))(t)
-				return rec.Header.SubStatus == workflow.Finished
+	// Until the claim nobody else knows of the stimulus that the commit met, so it
+	// is not given up for a call that fails.
+	for name, fault := range map[string]*clustertest.Rule{
+		"":                           nil,
+		"claims fail":                {Fault: clustertest.FailBefore, Times: 2},
+		"answers of claims are lost": {Fault: clustertest.LoseAnswer, Times: 2},
+	} {
+		for _, mode := range both {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, define("d", seq(waitFor("early"), line("end"))))
+				m := w.member("a", mode)
+				if fault != nil {
+					rule := *fault
+					rule.Match = func(c clustertest.Call) bool { return c.DeletesUnder(cluster.Root(w.name) + "queue/") }
+					m.faults.Add(rule)
+				}
+				st := workflow.EventStimulus("early", "x")
+				hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
+				look := must(m.store.Look(t.Context(), st, hash, ""))(t)
+				now := time.Now().UTC()
+				ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}, look))(t)
+				if !ok {
+					t.Fatal("not queued")
+				}
+				must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+				eventually(t, "the instance ends", func() bool {
+					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					return rec.Header.SubStatus == workflow.Finished
+				})
+				items, _, err := m.store.QueueItems(t.Context(), "", "", 10)
+				if err != nil || len(items) != 0 {
+					t.Errorf("queue %+v, %v", items, err)
+				}
 			})
-			items, _, err := m.store.QueueItems(t.Context(), "", "", 10)
-			if err != nil || len(items) != 0 {
-				t.Errorf("queue %+v, %v", items, err)
-			}
-		})
+		}
 	}
 }
 
@@ -433,7 +446,7 @@ func TestAFailingReleaseKeepsTheResult(t *testing.T) {
 	if armed.Fired() == 0 {
 		t.Fatal("the release never failed")
 	}
-	eventually(t, "the lock is free at last", func() bool { busy, err := m.open("i").Busy(t.Context()); return err == nil && !busy })
+	eventually(t, "the lock is free at last", func() bool { busy, err := m.locked("i"); return err == nil && !busy })
 }
 
 func TestCommitsThatDoNotEndABurst(t *testing.T) {
@@ -451,9 +464,19 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 			if l.Record == nil || l.Record.Seq == 0 || len(l.Mail) != 1 || l.Mail[0].Command.ID != workflow.ContinueID {
 				t.Errorf("in the middle of the burst the store has %+v", l)
 			}
+			select {
+			case r := <-got:
+				t.Errorf("it was answered in the middle of the burst: %+v", r)
+			default:
+			}
+			// What comes between two commits of the burst is not left behind.
+			_, _, err := m.store.PutMail(t.Context(), "i", workflow.Command{ID: "stray", Kind: workflow.CommandChildEnd, Bookmark: "none"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			w.valve.pass <- struct{}{}
-			if r := <-got; r.err != nil {
-				t.Fatal(r.err)
+			if r := <-got; r.err != nil || r.Accepted || r.Effect.Outcome != client.EffectStarted || r.Instance.SubStatus != workflow.Finished {
+				t.Errorf("the answer is not that of the whole burst: %+v", r)
 			}
 			eventually(t, "the instance ends", func() bool {
 				l := must(m.store.Load(t.Context(), "i", "", ""))(t)
@@ -474,6 +497,28 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A burst that lasts longer than its caller is to wait was durable all the time.
+func TestALongBurstWithCommitsIsAccepted(t *testing.T) {
+	t.Parallel()
+	def := define("d", seq(line("one"), through(), line("two")))
+	def.Options.CommitStrategy = "ActivityExecuted"
+	w := newWorld(t, def)
+	m := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.LateAfter = 200 * time.Millisecond })
+	r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	if !r.Accepted || r.Instance.Status != workflow.StatusRunning {
+		t.Errorf("it is not done, and the answer is %+v", r)
+	}
+	if n := m.count("late_durability_total", ""); n != 0 {
+		t.Errorf("its start was made durable %v times again", n)
+	}
+	<-w.valve.entered
+	w.valve.pass <- struct{}{}
+	eventually(t, "the instance ends once", func() bool {
+		rec := must(m.store.Instance(t.Context(), "i"))(t)
+		return rec.Header.SubStatus == workflow.Finished && len(m.written()) == 2
+	})
 }
 
 func TestImportReplacesTheState(t *testing.T) {
@@ -532,7 +577,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 	if ids := <-hints; len(ids) != 1 || ids[0] != "i" {
 		t.Errorf("hint %q", ids)
 	}
-	if busy, err := m.open("i").Busy(t.Context()); err != nil || busy {
+	if busy, err := m.locked("i"); err != nil || busy {
 		t.Errorf("the lock is still held: %v, %v", busy, err)
 	}
 	if err := m.open("i").Work(t.Context(), false); err != nil {

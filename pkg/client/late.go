@@ -125,9 +125,9 @@ func (h *holding) secure(w *waiter) error {
 		return err
 	}
 	h.mu.Lock()
-	base, created := h.base, w.created
+	base, created, applied := h.base, w.created, w.applied
 	h.mu.Unlock()
-	if created > 0 {
+	if created > 0 || applied {
 		return nil
 	}
 	if base == nil && w.cmd.Start == nil {
@@ -170,6 +170,3 @@ func (h *holding) secure(w *waiter) error {
 var errNoInstance = errors.New("there is no such instance")
 
 const secureRetry = 100 * time.Millisecond
-
-// Drop the context of the request and keep its values (the trace).
-func detach(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

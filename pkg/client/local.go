@@ -46,7 +46,7 @@ func (l Local) take(ctx context.Context, a along) (ownership, *store.Loaded, err
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", l.id), err)
 	}
-	return alone{ctx: detach(ctx)}, loaded, nil
+	return alone{ctx: context.WithoutCancel(ctx)}, loaded, nil
 }
 
 // alone is the ownership of a node without others.

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -33,6 +34,7 @@ type Config struct {
 	Takeovers int           // attempts before a command is dead-lettered; default 5
 	Log       *slog.Logger
 	Metrics   *metrics.Metrics
+	Tracer    *tracing.Tracer // nil: no traces
 }
 
 const (
@@ -48,7 +50,9 @@ type Node struct {
 	holdings map[string]*holding // guarded by mu
 	stopping bool                // guarded by mu
 	draining chan struct{}       // closed by Drain
-	wg       sync.WaitGroup
+
+	contended contended // instances that others held lately
+	wg        sync.WaitGroup
 }
 
 // NewNode checks cfg. It starts nothing.
@@ -130,7 +134,7 @@ var errStopped = errors.New("the node stopped before the burst ended")
 // holding of this instance, or take the instance and become it.
 func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool) (Result, error) {
 	for {
-		h, w, owner, err := n.join(id, cmd)
+		h, w, owner, err := n.join(ctx, id, cmd)
 		if err != nil {
 			return Result{}, err
 		}
@@ -164,11 +168,12 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 var errLeft = errors.New("the holding ended first")
 
 // join finds or makes the holding of an instance and puts cmd into its hands.
-func (n *Node) join(id string, cmd *workflow.Command) (h *holding, w *waiter, owner bool, err error) {
+func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (h *holding, w *waiter, owner bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if cmd != nil {
 		w = &waiter{cmd: *cmd, done: make(chan struct{})}
+		w.cmd.Trace = tracing.Traceparent(ctx)
 	}
 	if h = n.holdings[id]; h != nil {
 		joined, open := h.offer(w)

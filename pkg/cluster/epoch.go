@@ -79,6 +79,13 @@ func (e *Epoch) remaining() time.Duration {
 	return time.Duration(e.trustedUntil.Load() - time.Since(bootTime).Nanoseconds())
 }
 
+// overdue is how long ago the lease was renewed, if by now it should have been
+// again: the client renews every third of the TTL and looks every half second.
+func (e *Epoch) overdue() (since time.Duration, late bool) {
+	since = e.TTL - e.remaining()
+	return since, since > max(e.TTL/2, e.TTL/3+time.Second)
+}
+
 // doubt asks the loop that owns the lease to look at it now.
 func (e *Epoch) doubt() {
 	select {

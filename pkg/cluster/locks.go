@@ -10,6 +10,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/weft-run/weft/pkg/tracing"
 )
 
 // Locks takes the cluster's locks. It is the only place that touches
@@ -30,7 +32,7 @@ type Locks struct{ s *Session }
 func (l *Locks) Acquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
 	start := time.Now()
 	lock, err := l.acquire(ctx, name, reads, start)
-	l.account(name, start, err)
+	l.account(ctx, name, start, err)
 	return lock, err
 }
 
@@ -42,15 +44,15 @@ func (l *Locks) Acquire(ctx context.Context, name Name, reads ...clientv3.Op) (*
 func (l *Locks) TryAcquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
 	start := time.Now()
 	lock, err := l.tryAcquire(ctx, name, reads, start)
-	l.account(name, start, err)
+	l.account(ctx, name, start, err)
 	return lock, err
 }
 
-func (l *Locks) account(name Name, start time.Time, err error) {
+func (l *Locks) account(ctx context.Context, name Name, start time.Time, err error) {
 	m, scope := l.s.cfg.Metrics, string(name.scope)
 	switch {
 	case err == nil:
-		m.LockAcquired(scope, time.Since(start))
+		m.LockAcquired(scope, time.Since(start), tracing.TraceID(ctx))
 	case errors.Is(err, ErrHeld):
 		m.LockRefused(scope)
 		m.LockContended(scope)
@@ -194,7 +196,7 @@ func (l *Locks) mutexCall(ctx context.Context, r *ride, name Name, call func(*co
 	if err := call(mutex, requireLeader(ctx)); err != nil {
 		return err
 	}
-	if r.loaded == nil {
+	if !r.owned {
 		return errNotOwner // cannot be: no path of the Mutex ends here
 	}
 	return nil

@@ -126,7 +126,7 @@ func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string)
 		for _, kv := range resp.Kvs {
 			h := l.s.holderOf(kv)
 			if n := len(infos); n > 0 && infos[n-1].Holder.Fence.Prefix == h.Fence.Prefix {
-				infos[n-1].add(h, kv)
+				infos[n-1].add(h)
 				continue
 			}
 			if len(infos) == limit {
@@ -154,7 +154,7 @@ func (s *Session) info(h Holder, kv *mvccpb.KeyValue) Info {
 }
 
 // add counts one more key of the same lock: the oldest one is the holder's.
-func (i *Info) add(h Holder, _ *mvccpb.KeyValue) {
+func (i *Info) add(h Holder) {
 	i.Waiters++
 	if h.Fence.Revision < i.Holder.Fence.Revision {
 		i.Holder = h

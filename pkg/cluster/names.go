@@ -94,6 +94,10 @@ func (n Name) String() string { return n.plain }
 // end; the mutex appends "/<lease in hex>".
 func (n Name) path() string { return lockDir + string(n.scope) + "/" + n.segment }
 
+// LockPrefix is where every claim of a lock lies: while no key is below it, nobody
+// holds the lock or waits for it.
+func (s *Session) LockPrefix(n Name) string { return s.root + n.path() + "/" }
+
 const lockDir = "lock/"
 
 // encodeSegment escapes every byte outside of [A-Za-z0-9._:-] as %XX. Ids that

@@ -269,7 +269,7 @@ func TestNote05_RefusalsMeetAHolder(t *testing.T) {
 	var holds, refusals []span // guarded by mu
 	var wg sync.WaitGroup
 	for i, node := range []string{"a", "b", "c", "d"} {
-		s := w.open(node)
+		s := w.open(node, ttl(time.Minute)) // nobody renews it
 		wg.Go(func() {
 			for range 250 {
 				start := time.Now()

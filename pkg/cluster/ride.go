@@ -42,7 +42,8 @@ type ride struct {
 	rev    int64                 // create revision of our key, 0 while unknown
 	waited atomic.Bool           // somebody else was the owner at first
 	owner  *mvccpb.KeyValue      // the owner that was met
-	loaded *clientv3.TxnResponse // the reads, from a transaction that shows us as the owner
+	owned  bool                  // a transaction has shown us as the owner
+	loaded *clientv3.TxnResponse // the reads, from that transaction; nil if it had none
 }
 
 // lockValue is the value of a lock key: who asked for the lock, for people and
@@ -134,7 +135,7 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 	resp, err := r.KV.Txn(ctx).
 		If(t.cmps...).
 		Then(append(t.then, r.reads...)...).
-		Else(append(t.other, r.reads...)...).
+		Else(t.other...).
 		Commit()
 	if err != nil {
 		// Only a definite refusal proves that our key was not put.
@@ -164,8 +165,14 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 	return trimmed(resp, own), nil
 }
 
-// take keeps the responses of the reads, which follow those of the Mutex.
+// take keeps the responses of the reads, which follow those of the Mutex. They
+// are not sent along for the case that our key was there already, which is rare:
+// whoever takes the lock loads by himself then.
 func (r *ride) take(resp *clientv3.TxnResponse) {
+	r.owned = true
+	if len(resp.Responses)-own != len(r.reads) {
+		return
+	}
 	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: true}
 	c.Responses = resp.Responses[own:]
 	r.loaded = &c

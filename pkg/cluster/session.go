@@ -181,6 +181,17 @@ func (s *Session) Ready() error {
 	return sessionLost("the lease was not renewed in time")
 }
 
+// Overdue is how long ago the lease was renewed, and whether that is too long:
+// the session lives, and is lost if this goes on. It is a reason to take on less.
+// Late is false while there is no session; see [Session.Ready].
+func (s *Session) Overdue() (since time.Duration, late bool) {
+	e := s.Epoch()
+	if e == nil {
+		return 0, false
+	}
+	return e.overdue()
+}
+
 // Epoch is the live epoch, or nil while there is none.
 func (s *Session) Epoch() *Epoch {
 	s.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -17,7 +18,8 @@ type Env struct {
 	Lines    func(text string)                                // where WriteLine writes besides the journal; nil: nowhere
 	HTTP     *http.Client                                     // for activities that call out; it guards private addresses; nil: such activities fault
 	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
-	Secret   func(name string) (value string, ok bool)        // nil: there are none
+	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
+	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
 	Log      *slog.Logger                                     // nil: discarded
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
@@ -136,6 +138,7 @@ type Scope interface {
 	SetOutcomes(outcomes ...string) // RunJavaScript
 	SetOutput(name string, v any)   // a workflow output
 	Secret(name string) (string, bool)
+	ResumeURL(activity, outcome string, life time.Duration) (string, error) // a link that resumes what waits at an activity
 	Now() time.Time
 	NewID() string // deterministic within the burst
 	Limits() Limits

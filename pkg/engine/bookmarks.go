@@ -32,7 +32,8 @@ type Wait struct {
 }
 
 // Wait creates a bookmark; the execution does not complete while it has one. It
-// returns an error when the payload has no JSON form.
+// returns an error when the payload or the metadata have no JSON form or hold the
+// value of a secret.
 func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b := x.b
 	payload, err := normalize(w.Payload, 0)
@@ -42,6 +43,9 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	metadata, err := normalize(w.Metadata, 0)
 	if err != nil {
 		return workflow.Bookmark{}, fmt.Errorf("bookmark %s: metadata: %w", w.Name, err)
+	}
+	if err := b.refuseSecret("bookmark "+w.Name, w.Name, payload, metadata); err != nil {
+		return workflow.Bookmark{}, err
 	}
 	typ := cmpOr(w.Type, x.node.desc.Type)
 	id := workflow.BookmarkID(b.header.ID, b.deriveID(x.node, "bookmark"))

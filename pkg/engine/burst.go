@@ -44,6 +44,7 @@ type Burst struct {
 	ctx     context.Context // of the Run that goes on
 	cmd     *command        // of the work that goes on
 	call    int             // numbers the calls into activities
+	traced  int             // calls with a span
 	secrets int             // how often a secret was read
 	fatal   error
 
@@ -119,7 +120,6 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, error) {
 	b := newBurst(p, env)
 	b.header = header
-	b.header.Bookmarks = nil
 	b.header.Incidents = slices.Clone(header.Incidents)
 	var err error
 	if b.header.Input, err = normalizeMap(header.Input); err != nil {

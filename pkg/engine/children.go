@@ -33,6 +33,9 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Input, err = normalizeMap(start.Input); err != nil {
 		return "", fmt.Errorf("input of the child: %w", err)
 	}
+	if err := b.refuseSecret("child instance", start.Input, start.CorrelationID, start.Name); err != nil {
+		return "", err
+	}
 	id := b.deriveID(x.node, "child")
 	start.Parent = &workflow.Parent{InstanceID: b.header.ID}
 	if wait {
@@ -62,13 +65,19 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	if s.Input, err = normalizeMap(s.Input); err != nil {
 		return fmt.Errorf("publish: input: %w", err)
 	}
+	if err := x.b.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
+		return err
+	}
 	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
 	return nil
 }
 
 // Respond sets what the caller of an HTTP endpoint gets after the commit. A
 // later response of the same burst replaces it.
-func (x *Execution) Respond(r workflow.Response) { x.b.response = &r }
+func (x *Execution) Respond(r workflow.Response) {
+	r = x.b.redactResponse(r)
+	x.b.response = &r
+}
 
 // Definition tells the published head of a definition; false if there is none.
 func (x *Execution) Definition(id string) (version int, ok bool) {

@@ -29,6 +29,7 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 		c.problem("bad-expression", e.Place, "%s: %s", what, err)
 		return nil
 	}
+	c.noteSecrets(compiled, e.Place, what)
 	return compiled
 }
 

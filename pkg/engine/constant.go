@@ -108,8 +108,11 @@ func (s *constantScope) SetInstanceName(string)                    { s.ask() }
 func (s *constantScope) SetOutcomes(...string)                     { s.ask() }
 func (s *constantScope) SetOutput(string, any)                     { s.ask() }
 func (s *constantScope) Secret(string) (string, bool)              { return s.text(), true }
-func (s *constantScope) NewID() string                             { return s.text() }
-func (s *constantScope) Limits() Limits                            { return Limits{}.withDefaults() }
+func (s *constantScope) ResumeURL(string, string, time.Duration) (string, error) {
+	return s.text(), nil
+}
+func (s *constantScope) NewID() string  { return s.text() }
+func (s *constantScope) Limits() Limits { return Limits{}.withDefaults() }
 
 func (s *constantScope) Now() time.Time {
 	s.ask()

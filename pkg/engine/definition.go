@@ -40,7 +40,11 @@ func (composite) Execute(_ context.Context, x *Execution) error {
 	if x.parent != nil { // the workflow itself has its inputs from the header
 		x.scope.inputs = map[string]any{}
 		for i, in := range u.inputs {
-			x.scope.inputs[in.Name] = x.value(&x.node.inputs[i])
+			v := x.value(&x.node.inputs[i])
+			if err := x.b.refuseSecret("input "+in.Name, v); err != nil {
+				return err
+			}
+			x.scope.inputs[in.Name] = v
 		}
 	} else if err := x.b.takeInputs(); err != nil {
 		return err

@@ -91,6 +91,9 @@ func (x *Execution) Schedule(n *Node, c Child) {
 	var vars map[string]any
 	if c.Variables != nil {
 		vars = x.b.mustNormalizeMap(c.Variables)
+		if err := x.b.refuseSecret("variable of "+n.id, vars); err != nil {
+			panic(err)
+		}
 	}
 	x.pending++
 	x.b.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})
@@ -133,7 +136,7 @@ func (x *Execution) CancelChildren(drop func(child *Execution) bool) {
 }
 
 // SetOutcomes sets what the execution completes with; none means Done.
-func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = outcomes }
+func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = x.b.redactTexts(outcomes) }
 
 // Complete completes the execution now, whatever it waits for: its descendants
 // are cancelled, its bookmarks removed. No outcomes means Done.
@@ -171,7 +174,7 @@ func (x *Execution) Journal(event, text string, data any) { x.b.journal(x, event
 // WriteLine writes text to where the node sends lines, and journals it.
 func (x *Execution) WriteLine(text string) {
 	if x.b.env.Lines != nil {
-		x.b.env.Lines(text)
+		x.b.env.Lines(x.b.env.Secrets.Redact(text))
 	}
 	if x.secretUsed() || x.hides("text") {
 		text = hiddenText

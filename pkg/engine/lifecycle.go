@@ -66,6 +66,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 			outcomes = doneOutcomes
 		}
 	}
+	outcomes = b.redactTexts(outcomes)
 	b.remember(x)
 	b.journalCompleted(x, outcomes)
 	b.count(x, "completed")
@@ -231,9 +232,13 @@ func (b *Burst) count(x *Execution, outcome string) {
 	if b.env.Metrics == nil || x.node.parent == nil {
 		return
 	}
-	typ := x.node.desc.Type
-	if x.node.inner != nil || x.node.impl == nil {
-		typ = "Elsa.WorkflowDefinitionActivity" // its name is text from a definition
+	b.env.Metrics.Activity(x.node.countedType(), outcome)
+}
+
+// countedType is the type under which a node's executions are counted and traced.
+func (n *Node) countedType() string {
+	if n.inner != nil || n.impl == nil {
+		return "Elsa.WorkflowDefinitionActivity" // its name is text from a definition
 	}
-	b.env.Metrics.Activity(typ, outcome)
+	return n.desc.Type
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -198,7 +199,12 @@ func (b *Burst) step(w work) {
 func (b *Burst) invoke(x *Execution, c brokenCall) {
 	b.call++
 	before := b.effects()
-	err := b.protected(x, c)
+	ctx, span := b.trace(x, c)
+	err := b.protected(ctx, x, c)
+	if err != nil {
+		span.Fail("fault")
+	}
+	span.End()
 	if b.ctx.Err() != nil {
 		b.fatal = context.Cause(b.ctx)
 		return
@@ -224,6 +230,16 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	}
 }
 
+// trace begins the span of an activity that is executed or resumed; that a child
+// completed is not worth one.
+func (b *Burst) trace(x *Execution, c brokenCall) (context.Context, tracing.Span) {
+	if c.Kind == workChild || x.node.parent == nil || b.traced >= tracing.MaxActivities || !tracing.Recorded(b.ctx) {
+		return b.ctx, tracing.Span{}
+	}
+	b.traced++
+	return tracing.Activity(b.ctx, x.node.id, x.node.countedType())
+}
+
 // panicError is a panic of an activity or an expression.
 type panicError struct {
 	value any
@@ -233,7 +249,7 @@ type panicError struct {
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // protected calls the activity's code and turns a panic into an error.
-func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
+func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = b.recovered(x, r)
@@ -245,14 +261,14 @@ func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
 			return err
 		}
 		b.journalStarted(x)
-		return x.node.impl.Execute(b.ctx, x)
+		return x.node.impl.Execute(ctx, x)
 	case workResume:
 		if x.node.resumer != nil {
-			return x.node.resumer.Resume(b.ctx, x, *c.Resume)
+			return x.node.resumer.Resume(ctx, x, *c.Resume)
 		}
 	case workChild:
 		if x.node.parenter != nil {
-			return x.node.parenter.ChildCompleted(b.ctx, x, *c.Done)
+			return x.node.parenter.ChildCompleted(ctx, x, *c.Done)
 		}
 	}
 	return nil
@@ -262,8 +278,14 @@ func (b *Burst) protected(x *Execution, c brokenCall) (err error) {
 // panics on its way through the activity's code, and is an error like any other.
 func (b *Burst) recovered(x *Execution, r any) error {
 	var in *inputError
-	if e, ok := r.(error); ok && errors.As(e, &in) {
-		return in
+	var secret *secretError
+	if e, ok := r.(error); ok {
+		switch {
+		case errors.As(e, &in):
+			return in
+		case errors.As(e, &secret):
+			return e
+		}
 	}
 	stack := debug.Stack()
 	b.log.Error("activity panicked", "instance", b.header.ID, "activity", x.node.id, "panic", fmt.Sprint(r), "stack", string(stack))

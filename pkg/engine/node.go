@@ -195,6 +195,7 @@ type Program struct {
 	triggers []Trigger
 	uses     []Use
 	evals    map[string]Evaluator
+	secrets  []SecretUse
 	strategy strategy
 }
 

@@ -69,7 +69,8 @@ func (x *Execution) Variable(name string) (any, bool) {
 
 // SetVariable sets the nearest variable of that name or id; one that nobody
 // declared is made for the whole definition. It returns an error for values
-// that do not fit the variable's type or have no JSON form.
+// that do not fit the variable's type, have no JSON form, or hold the value of a
+// secret although the variable is kept with the instance.
 func (x *Execution) SetVariable(name string, v any) error {
 	n, err := Normalize(v)
 	if err != nil {
@@ -82,11 +83,18 @@ func (x *Execution) SetVariable(name string, v any) error {
 			e.vars = map[string]any{}
 		}
 	}
+	kept := true
 	for i := range e.node.vars {
 		if d := &e.node.vars[i]; d.name == name {
+			kept = !d.memory
 			if n, err = convertStored(n, d.alias); err != nil {
 				return fmt.Errorf("variable %s: %w", name, err)
 			}
+		}
+	}
+	if kept {
+		if err := x.b.refuseSecret("variable "+name, n); err != nil {
+			return err
 		}
 	}
 	e.vars[name] = n
@@ -118,6 +126,7 @@ func (x *Execution) SetOutput(name string, v any) {
 	if err != nil {
 		panic(fmt.Errorf("output %s: %w", name, err))
 	}
+	n = x.redactOutput(name, n)
 	if x.results == nil {
 		x.results = make(map[string]any, len(x.node.desc.Outputs))
 	}
@@ -140,6 +149,9 @@ func (x *Execution) SetWorkflowOutput(name string, v any) {
 	n, err := Normalize(v)
 	if err != nil {
 		panic(fmt.Errorf("output %s: %w", name, err))
+	}
+	if err := x.b.refuseSecret("workflow output "+name, n); err != nil {
+		panic(err)
 	}
 	home := x.boundary(x)
 	home.scope.setOutput(name, n)
@@ -173,7 +185,7 @@ func (x *Execution) inputs() map[string]any {
 }
 
 // SetInstanceName names the instance.
-func (x *Execution) SetInstanceName(name string) { x.b.header.Name = name }
+func (x *Execution) SetInstanceName(name string) { x.b.header.Name = x.b.env.Secrets.Redact(name) }
 
 // SetCorrelationID changes what correlates the instance with stimuli.
 func (x *Execution) SetCorrelationID(id string) error {
@@ -181,6 +193,9 @@ func (x *Execution) SetCorrelationID(id string) error {
 		return err
 	}
 	b := x.b
+	if err := b.refuseSecret("correlation id", id); err != nil {
+		return err
+	}
 	if id == b.header.CorrelationID {
 		return nil
 	}
@@ -258,16 +273,13 @@ func (s *scope) SetCorrelationID(id string) {
 	}
 }
 func (s *scope) InstanceName() string         { return s.b.header.Name }
-func (s *scope) SetInstanceName(name string)  { s.b.header.Name = name }
+func (s *scope) SetInstanceName(name string)  { s.x.SetInstanceName(name) }
 func (s *scope) SetOutcomes(out ...string)    { s.x.SetOutcomes(out...) }
 func (s *scope) SetOutput(name string, v any) { s.from.SetWorkflowOutput(name, v) }
 
 func (s *scope) Secret(name string) (string, bool) {
 	s.b.secrets++
-	if s.b.env.Secret == nil {
-		return "", false
-	}
-	return s.b.env.Secret(name)
+	return s.b.env.Secrets.Get(name)
 }
 func (s *scope) Now() time.Time { return s.b.env.Now() }
 func (s *scope) NewID() string  { return s.b.deriveID(s.x.node, "value") }

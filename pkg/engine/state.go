@@ -91,8 +91,10 @@ type workDoc struct {
 	Commit bool           `json:"commit,omitempty"`
 }
 
+// bookmarkDoc is what the header does not say of a bookmark; of a halted
+// instance, whose header lists none, all of it.
 type bookmarkDoc struct {
-	workflow.Bookmark
+	*workflow.Bookmark
 	On    int    `json:"on"`
 	Child string `json:"child,omitempty"`
 }
@@ -135,7 +137,11 @@ func (b *Burst) encode() ([]byte, error) {
 		d.Work = append(d.Work, doc)
 	}
 	for _, m := range b.marks {
-		d.Bookmarks = append(d.Bookmarks, bookmarkDoc{Bookmark: m.Bookmark, On: index[m.x], Child: m.child})
+		doc := bookmarkDoc{On: index[m.x], Child: m.child}
+		if b.halted {
+			doc.Bookmark = &m.Bookmark
+		}
+		d.Bookmarks = append(d.Bookmarks, doc)
 	}
 	return encodeJSON(&d)
 }
@@ -169,7 +175,9 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 			if err != nil {
 				return fmt.Errorf("activity %s: %w", x.node.id, err)
 			}
-			doc.Scratch = raw
+			if doc.Scratch, err = b.env.Secrets.RedactJSON(raw); err != nil {
+				return fmt.Errorf("activity %s: %w", x.node.id, err)
+			}
 		}
 		if x.broken != nil {
 			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done)}

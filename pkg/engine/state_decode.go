@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // decode reads an encoded state. Everything that it does not understand is an
@@ -30,7 +32,8 @@ func (b *Burst) decode(raw []byte) error {
 	}
 	r.executions(d.Executions)
 	r.work(d.Commands, d.Work)
-	r.bookmarks(d.Bookmarks)
+	r.bookmarks(d.Bookmarks, b.header.Bookmarks)
+	b.header.Bookmarks = nil
 	return r.err
 }
 
@@ -217,13 +220,22 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 	}
 }
 
-func (r *reader) bookmarks(docs []bookmarkDoc) {
-	for _, d := range docs {
+// bookmarks reads docs, in the order in which the header lists them.
+func (r *reader) bookmarks(docs []bookmarkDoc, listed []workflow.Bookmark) {
+	for i, d := range docs {
 		x := r.at(d.On)
 		if x == nil {
 			return
 		}
-		m := &mark{Bookmark: d.Bookmark, x: x, child: d.Child, durable: !r.b.halted}
+		switch {
+		case d.Bookmark != nil:
+		case i < len(listed):
+			d.Bookmark = &listed[i]
+		default:
+			r.fail("bookmark %d is not in the instance's header", i)
+			return
+		}
+		m := &mark{Bookmark: *d.Bookmark, x: x, child: d.Child, durable: !r.b.halted}
 		m.Payload, m.Metadata = r.value(d.Payload), r.value(d.Metadata)
 		x.waits++
 		r.b.marks = append(r.b.marks, m)

@@ -32,7 +32,7 @@
 // $${{ stands for ${{. The names are inputs.X, variables.X (nil if there is no
 // X; names are case-sensitive), outputs(activity[, name]), lastResult,
 // instanceId, correlationId, definitionId, version, name, secrets.NAME (an error
-// if there is none), now() and newId(); other names are refused when the
+// if there is none), now(), newId() and resumeUrl(activity[, outcome[, life]]); other names are refused when the
 // expression is compiled. Fields of nil are an error, unless read by ?. as in
 // variables.decision?.by.
 //
@@ -49,7 +49,7 @@
 // (getX for inputs too), variables.X and inputs.X, getVariable, setVariable,
 // getInput, getOutputFrom, get{Output}From{Activity}, getLastResult,
 // getWorkflowInstanceId and its kin, get and setCorrelationId, setOutcome,
-// setOutcomes, setOutput, getSecret, newGuid, newShortGuid, toJson, parseJson,
+// setOutcomes, setOutput, getSecret and secrets.NAME, resumeUrl, newGuid, newShortGuid, toJson, parseJson,
 // isNullOrEmpty, and those for base64 and bytes, where bytes are lists of
 // numbers. What a script changes inside a list or an object that it got from a
 // variable is written back when the script succeeds. Setters, setOutcome and

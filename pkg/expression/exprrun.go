@@ -53,7 +53,7 @@ func newRun() *run {
 	r.env = map[string]any{
 		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
 		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text,
-		"outputs": r.outputs, "now": r.now, "newId": r.newID,
+		"outputs": r.outputs, "now": r.now, "newId": r.newID, "resumeUrl": r.resumeURL,
 	}
 	return r
 }
@@ -115,7 +115,7 @@ func (r *run) ref(args ...any) any {
 	case refSecret:
 		v, ok := r.scope.Secret(ref.name)
 		if !ok {
-			stop(fmt.Errorf("there is no secret %q", ref.name))
+			stop(noSecret(ref.name))
 		}
 		return v
 	case refLastResult:
@@ -181,6 +181,22 @@ func (r *run) newID(args ...any) any {
 		stop(errors.New("newId takes nothing"))
 	}
 	return r.scope.NewID()
+}
+
+func (r *run) resumeURL(args ...any) any {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		s, ok := a.(string)
+		if !ok {
+			stop(errResumeURL)
+		}
+		texts[i] = s
+	}
+	url, err := resumeURL(r.scope, texts)
+	if err != nil {
+		stop(err)
+	}
+	return url
 }
 
 // tick is called with the result of every round of a loop.

@@ -29,7 +29,7 @@ func (javascript) Compile(e workflow.Expression) (engine.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{source: source}
+	s := &script{source: source, secrets: secretsIn(source)}
 	if at, deep := tooDeep(source); deep {
 		return nil, s.problem(at, ErrDepth.Error(), ErrDepth)
 	}
@@ -47,6 +47,7 @@ type script struct {
 	plain   bool            // it needs no hardening
 	names   map[string]bool // of builtins, that it mentions
 	pattern bool            // it has a regular expression
+	secrets []string        // that it names
 }
 
 const (
@@ -124,6 +125,9 @@ func (s *script) problem(offset int, message string, cause error) *Error {
 	e.Line, e.Column, e.Source = lineAt(s.source, offset)
 	return e
 }
+
+// Secrets names what the script reads, as far as it shows.
+func (s *script) Secrets() []string { return s.secrets }
 
 // Eval implements [engine.Compiled].
 func (s *script) Eval(ctx context.Context, scope engine.Scope) (v any, err error) {

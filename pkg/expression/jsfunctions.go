@@ -36,12 +36,19 @@ var hostFunctions = map[string]hostFunction{
 	"setOutcome":  setOutcomes,
 	"setOutcomes": setOutcomes,
 	"getSecret": func(x *scriptRun, c goja.FunctionCall) goja.Value {
-		n := name(x, c, 0)
-		v, ok := x.scope.Secret(n)
-		if !ok {
-			panic(x.vm.NewTypeError("there is no secret " + n))
+		return x.secret(name(x, c, 0))
+	},
+
+	"resumeUrl": func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		texts := make([]string, len(c.Arguments))
+		for i, a := range c.Arguments {
+			texts[i] = text(a)
 		}
-		return x.vm.ToValue(v)
+		url, err := resumeURL(x.scope, texts)
+		if err != nil {
+			panic(x.vm.NewTypeError(err.Error()))
+		}
+		return x.vm.ToValue(url)
 	},
 
 	"getWorkflowInstanceId": func(x *scriptRun, _ goja.FunctionCall) goja.Value { return x.vm.ToValue(x.scope.InstanceID()) },

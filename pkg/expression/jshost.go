@@ -42,6 +42,8 @@ func (x *scriptRun) hostValue(key string) goja.Value {
 		return x.vm.NewDynamicObject(variablesOf{x})
 	case "inputs":
 		return x.vm.NewDynamicObject(inputsOf{x})
+	case "secrets":
+		return x.vm.NewDynamicObject(secretsOf{x})
 	}
 	if fn, ok := hostFunctions[key]; ok {
 		return x.vm.ToValue(func(c goja.FunctionCall) goja.Value { return fn(x, c) })

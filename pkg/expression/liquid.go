@@ -47,6 +47,7 @@ func (liquid) Compile(e workflow.Expression) (out engine.Compiled, err error) {
 	}
 	t.config = c.config
 	t.names = namesIn(source)
+	t.secret = templateSecrets(source)
 	return t, nil
 }
 
@@ -56,6 +57,7 @@ type template struct {
 	root   render.Node
 	config render.Config
 	names  []string // of bindings that the source mentions
+	secret []string // names of secrets that it reads
 }
 
 // problem turns an error of the library into one with the line it is on.
@@ -89,7 +91,10 @@ func (t *template) Eval(ctx context.Context, s engine.Scope) (v any, err error) 
 	if ctx.Err() != nil {
 		return nil, t.problem(ended(ctx))
 	}
-	bindings := t.bindings(s)
+	bindings, err := t.bindings(s)
+	if err != nil {
+		return nil, t.problem(err)
+	}
 	bindings[keyRendering] = r
 	if problem := render.Render(t.root, r, bindings, t.config); problem != nil {
 		return nil, t.problem(problem)
@@ -152,8 +157,7 @@ func (r *rendering) spend(n int) error {
 }
 
 var (
-	word   = regexp.MustCompile(`[A-Za-z]+`)
-	secret = regexp.MustCompile(`\bsecrets\.([A-Za-z_][A-Za-z0-9_-]*)`)
+	word = regexp.MustCompile(`[A-Za-z]+`)
 )
 
 // bindable are the names that templates know: Weft's, and Elsa's.
@@ -192,7 +196,10 @@ func namesIn(source string) []string {
 	return names
 }
 
-func (t *template) bindings(s engine.Scope) map[string]any {
+// Secrets names what the template reads.
+func (t *template) Secrets() []string { return t.secret }
+
+func (t *template) bindings(s engine.Scope) (map[string]any, error) {
 	out := make(map[string]any, len(t.names)+2)
 	for _, n := range t.names {
 		if n != "secrets" {
@@ -200,12 +207,14 @@ func (t *template) bindings(s engine.Scope) map[string]any {
 			continue
 		}
 		secrets := map[string]any{}
-		for _, m := range secret.FindAllStringSubmatch(t.source, -1) {
-			if v, ok := s.Secret(m[1]); ok {
-				secrets[m[1]] = v
+		for _, name := range t.secret {
+			v, ok := s.Secret(name)
+			if !ok {
+				return nil, noSecret(name)
 			}
+			secrets[name] = v
 		}
 		out[n] = secrets
 	}
-	return out
+	return out, nil
 }

@@ -41,7 +41,7 @@ func TestLiquidValues(t *testing.T) {
 		"{{ now | date: '%Y-%m-%d' }}":                                                           "2026-01-02",
 		"{{ '2026-05-06T01:02:03Z' | date: '%H:%M' }}":                                           "01:02",
 		"{{ lastResult }} {{ WorkflowInstanceId }} {{ CorrelationId }} {{ version }} {{ name }}": "last instance-1 corr 7 my instance",
-		"{{ secrets.KEY }}{{ secrets.other }}":                                                   "s3cret",
+		"{{ secrets.KEY }}{{ secrets['KEY'] }} secrets.other":                                    "s3crets3cret secrets.other",
 		"{% raw %}{{ x }}{% endraw %}{% comment %}{{ y }}{% endcomment %}":                       "{{ x }}",
 		" a {{- 'b' -}} c ":                                                                      " abc ",
 		"{{ '..' }}":                                                                             "..",

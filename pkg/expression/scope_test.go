@@ -53,6 +53,9 @@ func (s *scope) SetOutcomes(o ...string)        { s.outcomes = o }
 func (s *scope) Now() time.Time                 { return time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC) }
 func (s *scope) Limits() engine.Limits          { return s.limits }
 func (s *scope) Secret(n string) (string, bool) { return "s3cret", n == "KEY" }
+func (s *scope) ResumeURL(activity, outcome string, life time.Duration) (string, error) {
+	return fmt.Sprint("https://x/links/", activity, "-", outcome, "-", life), nil
+}
 func (s *scope) SetOutput(name string, v any) {
 	if s.out == nil {
 		s.out = map[string]any{}

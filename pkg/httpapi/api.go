@@ -11,11 +11,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/secrets"
+	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Config joins the API with the parts that it translates to. The first group is
@@ -33,6 +37,11 @@ type Config struct {
 	// Drain begins the end of this node and returns at once.
 	Drain func()
 
+	// Auth checks credentials; nil: everybody may do everything.
+	Auth *auth.Authenticator
+	// Audit gets a line for each call that changes something; nil: no lines.
+	Audit *slog.Logger
+
 	Scheme  string       // of the other nodes' API; default http
 	Peers   *http.Client // reaches other nodes; default: one with a time limit
 	Version string       // of the program, for openapi.json
@@ -43,7 +52,12 @@ type Config struct {
 	RequestTimeout time.Duration // for everything else; default 30 s
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
 
+	LinkKeys workflow.LinkKeys // of resume links; none: no link is good
+
+	Secrets func() *secrets.Set // whose values no answer shows; nil: none
+
 	Metrics *metrics.Metrics // nil: none
+	Tracer  *tracing.Tracer  // nil: no traces
 	Log     *slog.Logger     // nil: discarded
 }
 
@@ -88,6 +102,9 @@ func New(cfg Config) (*API, error) {
 	a.intake, a.drain = context.WithCancel(context.Background())
 	a.notation = cfg.Catalog.Schema()
 	a.routes = a.table()
+	if err := checkRoles(append([]route{endpointRoute}, a.routes...)); err != nil {
+		return nil, err
+	}
 	a.mux = a.mount()
 	var err error
 	a.document, err = describe(a.routes, cfg.Version)
@@ -96,7 +113,7 @@ func New(cfg Config) (*API, error) {
 
 // table is every route of the contract, /workflows/ aside.
 func (a *API) table() []route {
-	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes())
+	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
 }
 
 // Drain refuses new requests from now on, except those about the node's health,

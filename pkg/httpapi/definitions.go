@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
@@ -38,7 +39,7 @@ func (a *API) definitionRoutes() []route {
 	missing := workflow.CodeDefinitionNotFound
 	publishing := []workflow.Code{missing, workflow.CodeDefinitionInvalid, workflow.CodeDefinitionMoved, workflow.CodeRouteTaken, workflow.CodeTooLarge}
 	return append([]route{
-		{method: "POST", path: "/definitions", name: "publishDefinition", tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions", name: "publishDefinition", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Check a definition and publish it; content equal to the published one is no new version",
 			query: []param{
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
@@ -46,20 +47,20 @@ func (a *API) definitionRoutes() []route {
 			},
 			bodyDoc: "Weft's YAML, or Elsa's JSON, also wrapped as {model, publish}. Without a content type it is told by its look.",
 			answers: map[int]any{201: publishedView{}, 200: publishedView{}}, problems: publishing, serve: (*call).publish},
-		{method: "GET", path: "/definitions", name: "listDefinitions", tag: "definitions", kind: reads, summary: "List definitions",
+		{method: "GET", path: "/definitions", name: "listDefinitions", role: auth.Viewer, tag: "definitions", kind: reads, summary: "List definitions",
 			query: pageParams, answers: map[int]any{200: listView[definitionView]{}}, serve: (*call).listDefinitions},
-		{method: "GET", path: "/definitions/{id}", name: "getDefinition", tag: "definitions", kind: reads,
+		{method: "GET", path: "/definitions/{id}", name: "getDefinition", role: auth.Viewer, tag: "definitions", kind: reads,
 			summary: "The source of a definition: as it was written, or as Accept wants it",
 			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}},
 			answers: map[int]any{200: textOf{"application/yaml", "application/json"}}, problems: []workflow.Code{missing, codeNotAcceptable},
 			serve: (*call).getDefinition},
-		{method: "POST", path: "/definitions/{id}/publish", name: "publishVersion", tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/{id}/publish", name: "publishVersion", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Publish a stored version: a draft, or an older one again", body: publishBody{},
 			answers: map[int]any{200: publishedView{}}, problems: publishing, serve: (*call).publishVersion},
-		{method: "POST", path: "/definitions/{id}/retract", name: "retractDefinition", tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/{id}/retract", name: "retractDefinition", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Take the published version back: nothing starts by it any more",
 			answers: map[int]any{200: publishedView{}}, problems: []workflow.Code{missing}, serve: (*call).retract},
-		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", tag: "definitions", kind: changes, summary: "Remove a definition",
+		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", role: auth.Designer, tag: "definitions", kind: changes, summary: "Remove a definition",
 			query:   []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."}},
 			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse}, serve: (*call).deleteDefinition},
 	}, a.refreshRoutes()...)
@@ -84,6 +85,9 @@ func (c *call) publish() (reply, error) {
 	}
 	if len(strings.TrimSpace(string(c.body))) == 0 {
 		return reply{}, invalid("empty-body", "", "the body has to be a definition")
+	}
+	if err := c.api.cfg.Runtime.Room(); err != nil && !dryRun {
+		return reply{}, err
 	}
 	res, err := c.api.cfg.Catalog.Publish(c.r.Context(), catalog.PublishRequest{
 		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun,

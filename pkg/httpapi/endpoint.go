@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -17,8 +17,9 @@ import (
 const endpointPrefix = "/workflows/"
 
 // endpointRoute is the one route of all endpoints. It is not in the table: the
-// mux would clean paths that belong to the definitions.
-var endpointRoute = route{kind: starts, serve: (*call).endpoint, anyQuery: true}
+// mux would clean paths that belong to the definitions. A definition says whether
+// an endpoint is for authenticated callers; without a word it is for everybody.
+var endpointRoute = route{kind: starts, role: auth.Anyone, name: "endpoint", path: endpointPrefix, bare: true, serve: (*call).endpoint, anyQuery: true}
 
 // codeFaulted says that the workflow behind an endpoint faulted before it wrote
 // an answer.
@@ -33,6 +34,7 @@ func (c *call) endpoint() (reply, error) {
 		Query: values(c.query), Headers: endpointHeaders(c.r.Header), ContentType: c.r.Header.Get("Content-Type"),
 		Body: string(c.body), ParsedBody: c.parsedBody(),
 		CorrelationID: cmp.Or(c.r.Header.Get("X-Correlation-Id"), c.query.Get("correlationId")),
+		Allow:         c.endpointGuard(),
 		InstanceID:    cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),
 	}
 	if err := checkIDs([2]string{"workflowInstanceId", req.InstanceID}); err != nil {
@@ -141,16 +143,12 @@ func (c *call) parsedBody() any {
 		}
 		return values(form)
 	}
-	if scanJSON(c.body) != nil {
+	dec := newDecoder(c.body)
+	v, err := readAny(dec)
+	if err != nil || ended(dec) != nil {
 		return nil
 	}
-	var v any
-	dec := json.NewDecoder(strings.NewReader(string(c.body)))
-	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil {
-		return nil
-	}
-	return plainNumber(v)
+	return v
 }
 
 func looksJSON(body []byte) bool {

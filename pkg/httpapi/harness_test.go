@@ -176,11 +176,15 @@ type contractPath struct {
 	item    map[string]any
 }
 
-func readContract(t *testing.T, base string) *contract {
+func readContract(t *testing.T, base string, headers ...string) *contract {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/openapi.json", nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -14,21 +15,21 @@ type healthView struct {
 }
 
 func (a *API) healthRoutes() []route {
-	scrape := promhttp.HandlerFor(a.cfg.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	scrape := promhttp.HandlerFor(a.cfg.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true})
 	return []route{
-		{method: "GET", path: "/livez", bare: true, name: "live", tag: "health", kind: open,
+		{method: "GET", path: "/livez", bare: true, name: "live", role: auth.Anyone, tag: "health", kind: open,
 			summary: "The process answers; never asks etcd", answers: map[int]any{200: healthView{}},
 			serve: func(*call) (reply, error) { return reply{body: healthView{"live", a.cfg.NodeID}}, nil }},
-		{method: "GET", path: "/readyz", bare: true, name: "ready", tag: "health", kind: open,
+		{method: "GET", path: "/readyz", bare: true, name: "ready", role: auth.Anyone, tag: "health", kind: open,
 			summary: "The node takes work; else 503 says why not", answers: map[int]any{200: healthView{}, 503: problemView{}},
 			serve: (*call).ready},
-		{method: "GET", path: "/metrics", bare: true, name: "metrics", tag: "health", kind: open,
+		{method: "GET", path: "/metrics", bare: true, name: "metrics", role: auth.Anyone, tag: "health", kind: open,
 			summary: "Prometheus metrics", answers: map[int]any{200: textOf{"text/plain"}},
 			serve: func(c *call) (reply, error) { return reply{handler: scrape}, nil }},
-		{method: "GET", path: "/openapi.json", bare: true, name: "openapi", tag: "health", kind: open,
+		{method: "GET", path: "/openapi.json", bare: true, name: "openapi", role: auth.Viewer, tag: "health", kind: open,
 			summary: "This document", answers: map[int]any{200: textOf{"application/json"}},
 			serve: func(*call) (reply, error) { return reply{raw: a.document, rawType: "application/json"}, nil }},
-		{method: "GET", path: "/schema/v1.json", bare: true, name: "schema", tag: "health", kind: open,
+		{method: "GET", path: "/schema/v1.json", bare: true, name: "schema", role: auth.Viewer, tag: "health", kind: open,
 			summary: "The JSON Schema of definitions in YAML, for editors; it knows the activities of this node", answers: map[int]any{200: textOf{"application/schema+json"}},
 			serve: func(*call) (reply, error) { return reply{raw: a.notation, rawType: "application/schema+json"}, nil }},
 	}

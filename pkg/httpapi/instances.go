@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -34,43 +35,43 @@ type stateView struct {
 func (a *API) instanceRoutes() []route {
 	missing := workflow.CodeInstanceNotFound
 	return []route{
-		{method: "POST", path: "/definitions/{id}/execute", name: "executeDefinition", tag: "definitions", kind: starts,
+		{method: "POST", path: "/definitions/{id}/execute", name: "executeDefinition", role: auth.Operator, tag: "definitions", kind: starts,
 			summary:    "Start an instance and answer after its first burst is committed, also when it faulted",
 			idempotent: true, waits: true, body: startBody{}, answers: map[int]any{200: instanceView{}, 202: instanceView{}},
 			problems: []workflow.Code{workflow.CodeDefinitionNotFound, workflow.CodeInstanceExists, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused},
 			serve:    (*call).execute},
-		{method: "POST", path: "/definitions/{id}/dispatch", name: "dispatchDefinition", tag: "definitions", kind: starts,
+		{method: "POST", path: "/definitions/{id}/dispatch", name: "dispatchDefinition", role: auth.Operator, tag: "definitions", kind: starts,
 			summary:    "Start an instance and answer once that is durable",
 			idempotent: true, body: startBody{}, answers: map[int]any{202: dispatchedView{}},
 			problems: []workflow.Code{workflow.CodeDefinitionNotFound, workflow.CodeInstanceExists, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused},
 			serve:    (*call).dispatch},
-		{method: "GET", path: "/instances", name: "listInstances", tag: "instances", kind: reads, summary: "List instances",
+		{method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances",
 			query: append([]param{
 				{name: "definitionId", typ: "string"}, {name: "correlationId", typ: "string"},
 				{name: "status", typ: "string", values: []string{"Running", "Finished"}},
 				{name: "subStatus", typ: "string", values: []string{"Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted"}},
 			}, pageParams...),
 			answers: map[int]any{200: listView[instanceView]{}}, serve: (*call).listInstances},
-		{method: "GET", path: "/instances/{id}", name: "getInstance", tag: "instances", kind: reads, waits: true,
+		{method: "GET", path: "/instances/{id}", name: "getInstance", role: auth.Viewer, tag: "instances", kind: reads, waits: true,
 			summary: "Show an instance; with Prefer: wait, at its end",
 			answers: map[int]any{200: instanceView{}}, problems: []workflow.Code{missing}, serve: (*call).getInstance},
-		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", tag: "instances", kind: reads,
+		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "What the instance did, oldest first", query: pageParams,
 			answers: map[int]any{200: listView[journalView]{}}, problems: []workflow.Code{missing}, serve: (*call).journal},
-		{method: "GET", path: "/instances/{id}/state", name: "exportState", tag: "instances", kind: reads,
+		{method: "GET", path: "/instances/{id}/state", name: "exportState", role: auth.Operator, tag: "instances", kind: reads,
 			summary: "Export the instance with everything that it needs to go on",
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
-		{method: "PUT", path: "/instances/{id}/state", name: "importState", tag: "instances", kind: changes, ifMatch: true,
+		{method: "PUT", path: "/instances/{id}/state", name: "importState", role: auth.Admin, tag: "instances", kind: changes, ifMatch: true,
 			summary: "Replace the state of an instance by an exported one", body: stateView{}, maxBody: maxState,
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{workflow.CodeInstanceMoved}, serve: (*call).importState},
-		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", tag: "instances", kind: changes,
+		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes,
 			summary: "End the instance at the next activity boundary",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing}, serve: (*call).cancel},
-		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", tag: "instances", kind: changes,
+		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", role: auth.Operator, tag: "instances", kind: changes,
 			summary: "Run a faulted instance again from the activity that faulted",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).retry},
 		a.retryRoute(),
-		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", tag: "instances", kind: changes,
+		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", role: auth.Operator, tag: "instances", kind: changes,
 			summary: "Cancel the instance if it runs, and remove it",
 			answers: map[int]any{204: nil, 202: dispatchedView{}}, problems: []workflow.Code{missing}, serve: (*call).remove},
 	}

@@ -13,13 +13,19 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/pkg/auth"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // exchange is what the layers of one request tell each other.
 type exchange struct {
-	id    string
-	route string // the pattern that matched, "" while none has
+	id     string
+	route  string          // the pattern that matched, "" while none has
+	served *route          // what serves it; nil while nothing does
+	caller *auth.Principal // who asks; nil if that is not known or was not asked
+	code   workflow.Code   // of the problem that was answered, "" for a success
 }
 
 type exchangeKey struct{}
@@ -40,20 +46,33 @@ func exchangeOf(r *http.Request) *exchange {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	x := &exchange{id: incomingID(r)}
-	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	ctx, span := a.trace(r)
+	r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 	out := &recorder{ResponseWriter: w}
-	setSecurityHeaders(out.Header())
+	setSecurityHeaders(out.Header(), r.TLS != nil)
 	out.Header().Set("X-Request-Id", x.id)
 	defer func() {
 		if cause := recover(); cause != nil {
 			a.panicked(out, r, cause)
 		}
-		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), time.Since(start))
+		span.Answered(r.Method, x.route, out.code())
+		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), time.Since(start), tracing.TraceID(ctx))
+		a.audit(r, x, out.Header(), out.code())
 		a.log.DebugContext(r.Context(), "request answered", slog.String("requestId", x.id), slog.String("method", r.Method),
 			slog.String("route", x.route), slog.Int("status", out.code()), slog.Int64("bytes", out.bytes),
 			slog.Duration("took", time.Since(start)), slog.String("remote", r.RemoteAddr))
 	}()
 	a.direct(out, r)
+}
+
+// trace begins the span of a request. What asks how the node is, every few
+// seconds, is not traced.
+func (a *API) trace(r *http.Request) (context.Context, tracing.Request) {
+	switch r.URL.Path {
+	case "/livez", "/readyz", "/metrics":
+		return r.Context(), tracing.Request{}
+	}
+	return a.cfg.Tracer.Request(r.Context(), r)
 }
 
 // direct finds who answers. What a definition declares below /workflows/ may
@@ -66,7 +85,7 @@ func (a *API) direct(w http.ResponseWriter, r *http.Request) {
 		a.run(&endpointRoute, w, r)
 	case p != "/" && path.Clean(p) != p:
 		// The mux would redirect, and a redirected POST becomes a GET.
-		a.fail(w, r, noRoute(r))
+		a.unknown(w, r, noRoute(r))
 	default:
 		a.mux.ServeHTTP(w, r)
 	}
@@ -96,7 +115,10 @@ func incomingID(r *http.Request) string {
 	return uuid.Must(uuid.NewV7()).String()
 }
 
-func setSecurityHeaders(h http.Header) {
+func setSecurityHeaders(h http.Header, encrypted bool) {
+	if encrypted {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -112,22 +134,33 @@ func (a *API) admit(k kind) (leave func(), err error) {
 	if err := a.cfg.Session.Ready(); err != nil {
 		return nil, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node has no session with etcd", RetryAfter: time.Second, Err: err}
 	}
-	busy := &workflow.Error{Code: workflow.CodeBusy, Detail: "too many requests are in flight on this node", RetryAfter: time.Second}
-	select {
-	case a.places <- struct{}{}:
-	default:
-		return nil, busy
-	}
 	if k != starts {
-		return func() { <-a.places }, nil
+		select {
+		case a.places <- struct{}{}:
+			return func() { <-a.places }, nil
+		default:
+			return nil, a.busy(metrics.ShedOther)
+		}
 	}
+	// The place of a start comes first: starts that find none, however many they
+	// are, never hold the place of something else meanwhile.
 	select {
 	case a.startPlaces <- struct{}{}:
-		return func() { <-a.startPlaces; <-a.places }, nil
 	default:
-		<-a.places
-		return nil, busy
+		return nil, a.busy(metrics.ShedStart)
 	}
+	select {
+	case a.places <- struct{}{}:
+		return func() { <-a.places; <-a.startPlaces }, nil
+	default:
+		<-a.startPlaces
+		return nil, a.busy(metrics.ShedStart)
+	}
+}
+
+func (a *API) busy(wanted string) error {
+	a.cfg.Metrics.Shed(wanted, metrics.ShedInFlight)
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: "too many requests are in flight on this node", RetryAfter: time.Second}
 }
 
 // recorder remembers what was answered.

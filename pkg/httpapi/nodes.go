@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -27,9 +28,9 @@ type nodeView struct {
 
 func (a *API) nodeRoutes() []route {
 	return []route{
-		{method: "GET", path: "/nodes", name: "listNodes", tag: "cluster", kind: reads, summary: "Live nodes of the cluster",
+		{method: "GET", path: "/nodes", name: "listNodes", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Live nodes of the cluster",
 			answers: map[int]any{200: listView[nodeView]{}}, serve: (*call).nodes},
-		{method: "POST", path: "/nodes/{id}/drain", name: "drainNode", tag: "cluster", kind: changes,
+		{method: "POST", path: "/nodes/{id}/drain", name: "drainNode", role: auth.Admin, tag: "cluster", kind: changes,
 			summary: "Drain a node and end it, as SIGTERM does",
 			answers: map[int]any{202: nodeView{}}, problems: []workflow.Code{workflow.CodeNodeNotFound}, serve: (*call).drainNode},
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -34,15 +35,18 @@ func describe(routes []route, version string) ([]byte, error) {
 			"description": "A clustered workflow runtime. 200 and 201 mean applied, 202 means durably accepted; after any other answer the caller may repeat with the same Idempotency-Key.",
 			"license":     map[string]any{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"paths":      paths,
-		"components": map[string]any{"schemas": types.components},
+		"paths": paths,
+		"components": map[string]any{"schemas": types.components, "securitySchemes": map[string]any{
+			bearerScheme: map[string]any{"type": "http", "scheme": "bearer",
+				"description": "An API key (weft_…) or a JWT of the configured OpenID Connect provider. The roles viewer, operator, designer and admin each may do what those before may. A node without credentials asks for none."},
+		}},
 	}, "", "  ")
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
 func operation(rt *route, types *schemas, problem schema) map[string]any {
-	op := map[string]any{"operationId": rt.name, "summary": rt.summary, "tags": []string{rt.tag}}
+	op := map[string]any{"operationId": rt.name, "summary": rt.summary, "tags": []string{rt.tag}, "security": security(rt.role)}
 	if params := parameters(rt); len(params) > 0 {
 		op["parameters"] = params
 	}
@@ -95,15 +99,27 @@ func jsonContent(s schema) map[string]any {
 	return map[string]any{"application/json": map[string]any{"schema": s}}
 }
 
+const bearerScheme = "bearer"
+
+// security says which role a route needs; an empty list is none.
+func security(least auth.Role) []map[string][]string {
+	if least == auth.Anyone {
+		return []map[string][]string{}
+	}
+	return []map[string][]string{{bearerScheme: {least.String()}}}
+}
+
 // problemStatuses groups the problems that a route may answer with by status.
 func problemStatuses(rt *route) map[int][]string {
 	by := map[int][]string{}
-	if rt.kind == open {
-		return by
+	var codes []workflow.Code
+	if rt.role > auth.Anyone {
+		codes = append(codes, workflow.CodeUnauthenticated, codeForbidden, workflow.CodeUnavailable)
 	}
-	codes := append([]workflow.Code{
-		workflow.CodeInvalid, workflow.CodeBusy, workflow.CodeUnavailable, workflow.CodeDraining, workflow.CodeInternal,
-	}, rt.problems...)
+	if rt.kind != open {
+		codes = append(codes, workflow.CodeInvalid, workflow.CodeBusy, workflow.CodeUnavailable, workflow.CodeDraining, workflow.CodeInternal)
+	}
+	codes = append(codes, rt.problems...)
 	if rt.body != nil || rt.bodyDoc != "" {
 		codes = append(codes, workflow.CodeTooLarge, codeMediaType, workflow.CodeUnknownOutcome)
 	}
@@ -150,7 +166,8 @@ func endpointDoc() map[string]any {
 	for _, method := range []string{"get", "post", "put", "patch", "delete"} {
 		item[method] = map[string]any{
 			"operationId": method + "Endpoint", "tags": []string{"endpoints"},
-			"summary":    "An HTTP endpoint that a definition declares",
+			"summary":    "An HTTP endpoint that a definition declares; the definition says whether it needs credentials",
+			"security":   []map[string][]string{{}, {bearerScheme: {}}},
 			"parameters": []map[string]any{{"name": "path", "in": "path", "required": true, "schema": schema{"type": "string"}, "description": "May have slashes."}},
 			"responses":  map[string]any{"default": map[string]any{"description": fmt.Sprintf("What the workflow wrote; %d when nothing declares the path.", http.StatusNotFound)}},
 		}

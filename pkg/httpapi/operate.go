@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -13,23 +14,23 @@ import (
 func (a *API) operateRoutes() []route {
 	deadLetter := []workflow.Code{workflow.CodeDeadLetterNotFound}
 	return []route{
-		{method: "GET", path: "/locks", name: "listLocks", tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
+		{method: "GET", path: "/locks", name: "listLocks", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
 			query:   append([]param{{name: "scope", typ: "string", doc: "Only locks of this kind.", values: lockScopes}}, pageParams...),
 			answers: map[int]any{200: listView[lockView]{}}, serve: (*call).locks},
-		{method: "GET", path: "/queue", name: "listQueue", tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
+		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
 			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}}, serve: (*call).queue},
-		{method: "GET", path: "/timers", name: "listTimers", tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
+		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
 			query: pageParams, answers: map[int]any{200: listView[runtime.TimerItem]{}}, serve: (*call).timers},
-		{method: "GET", path: "/dead-letters", name: "listDeadLetters", tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
+		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
 			query: pageParams, answers: map[int]any{200: listView[deadLetterView]{}}, serve: (*call).deadLetters},
-		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", tag: "cluster", kind: changes, summary: "Send a dead letter again",
+		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Send a dead letter again",
 			answers: map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}, problems: deadLetter, serve: (*call).replayDeadLetter},
-		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", tag: "cluster", kind: changes, summary: "Forget a dead letter",
+		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
 			answers: map[int]any{204: nil}, problems: deadLetter, serve: (*call).deleteDeadLetter},
-		{method: "POST", path: "/pause", name: "pause", tag: "cluster", kind: changes,
+		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes,
 			summary: "Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(true) }},
-		{method: "POST", path: "/unpause", name: "unpause", tag: "cluster", kind: changes, summary: "Go on after a pause",
+		{method: "POST", path: "/unpause", name: "unpause", role: auth.Admin, tag: "cluster", kind: changes, summary: "Go on after a pause",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(false) }},
 	}
 }

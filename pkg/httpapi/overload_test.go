@@ -2,9 +2,13 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,4 +55,84 @@ func TestStartsAreShedFirst(t *testing.T) {
 	if a := <-first; a.status != 200 || !strings.Contains(string(a.body), `"status":"Finished"`) || a.header.Get("Preference-Applied") != "wait=30" {
 		t.Errorf("the first start: %d %s", a.status, a.body)
 	}
+}
+
+// A flood of starts takes no place from what exists, nor the session.
+func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
+	t.Parallel()
+	n, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), MaxInFlight: 4, DrainTimeout: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := serverOf(t, n)
+	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
+	s.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
+	const waiting = 40
+	for i := range waiting {
+		s.post(t, "/api/v1/definitions/waits/execute", fmt.Sprintf(`{"correlationId": "c%d"}`, i), 200)
+	}
+	session := func() any {
+		items := s.get(t, "/api/v1/nodes").json(t)["items"].([]any)
+		return items[0].(map[string]any)["epoch"]
+	}
+	before := session()
+
+	var taken, shed atomic.Int64
+	var flood sync.WaitGroup
+	ctx, dry := context.WithCancel(t.Context())
+	defer dry()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	defer client.CloseIdleConnections()
+	for range 32 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/api/v1/definitions/new/dispatch", strings.NewReader("{}"))
+				if err != nil {
+					return
+				}
+				req.Header.Set("Content-Type", "application/json")
+				resp, err := client.Do(req)
+				if err != nil {
+					continue // the flood is over
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				switch {
+				case resp.StatusCode == http.StatusAccepted:
+					taken.Add(1)
+				case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
+					shed.Add(1)
+				default:
+					t.Errorf("a start: %d", resp.StatusCode)
+				}
+			}
+		})
+	}
+	for i := range waiting {
+		s.post(t, "/api/v1/events/go", fmt.Sprintf(`{"correlationId": "c%d"}`, i), 200)
+		s.get(t, "/api/v1/instances?definitionId=waits&limit=1")
+	}
+	for taken.Load() == 0 || shed.Load() == 0 {
+		if t.Context().Err() != nil {
+			t.FailNow()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	dry()
+	flood.Wait()
+	if now := session(); now != before {
+		t.Errorf("the session is %v, was %v", now, before)
+	}
+	if m := string(s.get(t, "/metrics").body); !strings.Contains(m, `weft_shed_total{reason="in_flight",wanted="start"} `) {
+		t.Errorf("the metrics show no start that was shed: %s", m)
+	}
+	t.Logf("%d starts were taken, %d shed", taken.Load(), shed.Load())
 }

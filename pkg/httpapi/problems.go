@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
@@ -46,6 +45,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeAmbiguous:          http.StatusConflict,
 	workflow.CodeBookmarkReserved:   http.StatusConflict,
 	workflow.CodeUnauthenticated:    http.StatusUnauthorized,
+	codeForbidden:                   http.StatusForbidden,
 	workflow.CodeInstanceMoved:      http.StatusPreconditionFailed,
 	workflow.CodeTooLarge:           http.StatusRequestEntityTooLarge,
 	workflow.CodeBusy:               http.StatusServiceUnavailable,
@@ -53,6 +53,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeUnknownOutcome:     http.StatusServiceUnavailable,
 	workflow.CodeDraining:           http.StatusServiceUnavailable,
 	workflow.CodePaused:             http.StatusServiceUnavailable,
+	workflow.CodeStoreNearlyFull:    http.StatusServiceUnavailable,
 	workflow.CodeInternal:           http.StatusInternalServerError,
 	codeFaulted:                     http.StatusInternalServerError,
 	codeMethodNotAllowed:            http.StatusMethodNotAllowed,
@@ -153,6 +154,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !ok {
 		st, code = http.StatusInternalServerError, workflow.CodeInternal
 	}
+	exchangeOf(r).code = code
 	id := requestID(r)
 	switch {
 	case st == http.StatusInternalServerError && code != codeFaulted:
@@ -174,10 +176,13 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_ = json.NewEncoder(w).Encode(problemView{ // the client may be gone
+	problem, err := a.encode(problemView{
 		Type: "about:blank", Title: title(code, st), Status: st, Detail: e.Detail, Code: code,
 		RequestID: id, Errors: problemItems(e.Problems),
 	})
+	if err == nil {
+		_, _ = w.Write(append(problem, '\n')) // the client may be gone
+	}
 }
 
 // retryAfter is in whole seconds, rounded up; every 503 and 429 has one.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -11,10 +12,10 @@ type refreshBody struct {
 
 func (a *API) refreshRoutes() []route {
 	return []route{
-		{method: "POST", path: "/definitions/refresh", name: "refreshDefinitions", tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/refresh", name: "refreshDefinitions", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Index the triggers of stored definitions again; one node at a time does the same refresh",
 			body:    refreshBody{}, answers: map[int]any{200: refresh.Result{}}, serve: (*call).refresh},
-		{method: "POST", path: "/definitions/reload", name: "reloadDefinitions", tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/reload", name: "reloadDefinitions", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Read the definitions directory of a node again; one node at a time does",
 			answers: map[int]any{200: refresh.Result{}}, serve: (*call).reload},
 	}
@@ -36,6 +37,9 @@ func (c *call) refresh() (reply, error) {
 
 func (c *call) reload() (reply, error) {
 	if err := c.decode(&struct{}{}); err != nil {
+		return reply{}, err
+	}
+	if err := c.api.cfg.Runtime.Room(); err != nil {
 		return reply{}, err
 	}
 	res, err := c.api.cfg.Reloader.Reload(c.r.Context())

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -26,7 +27,7 @@ type retryRefusedView struct {
 
 func (a *API) retryRoute() route {
 	return route{
-		method: "POST", path: "/instances/retry", name: "retryInstances", tag: "instances", kind: changes,
+		method: "POST", path: "/instances/retry", name: "retryInstances", role: auth.Operator, tag: "instances", kind: changes,
 		summary: "Run every faulted instance of a filter again from the activity that faulted, a page at a time",
 		body:    retryBody{}, answers: map[int]any{200: retriedView{}}, serve: (*call).retryFaulted,
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -32,6 +33,7 @@ type route struct {
 	name         string // operationId
 	summary      string
 	kind         kind
+	role         auth.Role // the least that may call it; without one it is not served
 	tag          string
 
 	query      []param
@@ -87,10 +89,10 @@ func (a *API) mount() *http.ServeMux {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) {
 			exchangeOf(r).route = p
 			w.Header().Set("Allow", allow)
-			a.fail(w, r, workflow.Fail(codeMethodNotAllowed, "this route takes "+allow))
+			a.unknown(w, r, workflow.Fail(codeMethodNotAllowed, "this route takes "+allow))
 		})
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, noRoute(r)) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.unknown(w, r, noRoute(r)) })
 	return mux
 }
 
@@ -117,6 +119,11 @@ func covered(p string, methods map[string][]string) bool {
 
 // run is one request to a route of the table.
 func (a *API) run(rt *route, w http.ResponseWriter, r *http.Request) {
+	exchangeOf(r).served = rt
+	if err := a.allow(w, r, rt.role); err != nil {
+		a.fail(w, r, err)
+		return
+	}
 	if rt.kind != open {
 		leave, err := a.admit(rt.kind)
 		if err != nil {
@@ -163,6 +170,16 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	return rt.serve(c)
 }
 
+// encode gives v as JSON without the values of secrets. What a workflow keeps has
+// none; what a caller sent may.
+func (a *API) encode(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil || a.cfg.Secrets == nil {
+		return raw, err
+	}
+	return a.cfg.Secrets().RedactJSON(raw)
+}
+
 // write sends a success.
 func (a *API) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	if answer.status == 0 {
@@ -171,7 +188,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	body, typ := answer.raw, answer.rawType
 	if answer.body != nil {
 		var err error
-		if body, err = json.Marshal(answer.body); err != nil {
+		if body, err = a.encode(answer.body); err != nil {
 			a.fail(w, r, err)
 			return
 		}

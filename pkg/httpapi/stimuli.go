@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -35,18 +36,18 @@ func (a *API) stimulusRoutes() []route {
 	sent := map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}
 	problems := []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeKeyReused, workflow.CodePaused}
 	return []route{
-		{method: "POST", path: "/events/{name}", name: "sendEvent", tag: "stimuli", kind: changes, idempotent: true,
+		{method: "POST", path: "/events/{name}", name: "sendEvent", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Send an event to the instances and definitions that wait for it",
 			body:    eventBody{}, answers: sent, problems: problems, serve: (*call).event},
-		{method: "POST", path: "/stimuli", name: "sendStimulus", tag: "stimuli", kind: changes, idempotent: true,
+		{method: "POST", path: "/stimuli", name: "sendStimulus", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Send any stimulus", body: stimulusBody{}, answers: sent, problems: problems, serve: (*call).stimulus},
-		{method: "POST", path: "/bookmarks/{id}/resume", name: "resumeBookmark", tag: "stimuli", kind: changes, idempotent: true,
+		{method: "POST", path: "/bookmarks/{id}/resume", name: "resumeBookmark", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Resume an instance at one place where it waits", body: resumeBody{}, answers: sent,
 			problems: append([]workflow.Code{workflow.CodeBookmarkNotFound}, problems...), serve: (*call).resume},
-		{method: "GET", path: "/tasks", name: "listTasks", tag: "tasks", kind: reads, summary: "Tasks that wait for a worker outside",
+		{method: "GET", path: "/tasks", name: "listTasks", role: auth.Viewer, tag: "tasks", kind: reads, summary: "Tasks that wait for a worker outside",
 			query:   append([]param{{name: "name", typ: "string", doc: "Only tasks of this name."}}, pageParams...),
 			answers: map[int]any{200: listView[runtime.Task]{}}, serve: (*call).tasks},
-		{method: "POST", path: "/tasks/{id}/complete", name: "completeTask", tag: "tasks", kind: changes, idempotent: true,
+		{method: "POST", path: "/tasks/{id}/complete", name: "completeTask", role: auth.Operator, tag: "tasks", kind: changes, idempotent: true,
 			summary: "Report the result of a task, or its error", body: taskBody{}, answers: sent,
 			problems: append([]workflow.Code{workflow.CodeTaskNotFound}, problems...), serve: (*call).completeTask},
 	}

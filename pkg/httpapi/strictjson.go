@@ -9,7 +9,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -19,55 +22,176 @@ const maxDepth = 200
 
 // decodeStrict reads a JSON object into the struct that into points to. It
 // refuses, all at once and each with its place: fields that into does not have
-// (names are compared exactly), fields given twice, wrong types. Then it
-// refuses nesting beyond [maxDepth] and anything after the object. Free-form
-// parts (any, map[string]any) keep whole numbers as int64 where they fit. A null
-// field counts as not given.
+// (names are compared exactly), wrong types. What is no JSON, names given twice,
+// nesting beyond [maxDepth] and anything after the object are refused at the
+// first. Free-form parts (any, map[string]any) keep whole numbers as int64 where
+// they fit. A null field counts as not given.
+//
+// It reads the body once, since it runs for every request: encoding/json needs a
+// pass of its own for each of these checks.
 func decodeStrict(body []byte, into any) workflow.Problems {
-	if problems := scanJSON(body); problems != nil {
-		return problems
+	dec := newDecoder(body)
+	problems, err := decodeObject(dec, reflect.ValueOf(into).Elem())
+	if err == nil {
+		err = ended(dec)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return workflow.Problems{{Code: "wrong-type", Detail: "the body must be a JSON object"}}
+	if err != nil {
+		return workflow.Problems{unreadable(body, dec, err)}
 	}
-	target := reflect.ValueOf(into).Elem()
+	slices.SortFunc(problems, func(a, b workflow.Problem) int { return strings.Compare(a.Place.Pointer, b.Place.Pointer) })
+	return problems
+}
+
+func newDecoder(body []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true))
+}
+
+// ended is nil when nothing follows.
+func ended(dec *jsontext.Decoder) error {
+	switch _, err := dec.ReadToken(); {
+	case err == nil:
+		return errTrailing
+	case !errors.Is(err, io.EOF):
+		return err
+	}
+	return nil
+}
+
+var (
+	errTooDeep  = errors.New("nested too deep")
+	errTrailing = errors.New("there is more after the first value")
+)
+
+// decodeObject sets the fields of target. What is wrong with one of them is a
+// problem; the error is that the body cannot be read any further.
+func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problems, error) {
+	if dec.PeekKind() != '{' {
+		_, err := readAny(dec)
+		return workflow.Problems{{Code: "wrong-type", Detail: "the body must be a JSON object"}}, err
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
 	known := jsonFields(target.Type())
 	var problems workflow.Problems
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	for {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		if tok.Kind() == '}' {
+			return problems, nil
+		}
+		name := tok.String()
 		at := workflow.Place{Pointer: "/" + escapePointer(name)}
 		index, ok := known[name]
 		if !ok {
+			if _, err := readAny(dec); err != nil {
+				return nil, err
+			}
 			problems = append(problems, workflow.Problem{Code: "unknown-field", Place: at, Detail: fmt.Sprintf(
 				"there is no field %q here; there are: %s", shorten(name), strings.Join(slices.Sorted(maps.Keys(known)), ", "))})
 			continue
 		}
-		if err := setField(target.Field(index), fields[name]); err != nil {
-			problems = append(problems, workflow.Problem{Code: "wrong-type", Place: at, Detail: fmt.Sprintf("%s: %v", name, err)})
+		wrong, err := setField(dec, target.Field(index))
+		if err != nil {
+			return nil, err
+		}
+		if wrong != nil {
+			problems = append(problems, workflow.Problem{Code: "wrong-type", Place: at, Detail: fmt.Sprintf("%s: %v", name, wrong)})
 		}
 	}
-	return problems
 }
 
-// setField decodes one value.
-func setField(field reflect.Value, raw json.RawMessage) error {
-	if string(raw) == "null" {
-		return nil
-	}
+// setField reads one value; wrong says that it is not of the field's type.
+func setField(dec *jsontext.Decoder, field reflect.Value) (wrong, err error) {
 	switch p := field.Addr().Interface().(type) {
-	case *any, *map[string]any:
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		if err := dec.Decode(p); err != nil {
-			return wantedType(err, field.Type())
+	case *any:
+		*p, err = readAny(dec)
+		return nil, err
+	case *map[string]any:
+		v, err := readAny(dec)
+		m, ok := v.(map[string]any)
+		if !ok && v != nil {
+			return fmt.Errorf("it must be an object, it is %s", kindOf(v)), err
 		}
-		plainNumbers(p)
-		return nil
+		*p = m
+		return nil, err
 	default:
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.DisallowUnknownFields() // of nested objects
-		return wantedType(dec.Decode(p), field.Type())
+		raw, err := dec.ReadValue()
+		if err != nil || raw.Kind() == 'n' {
+			return nil, err
+		}
+		std := json.NewDecoder(bytes.NewReader(raw))
+		std.DisallowUnknownFields() // of nested objects
+		return wantedType(std.Decode(p), field.Type()), nil
 	}
+}
+
+// readAny reads any value.
+func readAny(dec *jsontext.Decoder) (any, error) {
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if dec.StackDepth() > maxDepth {
+		return nil, errTooDeep
+	}
+	switch tok.Kind() {
+	case '{':
+		m := map[string]any{}
+		for {
+			name, err := dec.ReadToken()
+			if err != nil || name.Kind() == '}' {
+				return m, err
+			}
+			key := name.String() // the token is void after the next
+			if m[key], err = readAny(dec); err != nil {
+				return nil, err
+			}
+		}
+	case '[':
+		list := []any{}
+		for dec.PeekKind() != ']' {
+			v, err := readAny(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := dec.ReadToken()
+		return list, err
+	case '"':
+		return tok.String(), nil
+	case '0':
+		return plainNumber(tok.String()), nil
+	case 't', 'f':
+		return tok.Bool(), nil
+	}
+	return nil, nil
+}
+
+// plainNumber gives int64 or float64, or what was written if it is beyond both.
+func plainNumber(s string) any {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return f
+	}
+	return s
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	case []any:
+		return "array"
+	}
+	return "number"
 }
 
 // wantedType says in words of JSON what was expected.
@@ -97,103 +221,25 @@ func jsonKind(t reflect.Type) string {
 	}
 }
 
-// plainNumbers turns json.Number into int64 or float64, in place.
-func plainNumbers(p any) {
-	switch p := p.(type) {
-	case *any:
-		*p = plainNumber(*p)
-	case *map[string]any:
-		for k, v := range *p {
-			(*p)[k] = plainNumber(v)
-		}
-	}
-}
-
-func plainNumber(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, err := v.Float64()
-		if err != nil { // beyond float64: keep what was written
-			return v.String()
-		}
-		return f
-	case map[string]any:
-		plainNumbers(&v)
-		return v
-	case []any:
-		for i := range v {
-			v[i] = plainNumber(v[i])
-		}
-		return v
-	}
-	return v
-}
-
-// scanJSON checks the syntax, and what encoding/json lets pass: depth and names
-// given twice. It returns nil if all is well.
-func scanJSON(body []byte) workflow.Problems {
-	var whole json.RawMessage
-	if err := json.Unmarshal(body, &whole); err != nil {
-		return workflow.Problems{malformed(body, err)}
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber() // so that no number is out of range
-	var open []level
-	for {
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return workflow.Problems{malformed(body, err)}
-		}
-		if n := len(open); n > 0 && open[n-1].nameNext && tok != json.Delim('}') {
-			name, _ := tok.(string)
-			if open[n-1].names[name] {
-				return workflow.Problems{{Code: "duplicate-field", Place: placeAt(body, dec.InputOffset()), Detail: fmt.Sprintf("the field %q is given twice", shorten(name))}}
-			}
-			open[n-1].names[name], open[n-1].nameNext = true, false
-			continue
-		}
-		switch tok {
-		case json.Delim('{'):
-			open = append(open, level{names: map[string]bool{}, nameNext: true})
-		case json.Delim('['):
-			open = append(open, level{})
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-			afterValue(open)
-		default:
-			afterValue(open)
-		}
-		if len(open) > maxDepth {
-			return workflow.Problems{{Code: "too-deep", Place: placeAt(body, dec.InputOffset()), Detail: fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)}}
-		}
-	}
-}
-
-// level is one open object or array.
-type level struct {
-	names    map[string]bool // seen so far; nil in an array
-	nameNext bool
-}
-
-func afterValue(open []level) {
-	if n := len(open); n > 0 && open[n-1].names != nil {
-		open[n-1].nameNext = true
-	}
-}
-
-func malformed(body []byte, err error) workflow.Problem {
-	offset := int64(len(body))
-	var syntax *json.SyntaxError
+// unreadable says where and why the body cannot be read.
+func unreadable(body []byte, dec *jsontext.Decoder, err error) workflow.Problem {
+	offset := dec.InputOffset()
+	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
-		offset = syntax.Offset
+		offset = syntax.ByteOffset + 1
 	}
-	return workflow.Problem{Code: "malformed-json", Detail: "the body is not valid JSON: " + err.Error(), Place: placeAt(body, offset)}
+	at := placeAt(body, offset)
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return workflow.Problem{Code: "duplicate-field", Place: at, Detail: fmt.Sprintf("the field %q is given twice", shorten(syntax.JSONPointer.LastToken()))}
+	case errors.Is(err, errTooDeep):
+		return workflow.Problem{Code: "too-deep", Place: at, Detail: fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		at, err = placeAt(body, int64(len(body))), errors.New("it ends too early")
+	case syntax != nil:
+		err = syntax.Err
+	}
+	return workflow.Problem{Code: "malformed-json", Detail: "the body is not valid JSON: " + err.Error(), Place: at}
 }
 
 // placeAt gives the line and column of a byte.

@@ -26,8 +26,8 @@ func TestDecodeStrictSaysEverythingThatIsWrong(t *testing.T) {
 		{"not JSON", `{"name": nope}`, []string{"malformed-json 1:11"}},
 		{"ends too early", "{\n  \"name\": \"x\"", []string{"malformed-json 2:13"}},
 		{"text after the object", `{} {}`, []string{"malformed-json 1:4"}},
-		{"a field twice", `{"name": "a", "name": "b"}`, []string{"duplicate-field 1:20"}},
-		{"a field twice, deeper", `{"input": {"x": {"y": 1, "y": 2}}}`, []string{"duplicate-field 1:28"}},
+		{"a field twice", `{"name": "a", "name": "b"}`, []string{"duplicate-field 1:15"}},
+		{"a field twice, deeper", `{"input": {"x": {"y": 1, "y": 2}}}`, []string{"duplicate-field 1:26"}},
 		{"the same name in two objects", `{"input": {"x": {"y": 1}, "z": {"y": 2}}}`, nil},
 		{"too deep", `{"input": {"x": ` + deep + `}}`, []string{"too-deep 1:215"}},
 	}

@@ -43,6 +43,43 @@ const (
 	DeadLetterTooLarge = "too-large"
 )
 
+// What retention deletes: the label kind of weft_purged_total.
+const (
+	// PurgedInstance is a finished instance with its journal.
+	PurgedInstance = "instance"
+	// PurgedDeadLetter is a dead letter.
+	PurgedDeadLetter = "dead_letter"
+	// PurgedRecord is an idempotency record whose time was over.
+	PurgedRecord = "record"
+)
+
+// What calls that were refused wanted: the label wanted of weft_shed_total.
+const (
+	// ShedStart is a start, or the publication of a definition.
+	ShedStart = "start"
+	// ShedResume is a call for an instance that exists.
+	ShedResume = "resume"
+	// ShedOther is any other request.
+	ShedOther = "other"
+)
+
+// Why calls were refused: the label reason of weft_shed_total.
+const (
+	// ShedSpace is that etcd is nearly full.
+	ShedSpace = "space"
+	// ShedSession is that the session's lease was not renewed for too long.
+	ShedSession = "session"
+	// ShedInFlight is that as many requests as may be are in flight.
+	ShedInFlight = "in_flight"
+)
+
+// The parts of etcd's database: the label part of weft_store_bytes.
+const (
+	storeInUse     = "in_use"
+	storeAllocated = "allocated"
+	storeQuota     = "quota"
+)
+
 // Operations on etcd: the label op of weft_etcd_requests_total.
 const (
 	// OpGet is a range read.
@@ -133,6 +170,10 @@ var (
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
 	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
+	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord}
+	knownShed            = []string{ShedStart, ShedResume, ShedOther}
+	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight}
+	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
 	knownBatchKinds      = []string{string(BatchReads), string(BatchWrites)}
 	knownCommitOutcomes  = []string{string(CommitCommitted), string(CommitResolved), string(CommitFenced), string(CommitAbandoned), string(CommitKeptLock), string(CommitConflict), string(CommitBreach)}

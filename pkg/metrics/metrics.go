@@ -47,6 +47,10 @@ type Metrics struct {
 	queueDepth        prometheus.Gauge
 	queueOldest       prometheus.Gauge
 	deadLetters       *prometheus.CounterVec
+	purged            *prometheus.CounterVec
+	shed              *prometheus.CounterVec
+	storeBytes        *prometheus.GaugeVec
+	storeLevel        prometheus.Gauge
 	timerLateness     prometheus.Histogram
 
 	httpRequests *prometheus.CounterVec
@@ -146,6 +150,17 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 		deadLetters: b.counterVec("dead_letters_total",
 			"Stimuli and commands that became dead letters, by reason.",
 			label{"reason", knownDeadLetters}),
+		purged: b.counterVec("purged_total",
+			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records.",
+			label{"kind", knownPurged}),
+		shed: b.counterVec("shed_total",
+			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, or too many requests are in flight.",
+			label{"wanted", knownShed}, label{"reason", knownShedReasons}),
+		storeBytes: b.gaugeVec("store_bytes",
+			"Size of etcd's database, of its fullest member: in use, allocated, and the quota on what is allocated.",
+			label{"part", knownStoreParts}),
+		storeLevel: b.gauge("store_level",
+			"0 while etcd has room, 1 while starts are refused, 2 while only what ends or deletes instances runs."),
 		timerLateness: b.histogram("timer_lateness_seconds",
 			"Time from when a timer was due to when it fired.", lateBuckets),
 
@@ -173,13 +188,14 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 }
 
 // LockAcquired counts a lock that was taken after wait. Exactly one
-// [Metrics.LockReleased] or [Metrics.LockLost] must follow.
-func (m *Metrics) LockAcquired(scope string, wait time.Duration) {
+// [Metrics.LockReleased] or [Metrics.LockLost] must follow. trace is as for
+// [Metrics.Burst].
+func (m *Metrics) LockAcquired(scope string, wait time.Duration, trace string) {
 	if m == nil {
 		return
 	}
 	m.lockAcquisitions.WithLabelValues(scope, lockAcquired).Inc()
-	m.lockWait.WithLabelValues(scope).Observe(wait.Seconds())
+	observe(m.lockWait.WithLabelValues(scope), wait.Seconds(), trace)
 	m.locksHeld.WithLabelValues(scope).Inc()
 }
 
@@ -305,15 +321,15 @@ func (m *Metrics) SetDraining(draining bool) {
 
 // Commit counts a commit whose outcome is definite: took is the time from the
 // first sending to that, bytes the size of the transaction, 0 if it was never
-// built.
-func (m *Metrics) Commit(outcome CommitOutcome, took time.Duration, bytes int) {
+// built. trace is as for [Metrics.Burst].
+func (m *Metrics) Commit(outcome CommitOutcome, took time.Duration, bytes int, trace string) {
 	if m == nil {
 		return
 	}
 	m.commits.WithLabelValues(string(outcome)).Inc()
-	m.commitSeconds.Observe(took.Seconds())
+	observe(m.commitSeconds, took.Seconds(), trace)
 	if bytes > 0 {
-		m.commitBytes.Observe(float64(bytes))
+		observe(m.commitBytes, float64(bytes), trace)
 	}
 }
 
@@ -355,13 +371,14 @@ func (m *Metrics) InstanceFinished(subStatus string) {
 	m.instancesFinished.WithLabelValues(subStatus).Inc()
 }
 
-// Burst counts a burst and its time.
-func (m *Metrics) Burst(took time.Duration) {
+// Burst counts a burst and its time. trace is the id of the trace that shows it,
+// which becomes the exemplar of the bucket; "" if it is not sampled.
+func (m *Metrics) Burst(took time.Duration, trace string) {
 	if m == nil {
 		return
 	}
 	m.bursts.Inc()
-	m.burstSeconds.Observe(took.Seconds())
+	observe(m.burstSeconds, took.Seconds(), trace)
 }
 
 // Activity counts an executed activity. The type must be that of a registered
@@ -409,6 +426,34 @@ func (m *Metrics) DeadLetter(reason string) {
 	m.deadLetters.WithLabelValues(reason).Inc()
 }
 
+// Purged counts what retention deleted; kind is one of the Purged constants.
+func (m *Metrics) Purged(kind string, n int) {
+	if m == nil {
+		return
+	}
+	m.purged.WithLabelValues(kind).Add(float64(n))
+}
+
+// Shed counts a call that was refused to protect what the node has; wanted and
+// reason are of the Shed constants.
+func (m *Metrics) Shed(wanted, reason string) {
+	if m == nil {
+		return
+	}
+	m.shed.WithLabelValues(wanted, reason).Inc()
+}
+
+// SetStore says how large etcd's database is, in bytes, and how full that makes it.
+func (m *Metrics) SetStore(inUse, allocated, quota int64, level int) {
+	if m == nil {
+		return
+	}
+	m.storeBytes.WithLabelValues(storeInUse).Set(float64(inUse))
+	m.storeBytes.WithLabelValues(storeAllocated).Set(float64(allocated))
+	m.storeBytes.WithLabelValues(storeQuota).Set(float64(quota))
+	m.storeLevel.Set(float64(level))
+}
+
 // TimerLateness observes how long after its due time a timer fired.
 func (m *Metrics) TimerLateness(late time.Duration) {
 	if m == nil {
@@ -418,8 +463,9 @@ func (m *Metrics) TimerLateness(late time.Duration) {
 }
 
 // HTTPRequest counts an answered request. The route must be the pattern that
-// matched, never the path; an empty one is counted as "unmatched".
-func (m *Metrics) HTTPRequest(route, method string, code int, took time.Duration) {
+// matched, never the path; an empty one is counted as "unmatched". trace is as for
+// [Metrics.Burst].
+func (m *Metrics) HTTPRequest(route, method string, code int, took time.Duration, trace string) {
 	if m == nil {
 		return
 	}
@@ -428,7 +474,7 @@ func (m *Metrics) HTTPRequest(route, method string, code int, took time.Duration
 	}
 	method = knownMethod(method)
 	m.httpRequests.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
-	m.httpSeconds.WithLabelValues(route, method).Observe(took.Seconds())
+	observe(m.httpSeconds.WithLabelValues(route, method), took.Seconds(), trace)
 }
 
 // EtcdRequest counts a request to etcd; op is one of the Op constants.
@@ -438,6 +484,18 @@ func (m *Metrics) EtcdRequest(op string) {
 	}
 	m.etcdRequests.WithLabelValues(op).Inc()
 }
+
+// observe adds a value to a histogram, with the trace that shows it as exemplar.
+func observe(h prometheus.Observer, v float64, trace string) {
+	if e, ok := h.(prometheus.ExemplarObserver); ok && trace != "" {
+		e.ObserveWithExemplar(v, prometheus.Labels{exemplarLabel: trace})
+		return
+	}
+	h.Observe(v)
+}
+
+// exemplarLabel is the name that OpenTelemetry and Grafana expect.
+const exemplarLabel = "trace_id"
 
 // knownMethod folds what a client may have made up: a method is any token.
 func knownMethod(method string) string {

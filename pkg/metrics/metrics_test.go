@@ -55,6 +55,11 @@ var contract = map[string][]string{
 	"weft_locks_lost_total": {"scope"},
 	// How often a direct delivery cost more than two writes.
 	"weft_late_durability_total": nil,
+	// Retention runs by itself, and what it does is seen nowhere else.
+	"weft_purged_total": {"kind"},
+	// What a node sheds on, from where it looks: etcd's own metrics are not in
+	// everybody's Prometheus.
+	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_store_level": nil,
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -74,9 +79,9 @@ func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
 
 // useAll calls every verb once.
 func useAll(m *metrics.Metrics) {
-	m.LockAcquired(metrics.ScopeInstance, time.Millisecond)
-	m.LockAcquired(metrics.ScopeQueue, time.Millisecond)
-	m.LockAcquired(metrics.ScopeRefresh, time.Millisecond)
+	m.LockAcquired(metrics.ScopeInstance, time.Millisecond, "")
+	m.LockAcquired(metrics.ScopeQueue, time.Millisecond, "")
+	m.LockAcquired(metrics.ScopeRefresh, time.Millisecond, "")
 	m.LockRefused(metrics.ScopeQueue)
 	m.LockAcquireFailed(metrics.ScopeInstance)
 	m.LockContended(metrics.ScopeInstance)
@@ -91,22 +96,22 @@ func useAll(m *metrics.Metrics) {
 	m.SetNodeInfo("a", "v0")
 	m.SetNodeInfo("b", "v1")
 	m.SetDraining(true)
-	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048)
-	m.Commit(metrics.CommitFenced, time.Millisecond, 0)
+	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
+	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.LateDurability()
 	m.Refresh(metrics.TargetRefresh, metrics.RefreshCompleted, time.Second)
 	m.Refresh(metrics.TargetReload, metrics.RefreshAlreadyInProgress, time.Second)
 	m.InstanceStarted()
 	m.InstanceFinished("Faulted")
-	m.Burst(time.Millisecond)
+	m.Burst(time.Millisecond, "")
 	m.Activity("Elsa.WriteLine", "completed")
 	m.Takeover()
 	m.SetQueue(7, 90*time.Second)
 	m.SetMailboxOldest(4 * time.Second)
 	m.DeadLetter(metrics.DeadLetterExpired)
 	m.TimerLateness(time.Millisecond)
-	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond)
-	m.HTTPRequest("", "BREW", 404, time.Millisecond)
+	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
+	m.HTTPRequest("", "BREW", 404, time.Millisecond, "")
 	m.EtcdRequest(metrics.OpTxn)
 	m.EtcdBatch(metrics.BatchWrites, 3)
 	m.EtcdBatchRefused(metrics.BatchWrites)
@@ -353,5 +358,38 @@ func TestNewRegistersAllOrNothing(t *testing.T) {
 	_, reg = newMetrics(t)
 	if _, err := metrics.New(reg); err == nil {
 		t.Error("New twice with one registry succeeded")
+	}
+}
+
+// A histogram's bucket names the trace of its last sampled value; what is not
+// sampled leaves the one before.
+func TestHistogramsNameTheTraceOfAValue(t *testing.T) {
+	t.Parallel()
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	m, reg := newMetrics(t)
+	m.LockAcquired(metrics.ScopeInstance, time.Millisecond, trace)
+	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, trace)
+	m.Burst(time.Millisecond, trace)
+	m.Burst(time.Millisecond, "")
+	m.HTTPRequest("/x", "POST", 202, time.Millisecond, trace)
+	m.TimerLateness(time.Millisecond)
+	found := map[string]string{}
+	for name, family := range gather(t, reg) {
+		for _, s := range family.GetMetric() {
+			for _, b := range s.GetHistogram().GetBucket() {
+				for _, l := range b.GetExemplar().GetLabel() {
+					found[name] = l.GetName() + "=" + l.GetValue()
+				}
+			}
+		}
+	}
+	for _, name := range []string{"weft_lock_wait_seconds", "weft_commit_seconds", "weft_commit_bytes", "weft_burst_seconds", "weft_http_request_seconds"} {
+		if found[name] != "trace_id="+trace {
+			t.Errorf("%s has the exemplar %q", name, found[name])
+		}
+		delete(found, name)
+	}
+	if len(found) > 0 {
+		t.Errorf("exemplars that nobody gave: %v", found)
 	}
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,7 @@ import (
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -40,28 +40,38 @@ func (n *Node) build(ctx context.Context) error {
 	if err := n.listen(ctx); err != nil {
 		return err
 	}
+	if err := n.openHTTP(ctx, gatherer); err != nil {
+		return err
+	}
+	n.waitsFor.Store("etcd, which has not answered yet")
 	clients, err := openEtcd(ctx, n.cfg, &n.undo)
 	if err != nil {
 		return err
 	}
-	n.endpoints = clients.endpoints
+	n.endpoints, n.defragment = clients.endpoints, clients.defragment
 	n.fold(clients)
+	n.traceEtcd(clients)
 	n.watchEtcd(clients)
+	n.waitsFor.Store("its place in the cluster")
 	if err := n.join(ctx, clients); err != nil {
 		return err
 	}
-	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics})
+	n.waitsFor.Store("its parts")
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal})
 	if err != nil {
 		return err
 	}
 	if err := store.CheckFormat(ctx); err != nil {
 		return err
 	}
+	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
+		return err
+	}
 	registry, err := n.cfg.registry()
 	if err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Log: n.log})
+	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Secrets: n.secretSource(), Log: n.log})
 	if err != nil {
 		return err
 	}
@@ -130,7 +140,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	work := runtime.NewWork()
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept, Env: n.environment(), Hint: work.Hint, Log: n.log, Metrics: n.metrics,
+		Store: kept, Env: n.environment(), Hint: work.Hint, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
@@ -151,7 +161,8 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	}
 	n.runtime, err = runtime.New(runtime.Config{
 		Store: kept, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
-		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics,
+		Retention: n.cfg.Retention.Retention, EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
+		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 	})
 	return err
 }
@@ -160,6 +171,9 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 func (n *Node) environment() func() engine.Env {
 	lines := &lineWriter{w: n.cfg.Lines}
 	outgoing := activities.NewHTTPClient(n.cfg.AllowPrivateAddresses)
+	if n.tracer != nil {
+		outgoing.Transport = tracing.Transport(outgoing.Transport)
+	}
 	n.undo.add("outgoing connections", func(context.Context) error {
 		outgoing.CloseIdleConnections()
 		return nil
@@ -167,7 +181,8 @@ func (n *Node) environment() func() engine.Env {
 	// A look for a head outside of the table is bounded by the store's time limit.
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
-		return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head, Log: n.log, Metrics: n.metrics}
+		return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head,
+			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics}
 	}
 }
 
@@ -198,28 +213,49 @@ func (n *Node) buildRefresh() refresh.Refresher {
 }
 
 func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher) error {
-	var err error
-	n.api, err = httpapi.New(httpapi.Config{
-		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
-		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
-		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, Metrics: n.metrics, Log: n.log,
-	})
+	guard, err := n.buildAuth()
 	if err != nil {
 		return err
 	}
+	audit, err := n.buildAudit()
+	if err != nil {
+		return err
+	}
+	peers, err := n.peers()
+	if err != nil {
+		return err
+	}
+	n.api, err = httpapi.New(httpapi.Config{
+		Auth: guard, Audit: audit, Peers: peers,
+		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
+		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
+		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, LinkKeys: n.linkKeys, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
+	})
+	return err
+}
+
+// openHTTP answers from now on how the node is; the API comes with the start.
+func (n *Node) openHTTP(ctx context.Context, gatherer prometheus.Gatherer) error {
+	n.answers(httpapi.Starting(n.cfg.NodeID, gatherer, func() error {
+		return fmt.Errorf("the node is starting and waits for %v", n.waitsFor.Load())
+	}))
 	n.server = &http.Server{
-		Handler:           n.api,
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*n.handler.Load()).ServeHTTP(w, r) }),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}
-	if n.cfg.TLSCert != "" {
-		pair, err := tls.LoadX509KeyPair(n.cfg.TLSCert, n.cfg.TLSKey)
-		if err != nil {
-			return fmt.Errorf("read tls-cert and tls-key: %w", err)
-		}
-		n.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	var err error
+	if n.server.TLSConfig, err = n.serverTLS(); err != nil {
+		return err
 	}
+	n.part("http server", n.serve)
+	// For a node that never starts.
+	n.undo.add("http connections of the start", n.shutdown)
+	n.log.InfoContext(ctx, "listening", slog.String("httpAddr", n.HTTPAddr()))
 	return nil
 }
+
+// answers makes h answer every request from now on.
+func (n *Node) answers(h http.Handler) { n.handler.Store(&h) }

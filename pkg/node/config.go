@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -27,7 +28,18 @@ type Config struct {
 	PublicURL     string // where people reach the cluster; for links; default http(s)://AdvertiseAddr
 	TLSCert       string // PEM files; both or none
 	TLSKey        string
-	Insecure      bool // listen beyond loopback although there are no credentials yet
+	TLSCACert     string // PEM file with the authorities of the other nodes' certificates; default: the system's
+	Insecure      bool   // listen beyond loopback without asking for credentials
+
+	// Who may call; see docs/security.md. Without any of these, everybody who
+	// reaches the listener may do everything.
+	AuthKeysFile      string   // API keys, as weft apikey writes them; read again when it changes
+	AuthOIDCIssuer    string   // whose JWTs count
+	AuthOIDCAudience  string   // that they must be for
+	AuthOIDCRoleClaim string   // where they have their roles; default "roles"
+	AuthOIDCRoles     []string // "role=value of the claim"; default: the roles' own names
+	AuthOIDCCACert    string   // PEM file with the authorities of the issuer; default: the system's
+	AuditLog          string   // file for the log of who changed what; default: the log, if credentials are asked for
 
 	DataDir          string   // of the embedded etcd; default ./weft-data
 	EtcdEndpoints    []string // default: an embedded etcd in DataDir
@@ -36,7 +48,11 @@ type Config struct {
 	EtcdKey          string
 	EtcdUser         string
 	EtcdPasswordFile string
-	EtcdDialTimeout  time.Duration // until etcd must have answered at start; default 5 s
+	// EtcdQuota bounds the database of an embedded etcd, in bytes, default 4 GiB; of
+	// an etcd elsewhere it is what is reckoned with if that does not tell (it does
+	// from 3.6 on).
+	EtcdQuota       int64
+	EtcdDialTimeout time.Duration // until etcd must have answered at start; default 5 s
 
 	// GroupCommit is "on" (default) or "off": whether concurrent requests to etcd
 	// share proposals; see pkg/cluster/groupcommit.
@@ -55,6 +71,9 @@ type Config struct {
 	// content never was; one that is not valid ends the start.
 	Workflows []*workflow.Definition
 
+	// Retention says how long what has ended is kept; nil: [DefaultRetention].
+	Retention *Retention
+
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
@@ -62,12 +81,24 @@ type Config struct {
 
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
+	// SecretsDir has one file per secret that expressions read as secrets.NAME; it is
+	// followed. See pkg/secrets. Default: there are none.
+	SecretsDir string
+
+	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, all
+	// are good. Default: the cluster makes one and keeps it in etcd.
+	LinkKeyFile string
+
 	MaxBody     int64 // bytes of a request body; default 1 MiB
 	MaxInFlight int   // requests at once; default 1024; half of them may be starts
 
 	Version string       // of the program; default "devel"
 	Lines   io.Writer    // where WriteLine writes; default: nowhere
 	Logger  *slog.Logger // default: discarded
+
+	// Traces takes the node's spans; nil: it makes none. Whoever made it shuts it
+	// down after the node has stopped.
+	Traces trace.TracerProvider
 }
 
 // withDefaults returns a copy that is filled in and checked.
@@ -83,6 +114,10 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, 1024)
 	c.GroupCommit = cmp.Or(c.GroupCommit, GroupCommitOn)
 	c.Version = cmp.Or(c.Version, "devel")
+	if c.Retention == nil {
+		r := DefaultRetention()
+		c.Retention = &r
+	}
 	if c.NodeID == "" {
 		c.NodeID = makeNodeID()
 	}
@@ -119,11 +154,20 @@ func (c Config) check() error {
 			wrong("%s is %v; it must not be negative", name, d)
 		}
 	}
+	if c.EtcdQuota < 0 || c.EtcdQuota > maxQuota {
+		wrong("etcd-quota-bytes is %d; it must be positive and at most %d (8 GiB)", c.EtcdQuota, int64(maxQuota))
+	}
+	if err := c.Retention.check(); err != nil {
+		errs = append(errs, err)
+	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
 		wrong("max-body is %d and max-in-flight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		wrong("tls-cert and tls-key belong together; one of them is missing")
+	}
+	if c.TLSCACert != "" && c.TLSCert == "" {
+		wrong("tls-cacert is about the certificates of nodes, and there is no tls-cert")
 	}
 	if (c.EtcdCert == "") != (c.EtcdKey == "") {
 		wrong("etcd-cert and etcd-key belong together; one of them is missing")
@@ -139,7 +183,7 @@ func (c Config) check() error {
 			wrong("etcd-endpoints has an empty entry")
 		}
 	}
-	if err := c.checkListen(); err != nil {
+	if err := errors.Join(c.checkListen(), c.checkAuth()); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Definitions != "" {
@@ -150,20 +194,6 @@ func (c Config) check() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// checkListen refuses to listen beyond loopback, since there are no credentials
-// yet, unless it was asked for.
-func (c Config) checkListen() error {
-	host, _, err := net.SplitHostPort(c.HTTPAddr)
-	if err != nil {
-		return fmt.Errorf("http-addr: %w", err)
-	}
-	if c.Insecure || isLoopback(host) {
-		return nil
-	}
-	return fmt.Errorf("http-addr %s is reachable from other machines, and the API has no authentication yet: "+
-		"listen on 127.0.0.1, or say --insecure if the network keeps strangers out", c.HTTPAddr)
 }
 
 func isLoopback(host string) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,12 @@ func TestDrainOrder(t *testing.T) {
 	}
 	if s, _ := call(t, n, "GET", "/livez", ""); s != 200 {
 		t.Errorf("livez while draining: %d", s)
+	}
+	if s, v := call(t, n, "GET", "/readyz", ""); s != 503 || v["detail"] != "not ready: draining" {
+		t.Errorf("readyz while draining: %d %v", s, v)
+	}
+	if s := scraped(t, n.HTTPAddr()); !strings.Contains(s, "weft_locks_held") {
+		t.Errorf("metrics while draining: %s", s)
 	}
 	select {
 	case err := <-stopped:

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // start starts a node that ends with the test.
-func start(t *testing.T, cfg node.Config) *node.Node {
+func start(t testing.TB, cfg node.Config) *node.Node {
 	t.Helper()
 	n := build(t, cfg)
 	if err := n.Start(t.Context()); err != nil {
@@ -41,7 +41,7 @@ func start(t *testing.T, cfg node.Config) *node.Node {
 	return n
 }
 
-func build(t *testing.T, cfg node.Config) *node.Node {
+func build(t testing.TB, cfg node.Config) *node.Node {
 	t.Helper()
 	cfg.HTTPAddr = "127.0.0.1:0"
 	if cfg.DataDir == "" {
@@ -73,7 +73,7 @@ func call(t *testing.T, n *node.Node, method, path, body string) (int, map[strin
 }
 
 func try(ctx context.Context, n *node.Node, method, path, body string) (int, map[string]any, error) {
-	req, err := http.NewRequestWithContext(ctx, method, n.URL()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.HTTPAddr()+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -120,7 +120,7 @@ func (s *syncBuffer) String() string {
 // eventually waits until ok, which is asked again and again.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(60 * time.Second)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happens: %s", what)

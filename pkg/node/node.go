@@ -19,6 +19,9 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/secrets"
+	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Node is every part of one node, joined. Make it with [New].
@@ -27,17 +30,23 @@ type Node struct {
 	log  *slog.Logger
 	undo cleanups
 
-	metrics   *metrics.Metrics
-	listener  net.Listener
-	endpoints []string // of etcd
-	session   *cluster.Session
-	catalog   *catalog.Catalog
-	bursts    *client.Node
-	runtime   *runtime.Runtime
-	loader    *refresh.LocalReloader
-	reloader  refresh.Reloader
-	api       *httpapi.API
-	server    *http.Server
+	metrics    *metrics.Metrics
+	tracer     *tracing.Tracer
+	listener   net.Listener
+	endpoints  []string     // of etcd
+	defragment func() error // of the embedded etcd; nil if there is none
+	session    *cluster.Session
+	secrets    *secrets.Dir // nil: none
+	linkKeys   workflow.LinkKeys
+	catalog    *catalog.Catalog
+	bursts     *client.Node
+	runtime    *runtime.Runtime
+	loader     *refresh.LocalReloader
+	reloader   refresh.Reloader
+	api        *httpapi.API
+	server     *http.Server
+	handler    atomic.Pointer[http.Handler] // of the server
+	waitsFor   atomic.Value                 // a string: what the build of the node waits for
 
 	loaded   atomic.Bool // the definitions directory was read
 	draining atomic.Bool
@@ -54,7 +63,8 @@ type Node struct {
 }
 
 // New builds a node: it listens, starts or reaches etcd, and joins the cluster.
-// It serves nothing yet. Call Start or Run soon, since nobody renews the session
+// It serves nothing yet but health and metrics, from before etcd is
+// asked. Call Start or Run soon, since nobody renews the session
 // before, or Stop.
 //
 // Errors are meant for a person: a setting that makes no sense, an address in
@@ -65,8 +75,16 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
+	kept, err := openSecrets(&cfg)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	tracer := tracing.New(cfg.Traces, cfg.NodeID, cfg.Version)
+	if tracer != nil {
+		cfg.Logger = slog.New(tracing.LogHandler(cfg.Logger.Handler()))
+	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger, undo: cleanups{log: cfg.Logger},
+		cfg: cfg, log: cfg.Logger, secrets: kept, tracer: tracer, undo: cleanups{log: cfg.Logger},
 		wanted: make(chan struct{}, 1), failed: make(chan error, 1),
 	}
 	n.stopping, n.begin = context.WithCancel(context.Background())
@@ -233,9 +251,13 @@ func (n *Node) URL() string {
 func (n *Node) Try(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	with := ""
+	if n.cfg.authenticated() {
+		with = `-H "Authorization: Bearer $WEFT_KEY" `
+	}
 	ids, err := n.catalog.Published(ctx)
 	if err != nil || len(ids) == 0 {
-		return "curl --data-binary @definition.yaml " + n.URL() + "/api/v1/definitions"
+		return "curl " + with + "--data-binary @definition.yaml " + n.URL() + "/api/v1/definitions"
 	}
 	id := ids[0]
 	for _, i := range ids {
@@ -243,7 +265,7 @@ func (n *Node) Try(ctx context.Context) string {
 			id = i
 		}
 	}
-	return "curl -X POST " + n.URL() + "/api/v1/definitions/" + id + "/execute"
+	return "curl " + with + "-X POST " + n.URL() + "/api/v1/definitions/" + id + "/execute"
 }
 
 func (n *Node) scheme() string {

@@ -17,7 +17,10 @@ func (n *Node) start(ctx context.Context) error {
 	n.part("session loop", n.session.Run)
 	n.part("catalogue", n.catalog.Run)
 	n.part("node record", n.tellRevision)
-	n.part("http server", n.serve)
+	if n.secrets != nil {
+		n.part("secrets", n.secrets.Run)
+	}
+	n.answers(n.api)
 	n.undo.add("http connections", n.shutdown)
 	n.undo.add("bursts", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, n.cfg.DrainTimeout)

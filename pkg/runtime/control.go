@@ -2,12 +2,14 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,16 +22,35 @@ type pauseFlag struct {
 // suspended reports whether workers must not take up anything.
 func (r *Runtime) suspended() bool { return r.paused.paused.Load() || r.paused.draining.Load() }
 
-// accepting gives the error for a caller who brings new work to a node that
-// takes none.
-func (r *Runtime) accepting() error {
+// accepting gives the error for a caller who brings work to a node that takes
+// none, or none of this kind.
+func (r *Runtime) accepting(w want) error {
 	switch {
 	case r.paused.draining.Load():
 		return &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: time.Second}
 	case r.paused.paused.Load():
 		return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; POST /api/v1/unpause lets it go on", RetryAfter: 5 * time.Second}
 	}
-	return nil
+	if w == starts {
+		if err := r.keepsUp(); err != nil {
+			return err
+		}
+	}
+	return r.room(w)
+}
+
+// keepsUp is the error for a caller who starts something while the session's
+// lease is renewed late. This node, its way to etcd or etcd itself has too much to
+// do, and with the session everything that runs here would be lost. What exists
+// goes on.
+func (r *Runtime) keepsUp() error {
+	since, late := r.cfg.Session.Overdue()
+	if !late {
+		return nil
+	}
+	r.cfg.Metrics.Shed(metrics.ShedStart, metrics.ShedSession)
+	return &workflow.Error{Code: workflow.CodeBusy, RetryAfter: 2 * time.Second,
+		Detail: fmt.Sprintf("this node could not renew its session with etcd for %v, and takes no starts until it has; send the request to another", since.Round(100*time.Millisecond))}
 }
 
 // Drain makes this node take up no more work; what runs goes on.

@@ -24,6 +24,9 @@ type EndpointRequest struct {
 	CorrelationID string
 	InstanceID    string
 	Key           *Key
+	// Allow is asked when the endpoint is for authenticated callers only, with the
+	// policy that they must satisfy, "" if none. Nil: there are no such callers.
+	Allow func(ctx context.Context, policy string) error
 }
 
 // EndpointAnswer is what the workflow wrote, nil if it wrote nothing (yet), and
@@ -38,7 +41,7 @@ type EndpointAnswer struct {
 // request is not queued. When several instances wait, the caller has to say
 // which by correlation or instance.
 func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(goesOn); err != nil {
 		return EndpointAnswer{}, err
 	}
 	method := strings.ToUpper(req.Method)
@@ -55,8 +58,10 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	if route == nil {
 		return EndpointAnswer{}, noRoute(&req)
 	}
-	if route.Authorize {
-		return EndpointAnswer{}, workflow.Fail(workflow.CodeUnauthenticated, fmt.Sprintf("%s /workflows/%s is for authenticated callers only, and this cluster knows none", req.Method, req.Path))
+	if route.Authorize || route.Policy != "" {
+		if err := req.allowed(ctx, route.Policy); err != nil {
+			return EndpointAnswer{}, err
+		}
 	}
 	tooLarge := route.MaxBody > 0 && int64(len(req.Body)) > route.MaxBody
 	if tooLarge && !route.TooLarge {
@@ -79,6 +84,13 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		res = r.relayed(wait, commandKey(req.Key), res)
 	}
 	return EndpointAnswer{Response: res.Response, Result: res}, err
+}
+
+func (req *EndpointRequest) allowed(ctx context.Context, policy string) error {
+	if req.Allow == nil {
+		return workflow.Fail(workflow.CodeUnauthenticated, fmt.Sprintf("%s /workflows/%s is for authenticated callers only, and none are known here", req.Method, req.Path))
+	}
+	return req.Allow(ctx, policy)
 }
 
 // endpointWait is how long the caller of an endpoint without a timeout of its

@@ -42,7 +42,8 @@ type member struct {
 	catalog *catalog.Catalog
 	session *cluster.Session
 	work    *runtime.Work
-	root    string // of the cluster's keys
+	faults  *clustertest.Faults // of its calls to etcd
+	root    string              // of the cluster's keys
 }
 
 // newCluster starts n nodes over one etcd; tune changes each one's
@@ -57,14 +58,15 @@ func newCluster(t testing.TB, n int, tune ...func(*runtime.Config)) []*member {
 	return members
 }
 
-func newMember(t testing.TB, name, id string, tune []func(*runtime.Config)) *member {
+func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
 	t.Helper()
-	etcd := clustertest.Shared(t).Client(t)
+	faults := clustertest.NewFaults(1)
+	etcd := faults.Wrap(clustertest.Shared(t).Client(t))
 	log := slog.New(slog.DiscardHandler)
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("node", id)
 	}
-	m := &member{t: t, work: runtime.NewWork(), root: cluster.Root(name)}
+	m := &member{t: t, work: runtime.NewWork(), faults: faults, root: cluster.Root(name)}
 	var err error
 	check := func() {
 		t.Helper()
@@ -72,7 +74,11 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config)) *mem
 			t.Fatal(err)
 		}
 	}
-	m.session, err = cluster.Open(t.Context(), cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log})
+	joins := cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log}
+	for _, f := range session {
+		f(&joins)
+	}
+	m.session, err = cluster.Open(t.Context(), joins)
 	check()
 	m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(name), Log: log})
 	check()

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -39,6 +40,8 @@ func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) 
 func (r *Runtime) WaitInstance(ctx context.Context, id string, wait time.Duration) (workflow.Instance, error) {
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	until = tracing.Quiet(until)
+	ctx = tracing.Quiet(ctx)
 	hint := r.cfg.Store.WatchInstance(until, id)
 	poll := time.NewTicker(time.Second)
 	defer poll.Stop()
@@ -74,6 +77,7 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 	}
 	limit := limitOf(f.Limit)
 	var page Page[workflow.Instance]
+	at := map[string]int{} // one that ends between two reads is found by both
 	cursor, err := readCursor(f.Cursor)
 	if err != nil {
 		return page, err
@@ -85,9 +89,15 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 			return page, readFailed("instances", err)
 		}
 		for _, in := range items {
-			if f.SubStatus == "" || in.SubStatus == f.SubStatus {
-				page.Items = append(page.Items, in)
+			if f.SubStatus != "" && in.SubStatus != f.SubStatus {
+				continue
 			}
+			if i, twice := at[in.ID]; twice {
+				page.Items[i] = in
+				continue
+			}
+			at[in.ID] = len(page.Items)
+			page.Items = append(page.Items, in)
 		}
 		page.Next = writeCursor(next)
 		if next == "" || len(page.Items) >= limit {
@@ -190,7 +200,11 @@ func (r *Runtime) Import(ctx context.Context, id string, in StateExport, ifSeq i
 
 // command gives an existing instance a command that is not for a bookmark.
 func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) (accepted bool, err error) {
-	if err := r.accepting(); err != nil {
+	wants := goesOn
+	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
+		wants = ends
+	}
+	if err := r.accepting(wants); err != nil {
 		return false, err
 	}
 	if _, err := r.record(ctx, id); err != nil {
@@ -241,7 +255,7 @@ func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect)
 
 // ResumeBookmark resumes an instance at one bookmark.
 func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input map[string]any, key *Key) (SendResult, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
 	id, ok := workflow.BookmarkInstance(bookmarkID)

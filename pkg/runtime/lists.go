@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -87,7 +88,7 @@ func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Pa
 
 // ReplayDeadLetter sends the stimulus of a dead letter again, as new.
 func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
 	d, err := r.deadLetter(ctx, id)
@@ -97,7 +98,7 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	if d.Stimulus == nil {
 		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
 	}
-	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, CreatedAt: r.cfg.Now().UTC()}
+	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, CreatedAt: r.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err = r.settle(ctx, func() (err error) {
 		ok, err = r.cfg.Store.TakeDeadLetter(ctx, d, send)

@@ -19,6 +19,12 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 		if r.suspended() {
 			continue // the sweep finds it when work goes on
 		}
+		if r.space.full() {
+			// Only what ends runs. If that cannot be read, later.
+			if ends, err := r.cfg.Store.Interrupted(ctx, id); err != nil || !ends {
+				continue
+			}
+		}
 		err := r.cfg.Client(id).Work(ctx, recovered)
 		if err != nil && !errors.Is(err, client.ErrBusy) && !errors.Is(err, store.ErrFenced) && ctx.Err() == nil {
 			r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
@@ -27,9 +33,13 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 }
 
 const (
-	sweepEvery  = time.Second
-	sweepPage   = 1000
-	strangerAge = 3 // sweeps that an entry has to outlive before a node that is not preferred takes it
+	sweepEvery = time.Second
+	sweepPage  = 1000
+	// strangerAge is how many sweeps an entry has to outlive before a node that is
+	// not preferred takes it. The preferred one may be there and not work: starting,
+	// or cut off and not aware of it. With the first sight and the jitter this has to
+	// stay below the shortest TTL and two seconds.
+	strangerAge = 2
 )
 
 // sweepMailboxes finds work that nobody does: entries that outlived a sweep
@@ -73,9 +83,27 @@ type sighting struct {
 	since   time.Time
 }
 
+// onlyEnds are the instances that are to end, when etcd has no room for others to
+// go on; nil when it has.
+func (r *Runtime) onlyEnds(ctx context.Context) (map[string]bool, error) {
+	if !r.space.full() {
+		return nil, nil
+	}
+	ids, err := r.cfg.Store.Cancelled(ctx)
+	ends := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		ends[id] = true
+	}
+	return ends, err
+}
+
 // sweep looks at every mailbox entry once, keys only.
 func (r *Runtime) sweep(ctx context.Context, before map[string]sighting) (map[string]sighting, error) {
 	now := time.Now()
+	ends, err := r.onlyEnds(ctx)
+	if err != nil {
+		return nil, err
+	}
 	after := map[string]sighting{}
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
@@ -92,8 +120,8 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting) (map[st
 			was.sweeps++
 			after[e.Key] = was
 			oldest = max(oldest, now.Sub(was.since))
-			if r.cfg.Work.has(e.InstanceID) {
-				continue // it waits for its turn here
+			if r.cfg.Work.has(e.InstanceID) || ends != nil && !ends[e.InstanceID] {
+				continue // it waits for its turn here, or until there is room
 			}
 			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
 				r.cfg.Work.add(e.InstanceID, true)

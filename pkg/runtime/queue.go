@@ -54,7 +54,7 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 	return r.both(ctx, follow, func(ctx context.Context) error {
 		return r.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
 			revision := r.cfg.Catalog.Revision()
-			if r.suspended() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
+			if r.holdsBack() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
 				return false, nil
 			}
 			vanished.Store(false)

@@ -38,7 +38,7 @@ const retriesAtOnce = 8
 // again stays before the cursor, so that following Next comes to an end. An
 // error means that the page could not be read: nothing was retried.
 func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(goesOn); err != nil {
 		return RetryResult{}, err
 	}
 	page, err := r.Instances(ctx, InstanceFilter{

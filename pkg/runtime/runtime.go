@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 )
 
 // Config joins the parts of a node. All but the last group are required.
@@ -31,11 +32,21 @@ type Config struct {
 
 	Locks *cluster.Locks // nil on a node that is alone
 
+	Retention Retention // zero: everything is kept
+	// EtcdQuota is etcd's quota in bytes, for an etcd that does not tell; default
+	// 2 GiB, etcd's own.
+	EtcdQuota int64
+	// Defragment gives back to the disk what etcd has allocated and does not use. It
+	// is given where this node runs etcd itself: then it also compacts it, and
+	// disarms its alarm, when there is no space. Nil: etcd is others'.
+	Defragment func() error
+
 	QueueTTL  time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
 	Workers   int           // mailboxes worked at once; default 64
 	Log       *slog.Logger
 	Metrics   *metrics.Metrics
+	Tracer    *tracing.Tracer  // nil: no traces
 	Now       func() time.Time // default time.Now
 	// Skew tells how far this node's clock is off the others'; default is the
 	// measure of the session.
@@ -46,6 +57,7 @@ type Config struct {
 type Runtime struct {
 	cfg    Config
 	paused pauseFlag
+	space  fill
 }
 
 // New checks the configuration. It starts nothing.
@@ -53,6 +65,8 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Store == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil {
 		return nil, errors.New("runtime: Store, Catalog, Session, Client, Node and Work are required")
 	}
+	cfg.Retention.Grace = cmp.Or(cfg.Retention.Grace, recordLife)
+	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
 	cfg.QueueTTL = cmp.Or(cfg.QueueTTL, 10*time.Minute)
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
 	cfg.Workers = cmp.Or(cfg.Workers, 64)
@@ -80,6 +94,9 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.fireSchedules(ctx) })
 	g.Go(func() error { return r.workQueue(ctx) })
 	g.Go(func() error { return r.expireRecords(ctx) })
+	g.Go(func() error { return r.watchSpace(ctx) })
+	g.Go(func() error { return r.purgeFinished(ctx) })
+	g.Go(func() error { return r.purgeDead(ctx) })
 	g.Go(func() error { return r.watchControl(ctx) })
 	return g.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,7 +25,7 @@ func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (Sen
 // deliver is Send; request is set for an HTTP request, which wants one target
 // at once.
 func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, request *EndpointRequest) (SendResult, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
 	if err := checkStimulus(&st); err != nil {
@@ -106,6 +107,11 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 			return res, false, err
 		}
 	}
+	if len(look.Triggers) > 0 { // before anything is durable: the caller repeats all of it
+		if err := s.r.room(starts); err != nil {
+			return res, false, err
+		}
+	}
 	n := len(look.Bookmarks) + len(look.Triggers)
 	if s.request != nil && n != 1 {
 		if n == 0 {
@@ -141,7 +147,9 @@ func addressable(st workflow.Stimulus, look *etcdstore.Look) error {
 // queue keeps a stimulus that meets nothing.
 func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
 	now := s.r.cfg.Now().UTC()
-	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, ExpiresAt: now.Add(s.r.cfg.QueueTTL)}
+	ctx, span := tracing.Send(ctx, tracing.ToQueue, "")
+	defer span.End()
+	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, ExpiresAt: now.Add(s.r.cfg.QueueTTL), Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err := s.r.settle(ctx, func() (err error) {
 		ok, err = s.r.cfg.Store.Enqueue(ctx, item, look)
@@ -214,11 +222,7 @@ func outcomeOf(id string, e *store.Effect) TargetOutcome {
 // mail makes a command durable in a busy instance's mailbox and waits a little
 // for what it does.
 func (r *Runtime) mail(ctx context.Context, id string, cmd workflow.Command, b *store.BookmarkRef) (SendResult, bool, error) {
-	var out etcdstore.PutOutcome
-	err := r.settle(ctx, func() (err error) {
-		out, _, err = r.cfg.Store.PutMail(ctx, id, cmd, b)
-		return err
-	})
+	out, err := r.putMail(ctx, id, cmd, b)
 	if err != nil {
 		return SendResult{}, false, err
 	}
@@ -245,8 +249,20 @@ func (r *Runtime) mail(ctx context.Context, id string, cmd workflow.Command, b *
 	return SendResult{Outcomes: []TargetOutcome{outcomeOf(id, effect)}}, true, nil
 }
 
+func (r *Runtime) putMail(ctx context.Context, id string, cmd workflow.Command, b *store.BookmarkRef) (out etcdstore.PutOutcome, err error) {
+	ctx, span := tracing.Send(ctx, tracing.ToMailbox, id)
+	defer span.End()
+	cmd.Trace = tracing.Traceparent(ctx)
+	err = r.settle(ctx, func() (err error) {
+		out, _, err = r.cfg.Store.PutMail(ctx, id, cmd, b)
+		return err
+	})
+	return out, err
+}
+
 // await waits for the record of a command; nil if ctx ends first.
 func (r *Runtime) await(ctx context.Context, id, cmd string) *store.Effect {
+	ctx = tracing.Quiet(ctx)
 	hint := r.cfg.Store.WatchEffect(ctx, id, cmd)
 	poll := time.NewTicker(200 * time.Millisecond)
 	defer poll.Stop()

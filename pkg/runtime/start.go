@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -85,7 +86,7 @@ type plan struct {
 }
 
 func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
-	if err := r.accepting(); err != nil {
+	if err := r.accepting(starts); err != nil {
 		return nil, err
 	}
 	if err := checkStart(&req); err != nil {
@@ -305,6 +306,11 @@ func (r *Runtime) awaitStart(ctx context.Context, p *plan) (StartResult, error) 
 
 // create makes a planned instance durable and wakes a worker.
 func (r *Runtime) create(ctx context.Context, p *plan) error {
+	ctx, span := tracing.Send(ctx, tracing.ToInstance, p.id)
+	defer span.End()
+	if trace := tracing.Traceparent(ctx); trace != "" {
+		p.cmd.Trace = trace
+	}
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
 	var answer *store.Answer
 	if k := p.cmd.Key; k != nil {

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -23,7 +25,7 @@ const (
 
 // mayFire tells whether this node's clock may be trusted with firing.
 func (r *Runtime) mayFire() bool {
-	if r.suspended() {
+	if r.holdsBack() {
 		return false
 	}
 	if skew := r.cfg.Skew(); skew > maxSkew || skew < -maxSkew {
@@ -66,7 +68,7 @@ func (r *Runtime) fireTimers(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 		for chunk := range slices.Chunk(resumes, etcdstore.MaxFire) {
-			fired, err := r.cfg.Store.FireTimers(ctx, chunk, now)
+			fired, err := r.fireChunk(ctx, chunk, now)
 			errs = append(errs, err)
 			for _, d := range chunk {
 				r.cfg.Metrics.TimerLateness(now.Sub(d.At))
@@ -78,10 +80,28 @@ func (r *Runtime) fireTimers(ctx context.Context) error {
 	})
 }
 
+// fireChunk fires timers. Each that was set in a trace has a span of its own in
+// it; the transaction that they share is below the first.
+func (r *Runtime) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.Time) ([]string, error) {
+	shared := ctx
+	for i := range chunk {
+		d := &chunk[i]
+		trace, set := d.Origin()
+		tctx, span := r.cfg.Tracer.Timer(ctx, d.Instance(), now.Sub(d.At), tracing.Origin{Trace: trace, Sent: set})
+		defer span.End()
+		d.Trace = tracing.Traceparent(tctx)
+		if !tracing.Recorded(shared) {
+			shared = tctx //nolint:fatcontext // one of them, not one in the other
+		}
+	}
+	return r.cfg.Store.FireTimers(shared, chunk, now)
+}
+
 // fireSchedules starts what cron, timer and startAt triggers have due.
 func (r *Runtime) fireSchedules(ctx context.Context) error {
 	return r.loop(ctx, "schedules", timerEvery, nil, func(ctx context.Context) (bool, error) {
-		if !r.mayFire() {
+		if !r.mayFire() || r.space.get() != roomy { // the catch-up policy says what becomes of what was missed
+
 			return false, nil
 		}
 		now := r.cfg.Now().UTC()
@@ -114,10 +134,16 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 		return err
 	}
 	dues, next := occurrences(e, now)
+	if len(dues) > 0 {
+		var span tracing.Span
+		ctx, span = r.cfg.Tracer.Schedule(ctx, e.DefinitionID, now.Sub(e.Due))
+		defer span.End()
+	}
 	starts := make([]etcdstore.NewInstance, 0, len(dues))
 	var ids []string
 	for _, due := range dues {
 		n := r.scheduled(e, due, now)
+		n.Command.Trace = tracing.Traceparent(ctx)
 		starts = append(starts, n)
 		ids = append(ids, n.Header.ID)
 	}
@@ -184,6 +210,9 @@ func (r *Runtime) expireRecords(ctx context.Context) error {
 			return false, err
 		}
 		n, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Now(), 200)
+		if err == nil {
+			r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
+		}
 		return n == 200, err
 	})
 }

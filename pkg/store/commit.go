@@ -23,6 +23,11 @@ type Record struct {
 	Seq    int64             `json:"seq"`             // of the last commit; 0: created, nothing ran yet
 	Gate   *Gate             `json:"gate,omitempty"`  // held while the instance runs
 
+	// The oldest entry that is left of the journal (0: the first) and about how
+	// large the journal is. A commit fills them in.
+	JournalFrom  int64 `json:"journalFrom,omitempty"`
+	JournalBytes int64 `json:"journalBytes,omitempty"`
+
 	Modified int64 `json:"-"` // its key's mod revision
 }
 
@@ -96,6 +101,7 @@ type Send struct {
 	Targets   []Target             `json:"targets,omitempty"` // what is left of a fixed list
 	Key       *workflow.CommandKey `json:"key,omitempty"`
 	CreatedAt time.Time            `json:"createdAt"`
+	Trace     string               `json:"trace,omitempty"` // W3C traceparent of who sent it
 	Created   int64                `json:"-"`
 	Modified  int64                `json:"-"`
 }
@@ -133,6 +139,7 @@ type QueueItem struct {
 	Key       *workflow.CommandKey `json:"key,omitempty"`
 	CreatedAt time.Time            `json:"createdAt"`
 	ExpiresAt time.Time            `json:"expiresAt"`
+	Trace     string               `json:"trace,omitempty"` // W3C traceparent of who sent it
 	Created   int64                `json:"-"`
 	At        string               `json:"-"` // its key
 }
@@ -169,6 +176,7 @@ type Commit struct {
 	After    Record  // Seq is Before's + 1
 	Delete   bool    // remove the instance instead of writing After
 	At       time.Time
+	Trace    string // W3C traceparent of the burst, for the timers it sets; "": not traced
 
 	Journal  []workflow.JournalItem
 	Created  []workflow.Bookmark
@@ -204,10 +212,10 @@ type Committed struct {
 	Modified int64 // the instance's new mod revision; 0 after a delete
 	Resolved bool  // it had been applied by an attempt whose answer was lost
 	Waits    bool  // without a lock: a queued stimulus waits for the instance, and ~continue is in its mailbox
-	Kept     *Kept // set when Release was asked for and refused
+	Kept     *Kept // set when Release was asked for and refused, and when the burst goes on (Continue)
 }
 
-// Kept is why a lock was not released: work that came meanwhile.
+// Kept is what there is to do under a lock that was not released.
 type Kept struct {
 	Mail     []Mail
 	Queue    []QueueItem

@@ -38,7 +38,7 @@ type Command struct {
 	Key       *CommandKey    `json:"key,omitempty"`      // the caller's Idempotency-Key, whose answer the commit records
 	Several   bool           `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
 	Timer     bool           `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
-	Trace     string         `json:"trace,omitempty"`    // W3C traceparent
+	Trace     string         `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
 }
 
 // CommandKey names the record of a caller's Idempotency-Key and the hash of the

@@ -37,6 +37,7 @@ const (
 	CodeUnknownOutcome     Code = "outcome-unknown" // it may or may not have been applied; repeat with the same key
 	CodeDraining           Code = "draining"
 	CodePaused             Code = "paused"
+	CodeStoreNearlyFull    Code = "store-nearly-full"
 	CodeInternal           Code = "internal"
 )
 

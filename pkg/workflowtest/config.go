@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
@@ -41,8 +42,8 @@ type Config struct {
 	Properties    map[string]any // such as Flowchart:ExecutionMode
 
 	Mocks    Mocks
-	Children map[string]Child // children that do not really run, by the id of their definition
-	Secrets  map[string]string
+	Children map[string]Child  // children that do not really run, by the id of their definition
+	Secrets  map[string]string // by name; of at least 6 bytes, and never kept or shown, as on a node
 	HTTP     http.RoundTripper // where outgoing requests go; nil: they fault
 	Now      time.Time         // when the test begins; default 2026-01-01 00:00 UTC
 }
@@ -75,12 +76,15 @@ func New(cfg Config) (*Run, error) {
 		cfg.Now = beginning
 	}
 	r := &Run{cfg: cfg, now: cfg.Now.UTC(), defs: map[string]*workflow.Definition{}, programs: map[string]*engine.Program{}}
+	var err error
+	if r.secrets, err = secrets.New(cfg.Secrets); err != nil {
+		return nil, fmt.Errorf("workflowtest: %w", err)
+	}
 	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil}
 	r.registry = r.stage.registry(cfg.Registry)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}
-	var err error
 	if r.main, err = r.program(r.mainID); err != nil {
 		return nil, err
 	}

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,6 +33,7 @@ type Run struct {
 	todo      []func() error // what commits sent on
 	queue     []queued
 	commands  int
+	secrets   *secrets.Set
 
 	lines     []string
 	published []workflow.Stimulus
@@ -54,15 +57,16 @@ const (
 
 func (r *Run) env() engine.Env {
 	env := engine.Env{
-		Now:   func() time.Time { return r.now },
-		Lines: func(text string) { r.lines = append(r.lines, text) },
-		Head:  r.head,
+		Now:     func() time.Time { return r.now },
+		Lines:   func(text string) { r.lines = append(r.lines, text) },
+		Head:    r.head,
+		Secrets: r.secrets,
+		Link: func(l workflow.Link) (string, error) {
+			return "https://weft.test/links/" + l.Bookmark + "?outcome=" + url.QueryEscape(l.Outcome), nil
+		},
 	}
 	if r.cfg.HTTP != nil {
 		env.HTTP = &http.Client{Transport: r.cfg.HTTP}
-	}
-	if r.cfg.Secrets != nil {
-		env.Secret = func(name string) (string, bool) { v, ok := r.cfg.Secrets[name]; return v, ok }
 	}
 	return env
 }

@@ -43,7 +43,7 @@ const parcelTest = `
 # every key once
 description: parcels
 definition: parcel.yaml
-secrets: {token: x}
+secrets: {token: t0ken-x}
 http:
   - {url: "https://a.example/*", body: {id: 7}}
 children:

@@ -20,6 +20,7 @@ type cluster struct {
 	env        []string
 	api        string // base URL of the load balancer
 	prometheus string
+	key        string // of the API, once the cluster runs
 	http       *http.Client
 	begin      time.Time
 	load       *load
@@ -27,6 +28,17 @@ type cluster struct {
 
 // services are all but Grafana; what they depend on starts with them.
 var services = []string{"init", "haproxy", "prometheus"}
+
+// readKey does what the compose file tells its reader to do.
+func (c *cluster) readKey(ctx context.Context) error {
+	out, err := c.run(ctx, "run", "--rm", "init-key", "secret", "--show", "/keys/admin")
+	lines := strings.Fields(out)
+	if err != nil || len(lines) == 0 || !strings.HasPrefix(lines[len(lines)-1], "weft_") {
+		return fmt.Errorf("the API key is %d words, %w", len(lines), err)
+	}
+	c.key = lines[len(lines)-1]
+	return nil
+}
 
 func newCluster(ctx context.Context) (*cluster, error) {
 	compose, err := composeCommand(ctx)
@@ -137,6 +149,9 @@ func (c *cluster) call(ctx context.Context, method, path, key, body string) (sta
 	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	return c.do(req)
 }

@@ -39,6 +39,12 @@ func start(ctx context.Context, c *cluster) error {
 			return err
 		}
 	}
+	if status, _, err := c.call(ctx, "GET", "/api/v1/nodes", "", ""); err != nil || status != 401 {
+		return fmt.Errorf("without a key the API answers %d, %w", status, err)
+	}
+	if err := c.readKey(ctx); err != nil {
+		return err
+	}
 	return c.liveNodes(ctx, 3, 10*time.Second)
 }
 
@@ -68,9 +74,18 @@ func hardened(ctx context.Context, c *cluster) error {
 			return fmt.Errorf("%s is %q, want %q", service, got, want)
 		}
 	}
-	code, err := c.inspect(ctx, "init", "{{.State.ExitCode}} {{.State.Status}}")
-	if err != nil || code != "0 exited" {
-		return fmt.Errorf("init: %s, %w", code, err)
+	for _, service := range []string{"init", "init-key"} {
+		code, err := c.inspect(ctx, service, "{{.State.ExitCode}} {{.State.Status}}")
+		if err != nil || code != "0 exited" {
+			return fmt.Errorf("%s: %s, %w", service, code, err)
+		}
+	}
+	// The user of the nodes gets at the hashes, and not at the key.
+	if _, err := docker(ctx, "run", "--rm", "--volume", c.project+"_keys:/k", "weft", "secret", "--show", "/k/admin"); err == nil {
+		return errors.New("the nodes can read the API key")
+	}
+	if said, err := docker(ctx, "run", "--rm", "--volume", c.project+"_keys:/k", "weft", "secret", "--show", "/k/nodes.yaml"); err != nil || !strings.Contains(said, "sha256") || strings.Contains(said, c.key) {
+		return fmt.Errorf("the nodes' file is %q, %w", said, err)
 	}
 	said, err := docker(ctx, "run", "--rm", "--user", "0", "--volume", c.project+"_secrets:/s", "weft", "secret", "/s/grafana-admin-password")
 	if err == nil && said != "kept /s/grafana-admin-password" {

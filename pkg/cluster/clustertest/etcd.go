@@ -34,6 +34,18 @@ func Election(d time.Duration) Option {
 	return func(c *embed.Config) { c.ElectionMs = uint(d.Milliseconds()) }
 }
 
+// At starts etcd on the data in dir, such as a restored snapshot, at the client
+// address that another etcd had: endpoint is one of its [Etcd.Endpoints]. The
+// directory stays when it ends.
+func At(dir, endpoint string) Option {
+	return func(c *embed.Config) {
+		c.Dir = dir
+		if u, err := url.Parse(endpoint); err == nil { // etcd says it if not
+			c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{*u}, []url.URL{*u}
+		}
+	}
+}
+
 // Start starts an etcd that ends with the test.
 func Start(tb testing.TB, options ...Option) *Etcd {
 	tb.Helper()
@@ -41,7 +53,7 @@ func Start(tb testing.TB, options ...Option) *Etcd {
 	if err != nil {
 		tb.Fatalf("clustertest: start etcd: %v", err)
 	}
-	tb.Cleanup(e.stop)
+	tb.Cleanup(e.Stop)
 	return e
 }
 
@@ -89,7 +101,7 @@ func (e *Etcd) run() error {
 	e.server = server
 	e.clients = nil
 	for _, l := range server.Clients {
-		e.clients = append(e.clients, "http://"+l.Addr().String())
+		e.clients = append(e.clients, e.config.ListenClientUrls[0].Scheme+"://"+l.Addr().String())
 	}
 	return nil
 }
@@ -114,10 +126,15 @@ func (e *Etcd) Restart(tb testing.TB) {
 	}
 }
 
-func (e *Etcd) stop() {
+// Stop ends etcd before the test does, with all of its data.
+func (e *Etcd) Stop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.server == nil {
+		return
+	}
 	e.server.Close()
+	e.server = nil
 	os.RemoveAll(e.dir)
 }
 
@@ -188,7 +205,7 @@ func StopShared() {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.etcd != nil {
-		shared.etcd.stop()
+		shared.etcd.Stop()
 		shared.etcd = nil
 	}
 }

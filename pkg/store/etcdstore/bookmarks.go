@@ -34,7 +34,11 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 	for _, b := range c.Created {
 		s.putBookmark(o, b, is, c.After.Header.ID)
 		if b.DueAt != nil {
-			o.put(s.keys.timer(timerBookmark, b.ID, *b.DueAt), timerEntry{Instance: c.After.Header.ID, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt})
+			entry := timerEntry{Instance: c.After.Header.ID, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+			if c.Trace != "" {
+				entry.Trace, entry.Set = c.Trace, c.At
+			}
+			o.put(s.keys.timer(timerBookmark, b.ID, *b.DueAt), entry)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -22,24 +24,32 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) (*store.Committed, 
 	if err != nil {
 		return nil, err
 	}
-	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, t.otherwise)
+	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
 	if err != nil {
 		return nil, err
 	}
-	done, outcome, err := s.judge(c, t, resp)
-	s.metrics.Commit(outcome, time.Since(began), t.size)
+	if !resp.Succeeded {
+		done, outcome, err := s.refused(ctx, c, t)
+		if !errors.Is(err, ErrUnknown) {
+			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+		}
+		return done, err
+	}
+	done, outcome, err := s.applied(c, t, resp)
+	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 	return done, err
 }
 
 // prepared is a commit as etcd sees it.
 type prepared struct {
-	cmps            []clientv3.Cmp
-	then, otherwise []clientv3.Op
-	slices          []string // queue slices that the release looks at
-	releases        bool     // the last operation is the release
-	looks           bool     // the last operation looks for queued stimuli, without a lock to release
-	foreign         int      // compares on what the lock does not protect
-	size            int
+	cmps     []clientv3.Cmp
+	then     []clientv3.Op
+	slices   []string // queue slices that the release looks at
+	releases bool     // the last operation is the release
+	looks    bool     // the last operation looks for queued stimuli, without a lock to release
+	reads    bool     // the last operation reads the mailbox if there is new mail, as the burst goes on
+	foreign  int      // compares on what the lock does not protect
+	size     int
 }
 
 func (s *Store) prepare(c *store.Commit) (*prepared, error) {
@@ -71,23 +81,17 @@ func (s *Store) prepare(c *store.Commit) (*prepared, error) {
 		}
 		t.looks = true
 	}
-	if !t.releases && !t.looks {
+	if c.Continue != nil && !t.releases && !t.looks {
+		// Where it does not fit beside the rest, the committer loads.
+		t.then, err = o.renderBeside(t.cmps, s.readNewMail(c))
+		t.reads = err == nil
+	}
+	if !t.releases && !t.looks && !t.reads {
 		if t.then, err = o.renderBeside(t.cmps); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 	}
 	t.size = o.size + sizeOf(t.cmps)
-	t.otherwise = []clientv3.Op{
-		clientv3.OpGet(s.keys.journal(id, c.After.Seq)),
-		clientv3.OpGet(s.keys.commandRecord(id, deletedRecord)),
-		clientv3.OpGet(s.keys.instance(id), clientv3.WithKeysOnly()),
-	}
-	if c.Fence != nil {
-		t.otherwise = append(t.otherwise, clientv3.OpGet(c.Fence.Prefix, clientv3.WithFirstCreate()...))
-	}
-	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
-		t.otherwise = append(t.otherwise, clientv3.OpGet(u.Key), clientv3.OpGet(s.keys.head(u.Definition), clientv3.WithKeysOnly()))
-	}
 	return t, nil
 }
 
@@ -122,21 +126,51 @@ func (s *Store) guard(c *store.Commit, t *prepared) {
 
 func (s *Store) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
-	o.put(s.keys.instance(h.ID), c.After)
-	entry := journalEntry{Commit: c.ID, Seq: c.After.Seq, Items: c.Journal}
-	if c.Fence != nil {
-		entry.Fence = c.Fence.Revision
-	}
-	for _, done := range c.Consumed {
-		entry.Commands = append(entry.Commands, done.Command.ID)
-	}
-	o.put(s.keys.journal(h.ID, c.After.Seq), entry)
+	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
+	s.keepJournal(c, written, o)
+	size := o.put(s.keys.instance(h.ID), c.After)
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header
 	}
 	s.writeIndex(o, before, h)
+	if h.Status == workflow.StatusFinished {
+		s.writeEnd(o, &c.After, size)
+	}
 }
+
+// keepJournal tells the record what is left of the journal after this commit, and
+// deletes the oldest entries of one that is longer than configured, a slice at a
+// time. What it does depends on the commit alone, so that a copy does the same.
+// The newest entries stay: they are what proves a commit whose answer was lost.
+func (s *Store) keepJournal(c *store.Commit, written int64, o *ops) {
+	from, bytes := int64(1), int64(0)
+	if c.Before != nil {
+		from, bytes = journalFrom(c.Before), c.Before.JournalBytes
+	}
+	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
+		drop := min(have-s.keepEntries, journalSlice)
+		o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(c.After.Header.ID, from), clientv3.WithRange(s.keys.journal(c.After.Header.ID, from+drop))))
+		bytes -= bytes * drop / have
+		from += drop
+	}
+	c.After.JournalBytes = bytes + written
+	if c.After.JournalFrom = from; from == 1 {
+		c.After.JournalFrom = 0
+	}
+}
+
+// journalFrom is the number of the oldest journal entry that is kept.
+func journalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
+
+const (
+	// journalSlack is how many entries more than configured a journal has before
+	// some are deleted, so that it is not every commit that deletes.
+	journalSlack = 32
+	// journalSlice bounds the entries that one transaction deletes of a journal: a
+	// delete of many keys stalls etcd (etcd notes 21).
+	journalSlice = 256
+)
 
 // writeIndex moves an instance's index entries from where they were (nil: new)
 // to where they are to be. An import may change any part of them.
@@ -162,6 +196,9 @@ func (s *Store) indexEntries(h *workflow.Instance) []string {
 	entries := []string{s.keys.indexEntry(h)}
 	if h.CorrelationID != "" {
 		entries = append(entries, s.keys.correlation(h.CorrelationID)+h.ID)
+	}
+	if h.Status == workflow.StatusFinished {
+		entries = append(entries, s.keys.finished(h))
 	}
 	return entries
 }

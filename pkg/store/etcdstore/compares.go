@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -12,37 +13,43 @@ import (
 // the key is never deleted, or its deletion leaves a record that is compared
 // too. What can become true again is followed by a void record, see [Store.void].
 
-func absent(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
-}
+func absent(key string) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, 0) }
 
-func exists(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
-}
+func exists(key string) clientv3.Cmp { return created(key, "", pb.Compare_GREATER, 0) }
 
-func createdAt(key string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", rev)
-}
+func createdAt(key string, rev int64) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, rev) }
 
-func modifiedAt(key string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.ModRevision(key), "=", rev)
-}
+func modifiedAt(key string, rev int64) clientv3.Cmp { return modified(key, pb.Compare_EQUAL, rev) }
 
 // notWrittenAfter holds while one key was not put after rev.
 func notWrittenAfter(key string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.ModRevision(key), "<", rev+1)
+	return modified(key, pb.Compare_LESS, rev+1)
 }
 
 // noneNewer holds when no key of the range was created after rev; an empty
 // range holds.
 func noneNewer(prefix string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), "<", rev+1)
+	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_LESS, rev+1)
 }
 
 // noneOlder holds when no key of the range was created before rev. An empty
 // range would compare as 0 and fail; it is used where a key is known to be.
 func noneOlder(prefix string, rev int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), ">", rev-1)
+	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_GREATER, rev-1)
+}
+
+// created compares the create revision of one key, or of each up to end. Made in
+// one piece: each step of clientv3's own way copies the message.
+func created(key, end string, result pb.Compare_CompareResult, rev int64) clientv3.Cmp {
+	c := &pb.Compare{Key: []byte(key), Result: result, Target: pb.Compare_CREATE, TargetUnion: &pb.Compare_CreateRevision{CreateRevision: rev}}
+	if end != "" {
+		c.RangeEnd = []byte(end)
+	}
+	return clientv3.FromCompare(c)
+}
+
+func modified(key string, result pb.Compare_CompareResult, rev int64) clientv3.Cmp {
+	return clientv3.FromCompare(&pb.Compare{Key: []byte(key), Result: result, Target: pb.Compare_MOD, TargetUnion: &pb.Compare_ModRevision{ModRevision: rev}})
 }
 
 // attempt names one attempt to do something, which is sent again only as it is;

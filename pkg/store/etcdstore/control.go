@@ -90,3 +90,10 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	}
 	return ids, nil
 }
+
+// Interrupted tells whether an instance has an interrupt key: a cancel or a delete
+// is in its mailbox.
+func (s *Store) Interrupted(ctx context.Context, id string) (bool, error) {
+	resp, err := s.get(ctx, "read interrupt of "+id, s.keys.cancel(id), clientv3.WithCountOnly())
+	return err == nil && resp.Count > 0, err
+}

@@ -102,6 +102,24 @@ func testDeleteRace(d *defs) {
 	d.wantHead("order", 1, 1)
 }
 
+func testPurgeRace(d *defs) {
+	t := d.tb
+	d.mustPublish("order", "one", triggers("h"))
+	if _, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now); err != nil {
+		t.Fatal(err)
+	}
+	beside, err := New(Config{Client: d.raw, Root: d.keys.root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &defs{Store: beside, tb: t, raw: d.raw, now: d.now}
+	d.between("order", 1, func() { other.mustPublish("order", "two", triggers("h")) })
+	if ok, err := d.PurgeDefinition(d.ctx(), "order"); ok || err != nil {
+		t.Errorf("purged %v, %v", ok, err)
+	}
+	d.wantKeys("definition-version/", "definition-version/order/00000001 definition-version/order/00000002")
+}
+
 func testPurge(d *defs) {
 	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))

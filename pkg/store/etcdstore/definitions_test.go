@@ -44,6 +44,7 @@ func TestDefinitions(t *testing.T) {
 		"deleting refuses while instances run":                                    testDeleteInUse,
 		"deleting refuses an instance that starts meanwhile":                      testDeleteRace,
 		"purging removes the bodies once nothing runs":                            testPurge,
+		"purging leaves what is published meanwhile":                              testPurgeRace,
 		"publishing keeps the occurrence that a schedule waits for":               testCronKept,
 		"a schedule that fires during a publication goes on with its next":        testCronFired,
 		"an outdated cron key does not fire and goes with the next publication":   testCronOutdated,

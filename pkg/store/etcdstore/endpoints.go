@@ -80,9 +80,10 @@ const maxRoutesRead = 10000
 // DropEndpoints deletes templates at which nothing waits any more; it looks at
 // up to limit from cursor on and returns where to go on, "" at the end.
 //
-// If: the template's mod revision, and no bookmark of its hash: a bookmark is put
-// together with its template, so one that comes between makes either compare
-// fail.
+// If: no bookmark of its hash, which the key decides. This can become true again,
+// and does no harm then: a bookmark is put together with its template, so the
+// template of one that waits is always there, and one that nobody waits at may
+// go at any time.
 func (s *Store) DropEndpoints(ctx context.Context, cursor string, limit int64) (next string, err error) {
 	kvs, next, err := s.page(ctx, "read endpoints", s.keys.root+"endpoint/", cursor, limit)
 	if err != nil {
@@ -94,10 +95,7 @@ func (s *Store) DropEndpoints(ctx context.Context, cursor string, limit int64) (
 			return "", err
 		}
 		key := string(kv.Key)
-		_, err := s.txn(ctx, "drop endpoint", []clientv3.Cmp{
-			modifiedAt(key, kv.ModRevision),
-			noneNewer(s.keys.bookmarks(e.Hash), 0),
-		}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+		_, err := s.txn(ctx, "drop endpoint", []clientv3.Cmp{noneNewer(s.keys.bookmarks(e.Hash), 0)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
 		if err != nil {
 			return "", fmt.Errorf("drop endpoint %s: %w", e.Template, err)
 		}

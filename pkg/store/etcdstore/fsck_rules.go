@@ -36,7 +36,8 @@ func (f *fsck) hasMail(id string) bool {
 	return found
 }
 
-// journals: one entry for each sequence number of its instance, and no other.
+// journals: one entry for each sequence number of its instance from the first that
+// is kept, and no other.
 func (f *fsck) journals() {
 	last := map[string]int64{}
 	f.under("journal/", func(name string, _ *mvccpb.KeyValue, parts []string) {
@@ -45,6 +46,9 @@ func (f *fsck) journals() {
 			return
 		}
 		seq, err := strconv.ParseInt(parts[1], 10, 64)
+		if r := f.records[parts[0]]; r != nil && last[parts[0]] == 0 {
+			last[parts[0]] = journalFrom(r) - 1
+		}
 		if err != nil || seq != last[parts[0]]+1 {
 			f.report("journal-gap", name, "after entry %d", last[parts[0]])
 		}
@@ -71,7 +75,7 @@ func (f *fsck) indexes() {
 			}
 		}
 	}
-	for _, prefix := range []string{"index/", "by-correlation/"} {
+	for _, prefix := range []string{"index/", "by-correlation/", "finished/"} {
 		f.under(prefix, func(name string, _ *mvccpb.KeyValue, _ []string) {
 			if !stands[name] {
 				f.report("index-outdated", name, "no instance is like this")

@@ -126,6 +126,13 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			ok, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})
 			return !ok, err
 		}, "instance/"},
+		{"queueing for an instance that comes after the look", func(w *world) (bool, error) {
+			st := addressedTo("paid", "a")
+			item, l := w.item("i", st), w.look(st)
+			w.instance("a", "paid")
+			ok, err := w.Enqueue(w.ctx(), item, l)
+			return !ok, err
+		}, "queue/"},
 		{"taking a dead letter twice", func(w *world) (bool, error) {
 			d := w.dead("d")
 			_, err := w.TakeDeadLetter(w.ctx(), d, nil)
@@ -156,5 +163,19 @@ func TestATimerWithoutAnInstanceGoes(t *testing.T) {
 	w.want("timer/", 0)
 	if n := len(w.mailOf("orphan")); n != 0 {
 		t.Errorf("%d commands for nobody", n)
+	}
+}
+
+// Two nodes work one send record: the one that met a held gate must not deny what
+// the other has started since.
+func TestARefusalDoesNotDenyWhatTookEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.Create(w.ctx(), w.newInstance("a", "s1", nil), nil)
+	w.ok(err)
+	w.commit(w.consumes(w.next("a", nil)))
+	w.ok(w.Refuse(w.ctx(), "a", "s1", "instance-gated", w.now))
+	if e, err := w.Effect(w.ctx(), "a", "s1"); err != nil || e == nil || e.Outcome == "refused" {
+		t.Errorf("its sender reads %+v, %v", e, err)
 	}
 }

@@ -1,33 +1,53 @@
 package etcdstore
 
 import (
+	"context"
+	"fmt"
+
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 )
 
-// judge tells what a transaction's answer means, in the order that the design
-// gives.
-func (s *Store) judge(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome, error) {
-	if resp.Succeeded {
-		done := &store.Committed{Modified: resp.Header.Revision}
-		outcome := metrics.CommitCommitted
-		if t.releases {
-			kept, err := s.readRelease(resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
-			if err != nil {
-				return nil, outcome, err
-			}
-			if done.Kept = kept; kept != nil {
-				outcome = metrics.CommitKeptLock
-			}
-			done.Released = kept == nil
+// applied reads the answer to a commit whose compares held.
+func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome, error) {
+	done := &store.Committed{Modified: resp.Header.Revision}
+	outcome := metrics.CommitCommitted
+	if t.releases {
+		kept, err := s.readRelease(resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
+		if err != nil {
+			return nil, outcome, err
 		}
-		if c.Unlocked != nil {
-			done.Released = true
-			done.Waits = t.looks && !resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded
+		if done.Kept = kept; kept != nil {
+			outcome = metrics.CommitKeptLock
 		}
-		return done, outcome, nil
+		done.Released = kept == nil
+	}
+	if t.reads {
+		kept, err := s.readOn(c, resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
+		if err != nil {
+			return nil, outcome, err
+		}
+		done.Kept = kept
+	}
+	if c.Unlocked != nil {
+		done.Released = true
+		done.Waits = t.looks && !resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded
+	}
+	return done, outcome, nil
+}
+
+// refused finds out why a commit was refused, in the order that the design
+// gives. It is a read of its own, as refusals are rare and what a transaction
+// reads in its Else is sent and logged with every commit. The answer is that of
+// an identical commit sent a moment later, which is as good: the compares are
+// monotone. Without an answer the outcome stays unknown, as an earlier copy may
+// have been applied.
+func (s *Store) refused(ctx context.Context, c *store.Commit, t *prepared) (*store.Committed, metrics.CommitOutcome, error) {
+	resp, err := s.read(ctx, "read why the commit of instance "+c.After.Header.ID+" was refused", s.why(c)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if done, err := s.readProof(c, resp); err != nil || done != nil {
 		return done, metrics.CommitResolved, err
@@ -48,6 +68,23 @@ func (s *Store) judge(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) 
 		return nil, metrics.CommitConflict, store.ErrConflict
 	}
 	return nil, metrics.CommitBreach, store.ErrBreach
+}
+
+// why are the reads that tell what became of a commit.
+func (s *Store) why(c *store.Commit) []clientv3.Op {
+	id := c.After.Header.ID
+	reads := []clientv3.Op{
+		clientv3.OpGet(s.keys.journal(id, c.After.Seq)),
+		clientv3.OpGet(s.keys.commandRecord(id, deletedRecord)),
+		clientv3.OpGet(s.keys.instance(id), clientv3.WithKeysOnly()),
+	}
+	if c.Fence != nil {
+		reads = append(reads, clientv3.OpGet(c.Fence.Prefix, clientv3.WithFirstCreate()...))
+	}
+	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
+		reads = append(reads, clientv3.OpGet(u.Key), clientv3.OpGet(s.keys.head(u.Definition), clientv3.WithKeysOnly()))
+	}
+	return reads
 }
 
 // moved reports whether the instance itself is not as it was loaded.

@@ -21,6 +21,10 @@ const (
 	timerShards = 16
 )
 
+// FinishedShards is the fixed number of slices of the finished instances in the
+// order of their ends.
+const FinishedShards = timerShards
+
 // noCorrelation is the slice of bookmarks and queue items without a
 // correlation. Encoded correlations have at least two characters.
 const noCorrelation = "-"
@@ -109,8 +113,19 @@ func (k keys) indexEntry(h *workflow.Instance) string {
 func (k keys) correlation(correlation string) string {
 	return k.root + "by-correlation/" + slice(correlation) + "/"
 }
+func (k keys) finishedIn(shard int) string { return fmt.Sprintf("%sfinished/%02x/", k.root, shard) }
+
+// finished orders the finished instances of a shard by their end.
+func (k keys) finished(h *workflow.Instance) string {
+	at := h.UpdatedAt
+	if h.FinishedAt != nil {
+		at = *h.FinishedAt
+	}
+	return k.finishedIn(shard(h.ID, FinishedShards)) + millis(at) + "/" + h.ID
+}
 func (k keys) pause() string  { return k.root + "meta/pause" }
 func (k keys) format() string { return k.root + "meta/format" }
+func (k keys) links() string  { return k.root + "meta/link-key" }
 
 // encode makes any text safe as one part of a key, and keeps plain ids
 // readable.

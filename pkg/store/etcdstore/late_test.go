@@ -90,6 +90,18 @@ var lateCopies = []late{
 		return func() error { _, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b); return err },
 			func() { w.commit(w.consumes(w.next("a", nil))) }
 	}},
+	// A command that ends its nodes is set aside by the number of its attempts.
+	{"mail whose attempts were counted", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		return func() error { _, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b); return err }, w.countAttempt
+	}},
+	{"a delivery whose attempts were counted", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
+		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); return err }, w.countAttempt
+	}},
 	{"a delivery to bookmarks that stay", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
@@ -137,6 +149,14 @@ var lateCopies = []late{
 		return func() error { _, err := w.ExpireRecords(w.ctx(), w.now.Add(time.Hour), 10); return err },
 			func() { w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil)) }
 	}},
+}
+
+// countAttempt notes that the one command of instance a was begun once more.
+func (w *world) countAttempt() {
+	w.tb.Helper()
+	m := w.mailOf("a")[0]
+	m.Command.Attempts++
+	w.ok(w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created))
 }
 
 func (w *world) refused(ok bool, err error) {

@@ -19,12 +19,11 @@ const mailBatch = 50
 // takes the instance's lock. key names the record of a caller's
 // Idempotency-Key, definition a head to confirm; "" if there is none.
 func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
-	return []clientv3.Op{
-		clientv3.OpGet(s.keys.instance(id)),
-		s.getMail(id),
-		clientv3.OpGet(s.keys.keyRecord(key)),
-		clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()),
+	reads := []clientv3.Op{clientv3.OpGet(s.keys.instance(id)), s.getMail(id)}
+	if key != "" || definition != "" {
+		reads = append(reads, clientv3.OpGet(s.keys.keyRecord(key)), clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()))
 	}
+	return reads
 }
 
 // Load reads an instance with its mailbox at one revision.
@@ -51,6 +50,9 @@ func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.L
 	}
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
+	}
+	if len(responses) == 2 {
+		return l, nil
 	}
 	if kvs := responses[2].GetResponseRange().Kvs; len(kvs) > 0 {
 		l.Answer = new(store.Answer)
@@ -189,21 +191,11 @@ func (s *Store) Journal(ctx context.Context, id string, after int64, limit int64
 		if err := Decode(kv.Value, &e); err != nil {
 			return nil, 0, err
 		}
-		items = append(items, e.Items...)
+		items = append(items, e.journal()...)
 		last = e.Seq
 	}
 	if !resp.More {
 		last = 0
 	}
 	return items, last, nil
-}
-
-// journalEntry is the value of journal/<id>/<seq>: what the commit did, and the
-// proof that it was applied.
-type journalEntry struct {
-	Commit   string                 `json:"commit"`
-	Seq      int64                  `json:"seq"`
-	Fence    int64                  `json:"fence,omitempty"`
-	Commands []string               `json:"commands,omitempty"`
-	Items    []workflow.JournalItem `json:"items,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -11,16 +12,19 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// maxLook is how many bookmarks one look reads; with more the stimulus becomes
-// a send record that is worked off in slices.
-const maxLook = 500
+// MaxTargets is how many bookmarks, and how many triggers, one stimulus may meet:
+// as many as a send record holds.
+const MaxTargets = 10_000
+
+// lookPage is how many of them one request reads.
+const lookPage = 500
 
 // Look is what a stimulus meets, read at one revision.
 type Look struct {
 	Hash      string
 	Bookmarks []store.BookmarkRef
 	Triggers  []store.TriggerRef
-	More      bool          // there are more bookmarks than were read
+	More      bool          // there are more than MaxTargets
 	Instance  *store.Record // of an addressed stimulus; nil: there is none
 	Answer    *store.Answer // of the caller's key
 	Revision  int64
@@ -35,31 +39,39 @@ type Look struct {
 // record; "" if there is none.
 func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
 	l := &Look{Hash: hash, stimulus: st}
-	reads := []clientv3.Op{clientv3.OpGet(s.keys.keyRecord(key))}
+	var reads []clientv3.Op
 	if st.InstanceID != "" {
 		reads = append(reads, clientv3.OpGet(s.keys.instance(st.InstanceID)))
 	} else {
 		reads = append(reads,
-			clientv3.OpGet(s.bookmarkRange(l), clientv3.WithPrefix(), clientv3.WithLimit(maxLook)),
-			clientv3.OpGet(s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithLimit(maxLook)))
+			clientv3.OpGet(s.bookmarkRange(l), clientv3.WithPrefix(), clientv3.WithLimit(lookPage)),
+			clientv3.OpGet(s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithLimit(lookPage)))
+	}
+	if key != "" {
+		reads = append(reads, clientv3.OpGet(s.keys.keyRecord(key)))
 	}
 	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, reads...)
 	if err != nil {
 		return nil, err
 	}
 	l.Revision = resp.Header.Revision
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		l.Answer = new(store.Answer)
-		if err := Decode(kvs[0].Value, l.Answer); err != nil {
-			return nil, err
+	if key != "" {
+		if kvs := resp.Responses[len(reads)-1].GetResponseRange().Kvs; len(kvs) > 0 {
+			l.Answer = new(store.Answer)
+			if err := Decode(kvs[0].Value, l.Answer); err != nil {
+				return nil, err
+			}
 		}
 	}
-	found := resp.Responses[1].GetResponseRange()
+	found := resp.Responses[0].GetResponseRange()
 	if st.InstanceID != "" {
 		return l, s.lookAddressed(l, found.Kvs)
 	}
-	l.More = found.More
-	for _, kv := range found.Kvs {
+	bookmarks, err := s.rest(ctx, found, s.bookmarkRange(l), l)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range bookmarks {
 		var e bookmarkEntry
 		if err := Decode(kv.Value, &e); err != nil {
 			return nil, err
@@ -68,7 +80,11 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 		l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
 			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
 	}
-	for _, kv := range resp.Responses[2].GetResponseRange().Kvs {
+	triggers, err := s.rest(ctx, resp.Responses[1].GetResponseRange(), s.keys.triggers(hash), l)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range triggers {
 		ref, err := s.decodeTrigger(kv)
 		if err != nil {
 			return nil, err
@@ -76,6 +92,25 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 		l.Triggers = append(l.Triggers, ref)
 	}
 	return l, nil
+}
+
+// rest reads on after the first page of a range, at the look's revision: a
+// stimulus is for all that waits at one moment.
+func (s *Store) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
+	kvs := first.Kvs
+	for more := first.More; more; {
+		if len(kvs) >= MaxTargets {
+			l.More = true
+			break
+		}
+		page, err := s.get(ctx, "look up stimulus of "+l.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(lookPage), clientv3.WithRev(l.Revision))
+		if err != nil {
+			return nil, err
+		}
+		kvs, more = append(kvs, page.Kvs...), page.More
+	}
+	return kvs, nil
 }
 
 func (s *Store) bookmarkRange(l *Look) string {

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"fmt"
+	"slices"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -22,28 +23,29 @@ const (
 // ops collects writes, one per key: etcd refuses two puts of one key, and the
 // last one is the one that is meant.
 type ops struct {
-	order []string
-	byKey map[string]write
-	tail  []clientv3.Op // range deletes and nested transactions, after the rest
-	size  int
-	err   error
+	writes []clientv3.Op  // in the order of their keys' first mention
+	sizes  []int          // of the writes
+	places map[string]int // of keys among the writes
+	tail   []clientv3.Op  // range deletes and nested transactions, after the rest
+	size   int
+	err    error
 }
 
-type write struct {
-	op   clientv3.Op
-	size int
+func newOps() *ops {
+	const usual = 8
+	return &ops{writes: make([]clientv3.Op, 0, usual), sizes: make([]int, 0, usual), places: make(map[string]int, usual)}
 }
-
-func newOps() *ops { return &ops{byKey: map[string]write{}} }
 
 func (o *ops) add(key string, op clientv3.Op, value int) {
-	was, ok := o.byKey[key]
-	if !ok {
-		o.order = append(o.order, key)
+	size := len(key) + value + opOverhead
+	if i, ok := o.places[key]; ok {
+		o.size += size - o.sizes[i]
+		o.writes[i], o.sizes[i] = op, size
+		return
 	}
-	w := write{op: op, size: len(key) + value + opOverhead}
-	o.byKey[key] = w
-	o.size += w.size - was.size
+	o.places[key] = len(o.writes)
+	o.writes, o.sizes = append(o.writes, op), append(o.sizes, size)
+	o.size += size
 }
 
 func (o *ops) del(key string) { o.add(key, clientv3.OpDelete(key), 0) }
@@ -52,13 +54,15 @@ func (o *ops) putRaw(key string, raw []byte) {
 	o.add(key, clientv3.OpPut(key, string(raw)), len(raw))
 }
 
-// put encodes v; the first failure is kept for render.
-func (o *ops) put(key string, v any) {
+// put encodes v, and tells how many bytes that takes; the first failure is kept
+// for render.
+func (o *ops) put(key string, v any) int64 {
 	raw, err := Encode(v)
 	if err != nil && o.err == nil {
 		o.err = fmt.Errorf("%s: %w", key, err)
 	}
 	o.putRaw(key, raw)
+	return int64(len(raw))
 }
 
 // nested adds a transaction of its own: written only if its compares hold,
@@ -89,11 +93,7 @@ func (o *ops) list() []clientv3.Op {
 	if o == nil {
 		return nil
 	}
-	out := make([]clientv3.Op, 0, len(o.order)+len(o.tail))
-	for _, k := range o.order {
-		out = append(out, o.byKey[k].op)
-	}
-	return append(out, o.tail...)
+	return slices.Concat(o.writes, o.tail)
 }
 
 // checked gives the operations, or ErrTooLarge with the numbers.

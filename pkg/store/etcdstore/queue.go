@@ -41,6 +41,8 @@ type timerEntry struct {
 	Hash     string    `json:"hash,omitempty"`
 	Item     string    `json:"item,omitempty"` // a queue item's key
 	Due      time.Time `json:"due"`
+	Trace    string    `json:"trace,omitempty"` // W3C traceparent of the burst that set it
+	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
 }
 
 func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
@@ -208,7 +210,7 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (boo
 func (s *Store) Requeue(ctx context.Context, item *store.QueueItem, at time.Time) (bool, error) {
 	o := newOps()
 	s.deleteQueueItem(o, item)
-	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: at})
+	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: at, Trace: item.Trace})
 	then, err := o.render()
 	if err != nil {
 		return false, err

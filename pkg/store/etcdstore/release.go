@@ -42,6 +42,28 @@ func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	return clientv3.OpTxn(cmps, []clientv3.Op{clientv3.OpDelete(c.Fence.Key)}, fetch), true
 }
 
+// readNewMail is the inner transaction of a commit after which the burst goes on:
+// nothing if only its own ~continue is new, else all mail.
+func (s *Store) readNewMail(c *store.Commit) clientv3.Op {
+	id := c.After.Header.ID
+	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, []clientv3.Op{s.getMail(id)})
+}
+
+// readOn is what a burst goes on with.
+func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) (*store.Kept, error) {
+	if !resp.Succeeded {
+		return s.readRelease(resp, revision)
+	}
+	// One that was there already was written over, and is as old as it was.
+	created := revision
+	for i := range c.Consumed {
+		if done := &c.Consumed[i]; done.Command.ID == c.Continue.ID && done.Created > 0 {
+			created = done.Created
+		}
+	}
+	return &store.Kept{Revision: revision, Mail: []store.Mail{{Command: *c.Continue, Created: created}}}, nil
+}
+
 const (
 	maxSlices  = 24 // queue slices compared in one release
 	queueBatch = 10 // items of one slice read at once

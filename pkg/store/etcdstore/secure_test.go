@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -30,5 +31,23 @@ func TestAStartInHandDoesNotReplaceWhatWasDispatched(t *testing.T) {
 	}
 	if after := w.dump(); len(after) != len(before) || after["instance/i"] != before["instance/i"] {
 		t.Errorf("it wrote %v", after)
+	}
+}
+
+// The revision is what the key is known by: by what counts attempts, and by what
+// discards.
+func TestSecuringAgainTellsTheRevisionOfTheKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rec, f, b := w.instance("a", "paid"), w.lock("a", "me"), w.look(event("paid")).Bookmarks[0]
+	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
+	secure := func() (int64, error) { return w.Secure(w.ctx(), f, "a", rec, nil, w.resume("c1", &b, nil)) }
+	if _, err := secure(); !errors.Is(err, ErrUnknown) {
+		t.Fatal(err)
+	}
+	rev, err := secure()
+	w.ok(err)
+	if m := w.mailOf("a")[0]; m.Created != rev {
+		t.Errorf("it was put at %d, and told %d", m.Created, rev)
 	}
 }

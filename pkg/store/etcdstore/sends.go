@@ -77,28 +77,33 @@ func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadL
 	return err == nil && resp.Succeeded, err
 }
 
-// Standing leaves out the targets that are gone: bookmarks that were burned,
-// triggers that were replaced.
+// Standing leaves out the bookmarks that are gone. Triggers stay: the stimulus is
+// for those that it met, whatever was published or retracted since.
 func (s *Store) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
-	reads := make([]clientv3.Op, len(targets))
-	for i, t := range targets {
+	var reads []clientv3.Op
+	for _, t := range targets {
 		if b := t.Bookmark; b != nil {
-			reads[i] = clientv3.OpGet(s.keys.bookmark(b.Hash, b.CorrelationID, b.ID), clientv3.WithKeysOnly())
-		} else {
-			reads[i] = clientv3.OpGet(s.keys.trigger(t.Trigger.Hash, t.Trigger.DefinitionID, t.Trigger.ActivityID), clientv3.WithKeysOnly())
+			reads = append(reads, clientv3.OpGet(s.keys.bookmark(b.Hash, b.CorrelationID, b.ID), clientv3.WithKeysOnly()))
 		}
+	}
+	if len(reads) == 0 {
+		return targets, nil
 	}
 	resp, err := s.read(ctx, "check targets", reads...)
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Target
-	for i, t := range targets {
-		kvs := resp.Responses[i].GetResponseRange().Kvs
-		if len(kvs) > 0 && (t.Bookmark != nil && (t.Bookmark.Created == 0 || kvs[0].CreateRevision == t.Bookmark.Created) ||
-			t.Trigger != nil && kvs[0].ModRevision == t.Trigger.Modified) {
-			out = append(out, t)
+	found := resp.Responses
+	for _, t := range targets {
+		if t.Bookmark != nil {
+			kvs := found[0].GetResponseRange().Kvs
+			found = found[1:]
+			if len(kvs) == 0 || t.Bookmark.Created != 0 && kvs[0].CreateRevision != t.Bookmark.Created {
+				continue
+			}
 		}
+		out = append(out, t)
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ func (s *Store) writeSent(c *store.Commit, o *ops) {
 	for _, item := range c.Requeue {
 		// Through a send record: what is put straight into the queue would escape
 		// the send guard.
-		o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At})
+		o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
 	}
 	for _, d := range c.Dead {
 		o.put(s.keys.dead(d.ID), d)
@@ -146,5 +146,6 @@ func (s *Store) refuseChild(o *ops, c *store.Commit, child store.Child) {
 	}
 	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
+	end.Trace = c.Trace
 	o.put(s.keys.mail(p.InstanceID, end.ID), end)
 }

@@ -22,6 +22,10 @@ type Config struct {
 	Log     *slog.Logger     // nil: discarded
 	Metrics *metrics.Metrics // nil: none
 	Timeout time.Duration    // of one request; default 5 s
+
+	// KeepJournal is about how many entries an instance's journal keeps, the newest
+	// ones; at least 100. 0: all.
+	KeepJournal int64
 }
 
 // Store keeps definitions, instances and everything around them in etcd. It is
@@ -32,6 +36,8 @@ type Store struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	timeout time.Duration
+
+	keepEntries int64 // of a journal; 0: all
 }
 
 // New makes a store; it does not touch etcd.
@@ -40,6 +46,11 @@ func New(cfg Config) (*Store, error) {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
 	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout}
+	if cfg.KeepJournal > 0 {
+		// A commit whose answer was lost is found by its entry, however many came
+		// after it while its sender waited.
+		s.keepEntries = max(minJournal, cfg.KeepJournal)
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -48,6 +59,8 @@ func New(cfg Config) (*Store, error) {
 	}
 	return s, nil
 }
+
+const minJournal = 100
 
 // ErrUnknown marks a write whose outcome is not known: it may have been, or may
 // yet be, applied.

@@ -14,6 +14,8 @@ import (
 type Due struct {
 	At    time.Time
 	Shard int
+	// Trace is the W3C traceparent of what fires it, handed on with the command.
+	Trace string
 
 	kind    timerKind
 	key     string
@@ -23,6 +25,9 @@ type Due struct {
 
 // IsQueueExpiry reports whether the timer ends a queue item's wait.
 func (d Due) IsQueueExpiry() bool { return d.kind == timerQueue }
+
+// Origin tells which trace set the timer, and when; "" without one.
+func (d Due) Origin() (trace string, set time.Time) { return d.entry.Trace, d.entry.Set }
 
 // Instance is the instance whose bookmark the timer resumes; "" for others.
 func (d Due) Instance() string { return d.entry.Instance }
@@ -71,7 +76,7 @@ func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]str
 	o := newOps()
 	for _, d := range due {
 		cmd := workflow.Command{ID: "timer-" + workflow.DeriveID(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
-			Timer: true}
+			Timer: true, Trace: d.Trace}
 		then, mail := newOps(), newOps()
 		mail.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)
 		then.del(d.key)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -41,7 +43,7 @@ var transactions = []transaction{
 		c.Release = true
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
-	{name: "commit with everything", prepare: func(w *world) func() (string, error) {
+	{name: "commit with everything", again: "released false kept false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid", "shipped")
 		w.instance("b", "x")
 		b := w.look(event("paid")).Bookmarks[0]
@@ -228,6 +230,33 @@ var transactions = []transaction{
 	}},
 	{name: "pausing", prepare: func(w *world) func() (string, error) {
 		return func() (string, error) { _, err := w.SetPaused(w.ctx(), true); return done(err) }
+	}},
+	{name: "purging finished instances", again: "[]", prepare: func(w *world) func() (string, error) {
+		w.ended("a")
+		w.ended("b")
+		return func() (string, error) { return said(w.Purge(w.ctx(), []string{"a", "b"}, w.lockOf)) }
+	}},
+	{name: "shortening the journal of a finished instance", prepare: func(w *world) func() (string, error) {
+		w.ended("a")
+		rec := w.record("a")
+		for rec.Seq <= journalSlice { // as many commits would be slow
+			rec.Seq++
+			_, err := w.raw.Put(w.ctx(), w.keys.journal("a", rec.Seq), "{}")
+			w.ok(err)
+		}
+		raw, err := Encode(rec)
+		w.ok(err)
+		_, err = w.raw.Put(w.ctx(), w.keys.instance("a"), string(raw))
+		w.ok(err)
+		rec = w.record("a") // a purge reads anew; a copy is of one reading
+		guard := []clientv3.Cmp{modifiedAt(w.keys.instance("a"), rec.Modified)}
+		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
+	}},
+	{name: "purging dead letters", again: "0", prepare: func(w *world) func() (string, error) {
+		d := w.dead("d")
+		return func() (string, error) {
+			return said(w.PurgeDead(w.ctx(), []DeadSize{{ID: d.ID, Created: d.Created}}))
+		}
 	}},
 	{name: "expiring records", prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))

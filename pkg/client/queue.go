@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// lookQueue claims queued stimuli for bookmarks that are durable; needed where
+// the commit did not look itself, and where there is no lock to keep.
+func (h *holding) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
+	if hd.Status != workflow.StatusRunning {
+		return batch{}, false, nil
+	}
+	var items []store.QueueItem
+	err := h.insist(ctx, func() (err error) {
+		items, err = h.n.cfg.Store.LookQueue(ctx, hd, hd.Bookmarks)
+		return err
+	})
+	if err != nil || len(items) == 0 {
+		return batch{}, false, err
+	}
+	claimed, err := h.claim(ctx, hd, items)
+	return batch{mail: claimed}, false, err
+}
+
+// claim takes queued stimuli into the own mailbox, one per bookmark that waits.
+func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []store.QueueItem) ([]store.Mail, error) {
+	var mail []store.Mail
+	taken := map[string]bool{}
+	for i := range items {
+		item := &items[i]
+		st := item.Stimulus
+		for _, b := range hd.Bookmarks {
+			if taken[b.ID] || b.Hash != item.Hash || st.CorrelationID != "" && st.CorrelationID != hd.CorrelationID ||
+				st.BookmarkID != "" && st.BookmarkID != b.ID {
+				continue
+			}
+			cmd := workflow.Command{ID: item.ID, Kind: workflow.CommandResume, CreatedAt: item.CreatedAt, Bookmark: b.ID, Input: st.Input, Stimulus: &st, Key: item.Key, Trace: item.Trace}
+			var created int64
+			var ok bool
+			err := h.insist(ctx, func() (err error) {
+				created, ok, err = h.n.cfg.Store.Claim(ctx, item, h.id, cmd)
+				return err
+			})
+			if err != nil {
+				return mail, err
+			}
+			if ok {
+				taken[b.ID] = !b.KeepOnResume
+				mail = append(mail, store.Mail{Command: cmd, Created: created})
+			}
+			break
+		}
+	}
+	return mail, nil
+}
+
+// insist repeats what may be repeated while it fails: of a queued stimulus that
+// the commit met nobody else knows, before the next slow sweep of the queue.
+func (h *holding) insist(ctx context.Context, do func() error) error {
+	for tries := 0; ; tries++ {
+		err := do()
+		if err == nil || errors.Is(err, etcdstore.ErrTooLarge) || tries == insistTries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(secureRetry):
+		}
+	}
+}
+
+const insistTries = 50

@@ -1,0 +1,62 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// trace begins the span of a burst, in the trace of its first command. A lock
+// that was taken before anybody knew for which command shows up below it.
+func (h *holding) trace(ctx context.Context, work *batch) (context.Context, tracing.Span) {
+	if h.n.cfg.Tracer == nil {
+		return ctx, tracing.Span{}
+	}
+	var first *workflow.Command
+	mailed := len(work.mail) > 0
+	if mailed {
+		first = &work.mail[0].Command
+	} else {
+		first = &work.hands[0].cmd
+	}
+	h.mu.Lock()
+	base := h.base // late durability may be writing it
+	h.mu.Unlock()
+	definition := ""
+	if base != nil {
+		definition = base.Header.DefinitionID
+	} else if first.Start != nil {
+		definition = first.Start.DefinitionID
+	}
+	ctx, span := h.n.cfg.Tracer.Burst(ctx, h.id, definition, len(work.mail)+len(work.hands), mailed,
+		tracing.Origin{Trace: first.Trace, Sent: first.CreatedAt})
+	if _, locked := h.owner().(owned); locked && h.untold {
+		tracing.Locked(ctx, h.id, h.began, h.taken)
+	}
+	h.untold = false
+	return ctx, span
+}
+
+// failure names an error in one of few words.
+func failure(err error) string {
+	switch {
+	case errors.Is(err, store.ErrFenced):
+		return "fenced"
+	case errors.Is(err, store.ErrStale):
+		return "stale"
+	case errors.Is(err, store.ErrBreach):
+		return "breach"
+	case errors.Is(err, store.ErrConflict):
+		return "conflict"
+	case errors.Is(err, etcdstore.ErrTooLarge):
+		return "too-large"
+	case isUnknown(err):
+		return "unknown-outcome"
+	}
+	return cmp.Or(string(workflow.CodeOf(err)), "error")
+}

@@ -1,0 +1,37 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Starting serves until there is an [API], for a node whose etcd lets it wait:
+// /livez and /metrics as later, /readyz with 503 and what ready says, and 503 for
+// everything else. It asks for no credentials and shows nothing that needs any.
+func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) http.Handler {
+	log := slog.New(slog.DiscardHandler)
+	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second}, log: log}
+	for _, rt := range a.healthRoutes() {
+		switch rt.path {
+		case "/livez", "/readyz", "/metrics":
+			a.routes = append(a.routes, rt)
+		}
+	}
+	mux := http.NewServeMux()
+	for i := range a.routes {
+		rt := &a.routes[i]
+		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) { a.run(rt, w, r) })
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a.fail(w, r, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node is starting; ask another one", RetryAfter: time.Second})
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setSecurityHeaders(w.Header(), r.TLS != nil)
+		mux.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,104 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/weft-run/weft/pkg/auth"
+)
+
+// authenticated tells whether callers have to say who they are.
+func (c Config) authenticated() bool { return c.AuthKeysFile != "" || c.AuthOIDCIssuer != "" }
+
+// checkAuth says what is wrong with the settings about callers.
+func (c Config) checkAuth() error {
+	if c.AuthOIDCIssuer != "" {
+		_, err := auth.NewOIDC(c.oidc(nil))
+		return err
+	}
+	if c.AuthOIDCAudience != "" || c.AuthOIDCRoleClaim != "" || len(c.AuthOIDCRoles) > 0 || c.AuthOIDCCACert != "" {
+		return errors.New("there are settings for an OpenID Connect provider, and no auth-oidc-issuer")
+	}
+	return nil
+}
+
+func (c Config) oidc(client *http.Client) auth.OIDCConfig {
+	return auth.OIDCConfig{
+		Issuer: c.AuthOIDCIssuer, Audience: c.AuthOIDCAudience, RoleClaim: c.AuthOIDCRoleClaim, Roles: c.AuthOIDCRoles,
+		Client: client, Log: c.Logger,
+	}
+}
+
+// checkListen refuses to listen beyond loopback without authentication, unless
+// that was asked for.
+func (c Config) checkListen() error {
+	host, _, err := net.SplitHostPort(c.HTTPAddr)
+	if err != nil {
+		return fmt.Errorf("http-addr: %w", err)
+	}
+	if c.Insecure || c.authenticated() || isLoopback(host) {
+		return nil
+	}
+	return fmt.Errorf("http-addr %s is reachable from other machines, and no credentials are asked for: "+
+		"listen on 127.0.0.1, set auth-keys-file or auth-oidc-issuer, or say --insecure if the network keeps strangers out", c.HTTPAddr)
+}
+
+// buildAuth makes what checks credentials; nil where there are none.
+func (n *Node) buildAuth() (*auth.Authenticator, error) {
+	if !n.cfg.authenticated() {
+		return nil, nil
+	}
+	a := &auth.Authenticator{}
+	var err error
+	if n.cfg.AuthKeysFile != "" {
+		if a.Keys, err = auth.OpenKeys(n.cfg.AuthKeysFile, n.log); err != nil {
+			return nil, err
+		}
+		n.part("API keys", a.Keys.Run)
+	}
+	if n.cfg.AuthOIDCIssuer != "" {
+		roots, err := authorities("auth-oidc-cacert", n.cfg.AuthOIDCCACert)
+		if err != nil {
+			return nil, err
+		}
+		// A provider that does not answer keeps nobody with an API key out.
+		transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}
+		n.undo.add("connections to the identity provider", func(context.Context) error {
+			transport.CloseIdleConnections()
+			return nil
+		})
+		if a.OIDC, err = auth.NewOIDC(n.cfg.oidc(&http.Client{Transport: transport})); err != nil {
+			return nil, err
+		}
+		n.part("identity provider", a.OIDC.Run)
+	}
+	if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && n.cfg.TLSCert == "" && !isLoopback(host) {
+		n.log.WarnContext(context.Background(), "credentials reach this node unencrypted; let what is in front of it end TLS, or set tls-cert and tls-key",
+			slog.String("httpAddr", n.cfg.HTTPAddr))
+	}
+	return a, nil
+}
+
+// authorities reads certificates that are trusted; nil, the system's, if there is
+// no file.
+func authorities(setting, file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", setting, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s %s has no certificate in PEM form", setting, file)
+	}
+	return pool, nil
+}

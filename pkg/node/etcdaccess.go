@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// renewTokens lets the client repeat a request that was refused because its token
+// has expired. It gets another token by itself, but with a single try it has none
+// left to use it. A refusal for the token is definite, so repeating is safe. With
+// more than one try the client also repeats mutations that a server answered with
+// Canceled or DeadlineExceeded, and which may have been applied: those answers are
+// renamed below it, and stay what they are for us: unknown.
+func renewTokens(c *clientv3.Config) {
+	// Another request may spoil the token again, as a change of users does.
+	c.MaxUnaryRetries = 3
+	c.DialOptions = append(c.DialOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			err := invoke(ctx, method, req, reply, cc, opts...)
+			if s, ok := status.FromError(err); ok && ctx.Err() == nil && (s.Code() == codes.Canceled || s.Code() == codes.DeadlineExceeded) {
+				return status.Error(codes.Unknown, s.Code().String()+" at the server: "+s.Message())
+			}
+			return err
+		}))
+}
+
+// etcdTLS is nil unless a file was given or an endpoint is https.
+func etcdTLS(cfg Config) (*tls.Config, error) {
+	secure := cfg.EtcdCACert != "" || cfg.EtcdCert != ""
+	for _, e := range cfg.EtcdEndpoints {
+		secure = secure || strings.HasPrefix(e, "https://")
+	}
+	if !secure {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	var err error
+	if t.RootCAs, err = authorities("etcd-cacert", cfg.EtcdCACert); err != nil {
+		return nil, err
+	}
+	if cfg.EtcdCert == "" {
+		return t, nil
+	}
+	// Read again for each connection, so that a renewed certificate counts.
+	read := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cfg.EtcdCert, cfg.EtcdKey)
+		if err != nil {
+			return nil, fmt.Errorf("read etcd-cert and etcd-key: %w", err)
+		}
+		return &pair, nil
+	}
+	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return read() }
+	_, err = read()
+	return t, err
+}
+
+// explain adds to an error what a connection of our own tells: the client says
+// only that time is over.
+func explain(ctx context.Context, endpoint string, secure *tls.Config, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, addr, ok := strings.Cut(endpoint, "://")
+	if !ok {
+		addr = endpoint
+	}
+	if secure == nil {
+		conn, why := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if why != nil {
+			return fmt.Errorf("%w: %w", err, why)
+		}
+		return errors.Join(err, conn.Close())
+	}
+	own := secure.Clone()
+	own.NextProtos = []string{"h2"}
+	conn, why := (&tls.Dialer{Config: own}).DialContext(ctx, "tcp", addr)
+	if why != nil {
+		return fmt.Errorf("%w: %w", err, why)
+	}
+	defer conn.Close()
+	// What the server says of our certificate comes after the handshake.
+	_ = conn.SetReadDeadline(time.Now().Add(time.Second)) // the read below tells
+	if _, why = conn.Read(make([]byte, 1)); why != nil && !errors.Is(why, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: %w", err, why)
+	}
+	return err
+}

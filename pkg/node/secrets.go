@@ -1,0 +1,29 @@
+package node
+
+import (
+	"log/slog"
+
+	"github.com/weft-run/weft/pkg/secrets"
+)
+
+// openSecrets reads the directory of secrets, if there is one, and puts itself
+// between the node and its log, so that no value gets there.
+func openSecrets(cfg *Config) (*secrets.Dir, error) {
+	if cfg.SecretsDir == "" {
+		return nil, nil
+	}
+	dir, err := secrets.Open(cfg.SecretsDir, cfg.Logger)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Logger = slog.New(dir.Handler(cfg.Logger.Handler()))
+	return dir, nil
+}
+
+// secretSource gives the present secrets; nil if the node has none.
+func (n *Node) secretSource() func() *secrets.Set {
+	if n.secrets == nil {
+		return nil
+	}
+	return n.secrets.Current
+}

@@ -1,0 +1,9 @@
+package runtime
+
+import "context"
+
+// Overdue picks what is purged.
+var Overdue = overdue
+
+// PurgeDeadOnce is one round of the retention of dead letters.
+func (r *Runtime) PurgeDeadOnce(ctx context.Context) error { return r.purgeDeadOnce(ctx) }

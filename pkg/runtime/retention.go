@@ -1,0 +1,271 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
+
+// Retention says how long what has ended is kept; zero fields keep everything.
+// The limits on number and size of finished instances are shared out evenly over
+// the shards, so that small ones are kept about.
+type Retention struct {
+	Finished                     time.Duration // from their end
+	FinishedCount, FinishedBytes int64
+
+	DeadLetters                        time.Duration // from when they came to be
+	DeadLettersCount, DeadLettersBytes int64
+
+	// Grace is how long a finished instance stays at least. Default 10 min, the life
+	// of the records that refuse a late copy of its start: less is for tests.
+	Grace time.Duration
+}
+
+// recordLife is longer than anything of a finished instance is under way, see
+// docs/keys.md.
+const recordLife = 10 * time.Minute
+
+func (r *Retention) keepsFinished() bool {
+	return r.Finished == 0 && r.FinishedCount == 0 && r.FinishedBytes == 0
+}
+
+func (r *Retention) keepsDead() bool {
+	return r.DeadLetters == 0 && r.DeadLettersCount == 0 && r.DeadLettersBytes == 0
+}
+
+const (
+	purgeEvery   = 5 * time.Second
+	purgePace    = 20 * time.Millisecond // between two requests of a purge
+	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
+	measurePage  = 1000
+	deadEvery    = 5 * time.Minute
+)
+
+// purgeFinished deletes finished instances that were kept long enough or of which
+// there are too many, the first to end first. Each shard is looked after by the
+// node that is preferred for it; two at once do no harm.
+func (r *Runtime) purgeFinished(ctx context.Context) error {
+	if r.cfg.Retention.keepsFinished() {
+		<-ctx.Done()
+		return nil
+	}
+	shards := make([]finishedShard, etcdstore.FinishedShards)
+	return r.loop(ctx, "retention", purgeEvery, nil, func(ctx context.Context) (bool, error) {
+		more := false
+		var errs []error
+		for i := range shards {
+			if r.paused.draining.Load() {
+				return false, nil
+			}
+			if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) != r.cfg.Session.NodeID() {
+				shards[i] = finishedShard{} // what is known of it becomes old
+				continue
+			}
+			full, err := r.purgeShard(ctx, i, &shards[i])
+			errs = append(errs, err) // the other shards go on
+			more = more || full
+		}
+		return more, errors.Join(errs...)
+	})
+}
+
+// finishedShard is what the node that looks after a shard knows of it.
+type finishedShard struct {
+	measured time.Time
+	mean     float64 // bytes of an instance
+}
+
+// keep is what is kept. Limits on bytes are no more than a part of etcd's quota, so
+// that what has ended never fills the store.
+func (r *Runtime) keep() Retention {
+	keep := r.cfg.Retention
+	sp := r.space.space.Load()
+	if sp == nil {
+		return keep
+	}
+	if keep.FinishedBytes > 0 {
+		keep.FinishedBytes = min(keep.FinishedBytes, sp.Quota/100*finishedPercent)
+	}
+	if keep.DeadLettersBytes > 0 {
+		keep.DeadLettersBytes = min(keep.DeadLettersBytes, sp.Quota/100*deadPercent)
+	}
+	return keep
+}
+
+// Parts of etcd's quota for what has ended, whatever is configured.
+const (
+	finishedPercent = 40
+	deadPercent     = 10
+)
+
+// purgeShard deletes one slice of a shard; more tells whether there may be
+// another.
+func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
+	keep, now := r.keep(), r.cfg.Now()
+	often := measureEvery
+	if r.space.get() != roomy {
+		often = purgeEvery
+	}
+	if keep.FinishedBytes > 0 && (s.mean == 0 || now.Sub(s.measured) > often) {
+		if err := r.measureShard(ctx, shard, s); err != nil {
+			return false, err
+		}
+		s.measured = now
+	}
+	for cursor := ""; ; {
+		page, total, next, err := r.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
+		if err != nil {
+			return false, err
+		}
+		ids := overdue(page, total, s.mean, &keep, now)
+		if len(ids) == 0 {
+			return false, nil
+		}
+		purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
+		r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
+		if len(purged) > 0 {
+			r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged), "kept", total-int64(len(purged)))
+		}
+		if err != nil {
+			return false, err
+		}
+		if err := pause(ctx, purgePace); err != nil {
+			return false, err
+		}
+		switch {
+		case len(purged) > 0:
+			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
+		case next == "" || len(ids) < len(page):
+			return false, nil
+		}
+		cursor = next // all of this page may not go now: look behind it
+	}
+}
+
+// overdue are the instances at the beginning of a page, of total in the shard,
+// that are not to be kept.
+func overdue(page []etcdstore.Finished, total int64, mean float64, keep *Retention, now time.Time) []string {
+	var ids []string
+	for i, f := range page {
+		left := total - int64(i)
+		old := keep.Finished > 0 && now.Sub(f.At) > keep.Finished
+		many := keep.FinishedCount > 0 && left > share(keep.FinishedCount)
+		large := keep.FinishedBytes > 0 && float64(left)*mean > float64(share(keep.FinishedBytes))
+		if !old && !many && !large || now.Sub(f.At) < keep.Grace {
+			break
+		}
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// share is a shard's part of a limit, rounded up.
+func share(limit int64) int64 {
+	return (limit + etcdstore.FinishedShards - 1) / etcdstore.FinishedShards
+}
+
+// measureShard adds up the sizes of a shard, a page at a time.
+func (r *Runtime) measureShard(ctx context.Context, shard int, s *finishedShard) error {
+	var n, bytes int64
+	for cursor := ""; ; {
+		page, _, next, err := r.cfg.Store.Finished(ctx, shard, cursor, measurePage)
+		if err != nil {
+			return err
+		}
+		for _, f := range page {
+			n, bytes = n+1, bytes+f.Bytes
+		}
+		if next == "" {
+			break
+		}
+		cursor = next
+		if err := pause(ctx, purgePace); err != nil {
+			return err
+		}
+	}
+	s.mean = float64(bytes) / float64(max(1, n))
+	return nil
+}
+
+// lockPrefixes tells where an instance's lock lies; nil where there are none.
+func (r *Runtime) lockPrefixes() func(string) string {
+	if r.cfg.Locks == nil {
+		return nil
+	}
+	return func(id string) string { return r.cfg.Session.LockPrefix(cluster.InstanceLock(id)) }
+}
+
+// purgeDead deletes dead letters that were kept long enough or of which there are
+// too many, the oldest first. One node does it; two at once do no harm.
+func (r *Runtime) purgeDead(ctx context.Context) error {
+	if r.cfg.Retention.keepsDead() {
+		<-ctx.Done()
+		return nil
+	}
+	return r.loop(ctx, "retention of dead letters", deadEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.paused.draining.Load() || r.cfg.Session.PreferredNode("retention/dead") != r.cfg.Session.NodeID() {
+			return false, nil
+		}
+		return false, r.purgeDeadOnce(ctx)
+	})
+}
+
+func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
+	var all []etcdstore.DeadSize
+	for cursor := ""; ; {
+		page, next, err := r.cfg.Store.DeadSizes(ctx, cursor, 200)
+		if err != nil {
+			return err
+		}
+		all = append(all, page...)
+		if cursor = next; next == "" {
+			break
+		}
+		if err := pause(ctx, purgePace); err != nil {
+			return err
+		}
+	}
+	purged, keep := 0, r.keep()
+	for chunk := range slices.Chunk(overdueDead(all, &keep, r.cfg.Now()), etcdstore.MaxPurgeDead) {
+		n, err := r.cfg.Store.PurgeDead(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		r.cfg.Metrics.Purged(metrics.PurgedDeadLetter, n)
+		purged += n
+		if err := pause(ctx, purgePace); err != nil {
+			return err
+		}
+	}
+	if purged > 0 {
+		r.cfg.Log.DebugContext(ctx, "dead letters purged", "deadLetters", purged, "kept", len(all)-purged)
+	}
+	return nil
+}
+
+// overdueDead are the dead letters that are not to be kept, the oldest first.
+func overdueDead(all []etcdstore.DeadSize, keep *Retention, now time.Time) []etcdstore.DeadSize {
+	slices.SortFunc(all, func(a, b etcdstore.DeadSize) int { return cmp.Compare(a.Created, b.Created) })
+	var bytes int64
+	for _, d := range all {
+		bytes += d.Bytes
+	}
+	n := 0
+	for left := int64(len(all)); n < len(all); n++ {
+		old := keep.DeadLetters > 0 && now.Sub(all[n].At) > keep.DeadLetters
+		many := keep.DeadLettersCount > 0 && left > keep.DeadLettersCount
+		large := keep.DeadLettersBytes > 0 && bytes > keep.DeadLettersBytes
+		if !old && !many && !large {
+			break
+		}
+		left, bytes = left-1, bytes-all[n].Bytes
+	}
+	return all[:n]
+}

@@ -1,0 +1,194 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const ending = `
+id: ending
+root:
+  - writeLine: done
+`
+
+const parting = `
+id: parting
+variables:
+  end: {type: object}
+root:
+  - event: go
+  - executeWorkflow: {workflowDefinitionId: ending, waitForCompletion: true}
+  - event: later
+`
+
+// count is how many finished instances are listed in the order of their ends.
+func (m *member) ended() (n int) {
+	m.t.Helper()
+	for s := range etcdstore.FinishedShards {
+		_, total, _, err := m.store.Finished(m.t.Context(), s, "", 1)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		n += int(total)
+	}
+	return n
+}
+
+func (m *member) sound() {
+	m.t.Helper()
+	check, err := m.store.Fsck(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, f := range check.Bad() {
+		m.t.Errorf("fsck: %+v", f)
+	}
+}
+
+func retain(r runtime.Retention) func(*runtime.Config) {
+	if r.Grace == 0 {
+		r.Grace = time.Nanosecond
+	}
+	return func(c *runtime.Config) { c.Retention = r }
+}
+
+func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]runtime.Retention{
+		"by age":    {Finished: time.Nanosecond},
+		"by number": {FinishedCount: 1}, // one a shard stays
+		"by bytes":  {FinishedBytes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ms := newCluster(t, 2, retain(keep))
+			ms[0].publish(ending)
+			for i := range 60 {
+				ms[i%2].execute("ending", fmt.Sprintf("i%d", i), "k")
+			}
+			most := 0
+			if keep.FinishedCount > 0 {
+				most = etcdstore.FinishedShards
+			}
+			eventually(t, "what is too old or too much is purged", func() bool { ms[0].sound(); return ms[0].ended() <= most })
+			if keep.FinishedCount > 0 && ms[0].ended() == 0 {
+				t.Error("the newest are gone too")
+			}
+		})
+	}
+}
+
+func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	keep := runtime.Retention{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
+	page := []etcdstore.Finished{{ID: "old", At: now.Add(-11 * time.Minute)}, {ID: "young", At: now.Add(-9 * time.Minute)}}
+	if ids := runtime.Overdue(page, 1000, 1000, &keep, now); len(ids) != 1 || ids[0] != "old" {
+		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
+	}
+}
+
+// A parent that waits for a child's end gets it, however short the child is kept.
+func TestAParentIsToldOfAnEndWhateverIsKept(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(runtime.Retention{Finished: time.Nanosecond}))[0]
+	m.publish(ending, parting)
+	for i := range 10 {
+		m.execute("parting", fmt.Sprintf("p%d", i), "")
+	}
+	m.send("go", "", nil)
+	eventually(t, "every parent goes on", func() bool {
+		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, in := range page.Items {
+			if len(in.Bookmarks) == 1 && in.Bookmarks[0].Name == "later" {
+				n++
+			}
+		}
+		return n == 10
+	})
+	eventually(t, "the children are purged", func() bool { m.sound(); return m.ended() == 0 })
+}
+
+func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keep runtime.Retention
+		left int
+	}{
+		"by age":    {runtime.Retention{DeadLetters: time.Nanosecond}, 0},
+		"by number": {runtime.Retention{DeadLettersCount: 3}, 3},
+		"by bytes":  {runtime.Retention{DeadLettersBytes: 1}, 0},
+		"not yet":   {runtime.Retention{DeadLetters: time.Hour, DeadLettersCount: 10, DeadLettersBytes: 1 << 20}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1, retain(c.keep), func(c *runtime.Config) { c.QueueTTL = time.Millisecond })[0]
+			for i := range 10 {
+				m.send(fmt.Sprintf("nobody%d", i), "", nil)
+			}
+			letters := func() []string {
+				page, err := m.DeadLetters(t.Context(), "", 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, d := range page.Items {
+					names = append(names, d.ID)
+				}
+				return names
+			}
+			eventually(t, "all are dead", func() bool { return len(letters()) == 10 })
+			if err := m.PurgeDeadOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left := letters(); len(left) != c.left {
+				t.Errorf("%d are left, want %d", len(left), c.left)
+			}
+		})
+	}
+}
+
+// A retry of a faulted instance and its purge exclude each other: whatever comes
+// first, the other sees it, and neither is an error or a breach.
+func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	ms := newCluster(t, 2)
+	ms[0].publish("id: failing\nroot:\n  - fault: always\n")
+	locks := func(id string) string { return ms[0].session.LockPrefix(cluster.InstanceLock(id)) }
+	for i := range 30 {
+		id := fmt.Sprintf("f%d", i)
+		ms[0].execute("failing", id, "")
+		gone := make(chan int)
+		go func() {
+			for n := 1; ; n++ {
+				purged, err := ms[0].store.Purge(context.WithoutCancel(t.Context()), []string{id}, locks)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(purged) > 0 || err != nil {
+					gone <- n
+					return
+				}
+			}
+		}()
+		for range 3 {
+			_, err := ms[i%2].Retry(t.Context(), id)
+			if c := workflow.CodeOf(err); err != nil && c != workflow.CodeInstanceNotFound && c != workflow.CodeBusy {
+				t.Errorf("retry: %v", err)
+			}
+		}
+		<-gone
+	}
+	ms[0].sound()
+}

@@ -1,0 +1,191 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// resolveSends works off send records: those that this node's commits left, and
+// by sweep those that others left.
+func (r *Runtime) resolveSends(ctx context.Context) error {
+	cursor := ""
+	return r.loop(ctx, "send records", time.Second, r.cfg.Work.sends, func(ctx context.Context) (bool, error) {
+		if r.holdsBack() {
+			return false, nil
+		}
+		sends, next, err := r.cfg.Store.Sends(ctx, cursor, 100)
+		if err != nil {
+			return false, err
+		}
+		cursor = next
+		var errs []error
+		again := false
+		for i := range sends {
+			more, err := r.resolveSend(ctx, &sends[i])
+			again = again || more
+			errs = append(errs, err) // one bad record never holds up the others
+		}
+		return next != "" || again && errors.Join(errs...) == nil, errors.Join(errs...)
+	})
+}
+
+// resolveSend finds out whom one send record is for and delivers a slice of it;
+// more means that it is not done yet.
+func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool, err error) {
+	ctx, span := r.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: send.Trace, Sent: send.CreatedAt})
+	defer span.End()
+	st := &send.Stimulus
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return false, err
+	}
+	now := r.cfg.Now().UTC()
+	if len(send.Targets) > 0 {
+		return r.deliverSlice(ctx, send, now)
+	}
+	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
+	if err != nil {
+		return false, err
+	}
+	if st.InstanceID != "" && (look.Instance == nil || look.Instance.Header.Status == workflow.StatusFinished) {
+		reason := store.DeadInstanceFinished
+		if look.Instance == nil {
+			reason = store.DeadInstanceGone
+		}
+		_, err := r.cfg.Store.BurySend(ctx, send, store.DeadLetter{ID: send.ID, Reason: reason, Stimulus: st, InstanceID: st.InstanceID, CreatedAt: now})
+		r.cfg.Metrics.DeadLetter(reason)
+		return false, err
+	}
+	if look.More {
+		return false, r.burySend(ctx, send, tooMany, now)
+	}
+	if targets := targetsOf(look); len(targets) > 0 {
+		return r.deliverFound(ctx, send, targets, now)
+	}
+	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(r.cfg.QueueTTL), Trace: tracing.Traceparent(ctx)}
+	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
+	return err == nil && !ok, err
+}
+
+// deliverFound delivers to what a look found, in one transaction that compares
+// all of it. What takes more than one is a fixed list first, so that the
+// stimulus is for what it met at one moment.
+func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+	ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
+	if len(gated) == 0 && len(targets) <= etcdstore.MaxDeliveries {
+		more, err := r.deliverTo(ctx, send, ds, nil, nil, now)
+		if !errors.Is(err, etcdstore.ErrTooLarge) {
+			return more, err
+		}
+	}
+	more, err := r.deliverTo(ctx, send, nil, targets, nil, now)
+	if errors.Is(err, etcdstore.ErrTooLarge) {
+		return false, r.burySend(ctx, send, err.Error(), now)
+	}
+	return more, err
+}
+
+// deliverSlice delivers to the first targets of a fixed list, as many as fit into
+// one transaction, and leaves the rest in the record.
+func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
+	for n := min(len(send.Targets), etcdstore.MaxDeliveries); ; n /= 2 {
+		more, err := r.deliverFirst(ctx, send, n, now)
+		switch {
+		case !errors.Is(err, etcdstore.ErrTooLarge):
+			return more, err
+		case n == 1:
+			return false, r.burySend(ctx, send, err.Error(), now)
+		}
+	}
+}
+
+// deliverFirst delivers to the first n targets of a fixed list. A bookmark that
+// is gone by now gets the stimulus addressed to its instance: it may wait for it
+// again. A trigger starts what it meant when the stimulus met it, although its
+// definition may have been published again or retracted since: of all the
+// triggers of a definition a stimulus sees one publication (G7), and none that it
+// was accepted for is lost (G3).
+func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now time.Time) (bool, error) {
+	slice, rest := send.Targets[:n], send.Targets[n:]
+	standing, err := r.cfg.Store.Standing(ctx, slice)
+	if err != nil {
+		return false, err
+	}
+	again := goneTargets(send, slice, standing, now)
+	ds, gated := r.deliveries(send.ID, &send.Stimulus, standing, true, now)
+	for i := range ds {
+		if ds[i].New != nil {
+			ds[i].New.Trigger = nil
+		}
+	}
+	for _, p := range gated {
+		p.trigger = nil
+		if err := r.createGated(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	return r.deliverTo(ctx, send, ds, rest, again, now)
+}
+
+// burySend gives up on a stimulus that cannot be delivered.
+func (r *Runtime) burySend(ctx context.Context, send *store.Send, detail string, now time.Time) error {
+	dead := store.DeadLetter{ID: send.ID, Reason: store.DeadTooLarge, Detail: detail, Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
+	ok, err := r.cfg.Store.BurySend(ctx, send, dead)
+	if ok {
+		r.cfg.Metrics.DeadLetter(dead.Reason)
+	}
+	return err
+}
+
+// deliverTo puts the commands of ds and leaves rest in the record. If it moved,
+// or another node was faster, the next pass sees.
+func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send, now time.Time) (more bool, err error) {
+	carry(ctx, ds)
+	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil, now)
+	if err != nil || !ok {
+		return false, err
+	}
+	ids := make([]string, len(ds))
+	for i := range ds {
+		ids[i] = ds[i].instance()
+	}
+	r.cfg.Work.Hint(ids, len(rest)+len(again) > 0)
+	return len(rest)+len(again) > 0, nil
+}
+
+// createGated starts behind a gate; a refusal is told to the sender and is no
+// error.
+func (r *Runtime) createGated(ctx context.Context, p *plan) error {
+	err := r.create(ctx, p)
+	switch code := workflow.CodeOf(err); code {
+	case workflow.CodeInstanceGated, workflow.CodeInstanceExists:
+		return r.cfg.Store.Refuse(ctx, p.id, p.cmd.ID, string(code), p.cmd.CreatedAt)
+	}
+	return err
+}
+
+// goneTargets makes a stimulus for each instance whose bookmark is gone.
+func goneTargets(send *store.Send, slice, standing []store.Target, now time.Time) []store.Send {
+	left := map[string]bool{}
+	for _, t := range standing {
+		if t.Bookmark != nil {
+			left[t.Bookmark.ID] = true
+		}
+	}
+	var again []store.Send
+	for _, t := range slice {
+		if t.Bookmark == nil || left[t.Bookmark.ID] {
+			continue
+		}
+		st := send.Stimulus
+		st.InstanceID, st.CorrelationID = t.Bookmark.InstanceID, ""
+		again = append(again, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now, Trace: send.Trace})
+	}
+	return again
+}

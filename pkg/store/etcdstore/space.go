@@ -1,0 +1,82 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Space is how full etcd is: its fullest member.
+type Space struct {
+	InUse     int64 // bytes of the database that hold something
+	Allocated int64 // bytes of its file: what the quota bounds; a defragmentation gives back what is not in use
+	Quota     int64 // 0: this etcd does not tell
+	NoSpace   bool  // the alarm is raised: etcd refuses every write but deletes
+	Revision  int64
+}
+
+// Space asks every member. Members that do not answer are left out; it is an error
+// if none does.
+func (s *Store) Space(ctx context.Context) (Space, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	endpoints := s.client.Endpoints()
+	if len(endpoints) == 0 {
+		endpoints = []string{""} // in this process
+	}
+	var sp Space
+	var errs []error
+	for _, e := range endpoints {
+		resp, err := s.client.Status(ctx, e)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ask etcd for its size: %w", err))
+			continue
+		}
+		if resp.DbSizeInUse >= sp.InUse {
+			sp.InUse, sp.Quota = resp.DbSizeInUse, resp.DbSizeQuota
+		}
+		sp.Allocated = max(sp.Allocated, resp.DbSize)
+		sp.Revision = max(sp.Revision, resp.Header.Revision)
+		for _, alarm := range resp.Errors {
+			sp.NoSpace = sp.NoSpace || strings.Contains(alarm, "NOSPACE")
+		}
+	}
+	if len(errs) == len(endpoints) {
+		return Space{}, errors.Join(errs...)
+	}
+	return sp, nil
+}
+
+// Compact forgets what etcd keeps from before a revision; nothing, if that was
+// done.
+func (s *Store) Compact(ctx context.Context, revision int64) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if _, err := s.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		return fmt.Errorf("compact etcd: %w", err)
+	}
+	return nil
+}
+
+// Disarm takes back the alarm that there is no space: etcd writes again.
+func (s *Store) Disarm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if _, err := s.client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+		return fmt.Errorf("disarm etcd's alarm: %w", err)
+	}
+	return nil
+}
+
+// String is for people.
+func (sp Space) String() string {
+	text := fmt.Sprintf("%d MiB in use, %d MiB allocated, quota %d MiB", sp.InUse>>20, sp.Allocated>>20, sp.Quota>>20)
+	if sp.NoSpace {
+		text += ", NOSPACE alarm"
+	}
+	return text
+}

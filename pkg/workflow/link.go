@@ -1,0 +1,105 @@
+package workflow
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Link is what a resume link says: whoever has it may resume one bookmark with one
+// outcome, until it expires.
+type Link struct {
+	Bookmark string    `json:"b"`
+	Outcome  string    `json:"o,omitempty"`
+	Made     time.Time `json:"-"`
+	Expires  time.Time `json:"-"`
+}
+
+// linkDoc is the signed form; times are in seconds since 1970.
+type linkDoc struct {
+	Link
+	Made    int64 `json:"m"`
+	Expires int64 `json:"e"`
+}
+
+// Why a link is not good.
+var (
+	ErrLinkInvalid = errors.New("the link is not valid")
+	ErrLinkExpired = errors.New("the link has expired")
+)
+
+// LinkKeys sign links, the first one, and check them, all of them: to change the
+// key, add the new one as the second on every node, then put it first, then take
+// the old one away. Each has at least [MinLinkKey] bytes.
+type LinkKeys [][]byte
+
+// MinLinkKey is how many bytes a key has at least.
+const MinLinkKey = 32
+
+// linkPurpose keeps signatures of links apart from any other use of a key.
+const linkPurpose = "weft resume link\n"
+
+// maxToken bounds what is looked at.
+const maxToken = 2048
+
+// Sign gives the token of a link: two parts in URL-safe base64 with a dot between,
+// what it says and its HMAC-SHA256.
+func (k LinkKeys) Sign(l Link) (string, error) {
+	if len(k) == 0 {
+		return "", errors.New("there is no key to sign links with")
+	}
+	doc, err := json.Marshal(linkDoc{l, l.Made.Unix(), l.Expires.Unix()})
+	if err != nil {
+		return "", err
+	}
+	said := base64.RawURLEncoding.EncodeToString(doc)
+	return said + "." + base64.RawURLEncoding.EncodeToString(sign(k[0], said)), nil
+}
+
+// Open checks a token. It returns [ErrLinkInvalid], or [ErrLinkExpired] for one that
+// was good until then.
+func (k LinkKeys) Open(token string, now time.Time) (Link, error) {
+	said, signature, ok := strings.Cut(token, ".")
+	if !ok || len(token) > maxToken {
+		return Link{}, ErrLinkInvalid
+	}
+	sum, err := base64.RawURLEncoding.DecodeString(signature)
+	if err != nil || !k.signed(said, sum) {
+		return Link{}, ErrLinkInvalid
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(said)
+	if err != nil {
+		return Link{}, ErrLinkInvalid
+	}
+	var doc linkDoc
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return Link{}, ErrLinkInvalid
+	}
+	l := doc.Link
+	l.Made, l.Expires = time.Unix(doc.Made, 0).UTC(), time.Unix(doc.Expires, 0).UTC()
+	if !now.Before(l.Expires) {
+		return l, ErrLinkExpired
+	}
+	return l, nil
+}
+
+func (k LinkKeys) signed(said string, sum []byte) bool {
+	good := false
+	for _, key := range k {
+		if hmac.Equal(sum, sign(key, said)) {
+			good = true
+		}
+	}
+	return good
+}
+
+func sign(key []byte, said string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(linkPurpose))
+	mac.Write([]byte(said))
+	return mac.Sum(nil)
+}

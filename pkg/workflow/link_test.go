@@ -1,0 +1,51 @@
+package workflow_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	old, fresh := bytes.Repeat([]byte("o"), 32), bytes.Repeat([]byte("n"), 32)
+	want := workflow.Link{Bookmark: "i~1", Outcome: "ja & amen", Made: now, Expires: now.Add(time.Hour)}
+	token, err := workflow.LinkKeys{old}.Sign(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, keys := range map[string]workflow.LinkKeys{"same": {old}, "second while keys change": {fresh, old}} {
+		if got, err := keys.Open(token, now.Add(time.Hour-time.Second)); err != nil || got != want {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+	}
+	if _, err := (workflow.LinkKeys{old}).Open(token, now.Add(time.Hour)); !errors.Is(err, workflow.ErrLinkExpired) {
+		t.Errorf("after its time: %v", err)
+	}
+	if _, err := (workflow.LinkKeys{}).Sign(want); err == nil {
+		t.Error("signed without a key")
+	}
+	said, signature, _ := strings.Cut(token, ".")
+	other, _ := workflow.LinkKeys{old}.Sign(workflow.Link{Bookmark: "i~2", Expires: want.Expires})
+	otherSaid, _, _ := strings.Cut(other, ".")
+	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"b":"i~1","m":0,"e":99999999999}`))
+	for name, bad := range map[string]string{
+		"nothing": "", "no signature": said, "an empty signature": said + ".", "another's signature": otherSaid + "." + signature,
+		"forged": forged + "." + signature, "cut off": token[:len(token)-3], "more": token + "A", "no base64": "!." + signature, "long": strings.Repeat("x", 5000) + "." + signature,
+	} {
+		if _, err := (workflow.LinkKeys{fresh, old}).Open(bad, now); !errors.Is(err, workflow.ErrLinkInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, keys := range map[string]workflow.LinkKeys{"another key": {fresh}, "none": nil} {
+		if _, err := keys.Open(token, now); !errors.Is(err, workflow.ErrLinkInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

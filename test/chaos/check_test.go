@@ -19,7 +19,7 @@ type residue struct {
 }
 
 // residues reads the queue and the dead letters.
-func (w *world) residues(ctx context.Context) (*residue, error) {
+func (e *evidence) residues(ctx context.Context) (*residue, error) {
 	r := &residue{any: map[string]int{}, to: map[string]map[string]int{}, dead: map[string]int{}, lost: map[string]bool{}}
 	add := func(token, instance string) {
 		if token == "" {
@@ -32,7 +32,7 @@ func (w *world) residues(ctx context.Context) (*residue, error) {
 		r.to[token][instance]++
 	}
 	for cursor := ""; ; {
-		items, next, err := w.store.QueueItems(ctx, "", cursor, 500)
+		items, next, err := e.store.QueueItems(ctx, "", cursor, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (w *world) residues(ctx context.Context) (*residue, error) {
 		}
 	}
 	for cursor := ""; ; {
-		letters, next, err := w.store.DeadLetters(ctx, cursor, 500)
+		letters, next, err := e.store.DeadLetters(ctx, cursor, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -62,31 +62,31 @@ func (w *world) residues(ctx context.Context) (*residue, error) {
 }
 
 // checkEvents compares what callers were told of events with the journals.
-func (w *world) checkEvents(res *residue) {
+func (e *evidence) checkEvents(res *residue) {
 	effects := map[string]map[string]int{} // token → instance → how often
-	for id, l := range w.history.instances {
+	for id, l := range e.history.instances {
 		for token, n := range l.tokens {
 			if effects[token] == nil {
 				effects[token] = map[string]int{}
 			}
 			effects[token][id] = n
 			if n > 1 {
-				w.record.violate("event-twice", "%s took effect %d times on %s", token, n, id)
+				e.record.violate("event-twice", "%s took effect %d times on %s", token, n, id)
 			}
 		}
 	}
 	byToken := map[string][]call{}
-	for _, c := range w.record.calls {
+	for _, c := range e.record.calls {
 		if c.token != "" {
 			byToken[c.token] = append(byToken[c.token], c)
 		}
 	}
 	for token, calls := range byToken {
-		w.checkEvent(token, calls, effects[token], res)
+		e.checkEvent(token, calls, effects[token], res)
 	}
 }
 
-func (w *world) checkEvent(token string, calls []call, effects map[string]int, res *residue) {
+func (e *evidence) checkEvent(token string, calls []call, effects map[string]int, res *residue) {
 	several := strings.HasPrefix(token, "all-") || strings.HasPrefix(token, "crowd-")
 	total := res.any[token]
 	for _, n := range effects {
@@ -101,14 +101,14 @@ func (w *world) checkEvent(token string, calls []call, effects map[string]int, r
 			tried++
 		}
 	}
-	describe := func() string { return describeCalls(calls) + w.history.trail.of(token) }
+	describe := func() string { return describeCalls(calls) + e.history.trail.of(token) }
 	switch {
 	case acked == 0 && tried == 0 && len(effects) > 0: // a dead letter of it is no effect
-		w.record.violate("refused-event-has-effect", "%s: %d\n%s", token, total, describe())
+		e.record.violate("refused-event-has-effect", "%s: %d\n%s", token, total, describe())
 	case !several && total > 1:
-		w.record.violate("event-doubled", "%s: effects %v, left %v\n%s", token, effects, res.to[token], describe())
-	case acked > 0 && total == 0 && !w.tookAlong(calls):
-		w.record.violate("event-lost", "%s\n%s", token, describe())
+		e.record.violate("event-doubled", "%s: effects %v, left %v\n%s", token, effects, res.to[token], describe())
+	case acked > 0 && total == 0 && !e.tookAlong(calls):
+		e.record.violate("event-lost", "%s\n%s", token, describe())
 	}
 	var first []string
 	for _, c := range calls {
@@ -117,10 +117,10 @@ func (w *world) checkEvent(token string, calls []call, effects map[string]int, r
 		}
 		for _, id := range c.instances {
 			if !several && len(effects) == 1 && effects[id] == 0 && res.any[token] == 0 && c.key == "" {
-				w.record.violate("event-elsewhere", "%s was said to be for %s, and went to %v\n%s", token, id, effects, describe())
+				e.record.violate("event-elsewhere", "%s was said to be for %s, and went to %v\n%s", token, id, effects, describe())
 			}
 			if several && effects[id]+res.to[token][id] != 1 {
-				w.record.violate("event-not-once", "%s on %s: %d effects, %v left\n%s", token, id, effects[id], res.to[token], describe())
+				e.record.violate("event-not-once", "%s on %s: %d effects, %v left\n%s", token, id, effects[id], res.to[token], describe())
 			}
 		}
 		if c.key == "" || c.queued {
@@ -130,17 +130,17 @@ func (w *world) checkEvent(token string, calls []call, effects map[string]int, r
 		if first == nil {
 			first = now
 		} else if !slices.Equal(first, now) {
-			w.record.violate("answers-differ", "%s\n%s", token, describe())
+			e.record.violate("answers-differ", "%s\n%s", token, describe())
 		}
 	}
 }
 
 // tookAlong: an event that was applied in the transaction that deletes its
 // instance leaves nothing that could be counted.
-func (w *world) tookAlong(calls []call) bool {
+func (e *evidence) tookAlong(calls []call) bool {
 	for _, c := range calls {
 		for _, id := range c.instances {
-			if l := w.history.instances[id]; l != nil && l.deleted > 0 {
+			if l := e.history.instances[id]; l != nil && l.deleted > 0 {
 				return true
 			}
 		}
@@ -150,9 +150,9 @@ func (w *world) tookAlong(calls []call) bool {
 
 // checkInstances looks whether every instance is as its definition means it to
 // be at the end.
-func (w *world) checkInstances(res *residue) {
+func (e *evidence) checkInstances(res *residue) {
 	started, ended := map[string]bool{}, map[string]bool{}
-	for _, c := range w.record.calls {
+	for _, c := range e.record.calls {
 		switch {
 		case c.kind == "start" && c.outcome == ok:
 			started[c.instance] = true
@@ -161,16 +161,16 @@ func (w *world) checkInstances(res *residue) {
 		}
 	}
 	for id := range started {
-		if w.history.instances[id] == nil || w.history.instances[id].last.Seq == 0 && !ended[id] {
-			w.record.violate("start-lost", "%s was started and never ran", id)
+		if e.history.instances[id] == nil || e.history.instances[id].last.Seq == 0 && !ended[id] {
+			e.record.violate("start-lost", "%s was started and never ran", id)
 		}
 	}
-	w.checkEnds()
+	e.checkEnds()
 	want := map[string][]string{
 		"sleeper": {"asleep", "awake", "up"}, "parent": {"one", "two"}, "announce": {"announced"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
 	}
-	for _, id := range slices.Sorted(maps.Keys(w.history.instances)) {
-		l := w.history.instances[id]
+	for _, id := range slices.Sorted(maps.Keys(e.history.instances)) {
+		l := e.history.instances[id]
 		lines, exact := want[l.definition]
 		if !l.exists || ended[id] || res.lost[id] || l.definition == "listen" || l.definition == "victim" {
 			continue
@@ -178,64 +178,64 @@ func (w *world) checkInstances(res *residue) {
 		h := &l.last.Header
 		switch {
 		case h.Status != workflow.StatusFinished:
-			w.record.violate("stuck", "%s (%s) is %s at sequence %d; bookmarks %d, lines %v", id, l.definition, h.SubStatus, l.last.Seq, len(h.Bookmarks), l.lines)
+			e.record.violate("stuck", "%s (%s) is %s at sequence %d; bookmarks %d, lines %v", id, l.definition, h.SubStatus, l.last.Seq, len(h.Bookmarks), l.lines)
 		case h.SubStatus != workflow.Finished:
-			w.record.violate("faulted", "%s (%s) is %s: %v", id, l.definition, h.SubStatus, h.Incidents)
+			e.record.violate("faulted", "%s (%s) is %s: %v", id, l.definition, h.SubStatus, h.Incidents)
 		case exact && !slices.Equal(lines, l.lines):
-			w.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
+			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
 		case l.definition == "collect" && len(l.lines) != 6, (l.definition == "triggered" || l.definition == "child") && len(l.lines) != 1:
-			w.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
+			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
 		}
 	}
-	w.checkChildren()
+	e.checkChildren()
 }
 
 // checkChildren: each parent that ended has its two children, each of which ran
 // once.
-func (w *world) checkChildren() {
+func (e *evidence) checkChildren() {
 	ran := map[string]int{}
-	for _, l := range w.history.instances {
+	for _, l := range e.history.instances {
 		if l.definition == "child" {
 			for token, n := range l.tokens {
 				ran[token] += n
 			}
 		}
 	}
-	for id, l := range w.history.instances {
+	for id, l := range e.history.instances {
 		if l.definition != "parent" || l.last.Header.SubStatus != workflow.Finished {
 			continue
 		}
 		if ran[id+".1"] != 1 || ran[id+".2"] != 1 {
-			w.record.violate("children", "of parent %s the first ran %d times, the second %d times", id, ran[id+".1"], ran[id+".2"])
+			e.record.violate("children", "of parent %s the first ran %d times, the second %d times", id, ran[id+".1"], ran[id+".2"])
 		}
 	}
 }
 
 // checkEnds: what was said to be cancelled or deleted is.
-func (w *world) checkEnds() {
-	for _, c := range w.record.calls {
+func (e *evidence) checkEnds() {
+	for _, c := range e.record.calls {
 		if c.outcome != ok {
 			continue
 		}
-		l := w.history.instances[c.instance]
+		l := e.history.instances[c.instance]
 		switch {
 		case c.kind == "cancel" && l != nil && l.exists && l.last.Header.Status != workflow.StatusFinished:
-			w.record.violate("cancel-lost", "%s is %s", c.instance, l.last.Header.SubStatus)
+			e.record.violate("cancel-lost", "%s is %s", c.instance, l.last.Header.SubStatus)
 		case c.kind == "delete" && l != nil && l.exists:
-			w.record.violate("delete-lost", "%s is there: %s", c.instance, l.last.Header.SubStatus)
+			e.record.violate("delete-lost", "%s is there: %s", c.instance, l.last.Header.SubStatus)
 		}
 	}
 }
 
 // checkKeys runs fsck; what may be for a moment may not be at the end.
-func (w *world) checkKeys(ctx context.Context, atEnd bool) error {
-	check, err := w.store.Fsck(ctx)
+func (e *evidence) checkKeys(ctx context.Context, atEnd bool) error {
+	check, err := e.store.Fsck(ctx)
 	if err != nil {
 		return err
 	}
 	for _, f := range check.Findings {
 		if atEnd || !f.Passing {
-			w.record.violate("fsck-"+f.Rule, "%s: %s (revision %d)", f.Key, f.Detail, check.Revision)
+			e.record.violate("fsck-"+f.Rule, "%s: %s (revision %d)", f.Key, f.Detail, check.Revision)
 		}
 	}
 	return nil

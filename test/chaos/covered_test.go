@@ -24,6 +24,7 @@ type coverage struct {
 	killed         atomic.Int64
 	restarted      atomic.Int64
 	cut            atomic.Int64 // nodes cut off from etcd for a time
+	posthumous     atomic.Int64 // calls that arrived after their node had died
 }
 
 // wanted are the counters that must not stay at zero, and why they count.
@@ -44,6 +45,7 @@ func (w *world) counters() map[string]int64 {
 		"locks kept for mail":                      c.keptForMail.Load(),
 		"watches dropped":                          c.watchesDropped.Load(),
 		"leases revoked":                           c.revoked.Load(),
+		"calls applied after their node's death":   c.posthumous.Load(),
 		"nodes killed":                             c.killed.Load(),
 		"nodes restarted":                          c.restarted.Load(),
 		"nodes cut off":                            c.cut.Load(),
@@ -57,17 +59,20 @@ func (w *world) counters() map[string]int64 {
 	}
 	out["answers lost, though applied"] = out["fault: answer lost"] + out["fault: no space, though applied"]
 	out["calls failed before"] = out["fault: failed before"]
-	for key, name := range map[string]string{
-		"weft_commits_total/fenced": "commits fenced", "weft_commits_total/resolved": "commits resolved",
-		"weft_commits_total/kept_lock": "commits that kept the lock", "weft_commits_total/abandoned": "commits abandoned",
-		"weft_commits_total/breach": "commits in breach", "weft_commits_total/committed": "commits",
-		"weft_commits_total/conflict": "commits in conflict", "weft_late_durability_total": "late durability",
-		"weft_takeovers_total": "takeovers", "weft_lock_orphans_removed_total": "orphaned locks removed",
-		"weft_sessions_lost_total": "epochs lost", "weft_dead_letters_total/poison": "poisoned commands",
-	} {
+	for key, name := range measured {
 		out[name] = int64(w.totals[key])
 	}
 	return out
+}
+
+// measured are counters of the nodes that count here: names with label values.
+var measured = map[string]string{
+	"weft_commits_total/fenced": "commits fenced", "weft_commits_total/resolved": "commits resolved",
+	"weft_commits_total/kept_lock": "commits that kept the lock", "weft_commits_total/abandoned": "commits abandoned",
+	"weft_commits_total/breach": "commits in breach", "weft_commits_total/committed": "commits",
+	"weft_commits_total/conflict": "commits in conflict", "weft_late_durability_total": "late durability",
+	"weft_takeovers_total": "takeovers", "weft_lock_orphans_removed_total": "orphaned locks removed",
+	"weft_sessions_lost_total": "epochs lost", "weft_dead_letters_total/poison": "poisoned commands",
 }
 
 // track remembers the faults of all nodes by name.
@@ -98,7 +103,7 @@ func (w *world) collect(r *prometheus.Registry) {
 }
 
 // uncovered names the wanted counters that stayed at zero.
-func uncovered(counters map[string]int64) []string {
+func uncovered(counters map[string]int64, wanted []string) []string {
 	return slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return counters[name] > 0 })
 }
 

@@ -1,5 +1,5 @@
-// Package chaos tries to break Weft's guarantees: several nodes in one process
-// over one etcd, under load, while calls to etcd fail, are applied without an
+// Package chaos tries to break Weft's guarantees: TestChaos runs several nodes in
+// one process over one etcd, under load, while calls to etcd fail, are applied without an
 // answer, late or twice, leases are revoked, watches drop, nodes die and come
 // back. Everything that was asked and answered is recorded, and so is every
 // change of every key; when the faults are over, checkers compare the two. The
@@ -7,6 +7,12 @@
 //
 //	go test ./test/chaos -run TestChaos -v -chaos.seed 7 -chaos.duration 60s
 //	go test ./test/chaos -run TestChaos -v -chaos.rounds 10        (make chaos)
+//	go test ./test/chaos -run TestProcesses -v -chaos.rounds 10    (make chaos-processes)
+//
+// TestProcesses does the same to real processes: nodes over HTTP and three
+// members of etcd, which are this test binary, are killed, stopped and cut off,
+// at random and at chosen points. The load, the history and the checks are the
+// same. It also measures how long each takeover took.
 //
 // Guaranteed: a seed decides what is asked, which node is asked, which nodes
 // die when, and the stream of draws by which calls are spoiled. A run says its

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -30,6 +31,8 @@ type history struct {
 	revision  int64
 	commits   int
 	trail     trail
+
+	seen atomic.Int64 // revision, for those who compact
 
 	mu     sync.Mutex
 	marks  map[string]bool // sentinels seen; guarded by mu
@@ -99,6 +102,7 @@ func (h *history) follow(ctx context.Context, c *clientv3.Client) {
 // step is one transaction.
 func (h *history) step(revision int64, events []*clientv3.Event) {
 	h.revision = revision
+	h.seen.Store(revision)
 	b := &batch{mail: map[string]workflow.Command{}, journal: map[string]bool{}}
 	for _, ev := range events {
 		name := strings.TrimPrefix(string(ev.Kv.Key), h.root)

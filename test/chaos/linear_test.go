@@ -32,13 +32,13 @@ var listModel = porcupine.Model{
 // reads of each instance that agrees with all answers. An event that was applied
 // when it was answered lies between call and answer; any other one at some time
 // after its call, or never: then it is put after everything.
-func (w *world) checkReads() {
+func (e *evidence) checkReads() {
 	reads := map[string][]read{}
-	for _, r := range w.record.reads {
+	for _, r := range e.record.reads {
 		reads[r.instance] = append(reads[r.instance], r)
 	}
 	events := map[string]map[string]porcupine.Operation{}
-	for _, c := range w.record.calls {
+	for _, c := range e.record.calls {
 		if c.kind != "event" || len(reads[c.instance]) == 0 || c.outcome == refused {
 			continue
 		}
@@ -55,11 +55,11 @@ func (w *world) checkReads() {
 		events[c.instance][c.token] = op
 	}
 	for id, rs := range reads {
-		w.checkList(id, rs, events[id])
+		e.checkList(id, rs, events[id])
 	}
 }
 
-func (w *world) checkList(id string, reads []read, events map[string]porcupine.Operation) {
+func (e *evidence) checkList(id string, reads []read, events map[string]porcupine.Operation) {
 	var ops []porcupine.Operation
 	for _, r := range reads {
 		var b strings.Builder
@@ -82,7 +82,7 @@ func (w *world) checkList(id string, reads []read, events map[string]porcupine.O
 		ops = append(ops, op)
 	}
 	if porcupine.CheckOperationsTimeout(listModel, ops, 2*time.Second) == porcupine.Illegal {
-		w.record.violate("not-linearizable", "%s: no order of %d operations fits: %+v", id, len(ops), ops)
+		e.record.violate("not-linearizable", "%s: no order of %d operations fits: %+v", id, len(ops), ops)
 	}
 }
 

@@ -8,18 +8,33 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// target is a node as its callers see it: in this process, or a process of its
+// own behind HTTP.
+type target interface {
+	name() string
+	Send(context.Context, workflow.Stimulus, *runtime.Key) (runtime.SendResult, error)
+	Execute(context.Context, runtime.StartRequest) (runtime.StartResult, error)
+	Dispatch(context.Context, runtime.StartRequest) (id string, err error)
+	Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalItem], error)
+	Cancel(ctx context.Context, id string) (accepted bool, err error)
+	Delete(ctx context.Context, id string) (accepted bool, err error)
+	Publish(ctx context.Context, source string) error
+	Retract(ctx context.Context, definition string) error
+}
+
 // caller is one client of the cluster; a call goes to any node.
 type caller struct {
-	w  *world
-	n  int
-	id int
-	mu sync.Mutex
-	r  *rand.Rand // guarded by mu
+	e         *evidence
+	pick      func(n int) target             // the nth of the live ones, round and round
+	slowInput func(id string) map[string]any // what makes the slow definition slow; nil: nothing has to be said
+	n         int
+	id        int
+	mu        sync.Mutex
+	r         *rand.Rand // guarded by mu
 }
 
 func (c *caller) draw(n int) int {
@@ -28,7 +43,7 @@ func (c *caller) draw(n int) int {
 	return c.r.IntN(n)
 }
 
-func (c *caller) node() *member { return c.w.any(c.draw(members)) }
+func (c *caller) node() target { return c.pick(c.draw(60)) }
 
 // name gives a name that no other call has.
 func (c *caller) name(what string) string {
@@ -66,7 +81,7 @@ const patience = 8 * time.Second // of a caller
 
 func (c *caller) send(ctx context.Context, event, correlation, token, key string) outcome {
 	m := c.node()
-	call := call{token: token, key: key, node: m.id, from: c.w.record.now()}
+	call := call{token: token, key: key, node: m.name(), from: c.e.record.now()}
 	st := workflow.EventStimulus(event, map[string]any{"token": token})
 	st.CorrelationID = correlation
 	if correlation != "" {
@@ -75,7 +90,7 @@ func (c *caller) send(ctx context.Context, event, correlation, token, key string
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	res, err := m.Send(ctx, st, keyOf(key))
-	c.w.record.sent(call, res, err)
+	c.e.record.sent(call, res, err)
 	return outcomeOf(err)
 }
 
@@ -88,13 +103,17 @@ func keyOf(key string) *runtime.Key {
 
 // start starts an instance, dispatching it at times.
 func (c *caller) start(ctx context.Context, def, id, correlation, token, key string, input map[string]any) outcome {
+	return c.startAs(ctx, c.draw(4) == 0, def, id, correlation, token, key, input)
+}
+
+func (c *caller) startAs(ctx context.Context, dispatch bool, def, id, correlation, token, key string, input map[string]any) outcome {
 	m := c.node()
-	call := call{kind: "start", token: token, key: key, instance: id, node: m.id, from: c.w.record.now()}
+	call := call{kind: "start", token: token, key: key, instance: id, node: m.name(), from: c.e.record.now()}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req := runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: correlation, Input: input, Key: keyOf(key)}
 	var err error
-	if c.draw(4) == 0 {
+	if dispatch {
 		call.accepted = true
 		_, err = m.Dispatch(ctx, req)
 	} else {
@@ -102,7 +121,7 @@ func (c *caller) start(ctx context.Context, def, id, correlation, token, key str
 		res, err = m.Execute(ctx, req)
 		call.accepted = res.Accepted
 		if err == nil && res.Instance.ID != id {
-			c.w.record.violate("start-answer", "asked for instance %s, got %q", id, res.Instance.ID)
+			c.e.record.violate("start-answer", "asked for instance %s, got %q", id, res.Instance.ID)
 		}
 	}
 	call.outcome, call.err = outcomeOf(err), errText(err)
@@ -111,7 +130,7 @@ func (c *caller) start(ctx context.Context, def, id, correlation, token, key str
 		// taken, by whom the caller cannot know.
 		call.outcome = unknown
 	}
-	c.w.record.add(call)
+	c.e.record.add(call)
 	return call.outcome
 }
 
@@ -145,7 +164,7 @@ func (c *caller) newborn(ctx context.Context) {
 
 // read looks what an instance has written.
 func (c *caller) read(ctx context.Context, id string) {
-	rd := read{instance: id, from: c.w.record.now()}
+	rd := read{instance: id, from: c.e.record.now()}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	page, err := c.node().Journal(ctx, id, "", 500)
@@ -157,7 +176,7 @@ func (c *caller) read(ctx context.Context, id string) {
 			rd.lines = append(rd.lines, it.Text)
 		}
 	}
-	c.w.record.addRead(rd)
+	c.e.record.addRead(rd)
 }
 
 // all sends an event for several instances.
@@ -213,7 +232,13 @@ func (c *caller) single(ctx context.Context) {
 }
 
 // slow starts what takes long.
-func (c *caller) slow(ctx context.Context) { c.start(ctx, "slow", c.name("slow"), "", "", "", nil) }
+func (c *caller) slow(ctx context.Context) {
+	id, input := c.name("slow"), map[string]any(nil)
+	if c.slowInput != nil {
+		input = c.slowInput(id)
+	}
+	c.start(ctx, "slow", id, "", "", "", input)
+}
 
 // trigger sends an event that starts an instance.
 func (c *caller) trigger(ctx context.Context) {
@@ -260,7 +285,7 @@ func (c *caller) victim(ctx context.Context) {
 
 func (c *caller) end(ctx context.Context, kind, id string) {
 	m := c.node()
-	call := call{kind: kind, instance: id, node: m.id, from: c.w.record.now()}
+	call := call{kind: kind, instance: id, node: m.name(), from: c.e.record.now()}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var err error
@@ -270,12 +295,12 @@ func (c *caller) end(ctx context.Context, kind, id string) {
 		call.accepted, err = m.Delete(ctx, id)
 	}
 	call.outcome, call.err = outcomeOf(err), errText(err)
-	c.w.record.add(call)
+	c.e.record.add(call)
 }
 
 // republish publishes another version of what an event starts.
 func (c *caller) republish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, _ = c.node().catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(triggered(c.draw(600))), Publish: true})
+	_ = c.node().Publish(ctx, triggered(c.draw(600)))
 }

@@ -22,6 +22,8 @@ var options struct {
 	report   string
 	workers  int
 	only     bool
+
+	groupCommit string
 }
 
 func TestMain(m *testing.M) {
@@ -31,6 +33,11 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
 	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")
 	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
+	flag.StringVar(&options.groupCommit, "chaos.group-commit", "mixed", "of the processes: on, off, or mixed: drawn for each")
+	if config := os.Getenv(memberEnv); config != "" {
+		fmt.Fprintln(os.Stderr, beMember(config))
+		os.Exit(1)
+	}
 	flag.Parse()
 	if options.seed == 0 {
 		fromEnv, err := strconv.ParseUint(cmp.Or(os.Getenv("WEFT_CHAOS_SEED"), "1"), 10, 64)
@@ -42,7 +49,9 @@ func TestMain(m *testing.M) {
 	}
 	code := clustertest.Run(m)
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		// A link of toxiproxy whose far side broke in the middle of a chunk waits
+		// for a reader for ever, and nothing of the library's ends it.
+		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run")); err != nil {
 			fmt.Fprintln(os.Stderr, "goroutines left:", err)
 			code = 1
 		}

@@ -66,7 +66,7 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 	if err != nil {
 		return nil, err
 	}
-	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: ttl, Logger: log, Metrics: collectors})
+	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: w.ttl, Logger: log, Metrics: collectors})
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +78,7 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 	case <-m.catalog.Loaded():
 	case <-ctx.Done():
 		m.kill()
+		m.close()
 		return nil, ctx.Err()
 	}
 	w.spoil(m.faults)
@@ -97,7 +98,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	}
 	work := runtime.NewWork()
 	head := m.catalog.HeadIn(context.Background())
-	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Log: log, Metrics: collectors, LateAfter: lateAfter,
+	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Log: log, Metrics: collectors, LateAfter: w.late,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err
@@ -134,6 +135,17 @@ func (m *member) run() {
 	}
 }
 
+func (m *member) name() string { return m.id }
+
+// Publish publishes a definition.
+func (m *member) Publish(ctx context.Context, source string) error {
+	_, err := m.catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(source), Publish: true})
+	return err
+}
+
+// Retract takes a definition back.
+func (m *member) Retract(ctx context.Context, id string) error { return m.catalog.Retract(ctx, id) }
+
 // kill ends the node as a dying process does: from now on nothing of it reaches
 // etcd, its lease is left to expire.
 func (m *member) kill() {
@@ -146,6 +158,7 @@ func (m *member) leave(ctx context.Context) {
 	m.Drain()
 	_ = m.bursts.Stop(ctx)
 	m.end()
+	m.close()
 }
 
 func (m *member) end() {
@@ -160,6 +173,10 @@ func (m *member) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	_ = m.session.Close(ctx) // a dead one cannot revoke its lease
+}
+
+// close ends the connections: nothing of the node arrives any more.
+func (m *member) close() {
 	for _, c := range m.clients {
 		_ = c.Close()
 	}

@@ -31,22 +31,23 @@ type result struct {
 	Healing    time.Duration    `json:"healing"`
 	Pause      time.Duration    `json:"longestPause"`
 	Invalid    string           `json:"invalid,omitempty"`
+	Takeovers  []takeover       `json:"takeovers,omitempty"` // of processes
 }
 
 // starvation is a pause of the whole process after which time limits mean
 // nothing.
 const starvation = 2 * time.Second
 
-func (w *world) result(res *residue, took, healing, pause time.Duration) *result {
-	r := &result{Seed: w.seed, Calls: map[string]int{}, Commits: w.history.commits, Instances: len(w.history.instances), Dead: res.dead,
-		Counters: w.counters(), Violations: w.record.violations, Took: took, Healing: healing, Pause: pause}
-	for _, c := range w.record.calls {
+func (e *evidence) result(seed uint64, res *residue, took, healing, pause time.Duration, counters map[string]int64) *result {
+	r := &result{Seed: seed, Calls: map[string]int{}, Commits: e.history.commits, Instances: len(e.history.instances), Dead: res.dead,
+		Counters: counters, Violations: e.record.violations, Took: took, Healing: healing, Pause: pause}
+	for _, c := range e.record.calls {
 		r.Calls[c.kind+" "+string(c.outcome)]++
 		if c.kind == "event" {
 			r.Events++
 		}
 	}
-	for rule, n := range w.record.kinds {
+	for rule, n := range e.record.kinds {
 		if n > 5 {
 			r.Violations = append(r.Violations, fmt.Sprintf("%s: %d in all", rule, n))
 		}
@@ -58,8 +59,8 @@ func (w *world) result(res *residue, took, healing, pause time.Duration) *result
 }
 
 func (r *result) String() string {
-	return fmt.Sprintf("seed %d: %d events, %d commits, %d instances; calls %v; dead letters %v; took %v, of it healing %v; longest pause %v; %d violations\n%s",
-		r.Seed, r.Events, r.Commits, r.Instances, r.Calls, r.Dead, r.Took.Round(time.Millisecond), r.Healing.Round(time.Millisecond), r.Pause.Round(time.Millisecond), len(r.Violations), describe(r.Counters))
+	return fmt.Sprintf("seed %d: %d events, %d commits, %d instances; calls %v; dead letters %v; took %v, of it healing %v; longest pause %v; %d violations\n%s%s",
+		r.Seed, r.Events, r.Commits, r.Instances, r.Calls, r.Dead, r.Took.Round(time.Millisecond), r.Healing.Round(time.Millisecond), r.Pause.Round(time.Millisecond), len(r.Violations), describe(r.Counters), spread(r.Takeovers))
 }
 
 // report is what all rounds found.
@@ -72,6 +73,7 @@ type report struct {
 	Counters  map[string]int64 `json:"counters"`
 	Uncovered []string         `json:"uncovered"`
 	Rounds    []*result        `json:"rounds"`
+	wanted    []string
 }
 
 func (s *report) add(r *result) {
@@ -88,7 +90,7 @@ func (s *report) finish(t *testing.T) {
 	t.Helper()
 	s.Machine = fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	s.Command = strings.Join(os.Args[1:], " ")
-	s.Uncovered = uncovered(s.Counters)
+	s.Uncovered = uncovered(s.Counters, s.wanted)
 	if options.report != "" {
 		s.write(t)
 	}
@@ -120,6 +122,13 @@ func (s *report) write(t *testing.T) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Chaos from seed %d\n\n%s; %s.\n\n%d rounds, %d events, %d commits. Not covered: %v.\n\n```\n%s```\n\n", s.Seed, s.Machine, s.Command, len(s.Rounds), s.Events, s.Commits, s.Uncovered, describe(s.Counters))
+	var all []takeover
+	for _, r := range s.Rounds {
+		all = append(all, r.Takeovers...)
+	}
+	if len(all) > 0 {
+		fmt.Fprintf(&b, "```\n%s```\n\n", spread(all))
+	}
 	fmt.Fprintf(&b, "| seed | events | commits | healing | longest pause | violations |\n|---|---|---|---|---|---|\n")
 	for _, r := range s.Rounds {
 		fmt.Fprintf(&b, "| %d | %d | %d | %v | %v | %d %s |\n", r.Seed, r.Events, r.Commits, r.Healing.Round(time.Millisecond), r.Pause.Round(time.Millisecond), len(r.Violations), r.Invalid)

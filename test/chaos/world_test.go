@@ -2,10 +2,7 @@ package chaos
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,26 +10,21 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/pkg/catalog"
-	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // world is one round: an etcd, its nodes, what was asked of them and what
 // happened.
 type world struct {
+	evidence
 	tb     testing.TB
 	seed   uint64
 	name   string // of the cluster
 	etcd   *clustertest.Etcd
-	direct *clientv3.Client // without faults
-	store  *etcdstore.Store // without faults
-	log    *slog.Logger
+	ttl    time.Duration          // of the nodes' sessions
+	late   time.Duration          // after which a burst makes its cause durable
 	weaken func(*clientv3.Client) // makes the store worse, to show that the checks see it
 
-	history  *history
-	record   recorder
 	coverage coverage
 	calm     atomic.Bool // no more faults
 
@@ -48,24 +40,9 @@ const members = 3
 
 func newWorld(tb testing.TB, seed uint64, weaken func(*clientv3.Client)) *world {
 	tb.Helper()
-	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken,
+	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken, ttl: ttl, late: lateAfter,
 		totals: map[string]float64{}, tracked: map[string][]*clustertest.Armed{}}
-	out := io.Discard
-	if name := os.Getenv("WEFT_CHAOS_LOG"); name != "" {
-		f, err := os.Create(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		tb.Cleanup(func() { _ = f.Close() })
-		out = f
-	}
-	w.log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w.direct = w.etcd.Client(tb)
-	var err error
-	if w.store, err = etcdstore.New(etcdstore.Config{Client: w.direct, Root: cluster.Root(w.name)}); err != nil {
-		tb.Fatal(err)
-	}
-	w.history = newHistory(cluster.Root(w.name))
+	w.gather(tb, w.etcd.Client(tb), w.name)
 	return w
 }
 
@@ -79,7 +56,7 @@ func (w *world) start(ctx context.Context) {
 		}
 	}
 	for _, source := range definitions {
-		if _, err := w.any(0).catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(source), Publish: true}); err != nil {
+		if err := w.any(0).Publish(ctx, source); err != nil {
 			w.tb.Fatalf("%v\n%s", err, source)
 		}
 	}
@@ -109,6 +86,11 @@ func (w *world) add(ctx context.Context, id string) error {
 	defer w.mu.Unlock()
 	w.members = append(w.members, m)
 	return nil
+}
+
+// caller makes one client of the nodes.
+func (w *world) caller(id int) *caller {
+	return &caller{e: &w.evidence, pick: func(n int) target { return w.any(n) }, id: id, r: rand.New(rand.NewPCG(w.seed, uint64(id)))}
 }
 
 // any is one of the live nodes.
@@ -233,7 +215,8 @@ func (w *world) replaceOne(ctx context.Context, r *rand.Rand) {
 	w.coverage.killed.Add(1)
 	w.collect(m.registry)
 	late := context.WithoutCancel(ctx)
-	m.faults.Deliver() // what it had sent arrives after its death
+	w.coverage.posthumous.Add(int64(m.faults.Deliver())) // what it had sent arrives after its death
+	m.close()
 	bound, cancel := context.WithTimeout(late, 20*time.Second)
 	defer cancel()
 	if err := w.add(bound, id); err != nil {

@@ -1,15 +1,20 @@
-// Command mutants proves that the compares of the store's transactions are
-// needed, and tested: it makes each of them, one at a time, hold always, and runs
-// the suites until one fails. The product has no switch for it: a mutant is a
-// file that takes the place of another in the build (go test -overlay).
+// Command mutants proves that the guards of the product are needed, and tested:
+// it takes each of them away, one at a time, and runs the tests until one fails.
+// The product has no switch for it: a mutant is a file that takes the place of
+// another in the build (go test -overlay).
 //
 //	go run ./test/mutants                       (make mutants)
-//	go run ./test/mutants -match PutMail -v
+//	go run ./test/mutants -match PutMail
+//	go run ./test/mutants -new -table docs/verification.md
 //
-// Guaranteed: every call of a compare's constructor (see compares.go of
-// pkg/store/etcdstore) in the store's code is one mutant, found by parsing, so
-// that a new compare is a new mutant. Not guaranteed: that a mutant that no suite
-// sees is a compare without need; the table says which there are.
+// Two kinds: every compare of the store's transactions is made to hold always,
+// found by parsing, so that a new compare is a new mutant; and the patches of
+// guards.go, which take away what has no such form.
+//
+// The table remembers which test noticed: it is tried first the next time. The
+// table is written after each mutant, so a run that was stopped goes on with
+// -new. Not guaranteed: that a mutant that no test sees is a guard without need;
+// the table says which there are.
 package main
 
 import (
@@ -19,68 +24,125 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
 func main() {
-	match := flag.String("match", "", "only mutants whose name matches this expression")
-	list := flag.Bool("list", false, "only list them")
-	table := flag.String("table", "", "write the table into this file, between its marks")
-	limit := flag.Duration("limit", 3*time.Minute, "time of one suite on one mutant, after which the mutant is undecided")
+	o := options{}
+	flag.StringVar(&o.match, "match", "", "only mutants whose name matches this expression")
+	flag.BoolVar(&o.fresh, "new", false, "only mutants that the table has no result of")
+	flag.BoolVar(&o.list, "list", false, "only list them")
+	flag.StringVar(&o.table, "table", "", "write the table into this file, between its marks")
+	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "time of one suite on one mutant, after which the mutant is undecided")
 	flag.Parse()
-	if err := run(*match, *table, *list, *limit); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-const target = "pkg/store/etcdstore"
+type options struct {
+	match, table string
+	fresh, list  bool
+	limit        time.Duration
+}
 
-// suites are tried in this order: the quickest to notice first.
-var suites = [][]string{
+const (
+	target = "pkg/store/etcdstore"
+	page   = "docs/verification.md" // where the results of the last run are
+)
+
+// storeSuites are tried in this order: the quickest to notice first.
+var storeSuites = [][]string{
 	{"./pkg/store/etcdstore", "-skip", "TestNoStimulusIsLostOrDoubled"},
 	{"./pkg/store/etcdstore", "-run", "TestNoStimulusIsLostOrDoubled", "-args", "-rapid.shrinktime=1s", "-rapid.nofailfile"},
 	{"./pkg/client", "./pkg/runtime", "./pkg/catalog"},
 	{"./test/chaos", "-run", "TestChaos", "-args", "-chaos.lenient", "-chaos.duration=10s"},
 }
 
-func run(match, table string, list bool, limit time.Duration) error {
-	wanted, err := regexp.Compile(match)
+func run(o options) error {
+	wanted, err := regexp.Compile(o.match)
 	if err != nil {
 		return err
 	}
-	mutants, err := find(target)
+	compares, err := find(target)
 	if err != nil {
 		return err
 	}
-	var rows []row
-	for _, m := range mutants {
-		if !wanted.MatchString(m.name()) {
+	guards := patched()
+	known, err := readResults(page)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Concat(compares, guards) {
+		last, ran := known[m.name()]
+		if !wanted.MatchString(m.name()) || o.fresh && ran {
 			continue
 		}
-		if list {
+		if o.list {
 			fmt.Println(m.name())
 			continue
 		}
 		began := time.Now()
-		check, err := m.killedBy(limit)
+		check, err := m.killedBy(last, o.limit)
 		if err != nil {
 			check = "undecided"
 			fmt.Fprintln(os.Stderr, "mutants:", m.name(), err)
 		}
 		fmt.Printf("%-70s %-60s %v\n", m.name(), check, time.Since(began).Round(time.Second))
-		rows = append(rows, row{m, check})
+		known[m.name()] = check
+		if err := o.write(compares, guards, known); err != nil {
+			return err
+		}
 	}
-	if table == "" || list {
+	return o.write(compares, guards, known)
+}
+
+func (o *options) write(compares, guards []*mutant, r results) error {
+	if o.table == "" || o.list {
 		return nil
 	}
-	return write(table, rows)
+	return write(o.table, compares, guards, r)
+}
+
+// packages of the tests in the table.
+var packages = map[string]string{"etcdstore": "./pkg/store/etcdstore", "client": "./pkg/client", "runtime": "./pkg/runtime", "catalog": "./pkg/catalog",
+	"cluster": "./pkg/cluster", "groupcommit": "./pkg/cluster/groupcommit"}
+
+// noticedAgain runs the one test that noticed the mutant the last time.
+func (m *mutant) noticedAgain(overlay, last string, limit time.Duration) bool {
+	in, test, ok := strings.Cut(last, ": ")
+	pkg := packages[in]
+	if !ok || pkg == "" || !strings.HasPrefix(test, "Test") {
+		return false
+	}
+	top, _, _ := strings.Cut(test, "/")
+	args := []string{pkg, "-run", "^" + top + "$"}
+	if top == "TestNoStimulusIsLostOrDoubled" {
+		args = storeSuites[1]
+	}
+	out, err, over := m.test(overlay, args, limit)
+	return err != nil && !over && builds(out) && strings.Contains(out, "--- FAIL: "+top)
+}
+
+// test runs tests on a mutant; over means that the time was over first.
+func (m *mutant) test(overlay string, args []string, limit time.Duration) (out string, err error, over bool) { //nolint:revive // the error is the tests' verdict
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	args = append([]string{"test", "-overlay", overlay, "-failfast", "-count=1", "-timeout", (2 * limit).String()}, args...)
+	raw, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+	return string(raw), err, ctx.Err() != nil
+}
+
+func builds(out string) bool {
+	return !strings.Contains(out, "[build failed]") && !strings.Contains(out, "[setup failed]")
 }
 
 // killedBy runs the suites on a mutant and names the first test that fails; ""
 // if none does.
-func (m *mutant) killedBy(limit time.Duration) (string, error) {
+func (m *mutant) killedBy(last string, limit time.Duration) (string, error) {
 	dir, err := os.MkdirTemp("", "weft-mutant-")
 	if err != nil {
 		return "", err
@@ -90,29 +152,25 @@ func (m *mutant) killedBy(limit time.Duration) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, suite := range suites {
-		if _, err := os.Stat(suite[0]); err != nil {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		args := append([]string{"test", "-overlay", overlay, "-failfast", "-count=1", "-timeout", (2 * limit).String()}, suite...)
-		out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
-		over := ctx.Err() != nil
-		cancel()
+	if m.noticedAgain(overlay, last, limit) {
+		return last, nil
+	}
+	for _, suite := range m.suites {
+		out, err, over := m.test(overlay, suite, limit)
 		if err == nil {
 			continue
 		}
 		if over {
 			return "", fmt.Errorf("a suite took longer than %v", limit)
 		}
-		if strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]") {
+		if !builds(out) {
 			return "", fmt.Errorf("it does not build:\n%s", out)
 		}
-		name := failure(string(out))
+		name := failure(out)
 		if !m.again(overlay, suite[0], name, limit) {
-			continue // another test than the compare's failed, for its own reasons
+			continue // another test than the guard's failed, for its own reasons
 		}
-		return where(string(out)) + name, nil
+		return where(out) + name, nil
 	}
 	return "", nil
 }
@@ -124,15 +182,15 @@ func (m *mutant) again(overlay, pkg, name string, limit time.Duration) bool {
 	if !strings.HasPrefix(top, "Test") || pkg == "./test/chaos" {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	args := []string{"test", "-overlay", overlay, "-count=1", "-run", "^" + top + "$"}
-	if pkg == "./pkg/store/etcdstore" {
-		args = append(args, pkg, "-args", "-rapid.nofailfile", "-rapid.shrinktime=1s")
-	} else {
-		args = append(args, "./pkg/client", "./pkg/runtime", "./pkg/catalog")
+	args := []string{pkg, "-run", "^" + top + "$"}
+	switch {
+	case top == "TestNoStimulusIsLostOrDoubled":
+		args = storeSuites[1]
+	case pkg == storeSuites[2][0]:
+		args = append(slices.Clone(storeSuites[2]), "-run", "^"+top+"$")
 	}
-	return exec.CommandContext(ctx, "go", args...).Run() != nil
+	_, err, _ := m.test(overlay, args, limit)
+	return err != nil
 }
 
 // where is the package that failed.

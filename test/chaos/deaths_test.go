@@ -1,0 +1,155 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// takeoverBound is what is promised, without changes of leader.
+const takeoverBound = ttl + 2*time.Second
+
+// takeover is how long an instance's acknowledged work stood still after its
+// node was lost: until the first write for it under another fence (a takeover is
+// counted before it works) or until it was found to be done.
+type takeover struct {
+	Death    string        `json:"death"` // kind and node
+	Instance string        `json:"instance"`
+	Took     time.Duration `json:"took"`
+	Allowed  time.Duration `json:"allowed"`
+	Changes  int           `json:"leaderChanges,omitempty"`
+	Outage   time.Duration `json:"etcdOutage,omitempty"`
+	Stall    time.Duration `json:"stall,omitempty"`
+	Held     bool          `json:"held"` // by the lost node; otherwise nobody held it
+	Late     bool          `json:"late,omitempty"`
+	Invalid  string        `json:"invalid,omitempty"` // why it proves nothing
+}
+
+// deaths are all that was measured.
+type deaths struct {
+	mu    sync.Mutex
+	all   []takeover // guarded by mu
+	empty int        // deaths of nodes that held nothing; guarded by mu
+	blind int        // deaths that etcd was not there to tell about; guarded by mu
+}
+
+// lost waits until everything that a node held when it was lost is on its way
+// again. since is when it was lost; extra is what this kind of loss may take in
+// addition.
+func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, extra time.Duration) {
+	before, err := w.witness.look(ctx)
+	if err != nil {
+		w.deaths.mu.Lock()
+		w.deaths.blind++
+		w.deaths.mu.Unlock()
+		return
+	}
+	pending := before.holds(before.lease(s.nodeID()))
+	if len(pending) == 0 {
+		w.deaths.mu.Lock()
+		w.deaths.empty++
+		w.deaths.mu.Unlock()
+	}
+	death := kind + " of " + s.nodeID()
+	tick := time.NewTicker(40 * time.Millisecond)
+	defer tick.Stop()
+	for len(pending) > 0 && time.Since(since) < 8*takeoverBound {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return // the end of the run asks that everything ends
+		}
+		now, err := w.witness.look(ctx)
+		if err != nil {
+			continue
+		}
+		pending = slices.DeleteFunc(pending, func(id string) bool {
+			if now.moved(id, before) {
+				w.took(takeover{Death: death, Instance: id, Held: before.holders[id] != 0, Allowed: takeoverBound + extra}, since)
+				return true
+			}
+			return false
+		})
+	}
+	for _, id := range pending {
+		w.took(takeover{Death: death, Instance: id, Held: before.holders[id] != 0, Allowed: takeoverBound + extra}, since)
+	}
+}
+
+// took judges one takeover.
+func (w *town) took(t takeover, since time.Time) {
+	now := time.Now()
+	t.Took = now.Sub(since)
+	t.Changes, t.Outage, t.Stall = w.witness.between(since, now)
+	t.Allowed += time.Duration(t.Changes) * ttl
+	switch {
+	case t.Stall > 0:
+		t.Invalid = "the test stood still"
+	case t.Outage > 0:
+		// It proves nothing about the bound, but it does not excuse everything: a
+		// lease and a bound after the end of the outage.
+		t.Invalid = "etcd was away"
+		t.Allowed += t.Outage + ttl
+	}
+	bound := t.Allowed
+	if options.rounds == 1 {
+		bound += t.Allowed // among the ordinary tests, which fight for the machine
+	}
+	if t.Late = t.Took > t.Allowed; t.Took > bound && t.Stall == 0 {
+		w.record.violate("takeover-late", "%s after the %s: %v, promised are %v (%d changes of leader)", t.Instance, t.Death, t.Took.Round(time.Millisecond), t.Allowed, t.Changes)
+	}
+	w.deaths.mu.Lock()
+	defer w.deaths.mu.Unlock()
+	w.deaths.all = append(w.deaths.all, t)
+}
+
+// spread tells how takeovers are distributed, those that count first.
+func spread(all []takeover) string {
+	limits := []time.Duration{time.Second, 2 * time.Second, 2500 * time.Millisecond, 3 * time.Second, 3500 * time.Millisecond, takeoverBound, 3 * takeoverBound / 2, time.Hour}
+	var b strings.Builder
+	for _, class := range []struct {
+		name string
+		is   func(takeover) bool
+	}{
+		{"held by the lost node", func(t takeover) bool { return t.Invalid == "" && t.Changes == 0 && t.Held }},
+		{"held by nobody", func(t takeover) bool { return t.Invalid == "" && t.Changes == 0 && !t.Held }},
+		{"with a change of leader", func(t takeover) bool { return t.Invalid == "" && t.Changes > 0 }},
+		{"invalid since etcd was away or the test stood still", func(t takeover) bool { return t.Invalid != "" }},
+	} {
+		counts, longest, n, late := make([]int, len(limits)), time.Duration(0), 0, 0
+		for _, t := range all {
+			if !class.is(t) {
+				continue
+			}
+			n++
+			longest = max(longest, t.Took)
+			if t.Late {
+				late++
+			}
+			for i, limit := range limits {
+				if t.Took <= limit {
+					counts[i]++
+					break
+				}
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  takeovers, %s: %d, longest %v, beyond the bound %d;", class.name, n, longest.Round(time.Millisecond), late)
+		for i, c := range counts {
+			switch {
+			case c == 0:
+			case i == len(limits)-1:
+				fmt.Fprintf(&b, " more: %d", c)
+			default:
+				fmt.Fprintf(&b, " ≤%v: %d", limits[i], c)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,171 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// evidence is what the checkers compare: what callers were told, and what
+// happened to the keys. It is the same for nodes in this process and for
+// processes.
+type evidence struct {
+	direct  *clientv3.Client // without faults
+	store   *etcdstore.Store // without faults
+	history *history
+	record  recorder
+	log     *slog.Logger
+}
+
+// gather makes the evidence of one cluster; history has to be followed.
+func (e *evidence) gather(tb testing.TB, direct *clientv3.Client, name string) {
+	tb.Helper()
+	out := io.Discard
+	if name := os.Getenv("WEFT_CHAOS_LOG"); name != "" {
+		f, err := os.Create(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() { _ = f.Close() })
+		out = f
+	}
+	e.log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	e.direct = direct
+	var err error
+	if e.store, err = etcdstore.New(etcdstore.Config{Client: direct, Root: cluster.Root(name)}); err != nil {
+		tb.Fatal(err)
+	}
+	e.history = newHistory(cluster.Root(name))
+}
+
+// check looks at everything, after the end.
+func (e *evidence) check(res *residue) {
+	for _, p := range e.history.problems {
+		rule, detail, _ := strings.Cut(p, " at ")
+		e.record.violate(rule, "at %s", detail)
+	}
+	e.checkEvents(res)
+	e.checkInstances(res)
+	e.checkReads()
+}
+
+// listeners start what takes the events for several.
+func (e *evidence) listeners(ctx context.Context, c *caller) {
+	for i := range 8 + 34 {
+		event := "all"
+		if i >= 8 {
+			event = "crowd"
+		}
+		for c.start(ctx, "listen", fmt.Sprintf("listen-%d", i), "", "", fmt.Sprintf("start-listen-%d", i), map[string]any{"event": event}) != ok {
+		}
+	}
+}
+
+// fsckNow checks the keys again and again while everything goes wrong.
+func (e *evidence) fsckNow(ctx context.Context) {
+	tick := time.NewTicker(3 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := e.checkKeys(ctx, false); err != nil {
+				e.log.WarnContext(ctx, "keys not checked this time", "error", err)
+			}
+		}
+	}
+}
+
+// settleLimit is how long acknowledged work may take after the faults ended:
+// takeovers one after the other, on a slow machine.
+const settleLimit = 60 * time.Second
+
+// settle waits until nothing is left to do, gives the collectors that lost an
+// event another, and then lets the last late copies arrive.
+func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, deliver func() int) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*limit)
+	defer cancel()
+	if err := c.node().Retract(ctx, "beat"); err != nil {
+		e.record.violate("harness", "%v", err)
+	}
+	if !e.idle(ctx, limit) {
+		return false
+	}
+	for cursor := ""; ; {
+		running, next, err := e.store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: "collect"}, cursor, 200)
+		if err != nil {
+			e.record.violate("harness", "%v", err)
+			return false
+		}
+		for _, in := range running {
+			for i := range 5 {
+				c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
+				if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished {
+					break
+				}
+			}
+		}
+		if cursor = next; next == "" {
+			break
+		}
+	}
+	if !e.idle(ctx, limit) {
+		return false
+	}
+	deliver()
+	return e.idle(ctx, limit)
+}
+
+// idle waits until mailboxes, send records and locks are gone and nothing that
+// ends by itself runs.
+func (e *evidence) idle(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for calm := 0; calm < 3; {
+		busy, err := e.busy(ctx)
+		switch {
+		case err == nil && busy == "":
+			calm++
+		default:
+			calm = 0
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			e.record.violate("never-idle", "%s: %v", busy, err)
+			return false
+		}
+	}
+	return true
+}
+
+// busy tells what there is still to do.
+func (e *evidence) busy(ctx context.Context) (string, error) {
+	for _, prefix := range []string{"mailbox/", "send/", "lock/instance/", "cancel/", "timer/"} {
+		opts := prefixOnly
+		resp, err := e.direct.Get(ctx, e.history.root+prefix, opts...)
+		if err != nil {
+			return "", err
+		}
+		for _, kv := range resp.Kvs {
+			if prefix != "timer/" || strings.Contains(string(kv.Key), "/b/") {
+				return string(kv.Key), nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// patch takes away one guard that is no compare of the store. What it replaces
+// stands exactly once in its file; a test of this package says if it does not any
+// more.
+type patch struct {
+	guard    string // what is taken away, in words, for the table
+	file     string
+	old, now string
+	pkg      string // of the tests that must fail
+	run      string // which of them; "" is all
+}
+
+const (
+	inCluster = "./pkg/cluster"
+	inGroup   = "./pkg/cluster/groupcommit"
+	inStore   = "./pkg/store/etcdstore"
+	inClient  = "./pkg/client"
+	inRuntime = "./pkg/runtime"
+)
+
+// patches; note n is that of the etcd notes (pkg/cluster/doc.go).
+var patches = []patch{
+	{"note 1: a process-local lock in front of the mutex, which is re-entrant per session", "pkg/cluster/locks.go",
+		"if !e.local.TryLock(r.key) {\n\t\t\treturn nil, l.heldHere", "if !e.local.TryLock(r.key) && false {\n\t\t\treturn nil, l.heldHere", inCluster, "TestNote01"},
+	{"note 2: an acquisition without an answer keeps the name closed until its key is gone", "pkg/cluster/cleanup.go",
+		"\ts.cleanUp(e, r.key, r.rev)\n}", "\te.local.Unlock(r.key)\n}", inCluster, "TestNote02|TestNote03"},
+	{"note 2: a clean-up goes on until etcd has said that the key is gone", "pkg/cluster/cleanup.go",
+		"\t\tif gone {\n", "\t\tif gone || err != nil {\n", inCluster, "TestAnUnknownRelease|TestNote02"},
+	{"notes 2, 4: the janitor", "pkg/cluster/run.go",
+		"\tloops.Go(func() { s.janitor(ctx, e) })\n", "", inCluster, "TestNote02|TestNote04"},
+	{"note 2: the janitor leaves alone what somebody here holds", "pkg/cluster/janitor.go",
+		"if !e.local.TryLock(key) {", "if !e.local.TryLock(key) && false {", inCluster, "TestNote02"},
+	{"note 3: who waits for a lock leaves with its context", "pkg/cluster/locks.go",
+		"\t\tif claimed.CompareAndSwap(false, true) {\n\t\t\treturn context.Cause(ctx)\n\t\t}\n\t\treturn <-result\n", "\t\treturn <-result\n", inCluster, "TestNote03"},
+	{"note 3: the mutex's own clean-up ends with the context of the acquisition", "pkg/cluster/ride.go",
+		"client := clientv3.NewCtxClient(ctx,", "client := clientv3.NewCtxClient(context.WithoutCancel(ctx),", inCluster, "TestNote03|TestNote04"},
+	{"notes 3, 25: every call has a deadline", "pkg/cluster/errors.go",
+		"\treturn context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)\n", "\treturn context.WithCancel(ctx)\n", inCluster, "TestNote0[23]|TestNote12|TestCloseDoesNot|TestAnUnknownRelease"},
+	{"note 5: a try puts no key where somebody has one", "pkg/cluster/ride.go",
+		"\tif r.try {\n", "\tif r.try && false {\n", inCluster, "TestNote05"},
+	{"note 5: a refusal is confirmed by reading the holder", "pkg/cluster/locks.go",
+		"if held.Confirmed || i == tries ||", "if true || i == tries ||", inCluster, "TestNote05"},
+	{"notes 4, 6: after a wait the owner is the oldest", "pkg/cluster/ride.go",
+		",\n\t\t\tclientv3.Compare(clientv3.CreateRevision(r.prefix), \">\", r.rev-1).WithPrefix()).", ").", inCluster, "TestNote04|TestNote06|TestNote10|TestReads"},
+	{"note 7: a release deletes the key of its own acquisition only", "pkg/cluster/ride.go",
+		"\t\tIf(clientv3.Compare(clientv3.CreateRevision(key), \"=\", rev)).\n\t\tThen(clientv3.OpDelete(key)).", "\t\tThen(clientv3.OpDelete(key)).", inCluster, "TestNote07"},
+	{"note 8: the fence is the create revision of the key", "pkg/cluster/ride.go",
+		"r.rev = mine.CreateRevision", "r.rev = resp.Header.Revision", inCluster, "TestALeftover|TestNote08"},
+	{"note 9: names hold no slash", "pkg/cluster/names.go",
+		"fmt.Fprintf(&b, \"%%%02X\", c)", "fmt.Fprintf(&b, \"%c\", c)", inCluster, "TestN"},
+	{"note 10: watches end when their member loses its leader", "pkg/cluster/errors.go",
+		"{ return clientv3.WithRequireLeader(ctx) }", "{ _ = clientv3.WithRequireLeader; return ctx }", inCluster, "TestNote10"},
+	{"note 12: after a pause the epoch is not believed in", "pkg/cluster/epoch.go",
+		"return e.ctx.Err() == nil && time.Since", "return e.ctx.Err() == nil || time.Since", inCluster, "TestNote12"},
+	{"note 12: without renewals the epoch ends", "pkg/cluster/run.go",
+		"\t\t\treturn fmt.Sprintf(\"no renewal for a whole TTL of %v\", e.TTL)\n", "", inCluster, "TestNote12"},
+	{"note 13: the granted TTL counts, not the one that was asked for", "pkg/cluster/session.go",
+		"ttl := time.Duration(granted.TTL) * time.Second", "ttl := s.cfg.TTL", inCluster, "TestNote13"},
+	{"note 15: with the epoch the contexts of its locks end", "pkg/cluster/epoch.go",
+		"\te.cancelLock(lockCause)\n", "", inCluster, "TestNote12|TestNote15|TestRunEnds|TestALock"},
+	{"note 15: a lost session is rebuilt as a new epoch", "pkg/cluster/run.go",
+		"s.begin(ctx, old.Number+1)", "s.begin(ctx, old.Number)", inCluster, "TestNote15"},
+	{"an unknown release keeps the name closed until the key is gone", "pkg/cluster/lock.go",
+		"\t\t\tl.s.cleanUp(l.e, l.fence.Key, l.fence.Revision)\n\t\t\tl.err", "\t\t\tl.e.local.Unlock(l.fence.Key)\n\t\t\tl.err", inCluster, "TestAnUnknownRelease"},
+	{"nobody joins beside a node that joined since the look", "pkg/cluster/register.go",
+		",\n\t\t\t// No node joined since the look. On an empty range this holds.\n\t\t\tclientv3.Compare(clientv3.CreateRevision(s.nodesPrefix()), \"<\", seen.rev+1).WithPrefix()).", ").", inCluster, "TestNodesThatStart|TestALocalNode"},
+	{"a second live node of one id is refused", "pkg/cluster/register.go",
+		"if r.modRev != 0 && (r.lease", "if false && (r.lease", inCluster, "TestASecond"},
+	{"the sweep behind the watch of the members", "pkg/cluster/members.go",
+		"context.WithTimeout(requireLeader(ctx), jitter(membersSweep))", "context.WithTimeout(requireLeader(ctx), 100*jitter(membersSweep))", inCluster, "TestTheSweep|TestMembers"},
+
+	{"note 18: requests that share a proposal do not write the same", "pkg/cluster/groupcommit/footprint.go",
+		"!t.writes.overlapAny(f.writes) && ", "", inGroup, ""},
+	{"note 18: none writes what an earlier one reads", "pkg/cluster/groupcommit/footprint.go",
+		" && !t.reads.overlapAny(f.writes)", "", inGroup, ""},
+	{"note 18: none reads what an earlier one writes", "pkg/cluster/groupcommit/footprint.go",
+		" && !t.writes.overlapAny(f.reads)", "", inGroup, ""},
+	{"note 18: branches that are not taken count", "pkg/cluster/groupcommit/footprint.go",
+		"[][]clientv3.Op{then, other}", "[][]clientv3.Op{then}", inGroup, ""},
+	{"note 18: compares count as reads", "pkg/cluster/groupcommit/footprint.go",
+		"\t\tf.reads = append(f.reads, spanOf(c.GetKey(), c.GetRangeEnd()))\n", "", inGroup, ""},
+	{"note 20: a refused proposal is sent again one by one", "pkg/cluster/groupcommit/batch.go",
+		"\tcase refused(err):\n", "\tcase refused(err) && false:\n", inGroup, ""},
+
+	{"note 17: what does not fit on a level is nested", "pkg/store/etcdstore/ops.go",
+		"levelBudget = 128", "levelBudget = 4096", inStore, "TestDefinitions|Limit|Large|Many|Wide|Size"},
+	{"note 19: one operation a key", "pkg/store/etcdstore/ops.go",
+		"if i, ok := o.places[key]; ok {", "if i, ok := o.places[key]; ok && false {", inStore, "TestDefinitions|TestCommands|TestEvery"},
+	{"notes 22, 24: what is not a definite refusal is unknown", "pkg/store/etcdstore/store.go",
+		"\treturn fmt.Errorf(\"%w: %w\", ErrUnknown, err)\n", "\treturn err\n", inStore, "TestEvery"},
+	{"note 23: the commit's id in the journal proves that it was applied", "pkg/store/etcdstore/judge.go",
+		"\t\tif e.Commit == c.ID {\n\t\t\treturn &store.Committed{Resolved: true, Modified", "\t\tif false {\n\t\t\treturn &store.Committed{Resolved: true, Modified", inStore, "TestClassification|TestEvery"},
+	{"another commit of the same number is no proof", "pkg/store/etcdstore/judge.go",
+		"\t\tif e.Commit == c.ID {\n\t\t\treturn &store.Committed{Resolved: true, Modified", "\t\tif true {\n\t\t\treturn &store.Committed{Resolved: true, Modified", inStore, "TestClassification"},
+	{"a lock that is gone is told from a breach", "pkg/store/etcdstore/judge.go",
+		"\t\t\treturn nil, metrics.CommitFenced, store.ErrFenced\n\t\t}\n\t}\n", "\t\t}\n\t}\n", inStore, "TestClassification|TestWithout"},
+
+	{"a commit without an answer is sent again as it is", "pkg/client/commit.go",
+		"\t\t\treturn retry.RetryableError(last)\n", "\t\t\treturn last\n", inClient, "TestLostAnswers"},
+	{"answers are given before late durability may look", "pkg/client/commit.go",
+		"\t\th.serve(x, after)\n\t}\n\tif errors.Is(err, store.ErrStale)", "\t\tdefer h.serve(x, after)\n\t}\n\tif errors.Is(err, store.ErrStale)", inClient, "TestACommittedCommand"},
+	{"an instance whose commit is unknown stays closed on this node", "pkg/client/holding.go",
+		"\t\town.Abandon()\n", "\t\town.Released()\n", inClient, ""},
+	{"a call that gives up frees its twin", "pkg/client/late.go",
+		"\t\t\tw.finish(Result{}, ErrBusy)\n", "", inClient, "TestACallThatGivesUp"},
+	{"a command whose bookmark is gone goes back to the queue", "pkg/client/burst.go",
+		"\t\tx.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})\n", "\t\t_ = st\n", inRuntime, "TestTheLastOfAFixedList"},
+	{"one of several goes back to its instance only", "pkg/client/burst.go",
+		"\t\tif cmd.Several {\n", "\t\tif false {\n", inRuntime, "TestTheLastOfAFixedList"},
+	{"takeovers of a command are counted", "pkg/client/failure.go",
+		"\tcmd.Attempts++\n", "", inClient, "TestAPoisonous"},
+	{"a queued stimulus that was met is claimed until etcd has said so", "pkg/client/queue.go",
+		"tries == insistTries", "true", inClient, "TestAQueuedStimulus"},
+	{"a commit that goes on leaves work in the mailbox", "pkg/client/commit.go",
+		"\tif x.goOn {\n\t\tc.Continue = ", "\tif false {\n\t\tc.Continue = ", inClient, "TestCommitsThatDoNot"},
+
+	{"the queue is swept when a node vanishes", "pkg/runtime/queue.go",
+		"vanished.Store(true)", "vanished.Store(false)", inRuntime, "TestAnEventThatWasMet"},
+	{"the sweep of the mailboxes behind the hints", "pkg/runtime/mailboxes.go",
+		"\t\t\t\tr.cfg.Work.add(e.InstanceID, true)\n", "", inRuntime, "TestARepeatedStart"},
+	{"a fixed list starts what it saw", "pkg/runtime/sends.go",
+		"\t\t\tds[i].New.Trigger = nil\n", "\t\t\t_ = i\n", inRuntime, "TestAFixedList"},
+	{"a fixed list starts what it saw behind a gate", "pkg/runtime/sends.go",
+		"\t\tp.trigger = nil\n", "", inRuntime, "TestAFixedList"},
+	{"what is too large for one slice goes in smaller ones", "pkg/runtime/sends.go",
+		"\t\tcase n == 1:\n", "\t\tdefault:\n", inRuntime, "TestALarge"},
+	{"a clock that is off fires nothing", "pkg/runtime/timers.go",
+		"skew > maxSkew || skew < -maxSkew", "skew > 1000*maxSkew", inRuntime, "TestANodeWithAWrongClock"},
+	{"a paused cluster takes up nothing", "pkg/runtime/control.go",
+		"{ return r.paused.paused.Load() || r.paused.draining.Load() }", "{ return r.paused.draining.Load() }", inRuntime, "TestPause"},
+}
+
+// patched are the patches as mutants.
+func patched() []*mutant {
+	out := make([]*mutant, len(patches))
+	for i := range patches {
+		p := &patches[i]
+		suite := []string{p.pkg}
+		if p.run != "" {
+			suite = append(suite, "-run", p.run)
+		}
+		out[i] = &mutant{in: filepath.Base(p.file), text: p.guard, suites: [][]string{suite}, sources: func() (map[string]string, error) {
+			changed, err := p.apply(".")
+			return map[string]string{p.file: changed}, err
+		}}
+	}
+	return out
+}
+
+// apply gives the file without the guard; an error if the guard is not there as
+// the patch knows it.
+func (p *patch) apply(root string) (string, error) {
+	src, err := os.ReadFile(filepath.Join(root, p.file))
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(src), p.old); n != 1 {
+		return "", fmt.Errorf("patch %q does not apply: %d places of %s read\n%s\nchange the patch with the code, so that the guard stays proven", p.guard, n, p.file, p.old)
+	}
+	return strings.Replace(string(src), p.old, p.now, 1), nil
+}

@@ -13,28 +13,53 @@ import (
 	"time"
 )
 
-// cost is what has been spent so far; two of them make a measurement.
+// cost is what has been spent so far, or between two looks.
 type cost struct {
-	at                  time.Time
-	own                 time.Duration // user and system, of this process: nodes and callers
-	cpu                 time.Duration // of all processes
-	mallocs, allocBytes uint64        // of this process: nodes and callers
-	requests, bytes     float64       // at etcd's gRPC door
-	proposals           float64
+	nodes, callers, etcd float64 // seconds of processor time, user and system
+	mallocs, allocBytes  float64 // of the nodes; with nodes in this process of the callers too
+	requests, bytes      float64 // at etcd's gRPC door
+	proposals            float64
 }
 
+func (c cost) minus(d cost) cost {
+	return cost{c.nodes - d.nodes, c.callers - d.callers, c.etcd - d.etcd, c.mallocs - d.mallocs, c.allocBytes - d.allocBytes,
+		c.requests - d.requests, c.bytes - d.bytes, c.proposals - d.proposals}
+}
+
+func (c cost) plus(d cost) cost {
+	return cost{c.nodes + d.nodes, c.callers + d.callers, c.etcd + d.etcd, c.mallocs + d.mallocs, c.allocBytes + d.allocBytes,
+		c.requests + d.requests, c.bytes + d.bytes, c.proposals + d.proposals}
+}
+
+// spent asks every process. Nodes in this process cannot be told from their
+// callers, and an embedded etcd not from its node.
 func (s *system) spent(ctx context.Context) cost {
-	c := cost{at: time.Now(), own: ownTime()}
-	c.cpu = c.own
-	for _, pid := range s.pids {
-		c.cpu += processTime(pid)
+	var c cost
+	if len(s.nodes) > 0 {
+		c.nodes = ownTime()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		c.mallocs, c.allocBytes = float64(m.Mallocs), float64(m.TotalAlloc)
+	} else {
+		c.callers = ownTime()
+		for _, u := range s.urls {
+			scrape(ctx, u, func(name string, v float64) {
+				switch name {
+				case "process_cpu_seconds_total":
+					c.nodes += v
+				case "go_memstats_mallocs_total":
+					c.mallocs += v
+				case "go_memstats_alloc_bytes_total":
+					c.allocBytes += v
+				}
+			})
+		}
 	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	c.mallocs, c.allocBytes = m.Mallocs, m.TotalAlloc
 	for i, e := range s.endpoints {
 		scrape(ctx, e, func(name string, v float64) {
 			switch {
+			case name == "process_cpu_seconds_total" && s.setup.Etcd != embedded:
+				c.etcd += v
 			case strings.HasPrefix(name, "grpc_server_started_total{") && strings.Contains(name, `grpc_service="etcdserverpb.KV"`):
 				c.requests += v
 			case strings.HasPrefix(name, "etcd_network_client_grpc_received_bytes_total"), strings.HasPrefix(name, "etcd_network_client_grpc_sent_bytes_total"):
@@ -47,7 +72,21 @@ func (s *system) spent(ctx context.Context) cost {
 	return c
 }
 
-// scrape reads the metrics of one etcd member; without an answer there are none.
+// memory is that of the first node, in MB: what its process holds, and its heap.
+func (s *system) memory(ctx context.Context) (resident, heap float64) {
+	scrape(ctx, s.urls[0], func(name string, v float64) {
+		switch name {
+		case "process_resident_memory_bytes":
+			resident = v / (1 << 20)
+		case "go_memstats_heap_inuse_bytes":
+			heap = v / (1 << 20)
+		}
+	})
+	return resident, heap
+}
+
+// scrape reads the metrics of a node or an etcd member; without an answer there
+// are none.
 func scrape(ctx context.Context, endpoint string, each func(name string, v float64)) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/metrics", http.NoBody)
 	if err != nil {
@@ -67,33 +106,12 @@ func scrape(ctx context.Context, endpoint string, each func(name string, v float
 	}
 }
 
-func ownTime() time.Duration {
+func ownTime() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// processTime reads another process's time from /proc; 0 where there is none.
-func processTime(pid int) time.Duration {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// The name in parentheses may hold spaces; utime and stime are the 12th and
-	// 13th fields after it, in ticks of 10 ms.
-	_, rest, _ := strings.Cut(string(b), ") ")
-	f := strings.Fields(rest)
-	if len(f) < 13 {
-		return 0
-	}
-	var ticks int64
-	for _, s := range f[11:13] {
-		n, _ := strconv.ParseInt(s, 10, 64)
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // machine names what the figures were measured on.
@@ -108,6 +126,18 @@ func machine() string {
 		}
 	}
 	return fmt.Sprintf("%s/%s, %d processors (%s), %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), model, runtime.Version())
+}
+
+// load is how busy the machine was in the last minute, others included; a figure
+// taken beside other work is no figure.
+func load() float64 {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	v, _ := strconv.ParseFloat(first, 64)
+	return v
 }
 
 func setProfileRates() {

@@ -83,8 +83,9 @@ func openLoop(ctx context.Context, rate int, d time.Duration, op func(ctx contex
 	return out
 }
 
-// inParallel does n operations with some callers, as preparation.
-func inParallel(ctx context.Context, callers, n int, op func(ctx context.Context, i int) error) error {
+// inParallel does n operations with 128 callers, as preparation.
+func inParallel(ctx context.Context, n int, op func(ctx context.Context, i int) error) error {
+	const callers = 128
 	var next atomic.Int64
 	errs := make([]error, callers)
 	var wg sync.WaitGroup

@@ -157,13 +157,6 @@ func freeURL(ctx context.Context) (string, error) {
 	return "http://" + l.Addr().String(), nil
 }
 
-func (e *etcdCluster) pids() (out []int) {
-	for _, p := range e.processes {
-		out = append(out, p.Process.Pid)
-	}
-	return out
-}
-
 func (e *etcdCluster) stop() error {
 	for _, closeIn := range e.stdin {
 		_ = closeIn()

@@ -1,27 +1,32 @@
 // Command bench measures Weft and, in the same run, the etcd below it.
 //
+//	go run ./bench -report bench-results         # everything; or: make bench-report
+//	go run ./bench -report bench-results -quick  # less of it
+//	go run ./bench -docs docs/performance.md -from bench-results
+//
 //	go run ./bench                       # W1 to W7, one etcd process, one node
-//	go run ./bench --workloads W1,W2 --commit burst,activity --group-commit on,off
-//	go run ./bench --nodes 3 --etcd three --transport http
-//	go run ./bench --help
+//	go run ./bench -workloads W1,W2 -commit burst,activity -group-commit on,off
+//	go run ./bench -nodes 1,2,3 -etcd three -transport http
+//	go run ./bench -targets http://a:8080,http://b:8080 -endpoints http://e:2379 -cluster default
+//	go run ./bench -help
 //
 // It starts etcd (this binary again, as a process of its own, with fsync on) and
-// nodes (in this process), runs each workload with closed-loop callers, and
-// prints throughput, latencies, processor time of all processes, requests and
-// bytes at etcd, and allocations, each per operation. Before and after the
-// workloads of one concurrency it measures raw puts, so that each figure is also
-// a ratio to what this etcd did on this machine at that time.
+// nodes (in this process, or over HTTP in processes of their own), or takes those
+// of a running cluster, runs each workload with closed-loop callers, and prints
+// throughput, latencies, processor time of all processes, requests and bytes at
+// etcd, and allocations, each per operation. Before and after each workload it
+// measures raw puts, so that each figure is also a ratio to what this etcd did on
+// this machine at that time.
 //
 // What it does not tell: what a real network adds, since everything shares one
-// machine and its processors; what callers outside cost, since they are in the
-// process of the nodes and counted with them.
+// machine and its processors.
 //
-// docs/performance.md explains the figures and has those of one machine.
+// docs/performance.md explains the figures and has those of one machine. peers/
+// measures other engines beside this one.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,78 +34,114 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/weft-run/weft/internal/heapfloor"
 )
 
 // options are the flags.
 type options struct {
 	workloads, etcd, transport, commit, group []string
-	concurrency                               []int
-	nodes                                     int
+	concurrency, nodes                        []int
 	duration                                  time.Duration
 	instances, rate, timers                   int
 	dir, json, plots, profile                 string
 	raw                                       bool
-	endpoints                                 []string
+	endpoints, targets                        []string
+	cluster                                   string
+
+	report, docs, from string
+	quick              bool
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	list := func(to *[]string, name, value, usage string) {
-		*to = strings.Split(value, ",")
-		fs.Func(name, usage+" (default "+value+")", func(s string) error { *to = strings.Split(s, ","); return nil })
+		*to = split(value)
+		fs.Func(name, usage+" (default "+value+")", func(s string) error { *to = split(s); return nil })
 	}
-	list(&o.workloads, "workloads", "W1,W2,W3,W4,W5,W6,W7", "which to run: W1 start to finish, W2 wait and resume, W3 one hot instance, W4 resumes among many suspended, W5 timers due at once, W6 fan-out over 10 children, W7 refresh storm")
+	numbers := func(to *[]int, name, value, usage string) {
+		set := func(s string) (err error) { *to, err = positive(s); return err }
+		_ = set(value)
+		fs.Func(name, usage+" (default "+value+")", set)
+	}
+	list(&o.workloads, "workloads", "W1,W2,W3,W4,W5,W6,W7", "which to run: W1 start to finish, W2 wait and resume, W3 one hot instance, W4 resumes among many suspended, W5 timers due at once, W6 fan-out over 10 children, W7 refresh storm; timers, queue: the same work on few shards and on all")
 	list(&o.etcd, "etcd", "one", "one process, three (processes), or embedded (in the node)")
-	list(&o.transport, "transport", "inprocess", "how callers reach nodes: inprocess, http")
+	list(&o.transport, "transport", "inprocess", "how callers reach nodes: inprocess, http (nodes are processes of their own)")
 	list(&o.commit, "commit", "burst", "when an instance is saved: burst (once per burst), activity (after each activity); W1 and W2")
 	list(&o.group, "group-commit", "on", "on, off")
-	conc := []string{}
-	list(&conc, "concurrency", "1,16,64,256", "callers at once")
-	fs.IntVar(&o.nodes, "nodes", 1, "nodes, all in this process")
+	numbers(&o.concurrency, "concurrency", "1,16,64,256", "callers at once")
+	numbers(&o.nodes, "nodes", "1", "how many nodes")
 	fs.DurationVar(&o.duration, "duration", 5*time.Second, "of each measurement")
 	fs.IntVar(&o.instances, "instances", 20000, "W4: suspended instances")
 	fs.IntVar(&o.rate, "rate", 1000, "W4: resumes a second")
 	fs.IntVar(&o.timers, "timers", 10000, "W5: timers that are due at once")
-	fs.BoolVar(&o.raw, "raw", true, "also measure the limits of etcd: put, get, mutex, folded transactions")
-	endpoints := fs.String("endpoints", "", "a running etcd, separated by commas, instead of starting one; it is written to")
+	fs.BoolVar(&o.raw, "raw", true, "also measure the limits of etcd: get, mutex, folded transactions (puts always are)")
+	list(&o.endpoints, "endpoints", "", "a running etcd, separated by commas, instead of starting one; it is written to")
+	list(&o.targets, "targets", "", "running nodes (http://host:port), instead of starting some; needs -endpoints and -cluster for raw puts and W5")
+	fs.StringVar(&o.cluster, "cluster", "", "the name of the cluster in etcd (default one for this run)")
 	fs.StringVar(&o.dir, "data-dir", "", "where etcd keeps its data (default: a temporary directory; mind what disk that is)")
 	fs.StringVar(&o.json, "json", "", "write the results to this file")
 	fs.StringVar(&o.plots, "plots", "", "write SVG plots into this directory")
-	fs.StringVar(&o.profile, "profile", "", "write processor, allocation and mutex profiles of this process into this directory")
+	fs.StringVar(&o.profile, "profile", "", "write processor, allocation and mutex profiles of this process into this directory, with -transport http W4's heap profiles of the node")
+	fs.StringVar(&o.report, "report", "", "run the whole plan and write results.json, table.txt and plots into this directory")
+	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
+	fs.StringVar(&o.docs, "docs", "", "measure nothing: write the tables of -from into this file, between its marks, and plots beside it")
+	fs.StringVar(&o.from, "from", "bench-results", "where -docs finds results.json and peers.json")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	for _, c := range conc {
-		n, err := strconv.Atoi(c)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("concurrency %q is no positive number", c)
-		}
-		o.concurrency = append(o.concurrency, n)
+	if len(o.targets) > 0 {
+		o.transport, o.nodes = []string{"http"}, []int{len(o.targets)}
 	}
-	if *endpoints != "" {
-		o.endpoints, o.etcd = strings.Split(*endpoints, ","), []string{"given"}
+	if len(o.endpoints) > 0 || len(o.targets) > 0 {
+		o.etcd = []string{given}
 	}
 	for _, w := range o.workloads {
 		if workloads[w] == nil {
 			return o, fmt.Errorf("there is no workload %q", w)
 		}
 	}
+	for _, t := range o.transport {
+		if t != "inprocess" && t != "http" {
+			return o, fmt.Errorf("there is no transport %q", t)
+		}
+	}
 	return o, nil
 }
 
+func split(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, ","), func(s string) bool { return s == "" })
+}
+
+func positive(s string) (out []int, err error) {
+	for _, text := range split(s) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is no positive number", text)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// commands are what this binary is besides: its own etcd and nodes.
+var commands = map[string]func(args []string) error{serveCommand: serveEtcd, nodeCommand: serveNode}
+
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == serveCommand {
-		if err := serveEtcd(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "etcd:", err)
+	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
+		if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[1], err)
 			os.Exit(1)
 		}
 		return
 	}
+	heapfloor.Keep() // as the node's own program does
 	o, err := parse(os.Args[1:])
 	if err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
@@ -110,15 +151,18 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err = do(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run measures every combination that was asked for.
-func run(ctx context.Context, o options) error {
+func do(ctx context.Context, o options) error {
+	if o.docs != "" {
+		return writeDocs(o.docs, o.from)
+	}
 	if o.profile != "" {
 		stop, err := profile(o.profile)
 		if err != nil {
@@ -126,47 +170,39 @@ func run(ctx context.Context, o options) error {
 		}
 		defer stop()
 	}
-	rep := report{Machine: machine(), Started: time.Now().UTC()}
-	for _, etcd := range o.etcd {
-		for _, transport := range o.transport {
-			for _, group := range o.group {
-				s := setup{Etcd: etcd, Transport: transport, Group: group, Nodes: o.nodes}
-				points, err := s.measure(ctx, o)
-				rep.Points = append(rep.Points, points...)
-				if err != nil {
-					return errors.Join(fmt.Errorf("%s: %w", s, err), rep.write(o))
-				}
-			}
+	passes := []pass{{options: o}}
+	if o.report != "" {
+		passes = plan(o)
+		if err := os.MkdirAll(o.report, 0o755); err != nil {
+			return err
 		}
+		o.json, o.plots = filepath.Join(o.report, "results.json"), o.report
 	}
-	return rep.write(o)
+	return run(ctx, o, passes)
 }
 
-func (r *report) write(o options) error {
-	if err := r.table(os.Stdout); err != nil {
-		return err
-	}
-	if o.json != "" {
-		b, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.json, append(b, '\n'), 0o644); err != nil {
-			return err
-		}
-	}
-	if o.plots == "" {
-		return nil
-	}
-	if err := os.MkdirAll(o.plots, 0o755); err != nil {
-		return err
-	}
-	for name, svg := range r.plots() {
-		if err := os.WriteFile(filepath.Join(o.plots, name), svg, 0o644); err != nil {
-			return err
+// run measures every combination that was asked for.
+func run(ctx context.Context, o options, passes []pass) error {
+	rep := report{Machine: machine(), Started: time.Now().UTC(), Load: load(), Quick: o.quick}
+	var errs []error
+	for _, p := range passes {
+		for _, s := range p.setups() {
+			if ctx.Err() != nil {
+				break
+			}
+			points, err := s.measure(ctx, p.options)
+			for i := range points {
+				points[i].Pass = p.name
+			}
+			rep.Points = append(rep.Points, points...)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", s, err))
+			}
+			fmt.Printf("%.0f s: %s %s\n", time.Since(rep.Started).Seconds(), p.name, s)
 		}
 	}
-	return nil
+	rep.Seconds = time.Since(rep.Started).Seconds()
+	return errors.Join(append(errs, ctx.Err(), rep.write(o))...)
 }
 
 func profile(dir string) (stop func(), err error) {

@@ -9,16 +9,28 @@ import (
 )
 
 // plots draws throughput and latency against concurrency, one line for each
-// workload and setup.
+// workload and setup; of the whole plan the main pass and HTTP.
 func (r *report) plots() map[string][]byte {
 	throughput, latency := newChart("Throughput", "per second"), newChart("Latency (solid p50, dashed p99)", "ms")
-	for _, p := range r.Points {
-		if p.Kind == "raw" && p.Name != "put" || p.Kind == "workload" && (workloads[p.Name].once || p.Name == "W7") {
+	for i := range r.Points {
+		p := &r.Points[i]
+		if p.Kind == "raw" && p.Name != "put" || p.Kind == "lookup" || p.Kind == "workload" && (workloads[p.Name] == nil || workloads[p.Name].once) {
 			continue
 		}
-		name := fmt.Sprintf("%s, %s %s, group commit %s", p.label(), p.Etcd, p.Transport, p.Group)
-		if p.Kind == "raw" {
-			name = fmt.Sprintf("raw put, etcd %s", p.Etcd)
+		if p.Pass != "" && p.Pass != passMain && (p.Pass != passHTTP || p.Kind == "raw" || p.Name != "W1" && p.Name != "W2") {
+			continue
+		}
+		name := fmt.Sprintf("%s, %d node(s), %s, group commit %s", p.label(), p.Nodes, p.Transport, p.Group)
+		switch {
+		case p.Kind == "raw":
+			name = "raw put"
+		case p.Pass == passHTTP:
+			name = p.label() + " over HTTP"
+		case p.Pass != "":
+			name = p.label()
+		}
+		if p.Pass == "" {
+			name += ", etcd " + p.Etcd
 		}
 		throughput.add(name, p.Concurrency, p.PerSecond, false)
 		latency.add(name, p.Concurrency, p.P50, false)

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/node"
+)
+
+// What etcd can be.
+const (
+	embedded = "embedded"
+	given    = "given"
 )
 
 // setup is one combination of what surrounds the workloads.
@@ -30,9 +35,12 @@ func (s setup) String() string {
 type system struct {
 	setup     setup
 	endpoints []string
-	pids      []int
-	client    *clientv3.Client
-	nodes     []*node.Node
+	client    *clientv3.Client // nil: nobody said where etcd is
+	nodes     []*node.Node     // those in this process; the others are reached over HTTP
+	urls      []string         // of all nodes
+	pprof     []string         // of nodes in processes of their own
+	cluster   string           // under which it has its keys
+	api       *overHTTP
 	target    target
 	undo      []func() error
 }
@@ -47,7 +55,7 @@ func (s *system) close() error {
 
 // start starts everything, with a fresh etcd.
 func (s setup) start(ctx context.Context, o options) (*system, error) {
-	sys := &system{setup: s, endpoints: o.endpoints}
+	sys := &system{setup: s, endpoints: o.endpoints, urls: o.targets, cluster: cmp.Or(o.cluster, fmt.Sprintf("bench-%d", os.Getpid()))}
 	if err := sys.open(ctx, o); err != nil {
 		return nil, errors.Join(err, sys.close())
 	}
@@ -55,12 +63,12 @@ func (s setup) start(ctx context.Context, o options) (*system, error) {
 }
 
 func (s *system) open(ctx context.Context, o options) error {
-	members := map[string]int{"one": 1, "three": 3, "embedded": 0, "given": 0}
+	members := map[string]int{"one": 1, "three": 3, embedded: 0, given: 0}
 	n, ok := members[s.setup.Etcd]
 	if !ok {
 		return fmt.Errorf("etcd %q is not one of one, three, embedded", s.setup.Etcd)
 	}
-	if s.setup.Etcd == "embedded" && s.setup.Nodes > 1 {
+	if s.setup.Etcd == embedded && s.setup.Nodes > 1 {
 		return errors.New("only one node can have etcd embedded")
 	}
 	if n > 0 {
@@ -68,47 +76,63 @@ func (s *system) open(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		s.endpoints, s.pids = e.endpoints, e.pids()
+		s.endpoints = e.endpoints
 		s.undo = append(s.undo, e.stop)
 	}
-	for i := range s.setup.Nodes {
-		if err := s.addNode(ctx, o, i); err != nil {
+	if len(o.targets) == 0 {
+		for i := range s.setup.Nodes {
+			if err := s.addNode(ctx, o, i); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.endpoints) > 0 {
+		var err error
+		if s.client, err = dial(s.endpoints); err != nil {
 			return err
 		}
+		s.undo = append(s.undo, s.client.Close)
 	}
-	if len(s.endpoints) == 0 {
-		s.endpoints = s.nodes[0].EtcdEndpoints()
+	return s.reach(ctx)
+}
+
+// reach makes the ways to the nodes and gives them what they are to run.
+func (s *system) reach(ctx context.Context) error {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 4096, 2048
+	s.undo = append(s.undo, func() error { transport.CloseIdleConnections(); return nil })
+	s.api = &overHTTP{urls: s.urls, client: &http.Client{Transport: transport}}
+	s.target = s.api
+	if len(s.nodes) > 0 {
+		s.target = &inProcess{nodes: s.nodes}
 	}
-	var err error
-	if s.client, err = dial(s.endpoints); err != nil {
-		return err
-	}
-	s.undo = append(s.undo, s.client.Close)
 	for _, d := range definitions {
-		if _, err := s.nodes[0].Catalog().Publish(ctx, catalog.PublishRequest{Source: []byte(d), Publish: true}); err != nil {
+		if err := s.api.publish(ctx, d); err != nil {
 			return fmt.Errorf("publish: %w", err)
 		}
-	}
-	time.Sleep(500 * time.Millisecond) // every node has seen them
-	s.target = &inProcess{nodes: s.nodes}
-	if s.setup.Transport == "http" {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 4096, 1024
-		s.target = &overHTTP{nodes: s.nodes, client: &http.Client{Transport: transport}}
-		s.undo = append(s.undo, func() error { transport.CloseIdleConnections(); return nil })
 	}
 	return nil
 }
 
+// addNode starts a node, over HTTP in a process of its own: then what callers
+// cost can be told from what nodes cost.
 func (s *system) addNode(ctx context.Context, o options, i int) error {
 	dir, err := os.MkdirTemp(o.dir, "weft-bench-node-")
 	if err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() error { return os.RemoveAll(dir) })
-
-	n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, EtcdEndpoints: s.endpoints, Cluster: s.cluster(),
-		NodeID: fmt.Sprintf("n%d", i), GroupCommit: s.setup.Group, DrainTimeout: 10 * time.Second, MaxInFlight: 4096})
+	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, Dir: dir, Endpoints: s.endpoints}
+	if s.setup.Transport == "http" {
+		ready, stop, err := startNode(cfg)
+		if err != nil {
+			return err
+		}
+		s.undo = append(s.undo, stop)
+		s.urls, s.pprof, s.endpoints = append(s.urls, ready.URL), append(s.pprof, ready.Pprof), ready.Endpoints
+		return nil
+	}
+	n, err := node.New(ctx, cfg.config())
 	if err != nil {
 		return err
 	}
@@ -116,111 +140,6 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 	if err := n.Start(ctx); err != nil {
 		return err
 	}
-	s.nodes = append(s.nodes, n)
+	s.nodes, s.urls, s.endpoints = append(s.nodes, n), append(s.urls, n.URL()), n.EtcdEndpoints()
 	return nil
 }
-
-// measure runs every workload of one setup.
-func (s setup) measure(ctx context.Context, o options) (points []point, err error) {
-	sys, err := s.start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sys.close()) }()
-	m := &meter{sys: sys, o: o}
-	for i, callers := range o.concurrency {
-		if err := m.at(ctx, callers, i == len(o.concurrency)-1); err != nil {
-			return m.points, err
-		}
-	}
-	return m.points, nil
-}
-
-// meter collects points.
-type meter struct {
-	sys    *system
-	o      options
-	points []point
-}
-
-// at measures everything at one concurrency, between two looks at raw puts.
-// Workloads that have a concurrency of their own run with the last only.
-func (m *meter) at(ctx context.Context, callers int, last bool) error {
-	first := len(m.points)
-	short := min(m.o.duration, 3*time.Second)
-	m.sys.put(ctx, callers, short/3) // warm up
-	m.note(ctx, "raw", "put", "", callers, func() outcome { return m.sys.put(ctx, callers, short) })
-	if m.o.raw {
-		err := m.sys.rawLimits(ctx, callers, short, func(name string, f func() outcome) { m.note(ctx, "raw", name, "", callers, f) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, name := range m.o.workloads {
-		w := workloads[name]
-		if w.once && !last {
-			continue
-		}
-		for _, commit := range m.o.commit {
-			if commit != "burst" && !w.commits {
-				continue
-			}
-			fmt.Println("…", m.sys.setup, name, commit, callers)
-			if err := w.run(ctx, m, name, commit, callers); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-	}
-	m.note(ctx, "raw", "put again", "", callers, func() outcome { return m.sys.put(ctx, callers, short) })
-	m.ratios(m.points[first:])
-	return ctx.Err()
-}
-
-// ratios compares with the mean of the puts before and after, and a hot instance
-// with the contended mutex.
-func (m *meter) ratios(points []point) {
-	put, hot := 0.0, 0.0
-	for _, p := range points {
-		switch p.Name {
-		case "put", "put again":
-			put += p.PerSecond / 2
-		case "mutex, contended":
-			hot = p.PerSecond
-		}
-	}
-	for i := range points {
-		p := &points[i]
-		if put > 0 {
-			p.ToPut = p.PerSecond / put
-		}
-		if hot > 0 && p.Name == "W3" {
-			p.notes("to contended mutex", p.PerSecond/hot)
-		}
-	}
-}
-
-// note measures f.
-func (m *meter) note(ctx context.Context, kind, name, commit string, callers int, f func() outcome) {
-	before := m.sys.spent(ctx)
-	out := f()
-	after := m.sys.spent(ctx)
-	p := point{setup: m.sys.setup, Kind: kind, Name: name, Commit: commit, Concurrency: callers,
-		Ops: out.ops, Failed: out.failed, Seconds: out.took.Seconds(), Notes: out.notes}
-	if out.err != nil {
-		p.Error = out.err.Error()
-	}
-	if out.ops > 0 {
-		n := float64(out.ops)
-		p.PerSecond = n / out.took.Seconds()
-		p.P50, p.P99, p.P999 = ms(quantile(out.lat, .5)), ms(quantile(out.lat, .99)), ms(quantile(out.lat, .999))
-		p.CPU, p.CPUNodes = ms(after.cpu-before.cpu)/n, ms(after.own-before.own)/n
-		p.Requests, p.Bytes, p.Proposals = (after.requests-before.requests)/n, (after.bytes-before.bytes)/n, (after.proposals-before.proposals)/n
-		p.Allocs, p.AllocBytes = float64(after.mallocs-before.mallocs)/n, float64(after.allocBytes-before.allocBytes)/n
-	}
-	m.points = append(m.points, p)
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// cluster is the name under which this run has its keys.
-func (*system) cluster() string { return fmt.Sprintf("bench-%d", os.Getpid()) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,16 +19,29 @@ import (
 
 // target is how callers reach the nodes; calls go round.
 type target interface {
-	start(ctx context.Context, s start) (workflow.Status, error)
+	start(ctx context.Context, s start) (instance, error)
 	// send tells whether the event resumed an instance, and is durable at least.
 	send(ctx context.Context, event, correlation string) (resumed bool, err error)
-	refresh(ctx context.Context) (done bool, err error)
+	// wait tells whether the instance has ended by then.
+	wait(ctx context.Context, id string, wait time.Duration) (ended bool, err error)
 }
 
 type start struct {
 	definition, id, correlation string
 	input                       map[string]any
 	wait                        time.Duration
+}
+
+// instance is what the workloads want to know of one.
+type instance struct {
+	ID        string          `json:"instanceId"`
+	Status    workflow.Status `json:"status"`
+	Incidents []struct {
+		Message string `json:"message"`
+	} `json:"incidents"`
+	Bookmarks []struct {
+		ID string `json:"bookmarkId"`
+	} `json:"bookmarks"`
 }
 
 // inProcess calls the runtimes.
@@ -38,12 +52,21 @@ type inProcess struct {
 
 func (t *inProcess) node() *node.Node { return t.nodes[int(t.next.Add(1))%len(t.nodes)] }
 
-func (t *inProcess) start(ctx context.Context, s start) (workflow.Status, error) {
+func (t *inProcess) start(ctx context.Context, s start) (instance, error) {
 	res, err := t.node().Runtime().Execute(ctx, runtime.StartRequest{DefinitionID: s.definition, InstanceID: s.id, CorrelationID: s.correlation, Input: s.input, Wait: s.wait})
-	if err == nil && len(res.Instance.Incidents) > 0 {
-		err = fmt.Errorf("incident: %s", res.Instance.Incidents[0].Message)
+	if err != nil {
+		return instance{}, err
 	}
-	return res.Instance.Status, err
+	if len(res.Instance.Incidents) > 0 {
+		return instance{}, fmt.Errorf("incident: %s", res.Instance.Incidents[0].Message)
+	}
+	in := instance{ID: res.Instance.ID, Status: res.Instance.Status}
+	for _, b := range res.Instance.Bookmarks {
+		in.Bookmarks = append(in.Bookmarks, struct {
+			ID string `json:"bookmarkId"`
+		}{b.ID})
+	}
+	return in, nil
 }
 
 func (t *inProcess) send(ctx context.Context, event, correlation string) (bool, error) {
@@ -53,21 +76,21 @@ func (t *inProcess) send(ctx context.Context, event, correlation string) (bool, 
 	return len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == runtime.Resumed, err
 }
 
-// refresh has no way in without HTTP.
-func (t *inProcess) refresh(ctx context.Context) (bool, error) {
-	return refreshOver(ctx, http.DefaultClient, t.node().URL())
+func (t *inProcess) wait(ctx context.Context, id string, wait time.Duration) (bool, error) {
+	in, err := t.node().Runtime().WaitInstance(ctx, id, wait)
+	return in.Status == workflow.StatusFinished, err
 }
 
 // overHTTP calls the API.
 type overHTTP struct {
-	nodes  []*node.Node
+	urls   []string
 	client *http.Client
 	next   atomic.Int64
 }
 
-func (t *overHTTP) base() string { return t.nodes[int(t.next.Add(1))%len(t.nodes)].URL() }
+func (t *overHTTP) base() string { return t.urls[int(t.next.Add(1))%len(t.urls)] + "/api/v1" }
 
-func (t *overHTTP) start(ctx context.Context, s start) (workflow.Status, error) {
+func (t *overHTTP) start(ctx context.Context, s start) (in instance, err error) {
 	body := map[string]any{"input": s.input}
 	if s.id != "" {
 		body["instanceId"] = s.id
@@ -75,56 +98,86 @@ func (t *overHTTP) start(ctx context.Context, s start) (workflow.Status, error) 
 	if s.correlation != "" {
 		body["correlationId"] = s.correlation
 	}
-	var header http.Header
-	if s.wait > 0 {
-		header = http.Header{"Prefer": {fmt.Sprintf("wait=%d", int(s.wait.Seconds()))}}
+	err = t.call(ctx, http.MethodPost, "/definitions/"+s.definition+"/execute", body, prefer(s.wait), &in)
+	if err == nil && len(in.Incidents) > 0 {
+		err = fmt.Errorf("incident: %s", in.Incidents[0].Message)
 	}
-	var in struct{ Status workflow.Status }
-	err := post(ctx, t.client, t.base()+"/api/v1/definitions/"+s.definition+"/execute", body, header, &in)
-	return in.Status, err
+	return in, err
+}
+
+func (t *overHTTP) wait(ctx context.Context, id string, wait time.Duration) (bool, error) {
+	var in instance
+	err := t.call(ctx, http.MethodGet, "/instances/"+id, nil, prefer(wait), &in)
+	return in.Status == workflow.StatusFinished, err
+}
+
+func prefer(wait time.Duration) http.Header {
+	if wait <= 0 {
+		return nil
+	}
+	return http.Header{"Prefer": {fmt.Sprintf("wait=%d", int(wait.Seconds()))}}
 }
 
 func (t *overHTTP) send(ctx context.Context, event, correlation string) (bool, error) {
 	var res struct{ Outcomes []struct{ Outcome string } }
-	err := post(ctx, t.client, t.base()+"/api/v1/events/"+url.PathEscape(event),
-		map[string]any{"correlationId": correlation, "payload": map[string]any{"by": "bench"}}, nil, &res)
+	body := map[string]any{"payload": map[string]any{"by": "bench"}}
+	if correlation != "" {
+		body["correlationId"] = correlation
+	}
+	err := t.call(ctx, http.MethodPost, "/events/"+url.PathEscape(event), body, nil, &res)
 	return len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == "resumed", err
 }
 
-func (t *overHTTP) refresh(ctx context.Context) (bool, error) {
-	return refreshOver(ctx, t.client, t.base())
-}
-
-func refreshOver(ctx context.Context, c *http.Client, base string) (bool, error) {
+// refresh tells whether this call did it, or found it in progress elsewhere.
+func (t *overHTTP) refresh(ctx context.Context) (done bool, err error) {
 	var res struct{ Status string }
-	err := post(ctx, c, base+"/api/v1/definitions/refresh", map[string]any{}, nil, &res)
+	err = t.call(ctx, http.MethodPost, "/definitions/refresh", map[string]any{}, nil, &res)
 	return res.Status == "Completed", err
 }
 
-func post(ctx context.Context, c *http.Client, to string, body any, header http.Header, answer any) error {
-	b, err := json.Marshal(body)
-	if err != nil {
-		return err
+func (t *overHTTP) publish(ctx context.Context, yaml string) error {
+	return t.do(ctx, http.MethodPost, "/definitions", []byte(yaml), http.Header{"Content-Type": {"application/yaml"}}, nil)
+}
+
+// call sends body as JSON, if there is one, and reads the answer.
+func (t *overHTTP) call(ctx context.Context, method, path string, body any, header http.Header, answer any) error {
+	var b []byte
+	if body != nil {
+		var err error
+		if b, err = json.Marshal(body); err != nil {
+			return err
+		}
+		if header == nil {
+			header = http.Header{}
+		}
+		header.Set("Content-Type", "application/json")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(b))
+	return t.do(ctx, method, path, b, header, answer)
+}
+
+func (t *overHTTP) do(ctx context.Context, method, path string, body []byte, header http.Header, answer any) (err error) {
+	to := t.base() + path
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	for k, v := range header {
 		req.Header[k] = v
 	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.Do(req)
+	resp, err := t.client.Do(req)
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { err = errors.Join(err, resp.Body.Close()) }()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err
 	}
 	if resp.StatusCode >= 300 {
 		return fmt.Errorf("%s: %s: %.300s", to, resp.Status, raw)
+	}
+	if answer == nil {
+		return nil
 	}
 	return json.Unmarshal(raw, answer)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,6 +20,7 @@ var definitions = []string{
 	"id: w2-burst\n" + w2Body,
 	"id: w2-activity\noptions: {commit: ActivityExecuted}\n" + w2Body,
 	"id: w3\nroot:\n  - while: true\n    body: [{event: tick}]\n",
+	"id: w4\ninputs: {order: {type: string}, event: {type: string}}\nroot:\n  - event: ${{ inputs.event }}\n  - writeLine: done\n",
 	"id: w5\ninputs: {wait: {type: string}}\nroot:\n  - delay: ${{ inputs.wait }}\n",
 	"id: w6\nroot:\n  - bulkDispatchWorkflows: {workflowDefinitionId: w6-child, items: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], waitForCompletion: true}\n",
 	"id: w6-child\nroot:\n  - writeLine: child\n",
@@ -34,7 +34,7 @@ const (
 // input is about 200 bytes.
 var input = map[string]any{"order": strings.Repeat("order 0815 ", 18)}
 
-// workload is one of W1 to W7.
+// workload is one of W1 to W7, or one about scale.
 type workload struct {
 	commits bool // it is measured per burst and per activity
 	once    bool // it has a concurrency of its own
@@ -49,15 +49,31 @@ var workloads = map[string]*workload{
 	"W5": {once: true, run: timersAtOnce},
 	"W6": {run: fanOut},
 	"W7": {run: refreshStorm},
+
+	"timers": {once: true, run: timersOnShards},
+	"queue":  {once: true, run: queueOnShards},
 }
 
-var errNotFinished = errors.New("the instance is not finished")
+var (
+	errNotFinished = errors.New("the instance is not finished")
+	errNotResumed  = errors.New("the event resumed nothing")
+	errTooSlow     = errors.New("the machine is too slow for so many timers: choose fewer")
+)
+
+// waitFor is how long to wait for an end that the answer does not bring: a burst
+// that commits on its way is accepted when it takes longer than a second.
+func waitFor(commit string) time.Duration {
+	if commit == "activity" {
+		return 30 * time.Second
+	}
+	return 0
+}
 
 func startToFinish(ctx context.Context, m *meter, name, commit string, callers int) error {
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
 		return closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
-			status, err := m.sys.target.start(ctx, start{definition: "w1-" + commit, input: input})
-			if err == nil && status != workflow.StatusFinished {
+			in, err := m.sys.target.start(ctx, start{definition: "w1-" + commit, input: input, wait: waitFor(commit)})
+			if err == nil && in.Status != workflow.StatusFinished {
 				err = errNotFinished
 			}
 			return err
@@ -76,13 +92,21 @@ func waitAndResume(ctx context.Context, m *meter, name, commit string, callers i
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
 		out := closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
 			correlation := fmt.Sprint("c", serial.Add(1))
-			if _, err := m.sys.target.start(ctx, start{definition: "w2-" + commit, correlation: correlation, input: input}); err != nil {
+			in, err := m.sys.target.start(ctx, start{definition: "w2-" + commit, correlation: correlation, input: input})
+			if err != nil {
 				return err
 			}
 			t := time.Now()
 			resumed, err := m.sys.target.send(ctx, "go", correlation)
-			if err == nil && !resumed {
-				err = errors.New("the event resumed nothing")
+			switch {
+			case err != nil || resumed:
+			case commit == "activity": // the event is queued, or accepted
+				var ended bool
+				if ended, err = m.sys.target.wait(ctx, in.ID, waitFor(commit)); err == nil && !ended {
+					err = errNotFinished
+				}
+			default:
+				err = errNotResumed
 			}
 			resumes.add(time.Since(t))
 			return err
@@ -113,49 +137,17 @@ func hotInstance(ctx context.Context, m *meter, name, commit string, callers int
 	return nil
 }
 
-func resumesAmongMany(ctx context.Context, m *meter, name, commit string, _ int) error {
-	run := serial.Add(1)
-	correlation := func(i int) string { return fmt.Sprintf("w4-%d-%d", run, i) }
-	before := heap()
-	began := time.Now()
-	err := inParallel(ctx, 128, m.o.instances, func(ctx context.Context, i int) error {
-		_, err := m.sys.target.start(ctx, start{definition: "w2-burst", correlation: correlation(i), input: input})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	prepared := time.Since(began)
-	after := heap()
-	seconds := min(m.o.instances/m.o.rate, 10)
-	m.note(ctx, "workload", name, commit, m.o.rate, func() outcome {
-		out := openLoop(ctx, m.o.rate, time.Duration(seconds)*time.Second, func(ctx context.Context, i int64) error {
-			// All over the range, not in the order of their making.
-			_, err := m.sys.target.send(ctx, "go", correlation(int(i*7919)%m.o.instances))
-			return err
-		})
-		out.notes = map[string]float64{"suspended": float64(m.o.instances), "suspended per second": float64(m.o.instances) / prepared.Seconds(),
-			"heap MB before": before, "heap MB after": after}
-		return out
-	})
-	return nil
-}
-
-func heap() float64 {
-	goruntime.GC()
-	var s goruntime.MemStats
-	goruntime.ReadMemStats(&s)
-	return float64(s.HeapInuse) / (1 << 20)
-}
-
 // timersAtOnce sets timers for one moment, and waits from then on.
-func timersAtOnce(ctx context.Context, m *meter, name, commit string, _ int) error {
+func timersAtOnce(ctx context.Context, m *meter, name, _ string, _ int) error {
 	before, err := m.sys.finished(ctx, "w5")
 	if err != nil {
 		return err
 	}
-	due := time.Now().Add(5*time.Second + time.Duration(m.o.timers)*time.Millisecond)
-	err = inParallel(ctx, 128, m.o.timers, func(ctx context.Context, _ int) error {
+	due, err := m.enoughTime(ctx, m.o.timers)
+	if err != nil {
+		return err
+	}
+	err = inParallel(ctx, m.o.timers, func(ctx context.Context, _ int) error {
 		_, err := m.sys.target.start(ctx, start{definition: "w5", input: map[string]any{"wait": fmt.Sprintf("%dms", time.Until(due).Milliseconds())}})
 		return err
 	})
@@ -163,35 +155,30 @@ func timersAtOnce(ctx context.Context, m *meter, name, commit string, _ int) err
 		return err
 	}
 	if time.Now().After(due) {
-		return errors.New("the machine is too slow for so many timers: choose fewer")
+		return errTooSlow
 	}
 	time.Sleep(time.Until(due))
-	var failure error
-	m.note(ctx, "workload", name, commit, m.o.timers, func() outcome {
-		out := outcome{}
-		for ctx.Err() == nil && time.Since(due) < 2*time.Minute {
-			n, err := m.sys.finished(ctx, "w5")
-			if err != nil {
-				failure = err
-				return out
-			}
-			for len(out.lat) < n-before {
-				out.lat = append(out.lat, time.Since(due))
-			}
-			if out.ops = len(out.lat); out.ops >= m.o.timers {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		out.took = time.Since(due)
-		return out
+	return m.drained(ctx, name, "w5", before, m.o.timers, due)
+}
+
+// enoughTime is when n timers will be set, by how long a few starts take.
+func (m *meter) enoughTime(ctx context.Context, n int) (time.Time, error) {
+	const few = 500
+	began := time.Now()
+	err := inParallel(ctx, few, func(ctx context.Context, _ int) error {
+		_, err := m.sys.target.start(ctx, start{definition: "w1-burst", input: input})
+		return err
 	})
-	return failure
+	now := time.Now()
+	return now.Add(3*time.Second + 2*now.Sub(began)*time.Duration(n)/few), err
 }
 
 // finished counts finished instances of a definition, in etcd.
 func (s *system) finished(ctx context.Context, definition string) (int, error) {
-	resp, err := s.client.Get(ctx, fmt.Sprintf("/weft/%s/index/Finished/%s/", s.cluster(), definition), clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if s.client == nil {
+		return 0, errors.New("give -endpoints and -cluster: what is finished is counted in etcd")
+	}
+	resp, err := s.client.Get(ctx, fmt.Sprintf("/weft/%s/index/Finished/%s/", s.cluster, definition), clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
 		return 0, err
 	}
@@ -201,8 +188,8 @@ func (s *system) finished(ctx context.Context, definition string) (int, error) {
 func fanOut(ctx context.Context, m *meter, name, commit string, callers int) error {
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
 		return closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
-			status, err := m.sys.target.start(ctx, start{definition: "w6", wait: 30 * time.Second})
-			if err == nil && status != workflow.StatusFinished {
+			in, err := m.sys.target.start(ctx, start{definition: "w6", wait: 30 * time.Second})
+			if err == nil && in.Status != workflow.StatusFinished {
 				err = errNotFinished
 			}
 			return err
@@ -215,7 +202,7 @@ func refreshStorm(ctx context.Context, m *meter, name, commit string, callers in
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
 		var done atomic.Int64
 		out := closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
-			did, err := m.sys.target.refresh(ctx)
+			did, err := m.sys.api.refresh(ctx)
 			if did {
 				done.Add(1)
 			}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// writeDocs puts the tables of the runs in dir between the marks of a document,
+// <!-- NAME --> and <!-- end of NAME -->, and plots into a directory of the
+// document's name beside it.
+func writeDocs(document, dir string) error {
+	b, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	if err != nil {
+		return err
+	}
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return fmt.Errorf("results.json: %w", err)
+	}
+	plots := strings.TrimSuffix(document, ".md")
+	sections := r.sections(filepath.Base(plots))
+	peers, err := os.ReadFile(filepath.Join(dir, "peers.md"))
+	switch {
+	case err == nil:
+		sections["peers"] = string(peers)
+	case !errors.Is(err, fs.ErrNotExist): // without it that section stays as it is
+		return err
+	}
+	old, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	text := string(old)
+	for name, table := range sections {
+		if text, err = between(text, name, table); err != nil {
+			return fmt.Errorf("%s: %w", document, err)
+		}
+	}
+	if err := os.WriteFile(document, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return r.writePlots(plots)
+}
+
+func between(text, name, table string) (string, error) {
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+	head, rest, ok := strings.Cut(text, begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return "", fmt.Errorf("there is no place marked %s … %s", strings.TrimSpace(begin), end)
+	}
+	return head + begin + strings.TrimSpace(table) + "\n" + end + tail, nil
+}
+
+// sections are the tables of the document; plots is where its plots are.
+func (r *report) sections(plots string) map[string]string {
+	all := func(p *point) bool { return true }
+	named := func(names ...string) func(p *point) bool {
+		return func(p *point) bool { return slices.Contains(names, p.Name) }
+	}
+	machine := fmt.Sprintf("%s; %s; %.0f s; load average before it %.2f.", r.Machine, r.Started.Format("2006-01-02 15:04 MST"), r.Seconds, r.Load)
+	if r.Quick {
+		machine += " A quick run: short measurements, fewer instances."
+	}
+	return map[string]string{
+		"machine":   machine,
+		"goals":     r.goalTable(),
+		"plots":     "![throughput against callers](" + plots + "/throughput.svg)\n\n![latency against callers](" + plots + "/latency.svg)",
+		"raw":       r.rows(passMain, func(p *point) bool { return p.Kind == "raw" }),
+		"workloads": r.rows(passMain, func(p *point) bool { return p.Kind == "workload" && !named("W4", "W5")(p) }),
+		"once":      r.rows(passMain, named("W4", "W5")),
+		"http":      r.rows(passHTTP, func(p *point) bool { return p.Kind == "workload" }),
+		"group":     r.rows(passGroup, all),
+		"etcd":      r.rows(passEtcd, all),
+		"nodes":     r.rows(passNodes, all),
+		"memory":    r.rows(passMemory, named("W4")),
+		"lookups":   r.rows(passMemory, func(p *point) bool { return p.Kind == "lookup" }),
+		"shards":    r.rows(passShards, func(p *point) bool { return p.Kind == "workload" }),
+	}
+}
+
+// rows is a table of the points of a pass, with what they say besides below it.
+func (r *report) rows(pass string, want func(*point) bool) string {
+	var points []*point
+	setups := map[setup]bool{}
+	for i := range r.Points {
+		if p := &r.Points[i]; p.Pass == pass && want(p) {
+			points = append(points, p)
+			setups[p.setup] = true
+		}
+	}
+	if len(points) == 0 {
+		return "Not measured."
+	}
+	var b strings.Builder
+	if len(setups) == 1 {
+		fmt.Fprintf(&b, "With %s:\n\n", points[0].setup)
+	}
+	where := func(p *point) string {
+		if len(setups) == 1 {
+			return ""
+		}
+		return ", " + p.setup.String()
+	}
+	b.WriteString("| what | callers | per second | × put | p50 ms | p99 ms | p99.9 ms | processor ms | nodes | callers | etcd | requests | proposals | etcd KB | allocations |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, p := range points {
+		fmt.Fprintf(&b, "| %s%s | %d | %.0f | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f | %.0f |\n", p.label(), where(p), p.Concurrency,
+			p.PerSecond, p.ToPut, p.P50, p.P99, p.P999, p.CPU, p.CPUNodes, p.CPUCallers, p.CPUEtcd, p.Requests, p.Proposals, p.Bytes/1024, p.Allocs)
+	}
+	b.WriteString("\n")
+	for _, p := range points {
+		if parts := p.remarks(); len(parts) > 0 {
+			fmt.Fprintf(&b, "- %s%s at %d: %s\n", p.label(), where(p), p.Concurrency, strings.Join(parts, ", "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// goal is one of the figures that Weft is to reach, as a ratio within a run.
+type goal struct {
+	what, target string
+	reached      func(r *report) (value float64, text string, ok bool)
+}
+
+// atLeast and atMost make a goal of a figure; without the points there is none.
+func atLeast(what string, least float64, unit string, value func(r *report) float64) goal {
+	return goal{what, fmt.Sprintf("≥ %g%s", least, unit), func(r *report) (float64, string, bool) {
+		v := value(r)
+		return v, fmt.Sprintf("%.2f%s", v, unit), v >= least
+	}}
+}
+
+func atMost(what string, most float64, unit string, value func(r *report) float64) goal {
+	return goal{what, fmt.Sprintf("≤ %g%s", most, unit), func(r *report) (float64, string, bool) {
+		v := value(r)
+		return v, fmt.Sprintf("%.2f%s", v, unit), v <= most
+	}}
+}
+
+// most callers in the plan.
+const most = 256
+
+// goals are those of the main pass, a separate single etcd and one node.
+var goals = []goal{
+	atLeast("W1 at 256 callers, to raw puts", 0.45, " ×", func(r *report) float64 { return r.find(passMain, "W1", "burst", most).ToPut }),
+	atLeast("W1 at 256, saved after each activity, to raw puts", 0.15, " ×", func(r *report) float64 { return r.find(passMain, "W1", "activity", most).ToPut }),
+	atLeast("W2 at 256, to raw puts", 0.2, " ×", func(r *report) float64 { return r.find(passMain, "W2", "burst", most).ToPut }),
+	atMost("median resume of an idle instance at 1 caller, to the median raw put", 3, " ×", func(r *report) float64 {
+		return r.find(passMain, "W2", "burst", 1).Notes["resume p50 ms"] / r.find(passMain, "put", "", 1).P50
+	}),
+	atLeast("W3 at 256 senders, to hand-overs of a contended mutex", 10, " ×", func(r *report) float64 {
+		return r.find(passMain, "W3", "burst", most).Notes["to contended mutex"]
+	}),
+	atMost("processor time of a W1 at 256, all processes", 0.25, " ms", func(r *report) float64 { return r.find(passMain, "W1", "burst", most).CPU }),
+	atMost("what HTTP adds to it in nodes and etcd", 40, " %", func(r *report) float64 {
+		http, in := r.find(passHTTP, "W1", "burst", most), r.find(passMain, "W1", "burst", most)
+		if http.CPU == 0 {
+			return 0
+		}
+		return 100 * ((http.CPUNodes+http.CPUEtcd)/in.CPU - 1)
+	}),
+	atMost("resident memory of a node beside 100,000 suspended instances", 150, " MB", func(r *report) float64 {
+		p := r.find(passMemory, "W4", "burst", 1000)
+		if p.Notes["suspended"] < 100_000 {
+			return 0
+		}
+		return p.Notes["resident MB after"]
+	}),
+	atLeast("1,000 resumes a second among them", 0.99, " of those sent in time", func(r *report) float64 {
+		p := r.find(passMemory, "W4", "burst", 1000)
+		return p.PerSecond / 1000
+	}),
+}
+
+// find gives a point of a pass, or an empty one.
+func (r *report) find(pass, name, commit string, callers int) *point {
+	for i := range r.Points {
+		if p := &r.Points[i]; p.Pass == pass && p.Name == name && p.Commit == commit && p.Concurrency == callers {
+			return p
+		}
+	}
+	return &point{}
+}
+
+// goalTable says of each goal whether it was reached.
+func (r *report) goalTable() string {
+	var b strings.Builder
+	b.WriteString("| what | to reach | measured | reached |\n|---|---|---|---|\n")
+	for _, g := range goals {
+		v, text, ok := g.reached(r)
+		reached := map[bool]string{true: "yes", false: "**no**"}[ok]
+		if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) { // no such points
+			text, reached = "not measured", "–"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", g.what, g.target, text, reached)
+	}
+	return b.String()
+}

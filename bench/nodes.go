@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// nodeCommand makes this binary a node, so that its processor time and memory can
+// be told from those of the callers: serve-node NODE-CONFIG as JSON.
+const nodeCommand = "serve-node"
+
+// nodeSetup is what such a process is told.
+type nodeSetup struct {
+	ID, Cluster, Group, Dir string
+	Endpoints               []string
+}
+
+// nodeReady is what it answers.
+type nodeReady struct {
+	URL, Pprof string
+	Endpoints  []string
+}
+
+func (s nodeSetup) config() node.Config {
+	return node.Config{HTTPAddr: "127.0.0.1:0", DataDir: s.Dir, EtcdEndpoints: s.Endpoints, Cluster: s.Cluster,
+		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, MaxInFlight: 4096}
+}
+
+func serveNode(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: serve-node JSON")
+	}
+	var s nodeSetup
+	if err := json.Unmarshal([]byte(args[0]), &s); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	n, err := node.New(ctx, s.config())
+	if err != nil {
+		return err
+	}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, n.Stop(context.WithoutCancel(ctx)))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	debug := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- debug.Serve(l) }()
+	// The end of standard input is the end of the benchmark, however it ended.
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	err = json.NewEncoder(os.Stdout).Encode(nodeReady{URL: n.URL(), Pprof: "http://" + l.Addr().String(), Endpoints: n.EtcdEndpoints()})
+	if err == nil {
+		<-ctx.Done()
+	}
+	closed := debug.Close()
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		closed = errors.Join(closed, err)
+	}
+	return errors.Join(err, closed, n.Stop(context.WithoutCancel(ctx)))
+}
+
+// startNode starts a node in a process of its own.
+func startNode(s nodeSetup) (ready nodeReady, stop func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return ready, nil, err
+	}
+	arg, err := json.Marshal(s)
+	if err != nil {
+		return ready, nil, err
+	}
+	cmd := exec.Command(self, nodeCommand, string(arg))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return ready, nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return ready, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return ready, nil, err
+	}
+	stop = func() error {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("node %s: %w", s.ID, err)
+		}
+		return nil
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &ready)
+	}
+	if err != nil {
+		return ready, nil, errors.Join(fmt.Errorf("start node %s: %w", s.ID, err), stop())
+	}
+	return ready, stop, nil
+}
+
+// heapProfile keeps the profile of a node's heap.
+func (s *system) heapProfile(ctx context.Context, dir, name string) error {
+	if dir == "" || len(s.pprof) == 0 {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.pprof[0]+"/debug/pprof/heap?gc=1", http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(dir, "/")+"/"+name, b, 0o644)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// resumesAmongMany is W4: suspended instances, each waiting for an event and with
+// a correlation of its own, and then resumes at a rate. On the way to their number
+// it looks some of them up, and at the node's memory.
+func resumesAmongMany(ctx context.Context, m *meter, name, commit string, _ int) error {
+	s := &suspended{m: m, run: serial.Add(1)}
+	resident, heap := m.sys.memory(ctx)
+	notes := map[string]float64{"resident MB before": resident, "heap MB before": heap}
+	if err := m.sys.heapProfile(ctx, m.o.profile, "node-heap-before.pprof"); err != nil {
+		return err
+	}
+	for n := 1000; n < m.o.instances; n *= 10 {
+		if err := s.reach(ctx, n); err != nil {
+			return err
+		}
+	}
+	if err := s.reach(ctx, m.o.instances); err != nil {
+		return err
+	}
+	resident, heap = m.sys.memory(ctx)
+	notes["resident MB after"], notes["heap MB after"] = resident, heap
+	notes["suspended"], notes["suspended per second"] = float64(s.n), float64(s.n)/s.took.Seconds()
+	if err := m.sys.heapProfile(ctx, m.o.profile, "node-heap-after.pprof"); err != nil {
+		return err
+	}
+	seconds := min(m.o.instances/m.o.rate, 10)
+	m.note(ctx, "workload", name, commit, m.o.rate, func() outcome {
+		out := openLoop(ctx, m.o.rate, time.Duration(seconds)*time.Second, func(ctx context.Context, i int64) error {
+			n := s.any(int(i))
+			resumed, err := m.sys.target.send(ctx, s.event(n), s.correlation(n))
+			if err == nil && !resumed {
+				err = errNotResumed
+			}
+			return err
+		})
+		notes["resident MB at the end"], notes["heap MB at the end"] = m.sys.memory(ctx)
+		out.notes = notes
+		return out
+	})
+	return nil
+}
+
+// suspended are instances that wait.
+type suspended struct {
+	m    *meter
+	run  int64
+	n    int
+	took time.Duration
+}
+
+func (s *suspended) id(i int) string          { return fmt.Sprintf("w4-%d-%d", s.run, i) }
+func (s *suspended) event(i int) string       { return "event of " + s.id(i) }
+func (s *suspended) correlation(i int) string { return "correlation of " + s.id(i) }
+
+// any goes all over the range, each instance once, not in the order of their
+// making: the factor is a prime.
+func (s *suspended) any(i int) int { return i * 7919 % s.n }
+
+// reach starts instances until there are n, and looks some up.
+func (s *suspended) reach(ctx context.Context, n int) error {
+	began, from := time.Now(), s.n
+	err := inParallel(ctx, n-from, func(ctx context.Context, i int) error {
+		i += from
+		_, err := s.m.sys.target.start(ctx, start{definition: "w4", id: s.id(i), correlation: s.correlation(i), input: map[string]any{"order": input["order"], "event": s.event(i)}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.n, s.took = n, s.took+time.Since(began)
+	return s.lookUp(ctx)
+}
+
+// lookUp measures the three ways to find an instance, one caller at a time. The
+// one by hash is what a node reads to deliver an event without a correlation.
+func (s *suspended) lookUp(ctx context.Context) error {
+	sys := s.m.sys
+	measure := func(what string, do func(ctx context.Context, i int) error) {
+		s.m.note(ctx, "lookup", what, "", s.n, func() outcome {
+			return closedLoop(ctx, 1, s.m.short(), func(ctx context.Context, i int64) error { return do(ctx, s.any(int(i))) })
+		})
+	}
+	measure("by id", func(ctx context.Context, i int) error {
+		return sys.api.call(ctx, http.MethodGet, "/instances/"+s.id(i), nil, nil, &instance{})
+	})
+	measure("by correlation", func(ctx context.Context, i int) error {
+		var page struct{ Items []instance }
+		err := sys.api.call(ctx, http.MethodGet, "/instances?correlationId="+url.QueryEscape(s.correlation(i)), nil, nil, &page)
+		if err == nil && (len(page.Items) != 1 || page.Items[0].ID != s.id(i)) {
+			err = fmt.Errorf("%d instances found instead of one", len(page.Items))
+		}
+		return err
+	})
+	if sys.client == nil {
+		return nil
+	}
+	store, err := etcdstore.New(etcdstore.Config{Client: sys.client, Root: cluster.Root(sys.cluster)})
+	if err != nil {
+		return err
+	}
+	measure("by hash", func(ctx context.Context, i int) error {
+		st := workflow.EventStimulus(s.event(i), nil)
+		hash, err := workflow.Hash(st.ActivityType, st.Payload)
+		if err != nil {
+			return err
+		}
+		look, err := store.Look(ctx, st, hash, "")
+		if err == nil && len(look.Bookmarks) != 1 {
+			err = fmt.Errorf("%d bookmarks found instead of one", len(look.Bookmarks))
+		}
+		return err
+	})
+	return nil
+}

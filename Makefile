@@ -2,10 +2,10 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench deploy-test compose-test ci chaos chaos-long mutants
+.PHONY: help build image test race lint fmt generate bench bench-report bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes mutants
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the binary ./weft
 	CGO_ENABLED=0 go build -o weft ./cmd/node
@@ -31,6 +31,15 @@ generate: ## Write the generated files again
 bench: ## Run each benchmark once
 	@bash .ci/run bench
 
+bench-report: ## Measure everything into bench-results/, about 10 minutes (QUICK=1: 3); the machine has to be idle
+	CGO_ENABLED=0 go run ./bench -report bench-results $(if $(QUICK),-quick)
+
+bench-peers: ## Measure Temporal and River beside Weft into bench-results/ (needs Debian's postgresql)
+	CGO_ENABLED=0 go -C bench/peers run . -out ../../bench-results
+
+bench-docs: ## Write bench-results/ into docs/performance.md
+	go run ./bench -docs docs/performance.md -from bench-results
+
 deploy-test: ## Test alerts, dashboards, runbooks and docker-compose.yml (installs Prometheus and HAProxy on Debian)
 	@bash .ci/run deploy
 
@@ -43,7 +52,10 @@ chaos: ## Try to break the guarantees for 10 minutes (SEED=n)
 chaos-long: ## The same for two hours
 	@bash .ci/run chaos-long
 
-mutants: ## Take away each compare of the store, and see which test fails
+chaos-processes: ## Kill, stop and cut off real nodes and etcd members for 10 minutes (SEED=n ROUNDS=10)
+	@bash .ci/run chaos-processes
+
+mutants: ## Take away each guard, and see which test fails
 	@bash .ci/run mutants
 
 ci: ## Everything that a change must pass

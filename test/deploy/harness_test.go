@@ -58,8 +58,10 @@ func run(t *testing.T, dir, name string, args ...string) {
 
 // live are three nodes on one etcd, as processes, with some work behind them.
 type live struct {
-	nodes []string // addresses
-	err   error
+	nodes   []string // addresses
+	program string
+	etcd    string // where the first node's embedded etcd listens
+	err     error
 }
 
 var cluster = sync.OnceValue(startCluster)
@@ -79,26 +81,25 @@ func startCluster() (c live) {
 		return live{err: err}
 	}
 	stops = append(stops, func() { _ = os.RemoveAll(dir) })
-	program := filepath.Join(dir, "weft")
-	build := exec.Command("go", "build", "-o", program, "./cmd/node")
+	c.program = filepath.Join(dir, "weft")
+	build := exec.Command("go", "build", "-o", c.program, "./cmd/node")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		return live{err: fmt.Errorf("build the node: %w\n%s", err, out)}
 	}
-	etcd := ""
 	for i := range 3 {
 		args := []string{"--http-addr", "127.0.0.1:0", "--data-dir", filepath.Join(dir, fmt.Sprint(i)), "--definitions", filepath.Join(root, "examples"), "--log-format", "json"}
-		if etcd != "" {
-			args = append(args, "--etcd-endpoints", etcd)
+		if c.etcd != "" {
+			args = append(args, "--etcd-endpoints", c.etcd)
 		}
-		addr, embedded, err := startNode(program, args)
+		addr, embedded, err := startNode(exec.Command(c.program, args...))
 		if err != nil {
 			return live{err: fmt.Errorf("node %d: %w", i+1, err)}
 		}
 		c.nodes = append(c.nodes, addr)
 		if i == 0 {
-			etcd = embedded
+			c.etcd = embedded
 		}
 	}
 	c.err = c.work()
@@ -106,8 +107,7 @@ func startCluster() (c live) {
 }
 
 // startNode returns where the node and its embedded etcd listen.
-func startNode(program string, args []string) (addr, etcd string, err error) {
-	cmd := exec.Command(program, args...)
+func startNode(cmd *exec.Cmd) (addr, etcd string, err error) {
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return "", "", err

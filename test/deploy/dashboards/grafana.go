@@ -64,6 +64,7 @@ type target struct {
 	LegendFormat string `json:"legendFormat"`
 	Instant      bool   `json:"instant,omitempty"`
 	Range        bool   `json:"range,omitempty"`
+	Exemplar     bool   `json:"exemplar,omitempty"`
 	Format       string `json:"format,omitempty"`
 }
 
@@ -129,6 +130,7 @@ func (v view) panel(id int, at gridPos) panel {
 	for i, q := range v.queries {
 		t := target{RefID: string(rune('A' + i)), Datasource: prometheus, Expr: q.expr, LegendFormat: q.legend}
 		t.Instant, t.Range = v.kind != graph, v.kind == graph
+		t.Exemplar = v.kind == graph && traced.MatchString(q.expr)
 		if v.kind == table {
 			t.Format = "table"
 		}

@@ -1,5 +1,7 @@
 package main
 
+import "regexp"
+
 // page is one dashboard.
 type page struct {
 	id, title, about string
@@ -31,6 +33,10 @@ type query struct{ expr, legend string }
 func one(k kind, title, about, unit, expr, legend string) view {
 	return view{kind: k, title: title, about: about, unit: unit, queries: []query{{expr, legend}}}
 }
+
+// traced are the queries for the slowest of a histogram whose values name their
+// traces. Asking for them once a panel is enough.
+var traced = regexp.MustCompile(`^histogram_quantile\(0\.99, .*weft_(lock_wait_seconds|commit_seconds|commit_bytes|burst_seconds|http_request_seconds)_bucket`)
 
 // times is a panel with the median and the slowest of a histogram, by labels.
 func times(title, about, histogram, selector, by, legend string) view {

@@ -1,4 +1,4 @@
-package haproxy_test
+package loadbalancer_test
 
 import (
 	"bufio"
@@ -48,62 +48,111 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// proxy is HAProxy with the configuration of deploy/haproxy.
-type proxy struct {
-	api, operations string // base URLs
+// kind is a program that balances.
+type kind struct {
+	program, config string
+	listens         []string // the texts in the configuration: the API, and what operators ask
+	args            func(config string) []string
+	// checks tells whether it asks nodes how they are. If not, clients have to give
+	// keys, and what is repeated shows only if failures do not make it avoid a node.
+	checks bool
 }
 
-// balance starts HAProxy in front of three addresses. Of the configuration only
-// the addresses are replaced.
-func balance(t *testing.T, nodes [3]string) *proxy {
+var (
+	haproxy = kind{program: "haproxy", config: "../../deploy/haproxy/haproxy.cfg", listens: []string{"bind :8080", "bind :8404"}, checks: true,
+		args: func(config string) []string { return []string{"-db", "-f", config} }}
+	nginx = kind{program: "nginx", config: "../../deploy/nginx/nginx.conf", listens: []string{"listen 8080"},
+		args: func(config string) []string {
+			return []string{"-c", config, "-p", filepath.Dir(config), "-g", "daemon off;"}
+		}}
+)
+
+// each runs a test with every kind.
+func each(t *testing.T, test func(t *testing.T, k kind)) {
 	t.Helper()
-	program := tool(t, "haproxy")
-	raw, err := os.ReadFile("../../deploy/haproxy/haproxy.cfg")
+	for _, k := range []kind{haproxy, nginx} {
+		t.Run(k.program, func(t *testing.T) {
+			tool(t, k.program)
+			test(t, k)
+		})
+	}
+}
+
+// proxy is a running load balancer.
+type proxy struct {
+	kind
+	api, operations string // base URLs; the latter of HAProxy only
+}
+
+// balance starts a load balancer in front of three addresses. Of the
+// configuration only the addresses and the place of the pid file are replaced,
+// and with forgives that it avoids a node that failed.
+func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
+	t.Helper()
+	program := tool(t, k.program)
+	raw, err := os.ReadFile(k.config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(raw)
+	text, dir := string(raw), t.TempDir()
 	put := func(old, replacement string) {
 		t.Helper()
-		if strings.Count(text, old) != 1 {
-			t.Fatalf("haproxy.cfg has %q %d times; the test expects it once", old, strings.Count(text, old))
+		if !strings.Contains(text, old) {
+			t.Fatalf("%s has no %q", k.config, old)
 		}
-		text = strings.Replace(text, old, replacement, 1)
+		text = strings.ReplaceAll(text, old, replacement)
 	}
-	api, operations := freeAddr(t), freeAddr(t)
-	put("bind :8080", "bind "+api)
-	put("bind :8404", "bind "+operations)
+	addrs := make([]string, len(k.listens))
+	for i, listen := range k.listens {
+		addrs[i] = freeAddr(t)
+		verb, _, _ := strings.Cut(listen, " ")
+		put(listen, verb+" "+addrs[i])
+	}
 	for i, addr := range nodes {
 		put(fmt.Sprintf("node-%d:8080", i+1), addr)
 	}
-	config := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if !k.checks {
+		put("/run/nginx.pid", filepath.Join(dir, "pid"))
+		if forgives {
+			put("max_fails=2", "max_fails=0")
+		}
+	}
+	config := filepath.Join(dir, filepath.Base(k.config))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "-db", "-f", config)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, k.args(config)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		_ = cmd.Process.Signal(syscall.SIGTERM) // nginx has children, which it ends
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Log("haproxy said:\n" + log.String())
+			t.Log(k.program + " said:\n" + log.String())
 		}
 	})
-	p := &proxy{api: "http://" + api, operations: "http://" + operations}
-	eventually(t, "haproxy listens", func() bool {
-		_, err := get(t.Context(), p.operations+"/healthz")
+	p := &proxy{kind: k, api: "http://" + addrs[0]}
+	alive := p.api + "/metrics" // which it answers itself
+	if k.checks {
+		p.operations = "http://" + addrs[1]
+		alive = p.operations + "/healthz"
+	}
+	eventually(t, k.program+" listens", func() bool {
+		_, err := get(t.Context(), alive)
 		return err == nil
 	})
 	return p
 }
 
-// up waits until HAProxy has this many nodes to choose from.
+// up waits until it has this many nodes to choose from, if it asks them.
 func (p *proxy) up(t *testing.T, want int) {
 	t.Helper()
+	if !p.checks {
+		return
+	}
 	line := regexp.MustCompile(`(?m)^haproxy_backend_active_servers\{proxy="nodes"\} (\d+)$`)
 	eventually(t, fmt.Sprintf("%d nodes are up", want), func() bool {
 		text, err := get(t.Context(), p.operations+"/metrics")

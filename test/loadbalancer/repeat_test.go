@@ -1,4 +1,4 @@
-package haproxy_test
+package loadbalancer_test
 
 import (
 	"encoding/json"
@@ -24,7 +24,11 @@ func pretend(t *testing.T, answer http.HandlerFunc) string {
 // succeeds; what may not is sent to one node and to no other.
 func TestOnlyWhatCannotHappenTwiceIsRepeated(t *testing.T) {
 	t.Parallel()
-	tool(t, "haproxy")
+	each(t, testRepeats)
+}
+
+func testRepeats(t *testing.T, k kind) {
+	t.Parallel()
 	bad := map[string]http.HandlerFunc{
 		"it refuses": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"it dies":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, // no answer
@@ -46,7 +50,7 @@ func TestOnlyWhatCannotHappenTwiceIsRepeated(t *testing.T) {
 				return func(w http.ResponseWriter, r *http.Request) { attempts.Add(1); answer(w, r) }
 			}
 			good := count(func(http.ResponseWriter, *http.Request) {})
-			p := balance(t, [3]string{pretend(t, good), pretend(t, good), pretend(t, count(answer))})
+			p := k.balance(t, [3]string{pretend(t, good), pretend(t, good), pretend(t, count(answer))}, true)
 			p.up(t, 3)
 			for _, r := range requests { // one after the other: they share the counter
 				failed, repeated := 0, 0
@@ -89,7 +93,12 @@ func (p *proxy) once(t *testing.T, method, key string) int {
 
 func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
 	t.Parallel()
-	p := balance(t, [3]string{freeAddr(t), freeAddr(t), freeAddr(t)})
+	each(t, testNoNode)
+}
+
+func testNoNode(t *testing.T, k kind) {
+	t.Parallel()
+	p := k.balance(t, [3]string{freeAddr(t), freeAddr(t), freeAddr(t)}, false)
 	p.up(t, 0)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.api+"/api/v1/events/x", strings.NewReader("{}"))
 	if err != nil {
@@ -111,15 +120,22 @@ func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
 		resp.Header.Get("Content-Type") != "application/problem+json" || resp.Header.Get("Retry-After") != "1" {
 		t.Errorf("it answers %s %v %+v", resp.Status, resp.Header, problem)
 	}
-	if got := status(t, p.operations+"/healthz"); got != 503 {
-		t.Errorf("healthz: %d", got)
+	if k.checks {
+		if got := status(t, p.operations+"/healthz"); got != 503 {
+			t.Errorf("healthz: %d", got)
+		}
 	}
 }
 
 func TestMetricsOfTheNodesStayInside(t *testing.T) {
 	t.Parallel()
+	each(t, testMetricsStayInside)
+}
+
+func testMetricsStayInside(t *testing.T, k kind) {
+	t.Parallel()
 	node := pretend(t, func(http.ResponseWriter, *http.Request) {})
-	p := balance(t, [3]string{node, node, node})
+	p := k.balance(t, [3]string{node, node, node}, false)
 	p.up(t, 3)
 	for path, want := range map[string]int{"/metrics": 404, "/livez": 200} {
 		if got := status(t, p.api+path); got != want {

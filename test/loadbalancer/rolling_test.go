@@ -1,4 +1,4 @@
-package haproxy_test
+package loadbalancer_test
 
 import (
 	"context"
@@ -11,16 +11,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
 // A rolling restart: each node in turn gets SIGTERM, drains, ends, and comes
-// back. Clients give no Idempotency-Key, so nothing is repeated on the way: the
-// drain alone must keep requests from failing.
+// back. Behind HAProxy clients give no Idempotency-Key, so nothing is repeated on
+// the way: the drain alone must keep requests from failing. nginx does not ask
+// nodes how they are, so there they give one.
 func TestNoRequestFailsWhileEveryNodeRestarts(t *testing.T) {
-	tool(t, "haproxy")
-	etcd := clustertest.Shared(t)
+	tool(t, haproxy.program) // before the node is built
 	program := buildNode(t)
+	each(t, func(t *testing.T, k kind) { restartEveryNode(t, k, program) })
+}
+
+func restartEveryNode(t *testing.T, k kind, program string) {
+	etcd := clustertest.Shared(t)
 	settings := []string{
 		"--cluster", clustertest.Namespace(t), "--etcd-endpoints", strings.Join(etcd.Endpoints(), ","),
 		"--drain-delay", "3s", // the check sees it within one, on a machine that is not busy
@@ -31,7 +38,7 @@ func TestNoRequestFailsWhileEveryNodeRestarts(t *testing.T) {
 		addrs[i] = freeAddr(t)
 		nodes[i] = startNode(t, program, addrs[i], settings...)
 	}
-	p := balance(t, addrs)
+	p := k.balance(t, addrs, false)
 	p.up(t, 3)
 
 	traffic := startTraffic(t, p)
@@ -106,6 +113,9 @@ func (tr *traffic) try(client *http.Client, path, body string) (string, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, tr.p.api+path, strings.NewReader(body))
 	if err != nil {
 		return "", err
+	}
+	if !tr.p.checks {
+		req.Header.Set("Idempotency-Key", uuid.NewString())
 	}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -83,7 +83,10 @@ func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, 
 func (w *town) took(t takeover, since time.Time) {
 	now := time.Now()
 	t.Took = now.Sub(since)
-	t.Changes, t.Outage, t.Stall = w.witness.between(since, now)
+	_, t.Outage, t.Stall = w.witness.between(since, now)
+	// A new leader gives every lease an election timeout on top of its TTL. Who is
+	// lost before the next renewal takes that along, so the time before counts too.
+	t.Changes, _, _ = w.witness.between(since.Add(-ttl), now)
 	t.Allowed += time.Duration(t.Changes) * ttl
 	switch {
 	case t.Stall > 0:

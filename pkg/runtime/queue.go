@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ const (
 	queueSweep = 30 * time.Second
 
 	queuePageSize = 500
+	shardsAtOnce  = 8
 )
 
 // queuePass works one shard of the queue once. depth and oldest are of what is
@@ -59,15 +61,16 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 			}
 			vanished.Store(false)
 			seen, swept = revision, time.Now()
-			var errs []error
+			var mu sync.Mutex
 			depth, oldest := 0, time.Duration(0)
-			for _, shard := range etcdstore.QueueShards {
-				n, age, err := pass(ctx, string(shard))
+			err := sideBySide(shardsAtOnce, len(etcdstore.QueueShards), func(i int) error {
+				n, age, err := pass(ctx, etcdstore.QueueShards[i:i+1])
+				mu.Lock()
+				defer mu.Unlock()
 				depth, oldest = depth+n, max(oldest, age)
-				errs = append(errs, err) // one bad shard never stops a pass
-			}
+				return err
+			})
 			r.cfg.Metrics.SetQueue(depth, oldest)
-			err := errors.Join(errs...)
 			if err != nil {
 				seen = -1 // all of it again
 			}
@@ -137,27 +140,24 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 	if err != nil {
 		return err
 	}
-	sent := false
-	var errs []error
-	for i := range items {
+	var sent atomic.Bool
+	err = sideBySide(sendsAtOnce, len(items), func(i int) error {
 		item := &items[i]
 		if !awaited[item.Hash] {
-			continue
+			return nil
 		}
 		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if len(look.Bookmarks)+len(look.Triggers) == 0 {
-			continue
+		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
+			return err
 		}
 		ok, err := r.cfg.Store.Requeue(ctx, item, r.cfg.Now().UTC())
-		sent = sent || ok
-		errs = append(errs, err)
-	}
-	if sent {
+		if ok {
+			sent.Store(true)
+		}
+		return err
+	})
+	if sent.Load() {
 		r.cfg.Work.Hint(nil, true)
 	}
-	return errors.Join(errs...)
+	return err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -48,22 +46,18 @@ func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult,
 		return RetryResult{}, err
 	}
 	codes := make([]workflow.Code, len(page.Items))
-	var group errgroup.Group
-	group.SetLimit(retriesAtOnce)
-	for i, in := range page.Items {
-		group.Go(func() error {
-			switch _, err := r.Retry(ctx, in.ID); {
-			case err == nil:
-			case ctx.Err() != nil:
-				codes[i] = workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
-			default:
-				codes[i] = cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
-				r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", in.ID, "error", err)
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // each keeps its own outcome
+	_ = sideBySide(retriesAtOnce, len(page.Items), func(i int) error { // each keeps its own outcome
+		id := page.Items[i].ID
+		switch _, err := r.Retry(ctx, id); {
+		case err == nil:
+		case ctx.Err() != nil:
+			codes[i] = workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
+		default:
+			codes[i] = cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
+			r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", id, "error", err)
+		}
+		return nil
+	})
 	res := RetryResult{Retried: []string{}, Next: page.Next}
 	for i, in := range page.Items {
 		if codes[i] == "" {

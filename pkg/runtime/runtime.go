@@ -126,3 +126,23 @@ func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wa
 		timer.Reset(jitter(every))
 	}
 }
+
+// sendsAtOnce is how many stimuli a worker has under way at a time: enough that
+// their writes share proposals.
+const sendsAtOnce = 64
+
+// sideBySide does each of n, at most limit at a time, and joins the errors: one
+// that fails never holds up the others.
+func sideBySide(limit, n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			errs[i] = do(i)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return errors.Join(errs...)
+}

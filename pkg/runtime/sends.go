@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -24,14 +25,15 @@ func (r *Runtime) resolveSends(ctx context.Context) error {
 			return false, err
 		}
 		cursor = next
-		var errs []error
-		again := false
-		for i := range sends {
+		var again atomic.Bool
+		err = sideBySide(sendsAtOnce, len(sends), func(i int) error {
 			more, err := r.resolveSend(ctx, &sends[i])
-			again = again || more
-			errs = append(errs, err) // one bad record never holds up the others
-		}
-		return next != "" || again && errors.Join(errs...) == nil, errors.Join(errs...)
+			if more {
+				again.Store(true)
+			}
+			return err
+		})
+		return next != "" || again.Load() && err == nil, err
 	})
 }
 

@@ -606,3 +606,40 @@ func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
 		t.Errorf("lines %q", l)
 	}
 }
+
+// Each caller of a burst gets the response that its own event wrote, also when
+// the burst commits in between and goes on.
+func TestCallersOfOneBurstGetTheirOwnResponses(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"", "ActivityExecuted"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			const callers = 5
+			kids := make([]*workflow.Activity, 0, callers+1)
+			for i := range callers {
+				respond := &workflow.Activity{Type: "Elsa.WriteHttpResponse", Inputs: map[string]workflow.Expression{"content": workflow.Lit(fmt.Sprintf("for %d", i))}}
+				kids = append(kids, seq(waitFor(fmt.Sprintf("e%d", i)), line("one"), respond, line("two")))
+			}
+			def := define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: append(kids, seq(waitFor("hold"), through()))})
+			def.Options.CommitStrategy = strategy
+			w := newWorld(t, def)
+			m := w.member("a", cluster.ModeDistributed, slow)
+			r := must(m.open("i").Do(t.Context(), startOf("d", "c0")))(t)
+			held := inBackground(t.Context(), m.open("i"), resumeOf("hold", r.Instance, callers))
+			<-w.valve.entered
+			got := make([]<-chan answer, callers)
+			for i := range callers {
+				got[i] = inBackground(t.Context(), m.open("i"), resumeOf(fmt.Sprintf("c%d", i+1), r.Instance, i))
+			}
+			w.valve.pass <- struct{}{}
+			for i, g := range got {
+				if a := <-g; a.err != nil || a.Response == nil || string(a.Response.Body) != fmt.Sprintf("for %d", i) {
+					t.Errorf("caller %d got %+v, %v", i, a.Response, a.err)
+				}
+			}
+			if a := <-held; a.err != nil || a.Response != nil {
+				t.Errorf("who wrote no response got %+v, %v", a.Response, a.err)
+			}
+		})
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -76,47 +75,16 @@ func (l *Locks) acquire(ctx context.Context, name Name, reads []clientv3.Op, sta
 			return nil, fmt.Errorf("lock %s, which this node itself is busy with: %w", name, err)
 		}
 	}
-	err := l.wait(ctx, e, r, name)
-	if contended || r.waited.Load() {
+	// It ends with its context, also while it cleans up: see ride.mutex.
+	err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).Lock)
+	if contended || r.waited {
 		l.s.cfg.Metrics.LockContended(string(name.scope))
 	}
 	if err != nil {
+		l.s.settle(e, r)
 		return nil, l.explain(ctx, e, name, err)
 	}
 	return l.hand(e, r, name)
-}
-
-// wait runs Mutex.Lock, which can outlive its context on a dead network, in a
-// goroutine that the session owns. Whoever comes second, the waiting caller or
-// that goroutine, learns it from claimed: if the caller has left, the goroutine
-// cleans up after itself, also if it got the lock.
-func (l *Locks) wait(ctx context.Context, e *Epoch, r *ride, name Name) error {
-	result := make(chan error, 1)
-	var claimed atomic.Bool
-	started := l.s.tasks.start(func() {
-		err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).Lock)
-		if !claimed.CompareAndSwap(false, true) {
-			l.s.settle(e, r)
-			return
-		}
-		if err != nil {
-			l.s.settle(e, r)
-		}
-		result <- err
-	})
-	if !started {
-		e.local.Unlock(r.key)
-		return ErrClosed
-	}
-	select {
-	case err := <-result:
-		return err
-	case <-ctx.Done():
-		if claimed.CompareAndSwap(false, true) {
-			return context.Cause(ctx)
-		}
-		return <-result
-	}
 }
 
 func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
@@ -133,7 +101,6 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 		if !e.local.TryLock(r.key) {
 			return nil, l.heldHere(e, r, name)
 		}
-		// TryLock sends unary calls only, which end with their context.
 		err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).TryLock)
 		if err == nil {
 			return l.hand(e, r, name)

@@ -190,6 +190,19 @@ func TestNote03_AcquireReturnsWithItsContextOnADeadNetwork(t *testing.T) {
 	}
 }
 
+// A caller without a deadline of its own gets one for each call.
+func TestNote03_ACallWithoutAnAnswerEnds(t *testing.T) {
+	w := newWorld(t)
+	proxy := w.etcd.Proxy(t)
+	a := w.open("a", ttl(time.Minute), func(c *Config) { c.Client, c.LeaseClient = proxy.Client(t), w.etcd.Client(t) })
+	w.release(w.lock(a, InstanceLock("warm up")))
+	proxy.BlackHole()
+	if _, err := a.Locks().TryAcquire(t.Context(), someLock); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	proxy.Heal()
+}
+
 // A waiter that a partition left behind becomes the owner when the holder leaves.
 func TestNote04_GhostOwnerIsRemoved(t *testing.T) {
 	w := newWorld(t)
@@ -255,6 +268,26 @@ func TestNote05_RefusedTryWritesNothing(t *testing.T) {
 			t.Errorf("the refused try wrote: %s %s", ev.Type, ev.Kv.Key)
 		}
 	}
+}
+
+// A holder that leaves between the refusal and the look at it has refused nobody.
+func TestNote05_WhoHasGoneDoesNotRefuse(t *testing.T) {
+	w := newWorld(t)
+	faults := clustertest.NewFaults(1)
+	a := w.open("a", func(c *Config) { c.Client = faults.Wrap(w.etcd.Client(t)) })
+	held := w.lock(w.open("b"), someLock)
+	var leave sync.Once
+	faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if c.Op == "get" && c.Touches(w.prefix(someLock)) {
+			leave.Do(func() { w.release(held) })
+		}
+		return false
+	}})
+	l, err := a.Locks().TryAcquire(w.ctx(), someLock)
+	if err != nil {
+		t.Fatalf("the lock is free: %v", err)
+	}
+	w.release(l)
 }
 
 // Each confirmed refusal overlaps a time in which somebody else really held the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -40,7 +39,7 @@ type ride struct {
 	// What happened so far.
 	sent   bool                  // our key may exist
 	rev    int64                 // create revision of our key, 0 while unknown
-	waited atomic.Bool           // somebody else was the owner at first
+	waited bool                  // somebody else was the owner at first
 	owner  *mvccpb.KeyValue      // the owner that was met
 	owned  bool                  // a transaction has shown us as the owner
 	loaded *clientv3.TxnResponse // the reads, from that transaction; nil if it had none
@@ -160,7 +159,7 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 		return nil, errRefused
 	default:
 		r.owner = owners[0]
-		r.waited.Store(true)
+		r.waited = true
 	}
 	return trimmed(resp, own), nil
 }

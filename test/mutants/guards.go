@@ -38,8 +38,6 @@ var patches = []patch{
 		"\tloops.Go(func() { s.janitor(ctx, e) })\n", "", inCluster, "TestNote02|TestNote04"},
 	{"note 2: the janitor leaves alone what somebody here holds", "pkg/cluster/janitor.go",
 		"if !e.local.TryLock(key) {", "if !e.local.TryLock(key) && false {", inCluster, "TestNote02"},
-	{"note 3: who waits for a lock leaves with its context", "pkg/cluster/locks.go",
-		"\t\tif claimed.CompareAndSwap(false, true) {\n\t\t\treturn context.Cause(ctx)\n\t\t}\n\t\treturn <-result\n", "\t\treturn <-result\n", inCluster, "TestNote03"},
 	{"note 3: the mutex's own clean-up ends with the context of the acquisition", "pkg/cluster/ride.go",
 		"client := clientv3.NewCtxClient(ctx,", "client := clientv3.NewCtxClient(context.WithoutCancel(ctx),", inCluster, "TestNote03|TestNote04"},
 	{"notes 3, 25: every call has a deadline", "pkg/cluster/errors.go",

@@ -98,7 +98,8 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 			return err
 		}
 		if x.goOn {
-			work.mail, work.more = work.mail[:i+1], true
+			work.more = work.more || i+1 < len(work.mail)
+			work.mail = work.mail[:i+1]
 			x.h.giveBack(work.hands)
 			work.hands = nil
 			return nil

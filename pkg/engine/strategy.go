@@ -68,7 +68,7 @@ func (c *compiler) commitPoints(n *Node) commitPoints {
 	s := c.prog.strategy
 	switch name := shortName(n.activity.CommitStrategy, "ActivityStrategy"); strings.ToLower(strings.TrimSuffix(name, "Activity")) {
 	case "", "default":
-		return commitPoints{before: s.before, after: s.after}
+		return commitPoints{before: s.before, after: s.after && !n.desc.Container}
 	case "never":
 		return commitPoints{}
 	case "always":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -335,6 +336,61 @@ func TestAPoisonousCommandIsSetAside(t *testing.T) {
 	dead, _, err := a.store.DeadLetters(t.Context(), "", 10)
 	if err != nil || len(dead) != 1 || dead[0].Reason != store.DeadPoison || dead[0].Command.ID != "c2" {
 		t.Errorf("dead letters %+v, %v", dead, err)
+	}
+}
+
+// That a command was begun by one more node is durable before it runs: it may take
+// this node with it as well.
+func TestATakeoverIsCountedBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), through())))
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	if out, _, err := a.store.PutMail(t.Context(), "i", resumeOf("c2", r.Instance, 0), nil); err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	worked := make(chan error, 1)
+	go func() { worked <- a.open("i").Work(t.Context(), true) }()
+	<-w.valve.entered
+	if l := must(a.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || l.Mail[0].Command.Attempts != 1 {
+		t.Errorf("while it runs the mailbox has %+v", l.Mail)
+	}
+	w.valve.pass <- struct{}{}
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+}
+
+// A command of a stimulus for several whose bookmark is gone is for its instance
+// still: the others got their own.
+func TestOneOfSeveralGoesBackToItsInstance(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), waitFor("more"))))
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	must(a.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
+	st := workflow.EventStimulus("go", nil)
+	for _, several := range []bool{true, false} {
+		cmd := resumeOf(fmt.Sprint("several-", several), r.Instance, 0)
+		cmd.Stimulus, cmd.Several = &st, several
+		if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+			t.Fatal(out, err)
+		}
+		if err := a.open("i").Work(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sends, _, err := a.store.Sends(t.Context(), "", 10)
+	if err != nil || len(sends) != 2 {
+		t.Fatalf("%+v, %v", sends, err)
+	}
+	got := map[string]string{}
+	for _, s := range sends {
+		got[s.ID] = s.Stimulus.InstanceID
+	}
+	want := map[string]string{"again-" + workflow.DeriveID("i", "several-true"): "i", "again-" + workflow.DeriveID("i", "several-false"): ""}
+	if !maps.Equal(got, want) {
+		t.Errorf("they go on to %v, want %v", got, want)
 	}
 }
 

@@ -515,7 +515,11 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 			w := newWorld(t, def)
 			m := w.member("a", mode, slow)
 			got := inBackground(t.Context(), m.open("i"), startOf("d", "c1"))
-			<-w.valve.entered
+			select {
+			case <-w.valve.entered:
+			case <-time.After(20 * time.Second):
+				t.Fatal("the burst does not go on after its commit")
+			}
 			l := must(m.store.Load(t.Context(), "i", "", ""))(t)
 			if l.Record == nil || l.Record.Seq == 0 || len(l.Mail) != 1 || l.Mail[0].Command.ID != workflow.ContinueID {
 				t.Errorf("in the middle of the burst the store has %+v", l)

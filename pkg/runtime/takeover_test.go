@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // die cuts a node off at its first call that fits, which etcd does not see, nor
@@ -96,4 +97,21 @@ func TestAnEventThatWasMetAndNotClaimedIsTakenOver(t *testing.T) {
 	if took := time.Since(gone); took > 10*time.Second {
 		t.Errorf("it took %v after the end of the lease; 2 s are promised, on a machine that has time", took)
 	}
+}
+
+// Work in a mailbox that nobody was told of is found by the sweep.
+func TestTheSweepFindsWorkThatNobodyWasToldOf(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(waits)
+	m.execute("waits", "one", "1")
+	in, err := m.Instance(t.Context(), "one")
+	if err != nil || len(in.Bookmarks) != 1 {
+		t.Fatalf("it should wait: %+v, %v", in, err)
+	}
+	cmd := workflow.Command{ID: "c", Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: in.Bookmarks[0].ID}
+	if out, _, err := m.store.PutMail(t.Context(), "one", cmd, nil); err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	m.finished("one")
 }

@@ -123,7 +123,7 @@ var patches = []patch{
 	{"the queue is swept when a node vanishes", "pkg/runtime/queue.go",
 		"vanished.Store(true)", "vanished.Store(false)", inRuntime, "TestAnEventThatWasMet"},
 	{"the sweep of the mailboxes behind the hints", "pkg/runtime/mailboxes.go",
-		"\t\t\t\tr.cfg.Work.add(e.InstanceID, true)\n", "", inRuntime, "TestARepeatedStart"},
+		"\t\t\t\tr.cfg.Work.add(e.InstanceID, true)\n", "", inRuntime, "TestTheSweepFinds"},
 	{"a fixed list starts what it saw", "pkg/runtime/sends.go",
 		"\t\t\tds[i].New.Trigger = nil\n", "\t\t\t_ = i\n", inRuntime, "TestAFixedList"},
 	{"a fixed list starts what it saw behind a gate", "pkg/runtime/sends.go",

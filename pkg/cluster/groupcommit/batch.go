@@ -10,6 +10,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // Limits of etcd: 128 operations on a path through the nested levels, 1.5 MiB a
@@ -47,7 +49,9 @@ func (b *batch) add(c *call) bool {
 	b.calls = append(b.calls, c)
 	b.depth = max(b.depth, c.foot.depth)
 	b.size += c.foot.size
-	b.touched.add(&c.foot)
+	if b.lane.kind == metrics.BatchWrites { // reads go beside reads
+		b.touched.add(&c.foot)
+	}
 	return true
 }
 

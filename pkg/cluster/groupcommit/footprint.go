@@ -1,6 +1,7 @@
 package groupcommit
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -15,37 +16,46 @@ type footprint struct {
 	size          int // bytes, at least about
 }
 
-// span is the keys from from up to, not including, end; "" means no end. A
-// single key k ends at k+"\x00", which is the key right after it.
-type span struct{ from, end string }
+// span is the keys from from up to, not including, end; a nil end means no end.
+// A single key has no end of its own: the one after it would be a copy of it.
+type span struct {
+	from, end []byte
+	single    bool
+}
 
-func (s span) holdsOrPrecedes(key string) bool { return s.end == "" || key < s.end }
+func (s *span) holdsOrPrecedes(key []byte) bool {
+	if s.single {
+		return bytes.Compare(key, s.from) <= 0
+	}
+	return s.end == nil || bytes.Compare(key, s.end) < 0
+}
 
-func (s span) overlaps(t span) bool { return t.holdsOrPrecedes(s.from) && s.holdsOrPrecedes(t.from) }
+func (s *span) overlaps(t *span) bool { return t.holdsOrPrecedes(s.from) && s.holdsOrPrecedes(t.from) }
 
-// spanOf reads a range as etcd means it: no end is one key, "\x00" is no end.
+// spanOf reads a range as etcd means it: no end is one key, "\x00" is no end. It
+// keeps key and end.
 func spanOf(key, end []byte) span {
 	switch {
 	case len(end) == 0:
-		after := string(append(append(make([]byte, 0, len(key)+1), key...), 0))
-		return span{from: after[:len(key)], end: after}
+		return span{from: key, single: true}
 	case len(end) == 1 && end[0] == 0:
-		return span{from: string(key)}
+		return span{from: key}
 	}
-	return span{from: string(key), end: string(end)}
+	return span{from: key, end: end}
 }
 
 // overhead is about what the encoding adds to one operation or compare.
 const overhead = 32
 
 func footprintOf(op clientv3.Op) footprint {
-	var f footprint
-	f.depth = f.add(op)
+	const usual = 12
+	f := footprint{reads: make([]span, 0, usual), writes: make([]span, 0, usual)}
+	f.depth = f.add(&op)
 	return f
 }
 
 // add adds an operation and returns its depth: 0 unless it is a transaction.
-func (f *footprint) add(op clientv3.Op) int {
+func (f *footprint) add(op *clientv3.Op) int {
 	if !op.IsTxn() {
 		s := spanOf(op.KeyBytes(), op.RangeBytes())
 		f.size += len(op.KeyBytes()) + len(op.RangeBytes()) + len(op.ValueBytes()) + overhead
@@ -65,8 +75,8 @@ func (f *footprint) add(op clientv3.Op) int {
 	}
 	below := 0
 	for _, branch := range [][]clientv3.Op{then, other} {
-		for _, o := range branch {
-			below = max(below, f.add(o))
+		for i := range branch {
+			below = max(below, f.add(&branch[i]))
 		}
 	}
 	return max(len(cmps), len(then), len(other)) + below
@@ -77,13 +87,14 @@ type spans []span
 
 // find gives the first span that ends after s begins, and the first after that
 // which s does not reach.
-func (t spans) find(s span) (from, to int) {
-	from, _ = slices.BinarySearchFunc(t, s.from, func(have span, key string) int {
-		if have.holdsOrPrecedes(key) {
-			return 1
+func (t spans) find(s *span) (from, to int) {
+	for after := len(t); from < after; {
+		if i := (from + after) / 2; t[i].holdsOrPrecedes(s.from) {
+			after = i
+		} else {
+			from = i + 1
 		}
-		return -1
-	})
+	}
 	for to = from; to < len(t) && t[to].overlaps(s); to++ {
 		continue
 	}
@@ -91,8 +102,8 @@ func (t spans) find(s span) (from, to int) {
 }
 
 func (t spans) overlapAny(list []span) bool {
-	for _, s := range list {
-		if from, to := t.find(s); from < to {
+	for i := range list {
+		if from, to := t.find(&list[i]); from < to {
 			return true
 		}
 	}
@@ -100,15 +111,20 @@ func (t spans) overlapAny(list []span) bool {
 }
 
 func (t *spans) insert(s span) {
-	from, to := t.find(s)
+	from, to := t.find(&s)
+	if s.single && from < to {
+		return // it is in a range, or there
+	}
 	for _, have := range (*t)[from:to] {
-		s.from = min(s.from, have.from)
-		if s.end != "" && (have.end == "" || have.end > s.end) {
+		if have.single {
+			continue // inside of s
+		}
+		if bytes.Compare(have.from, s.from) < 0 {
+			s.from = have.from
+		}
+		if s.end != nil && (have.end == nil || bytes.Compare(have.end, s.end) > 0) {
 			s.end = have.end
 		}
-	}
-	if to == from+1 && (*t)[from] == s {
-		return
 	}
 	*t = slices.Replace(*t, from, to, s)
 }
@@ -135,7 +151,11 @@ func (t *touched) add(f *footprint) {
 func (t spans) String() string {
 	var b strings.Builder
 	for _, s := range t {
-		b.WriteString("[" + s.from + " " + s.end + ")")
+		end := string(s.end)
+		if s.single {
+			end = string(s.from) + "\x00"
+		}
+		b.WriteString("[" + string(s.from) + " " + end + ")")
 	}
 	return b.String()
 }

@@ -24,7 +24,7 @@ func drawSpan(t *rapid.T) span {
 	}
 }
 
-func (s span) has(key string) bool { return key >= s.from && s.holdsOrPrecedes(key) }
+func (s *span) has(key string) bool { return key >= string(s.from) && s.holdsOrPrecedes([]byte(key)) }
 
 // The set is what a list of spans, looked through one by one, would be.
 func TestSpansAreASet(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSpansAreASet(t *testing.T) {
 			list = append(list, s)
 		}
 		for i := 1; i < len(set); i++ {
-			if set[i-1].end == "" || set[i-1].end > set[i].from {
+			if set[i-1].holdsOrPrecedes(set[i].from) {
 				t.Fatalf("not disjoint and in order: %v", set)
 			}
 		}
@@ -48,7 +48,7 @@ func TestSpansAreASet(t *testing.T) {
 			}
 		}
 		probe := drawSpan(t)
-		want := slices.ContainsFunc(list, probe.overlaps)
+		want := slices.ContainsFunc(list, func(s span) bool { return probe.overlaps(&s) })
 		if got := set.overlapAny([]span{probe}); got != want {
 			t.Fatalf("%v meets %v: %v, want %v", probe, set, got, want)
 		}
@@ -78,25 +78,27 @@ func TestAFootprintHasEveryBranch(t *testing.T) {
 	}
 }
 
+// What it takes to put 64 requests into one proposal.
 func BenchmarkCompatible(b *testing.B) {
-	var foots []footprint
-	for i := range 64 {
+	var requests []clientv3.Op
+	for i := range maxBatch {
 		id := fmt.Sprintf("/weft/default/instance/0198f2a4-5b6c-7d8e-9f00-%012d", i)
 		cmps := []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision("lock/"+id), "=", 1), clientv3.Compare(clientv3.CreateRevision("lock/"+id+"/").WithPrefix(), ">", 1)}
 		var then []clientv3.Op
 		for j := range 8 {
 			then = append(then, clientv3.OpPut(fmt.Sprint(id, "/", j), "x"))
 		}
-		foots = append(foots, footprintOf(clientv3.OpTxn(cmps, then, []clientv3.Op{clientv3.OpGet("head")})))
+		requests = append(requests, clientv3.OpTxn(cmps, then, []clientv3.Op{clientv3.OpGet("head")}))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		var t touched
-		for i := range foots {
-			if !t.compatible(&foots[i]) {
+		for i := range requests {
+			foot := footprintOf(requests[i])
+			if !t.compatible(&foot) {
 				b.Fatal("not compatible")
 			}
-			t.add(&foots[i])
+			t.add(&foot)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,9 +127,18 @@ type txn struct {
 	then, other []clientv3.Op
 }
 
-func (t *txn) If(cs ...clientv3.Cmp) clientv3.Txn   { t.cmps = append(t.cmps, cs...); return t }
-func (t *txn) Then(ops ...clientv3.Op) clientv3.Txn { t.then = append(t.then, ops...); return t }
-func (t *txn) Else(ops ...clientv3.Op) clientv3.Txn { t.other = append(t.other, ops...); return t }
+func (t *txn) If(cs ...clientv3.Cmp) clientv3.Txn   { t.cmps = joined(t.cmps, cs); return t }
+func (t *txn) Then(ops ...clientv3.Op) clientv3.Txn { t.then = joined(t.then, ops); return t }
+func (t *txn) Else(ops ...clientv3.Op) clientv3.Txn { t.other = joined(t.other, ops); return t }
+
+// joined is more itself where there was nothing, as nearly always: what was
+// handed in is not changed any more, and an operation is large.
+func joined[T any](list, more []T) []T {
+	if len(list) == 0 {
+		return slices.Clip(more)
+	}
+	return append(list, more...)
+}
 
 func (t *txn) Commit() (*clientv3.TxnResponse, error) {
 	r, err := t.k.Do(t.ctx, clientv3.OpTxn(t.cmps, t.then, t.other))

@@ -128,7 +128,7 @@ func (s *Store) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
-	size := o.put(s.keys.instance(h.ID), c.After)
+	size := o.put(s.keys.instance(h.ID), &c.After)
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header

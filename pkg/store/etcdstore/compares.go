@@ -38,18 +38,34 @@ func noneOlder(prefix string, rev int64) clientv3.Cmp {
 	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_GREATER, rev-1)
 }
 
-// created compares the create revision of one key, or of each up to end. Made in
-// one piece: each step of clientv3's own way copies the message.
+// created compares the create revision of one key, or of each up to end. It is
+// filled in where it is: clientv3's own ways copy the message, by reflection.
 func created(key, end string, result pb.Compare_CompareResult, rev int64) clientv3.Cmp {
-	c := &pb.Compare{Key: []byte(key), Result: result, Target: pb.Compare_CREATE, TargetUnion: &pb.Compare_CreateRevision{CreateRevision: rev}}
+	c, m := comparing(key, result)
+	m.Target, m.TargetUnion = pb.Compare_CREATE, &pb.Compare_CreateRevision{CreateRevision: rev}
 	if end != "" {
-		c.RangeEnd = []byte(end)
+		m.RangeEnd = []byte(end)
 	}
-	return clientv3.FromCompare(c)
+	return c
 }
 
 func modified(key string, result pb.Compare_CompareResult, rev int64) clientv3.Cmp {
-	return clientv3.FromCompare(&pb.Compare{Key: []byte(key), Result: result, Target: pb.Compare_MOD, TargetUnion: &pb.Compare_ModRevision{ModRevision: rev}})
+	c, m := comparing(key, result)
+	m.Target, m.TargetUnion = pb.Compare_MOD, &pb.Compare_ModRevision{ModRevision: rev}
+	return c
+}
+
+func leased(key string, lease int64) clientv3.Cmp {
+	c, m := comparing(key, pb.Compare_EQUAL)
+	m.Target, m.TargetUnion = pb.Compare_LEASE, &pb.Compare_Lease{Lease: lease}
+	return c
+}
+
+// comparing is a compare with the message in it, which has no target yet.
+func comparing(key string, result pb.Compare_CompareResult) (c clientv3.Cmp, m *pb.Compare) {
+	m = c.GetCompare()
+	m.Key, m.Result = []byte(key), result
+	return c, m
 }
 
 // attempt names one attempt to do something, which is sent again only as it is;

@@ -19,9 +19,9 @@ const mailBatch = 50
 // takes the instance's lock. key names the record of a caller's
 // Idempotency-Key, definition a head to confirm; "" if there is none.
 func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
-	reads := []clientv3.Op{clientv3.OpGet(s.keys.instance(id)), s.getMail(id)}
+	reads := []clientv3.Op{get(s.keys.instance(id)), s.getMail(id)}
 	if key != "" || definition != "" {
-		reads = append(reads, clientv3.OpGet(s.keys.keyRecord(key)), clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()))
+		reads = append(reads, get(s.keys.keyRecord(key)), clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()))
 	}
 	return reads
 }

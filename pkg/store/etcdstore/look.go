@@ -19,6 +19,8 @@ const MaxTargets = 10_000
 // lookPage is how many of them one request reads.
 const lookPage = 500
 
+var lookOp = clientv3.OpGet("", clientv3.WithLimit(lookPage))
+
 // Look is what a stimulus meets, read at one revision.
 type Look struct {
 	Hash      string
@@ -41,14 +43,12 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 	l := &Look{Hash: hash, stimulus: st}
 	var reads []clientv3.Op
 	if st.InstanceID != "" {
-		reads = append(reads, clientv3.OpGet(s.keys.instance(st.InstanceID)))
+		reads = append(reads, get(s.keys.instance(st.InstanceID)))
 	} else {
-		reads = append(reads,
-			clientv3.OpGet(s.bookmarkRange(l), clientv3.WithPrefix(), clientv3.WithLimit(lookPage)),
-			clientv3.OpGet(s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithLimit(lookPage)))
+		reads = append(reads, below(lookOp, s.bookmarkRange(l)), below(lookOp, s.keys.triggers(hash)))
 	}
 	if key != "" {
-		reads = append(reads, clientv3.OpGet(s.keys.keyRecord(key)))
+		reads = append(reads, get(s.keys.keyRecord(key)))
 	}
 	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, reads...)
 	if err != nil {

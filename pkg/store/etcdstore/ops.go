@@ -20,6 +20,37 @@ const (
 	opOverhead  = 16 // bytes around a key and its value on the wire
 )
 
+// Operations are copies of these. clientv3's own ways make three of one, to apply
+// its options, and copy a value twice.
+var (
+	putOp    = clientv3.OpPut("", "")
+	deleteOp = clientv3.OpDelete("")
+	getOp    = clientv3.OpGet("")
+)
+
+func put(key string, value []byte) clientv3.Op {
+	op := on(putOp, key)
+	op.WithValueBytes(value)
+	return op
+}
+
+func del(key string) clientv3.Op { return on(deleteOp, key) }
+
+func get(key string) clientv3.Op { return on(getOp, key) }
+
+// on is a copy of op for one key.
+func on(op clientv3.Op, key string) clientv3.Op {
+	op.WithKeyBytes([]byte(key))
+	return op
+}
+
+// below is a copy of op for all keys below a prefix.
+func below(op clientv3.Op, prefix string) clientv3.Op {
+	op = on(op, prefix)
+	op.WithRangeBytes([]byte(clientv3.GetPrefixRangeEnd(prefix)))
+	return op
+}
+
 // ops collects writes, one per key: etcd refuses two puts of one key, and the
 // last one is the one that is meant.
 type ops struct {
@@ -48,18 +79,23 @@ func (o *ops) add(key string, op clientv3.Op, value int) {
 	o.size += size
 }
 
-func (o *ops) del(key string) { o.add(key, clientv3.OpDelete(key), 0) }
+func (o *ops) del(key string) { o.add(key, del(key), 0) }
 
-func (o *ops) putRaw(key string, raw []byte) {
-	o.add(key, clientv3.OpPut(key, string(raw)), len(raw))
+func (o *ops) putRaw(key string, raw []byte) { o.add(key, put(key, raw), len(raw)) }
+
+// fail keeps the first failure for render.
+func (o *ops) fail(key string, err error) {
+	if o.err == nil {
+		o.err = fmt.Errorf("%s: %w", key, err)
+	}
 }
 
 // put encodes v, and tells how many bytes that takes; the first failure is kept
 // for render.
 func (o *ops) put(key string, v any) int64 {
 	raw, err := Encode(v)
-	if err != nil && o.err == nil {
-		o.err = fmt.Errorf("%s: %w", key, err)
+	if err != nil {
+		o.fail(key, err)
 	}
 	o.putRaw(key, raw)
 	return int64(len(raw))
@@ -89,31 +125,34 @@ func sizeOf(cmps []clientv3.Cmp) int {
 	return n
 }
 
-func (o *ops) list() []clientv3.Op {
+// list gives the operations, followed by last.
+func (o *ops) list(last ...clientv3.Op) []clientv3.Op {
 	if o == nil {
-		return nil
+		return last
 	}
-	return slices.Concat(o.writes, o.tail)
+	return slices.Concat(o.writes, o.tail, last)
 }
 
-// checked gives the operations, or ErrTooLarge with the numbers.
-func (o *ops) checked(compares int) ([]clientv3.Op, error) {
+// check gives ErrTooLarge with the numbers, or what went wrong before.
+func (o *ops) check(compares int) error {
 	if o.err != nil {
-		return nil, o.err
+		return o.err
 	}
-	list := o.list()
-	if size := o.size + compares; len(list) > maxOps || size > maxRequest {
-		return nil, fmt.Errorf("%w: %d operations (at most %d), %d bytes (at most %d)", ErrTooLarge, len(list), maxOps, size, maxRequest)
+	if n, size := len(o.writes)+len(o.tail), o.size+compares; n > maxOps || size > maxRequest {
+		return fmt.Errorf("%w: %d operations (at most %d), %d bytes (at most %d)", ErrTooLarge, n, maxOps, size, maxRequest)
 	}
-	return list, nil
+	return nil
 }
 
 // render gives the operations for one level of a transaction with few compares,
 // nested beyond its limit. It leaves room for one more level around them.
 func (o *ops) render() ([]clientv3.Op, error) {
-	list, err := o.checked(0)
-	if err != nil || len(list) <= maxLevel {
-		return list, err
+	if err := o.check(0); err != nil {
+		return nil, err
+	}
+	list := o.list()
+	if len(list) <= maxLevel {
+		return list, nil
 	}
 	return chunks(list, chunkSize), nil
 }
@@ -122,13 +161,14 @@ func (o *ops) render() ([]clientv3.Op, error) {
 // these compares, followed by last. What one level cannot hold is nested in
 // chunks as wide as the compares allow: they count against the same budget.
 func (o *ops) renderBeside(cmps []clientv3.Cmp, last ...clientv3.Op) ([]clientv3.Op, error) {
-	list, err := o.checked(sizeOf(cmps))
-	if err != nil {
+	if err := o.check(sizeOf(cmps)); err != nil {
 		return nil, err
 	}
+	all := o.list(last...)
+	list := all[:len(all)-len(last)]
 	inner, below, beside := deepest(list), deepest(last), max(len(cmps), maxElse)
-	if max(beside, len(list)+len(last))+max(inner, below) <= levelBudget {
-		return append(list, last...), nil
+	if max(beside, len(all))+max(inner, below) <= levelBudget {
+		return all, nil
 	}
 	for width := levelBudget - beside - inner; width > 1; width-- {
 		n := (len(list) + width - 1) / width

@@ -37,9 +37,9 @@ func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	fetch := []clientv3.Op{s.getMail(id)}
 	for _, key := range t.slices {
 		cmps = append(cmps, noneNewer(key, 0))
-		fetch = append(fetch, clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch)))
+		fetch = append(fetch, below(getQueueOp, key))
 	}
-	return clientv3.OpTxn(cmps, []clientv3.Op{clientv3.OpDelete(c.Fence.Key)}, fetch), true
+	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, fetch), true
 }
 
 // readNewMail is the inner transaction of a commit after which the burst goes on:
@@ -71,9 +71,12 @@ const (
 
 // getMail reads one command more than a burst takes: to know that it is there.
 func (s *Store) getMail(id string) clientv3.Op {
-	return clientv3.OpGet(s.keys.mailbox(id), clientv3.WithPrefix(), clientv3.WithLimit(mailBatch+1),
-		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	return below(getMailOp, s.keys.mailbox(id))
 }
+
+var getMailOp = clientv3.OpGet("", clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+
+var getQueueOp = clientv3.OpGet("", clientv3.WithLimit(queueBatch))
 
 // slices are the queue slices in which items for these bookmarks may lie.
 func (s *Store) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
@@ -96,7 +99,7 @@ func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks [
 	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
 		reads := make([]clientv3.Op, len(keys))
 		for i, key := range keys {
-			reads[i] = clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
+			reads[i] = below(getQueueOp, key)
 		}
 		resp, err := s.read(ctx, "look for queued stimuli", reads...)
 		if err != nil {
@@ -117,7 +120,7 @@ func (s *Store) Release(ctx context.Context, f store.Fence, id string, seen int6
 	resp, err := s.txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
 		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)},
-			[]clientv3.Op{clientv3.OpDelete(f.Key)}, []clientv3.Op{s.getMail(id)})}, nil)
+			[]clientv3.Op{del(f.Key)}, []clientv3.Op{s.getMail(id)})}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -83,11 +83,10 @@ func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]str
 		then.nested([]clientv3.Cmp{exists(s.keys.instance(d.entry.Instance))}, mail, nil)
 		o.nested([]clientv3.Cmp{createdAt(d.key, d.created)}, then, nil)
 	}
-	ops, err := o.checked(0) // one level, so that each answer is where its timer is
-	if err != nil {
+	if err := o.check(0); err != nil {
 		return nil, err
 	}
-	resp, err := s.txn(ctx, "fire timers", nil, ops, nil)
+	resp, err := s.txn(ctx, "fire timers", nil, o.list(), nil) // one level, so that each answer is where its timer is
 	if err != nil {
 		return nil, err
 	}

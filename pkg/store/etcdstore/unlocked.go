@@ -25,7 +25,7 @@ import (
 func (s *Store) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	u, id := c.Unlocked, c.After.Header.ID
 	cmps := []clientv3.Cmp{
-		clientv3.Compare(clientv3.LeaseValue(u.Key), "=", clientv3.LeaseID(u.Lease)),
+		leased(u.Key, u.Lease),
 		absent(s.keys.instance(id)),
 		absent(s.keys.commandRecord(id, deletedRecord)),
 	}
@@ -50,10 +50,13 @@ func (s *Store) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	for _, key := range s.slices(h, c.Created) {
 		cmps = append(cmps, noneNewer(key, 0))
 	}
-	otherwise := newOps()
-	otherwise.put(s.keys.mail(h.ID, workflow.ContinueID), workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
-	o.size += sizeOf(cmps) + otherwise.size
-	return clientv3.OpTxn(cmps, nil, otherwise.list()), true
+	key := s.keys.mail(h.ID, workflow.ContinueID)
+	raw, err := Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
+	if err != nil {
+		o.fail(key, err)
+	}
+	o.size += sizeOf(cmps) + len(key) + len(raw) + opOverhead
+	return clientv3.OpTxn(cmps, nil, []clientv3.Op{put(key, raw)}), true
 }
 
 // refusedUnlocked tells why, after it was found that the commit is not applied.

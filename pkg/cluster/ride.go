@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -124,16 +126,19 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 		return nil, errors.New("cluster: concurrency.Mutex sent a transaction of an unknown shape")
 	}
 	t.then[0].WithValueBytes([]byte(r.value))
+	then := t.then
 	if r.try {
-		// The whole prefix is empty; on an empty range the create revision is 0.
-		t.cmps = append(t.cmps, clientv3.Compare(clientv3.CreateRevision(r.prefix), "=", 0).WithPrefix())
+		// The whole prefix is empty, our key too; on an empty range the create
+		// revision is 0. So whose key is put is the owner, and need not be told.
+		t.cmps = []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(r.prefix), "=", 0).WithPrefix()}
+		then = t.then[:1]
 	}
 	r.sent = true
 	ctx, cancel := withCallTimeout(t.ctx)
 	defer cancel()
 	resp, err := r.KV.Txn(ctx).
 		If(t.cmps...).
-		Then(append(t.then, r.reads...)...).
+		Then(slices.Concat(then, r.reads)...).
 		Else(t.other...).
 		Commit()
 	if err != nil {
@@ -144,6 +149,10 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 	var mine *mvccpb.KeyValue
 	if resp.Succeeded {
 		r.rev = resp.Header.Revision
+		if len(then) < own {
+			r.take(resp, len(then))
+			return &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: []*pb.ResponseOp{resp.Responses[0], nobody}}, nil
+		}
 	} else if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
 		// Left by an acquisition whose outcome nobody knew, on this very lease.
 		mine = kvs[0]
@@ -153,7 +162,7 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 	switch {
 	case len(owners) == 0 || owners[0].CreateRevision == r.rev:
 		// We are the owner at the revision of this very transaction.
-		r.take(resp)
+		r.take(resp, own)
 	case mine == nil && !resp.Succeeded:
 		r.owner, r.sent = owners[0], false
 		return nil, errRefused
@@ -164,10 +173,14 @@ func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
 	return trimmed(resp, own), nil
 }
 
+// nobody answers the Mutex that asks for the owner: a Mutex that meets none is
+// the owner.
+var nobody = &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: &pb.RangeResponse{}}}
+
 // take keeps the responses of the reads, which follow those of the Mutex. They
 // are not sent along for the case that our key was there already, which is rare:
 // whoever takes the lock loads by himself then.
-func (r *ride) take(resp *clientv3.TxnResponse) {
+func (r *ride) take(resp *clientv3.TxnResponse, own int) {
 	r.owned = true
 	if len(resp.Responses)-own != len(r.reads) {
 		return
@@ -202,7 +215,7 @@ func (r *ride) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (
 	}
 	got := resp.Responses[0].GetResponseRange()
 	if resp.Succeeded {
-		r.take(resp)
+		r.take(resp, own)
 	} else if len(got.Kvs) > 0 {
 		return nil, errNotOwner
 	}

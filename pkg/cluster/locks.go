@@ -155,11 +155,10 @@ func (l *Locks) ride(e *Epoch, name Name, reads []clientv3.Op, start time.Time) 
 // mutexCall runs one method of a new Mutex: a Mutex that has been used is never
 // used again.
 func (l *Locks) mutexCall(ctx context.Context, r *ride, name Name, call func(*concurrency.Mutex, context.Context) error) error {
-	mutex, done, err := r.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
+	mutex, err := r.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
 	if err != nil {
 		return err
 	}
-	defer done()
 	if err := call(mutex, requireLeader(ctx)); err != nil {
 		return err
 	}

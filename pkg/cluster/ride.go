@@ -72,33 +72,32 @@ var errNotOwner = errors.New("the wait ended without ownership")
 
 // mutex makes a Mutex on this ride. Ctx is its client's context: when it ends,
 // also the clean-up ends that the Mutex runs without a deadline of its own.
-// The returned func must be called when the Mutex is not in use any more.
-func (r *ride) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, func(), error) {
+func (r *ride) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
 	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))
-	client.KV, client.Watcher = r, base.Watcher
-	alive := make(chan *clientv3.LeaseKeepAliveResponse)
-	client.Lease = ownedLease{base.Lease, alive}
+	client.KV, client.Watcher, client.Lease = r, base.Watcher, ownedLease{base.Lease}
 	session, err := concurrency.NewSession(client, concurrency.WithLease(r.lease), concurrency.WithContext(ctx))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	done := func() {
-		close(alive)
-		<-session.Done()
-	}
-	return concurrency.NewMutex(session, path), done, nil
+	return concurrency.NewMutex(session, path), nil
 }
 
 // ownedLease keeps a concurrency.Session from renewing the lease: one loop owns
 // the lease, and this is not it.
-type ownedLease struct {
-	clientv3.Lease
-	alive <-chan *clientv3.LeaseKeepAliveResponse
+type ownedLease struct{ clientv3.Lease }
+
+// KeepAlive gives a channel without renewals, so that the session's goroutine,
+// which waits for its end, has none: a Mutex asks the session for its client and
+// its lease only, never whether it lives.
+func (ownedLease) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	return noRenewals, nil
 }
 
-func (l ownedLease) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-	return l.alive, nil
-}
+var noRenewals = func() <-chan *clientv3.LeaseKeepAliveResponse {
+	ended := make(chan *clientv3.LeaseKeepAliveResponse)
+	close(ended)
+	return ended
+}()
 
 // Txn is how the Mutex puts its key.
 func (r *ride) Txn(ctx context.Context) clientv3.Txn { return &rideTxn{r: r, ctx: ctx} }

@@ -23,18 +23,18 @@ const (
 
 // batch is the requests of one proposal.
 type batch struct {
-	lane    *lane
-	calls   []*call
-	touched touched
-	depth   int // the deepest of the calls
-	size    int
+	lane  *lane
+	calls []*call
+	depth int // the deepest of the calls
+	size  int
 
 	ctx     context.Context // of the proposal
 	cancel  context.CancelFunc
 	waiting atomic.Int32 // callers that have not left
 }
 
-// add takes c into the batch if it fits.
+// add takes c into the batch if it fits; lane.mu is held, and lane.touched is of
+// this batch.
 func (b *batch) add(c *call) bool {
 	if len(b.calls) > 0 {
 		switch {
@@ -42,7 +42,7 @@ func (b *batch) add(c *call) bool {
 			return false
 		case b.size+c.foot.size > maxSize:
 			return false
-		case !b.lane.kv.unchecked && !b.touched.compatible(&c.foot):
+		case !b.lane.kv.unchecked && !b.lane.touched.compatible(&c.foot):
 			return false
 		}
 	}
@@ -50,7 +50,7 @@ func (b *batch) add(c *call) bool {
 	b.depth = max(b.depth, c.foot.depth)
 	b.size += c.foot.size
 	if b.lane.kind == metrics.BatchWrites { // reads go beside reads
-		b.touched.add(&c.foot)
+		b.lane.touched.add(&c.foot)
 	}
 	return true
 }

@@ -48,7 +48,7 @@ func spanOf(key, end []byte) span {
 const overhead = 32
 
 func footprintOf(op clientv3.Op) footprint {
-	const usual = 12
+	const usual = 8
 	f := footprint{reads: make([]span, 0, usual), writes: make([]span, 0, usual)}
 	f.depth = f.add(&op)
 	return f
@@ -136,6 +136,13 @@ type touched struct{ reads, writes spans }
 // compares or writes.
 func (t *touched) compatible(f *footprint) bool {
 	return !t.writes.overlapAny(f.writes) && !t.reads.overlapAny(f.writes) && !t.writes.overlapAny(f.reads)
+}
+
+// clear forgets the requests, and keeps the room.
+func (t *touched) clear() {
+	clear(t.reads)
+	clear(t.writes)
+	t.reads, t.writes = t.reads[:0], t.writes[:0]
 }
 
 func (t *touched) add(f *footprint) {

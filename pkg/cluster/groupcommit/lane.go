@@ -20,10 +20,11 @@ type lane struct {
 	limit   int // requests in a proposal
 	metrics *metrics.Metrics
 
-	mu     sync.Mutex
-	taken  int     // slots in use; guarded by mu
-	queue  []*call // in the order of arrival; guarded by mu
-	closed bool    // guarded by mu
+	mu      sync.Mutex
+	taken   int     // slots in use; guarded by mu
+	queue   []*call // in the order of arrival; guarded by mu
+	closed  bool    // guarded by mu
+	touched touched // by the batch that is being gathered; guarded by mu
 }
 
 // call is one request that gathers or is under way with others.
@@ -157,6 +158,7 @@ const maxLook = 4 * maxBatch
 // held and the queue is not empty.
 func (l *lane) gather() *batch {
 	b := &batch{lane: l}
+	defer l.touched.clear()
 	rest := l.queue[:0]
 	for i, c := range l.queue {
 		if i >= maxLook || len(b.calls) == l.limit {

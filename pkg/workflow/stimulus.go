@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // EventType is the activity type whose stimuli POST /events sends.
@@ -54,6 +55,9 @@ func Hash(activityType string, payload any) (string, error) {
 
 // canonical writes v as JSON with sorted keys and normalised numbers.
 func canonical(b *bytes.Buffer, v any) error {
+	if isPlain(v) {
+		return writeCanonical(b, v)
+	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -65,6 +69,22 @@ func canonical(b *bytes.Buffer, v any) error {
 		return err
 	}
 	return writeCanonical(b, tree)
+}
+
+// isPlain reports whether v, as most payloads, is what encoding and decoding would
+// make of it: an object of texts.
+func isPlain(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok || m == nil {
+		return false
+	}
+	for k, e := range m {
+		text, ok := e.(string)
+		if !ok || !utf8.ValidString(text) || !utf8.ValidString(k) { // what is not valid is changed on the way
+			return false
+		}
+	}
+	return true
 }
 
 func writeCanonical(b *bytes.Buffer, v any) error {

@@ -1,0 +1,30 @@
+package workflow_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// A payload of texts, which is hashed as it stands, hashes like one that is
+// encoded and decoded first: also with texts that this changes.
+func TestAHashDoesNotDependOnTheGoType(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "go", "<&>", "\u2028", "\ufffd", "\xff", "a\xc3"}))
+	rapid.Check(t, func(t *rapid.T) {
+		typed := rapid.MapOfN(text, text, 0, 4).Draw(t, "payload")
+		untyped := map[string]any{}
+		for k, v := range typed {
+			untyped[k] = v
+		}
+		want, err := workflow.Hash("Test", typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := workflow.Hash("Test", untyped); err != nil || got != want {
+			t.Fatalf("%q: %s, %v; want %s", typed, got, err, want)
+		}
+	})
+}

@@ -96,6 +96,143 @@ func scrape(t *testing.T, n *node.Node) string {
 	return string(text)
 }
 
+const smallQuota = 16 << 20
+
+// filling is a node that is filled with instances which wait.
+type filling struct {
+	*node.Node
+	t      *testing.T
+	etcd   *clientv3.Client
+	small  string   // an instance that has no ballast
+	large  []string // those that have
+	others int      // keys that are not the node's
+}
+
+func startFilling(t *testing.T) *filling {
+	t.Helper()
+	n := start(t, node.Config{EtcdQuota: smallQuota, Retention: &node.Retention{}}) // everything is kept
+	f := &filling{Node: n, t: t}
+	if a := f.ask("POST", "/definitions", hoarder); a.status != 201 {
+		t.Fatalf("publish: %+v", a)
+	}
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: n.EtcdEndpoints(), DialTimeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { etcd.Close() })
+	f.etcd, f.small = etcd, f.execute(100).InstanceID
+	// The last bit is no start: the node may refuse one by then.
+	f.fill(0.69, func() bool {
+		a := f.execute(400 << 10)
+		if a.status != 200 {
+			t.Fatalf("start: %+v", a)
+		}
+		f.large = append(f.large, a.InstanceID)
+		return true
+	})
+	f.fill(0.73, func() bool { return f.put(100 << 10) })
+	f.reaches(1)
+	return f
+}
+
+// fill writes until a part of the quota is in use. It asks etcd, as the node
+// looks once a second only, and after each write, which etcd counts in a moment.
+func (f *filling) fill(part float64, write func() (written bool)) {
+	f.t.Helper()
+	used := func() int64 {
+		s, err := f.etcd.Status(f.t.Context(), f.EtcdEndpoints()[0])
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return s.DbSizeInUse
+	}
+	for before := used(); float64(before) < part*smallQuota; before = used() {
+		written := false
+		eventually(f.t, "etcd takes and counts a write", func() bool {
+			written = written || write()
+			return written && used() != before
+		})
+	}
+}
+
+// put puts something of somebody else.
+func (f *filling) put(bytes int) bool {
+	f.others++
+	_, err := f.etcd.Put(f.t.Context(), fmt.Sprintf("/ballast/%d", f.others), ballast(bytes))
+	return err == nil
+}
+
+func (f *filling) ask(method, path, body string) answer {
+	f.t.Helper()
+	return ask(f.t, method, f.URL()+"/api/v1"+path, body)
+}
+
+func (f *filling) execute(bytes int) answer {
+	f.t.Helper()
+	return f.ask("POST", "/definitions/hoarder/execute", fmt.Sprintf(`{"input": {"ballast": %q}}`, ballast(bytes)))
+}
+
+func (f *filling) event(id string) answer {
+	f.t.Helper()
+	return f.ask("POST", "/events/next", fmt.Sprintf(`{"instanceId": %q}`, id))
+}
+
+func (f *filling) reaches(level int) {
+	f.t.Helper()
+	eventually(f.t, fmt.Sprintf("the node's level is %d", level), func() bool { _, l := inUse(f.t, f.Node); return l == level })
+}
+
+// insist asks until it is not refused: etcd may have raised its alarm, which takes
+// a moment to be taken back.
+func (f *filling) insist(method, path string) (a answer) {
+	f.t.Helper()
+	eventually(f.t, method+" "+path+" is taken", func() bool { a = f.ask(method, path, ""); return a.status != 503 })
+	return a
+}
+
+func TestAFullStoreRefusesStartsThenAllButEndsAndComesBack(t *testing.T) {
+	t.Parallel()
+	f := startFilling(t)
+	if a := f.execute(100); a.status != 503 || a.Code != "store-nearly-full" || a.retryAfter == "" {
+		t.Errorf("start into a nearly full store: %+v", a)
+	}
+	if a := f.event(f.small); a.status != 200 {
+		t.Errorf("event into a nearly full store: %+v", a)
+	}
+
+	f.fill(0.87, func() bool { return f.put(100 << 10) })
+	f.reaches(2)
+	if a := f.event(f.small); a.status != 503 || a.Code != "store-nearly-full" {
+		t.Errorf("event into a full store: %+v", a)
+	}
+	if a := f.insist("POST", "/instances/"+f.small+"/cancel"); a.status != 200 || a.SubStatus != "Cancelled" {
+		t.Errorf("cancel in a full store: %+v", a)
+	}
+
+	// On to the alarm, which refuses deletes too, as they write a little.
+	f.fill(0.96, func() bool { return f.put(100 << 10) })
+	for f.put(1 << 20) {
+	}
+	eventually(t, "the node takes back the alarm", func() bool {
+		alarms, err := f.etcd.AlarmList(t.Context())
+		return err == nil && len(alarms.Alarms) == 0
+	})
+	for _, id := range f.large {
+		// 404: one before it was applied, and said that it did not know.
+		if a := f.insist("DELETE", "/instances/"+id); a.status != 204 && a.status != 404 {
+			t.Errorf("delete: %+v", a)
+		}
+	}
+	f.reaches(0)
+	a := f.execute(100)
+	if a.status != 200 {
+		t.Errorf("start: %+v", a)
+	}
+	if a := f.event(a.InstanceID); a.status != 200 {
+		t.Errorf("event: %+v", a)
+	}
+}
+
 // Finished instances never fill the store, whatever is configured.
 func TestRetentionKeepsTheStoreFromFillingUp(t *testing.T) {
 	t.Parallel()

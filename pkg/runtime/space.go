@@ -99,9 +99,10 @@ const (
 	keepHistory     = 10 * time.Second
 	keepHistoryFull = 5 * time.Second
 	relieveTimeout  = 5 * time.Minute
+	compactRest     = 9 // times as long as a compaction took
 	// While it runs etcd does not answer; while etcd is full it may as well.
-	defragmentEvery     = 10 * time.Minute
-	defragmentEveryFull = 10 * time.Second
+	defragmentEvery = 10 * time.Second
+	defragmentRest  = 30 // times as long as it took, at the least, unless etcd is full
 )
 
 // watchSpace looks how full etcd is, sheds by it, and makes room in an etcd that
@@ -149,8 +150,10 @@ type relief struct {
 	r           *Runtime
 	seen        []sight
 	compacted   int64
-	defragments time.Time // when it was done last
-	defragged   int64     // and what was compacted then
+	rest        time.Time // until when it is not compacted again
+	defragments time.Time // when it was done last,
+	took        time.Duration
+	defragged   int64 // and what was compacted then
 }
 
 // sight is a revision and when it was seen.
@@ -165,9 +168,9 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	}
 	now := time.Now()
 	f.seen = append(f.seen, sight{sp.Revision, now})
-	keep, every, l := keepHistory, defragmentEvery, f.r.space.get()
+	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.r.space.get()
 	if l == full {
-		keep, every = keepHistoryFull, defragmentEveryFull
+		keep, every = keepHistoryFull, defragmentEvery
 	}
 	past := int64(0)
 	for len(f.seen) > 0 && now.Sub(f.seen[0].at) > keep {
@@ -182,22 +185,31 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 		past = sp.Revision
 	}
 	var errs []error
-	if past > f.compacted {
-		f.compacted = past // or later, by etcd's own compaction: then there is nothing to do
-		errs = append(errs, f.r.cfg.Store.Compact(ctx, past))
+	if past > f.compacted && now.After(f.rest) {
+		if err := f.r.cfg.Store.Compact(ctx, past); err != nil {
+			errs = append(errs, err)
+		} else {
+			f.compacted = past // or later, by etcd's own compaction: then there was nothing to do
+		}
+		// A compaction goes over all that is kept, and the revision moves all the time.
+		f.rest = time.Now().Add(compactRest * time.Since(now))
 	}
 	// Little would come of a defragmentation while most is in use.
 	quota := float64(sp.Quota)
 	scattered := float64(sp.Allocated) > (allocatedNearlyFull-leaveAllocated)*quota && float64(sp.InUse) < (inUseFull-leave)*quota
-	// What a compaction gives back is counted with the next write, and while the
-	// alarm is raised there is none.
+	// etcd counts what a compaction gives back with the next writes or two. There are
+	// always some, as each node renews its record every few seconds, but while the
+	// alarm is raised there are none.
 	unseen := sp.NoSpace && f.compacted > f.defragged
 	if (scattered || unseen) && now.Sub(f.defragments) > every {
-		f.defragments, f.defragged = now, f.compacted
+		f.defragments, f.defragged = time.Now(), f.compacted
 		f.r.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer meanwhile", "allocated", sp.Allocated, "inUse", sp.InUse)
 		errs = append(errs, f.r.cfg.Defragment())
+		f.took = time.Since(f.defragments)
 	}
-	if sp.NoSpace && float64(sp.Allocated) < (allocatedNearlyFull-leaveAllocated)*quota {
+	// Some space is enough: deletes write a little too, and while the alarm is raised
+	// they are refused with the rest.
+	if sp.NoSpace && float64(sp.Allocated) < allocatedFull*quota {
 		f.r.cfg.Log.WarnContext(ctx, "there is space again; disarming etcd's alarm")
 		errs = append(errs, f.r.cfg.Store.Disarm(ctx))
 	}

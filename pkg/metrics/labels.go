@@ -51,6 +51,9 @@ const (
 	PurgedDeadLetter = "dead_letter"
 	// PurgedRecord is an idempotency record whose time was over.
 	PurgedRecord = "record"
+	// PurgedKey is the answer to a caller's Idempotency-Key that went before its
+	// time.
+	PurgedKey = "idempotency_key"
 )
 
 // What calls that were refused wanted: the label wanted of weft_shed_total.
@@ -170,7 +173,7 @@ var (
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
 	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
-	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord}
+	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey}
 	knownShed            = []string{ShedStart, ShedResume, ShedOther}
 	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight}
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}

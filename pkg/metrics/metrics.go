@@ -151,7 +151,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Stimuli and commands that became dead letters, by reason.",
 			label{"reason", knownDeadLetters}),
 		purged: b.counterVec("purged_total",
-			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records.",
+			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, and answers to callers' Idempotency-Keys of which there were too many.",
 			label{"kind", knownPurged}),
 		shed: b.counterVec("shed_total",
 			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, or too many requests are in flight.",

@@ -57,7 +57,8 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.waitsFor.Store("its parts")
-	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal})
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
+		KeepKeys: n.cfg.Retention.keepKeys()})
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,12 @@ type Retention struct {
 	DeadLetters                        time.Duration // from when they came to be
 	DeadLettersCount, DeadLettersBytes int64
 
-	// Grace is how long a finished instance stays at least. Default 10 min, the life
-	// of the records that refuse a late copy of its start: less is for tests.
+	// Answers to callers' Idempotency-Keys; how long they are kept is the store's.
+	IdempotencyCount, IdempotencyBytes int64
+
+	// Grace is how long a finished instance and the answer to a key stay at least.
+	// Default 10 min, the life of the records that refuse a late copy of an
+	// instance's start: less is for tests.
 	Grace time.Duration
 }
 
@@ -96,6 +100,9 @@ func (r *Runtime) keep() Retention {
 	if keep.DeadLettersBytes > 0 {
 		keep.DeadLettersBytes = min(keep.DeadLettersBytes, sp.Quota/100*deadPercent)
 	}
+	if keep.IdempotencyBytes > 0 {
+		keep.IdempotencyBytes = min(keep.IdempotencyBytes, sp.Quota/100*keysPercent)
+	}
 	return keep
 }
 
@@ -103,6 +110,7 @@ func (r *Runtime) keep() Retention {
 const (
 	finishedPercent = 40
 	deadPercent     = 10
+	keysPercent     = 10
 )
 
 // purgeShard deletes one slice of a shard; more tells whether there may be

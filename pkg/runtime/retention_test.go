@@ -159,6 +159,35 @@ func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 	}
 }
 
+func TestAnswersToKeysArePurgedByNumberAndBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keep runtime.Retention
+		left int
+	}{
+		"by number":                {runtime.Retention{IdempotencyCount: 3}, 3},
+		"by bytes":                 {runtime.Retention{IdempotencyBytes: 1}, 0},
+		"not yet":                  {runtime.Retention{IdempotencyCount: 10, IdempotencyBytes: 1 << 20}, 10},
+		"never in the first while": {runtime.Retention{IdempotencyCount: 1, IdempotencyBytes: 1, Grace: time.Hour}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1, retain(c.keep))[0]
+			for i := range 10 {
+				m.send(fmt.Sprintf("nobody%d", i), "", &runtime.Key{Value: fmt.Sprintf("k%d", i)})
+			}
+			if err := m.PurgeKeysOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			left, _, err := m.store.KeyRecords(t.Context(), "", 100)
+			if err != nil || len(left) != c.left {
+				t.Errorf("%d are left, want %d; %v", len(left), c.left, err)
+			}
+			m.sound()
+		})
+	}
+}
+
 // A retry of a faulted instance and its purge exclude each other: whatever comes
 // first, the other sees it, and neither is an error or a breach.
 func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {

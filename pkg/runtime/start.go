@@ -206,7 +206,7 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 	if a == nil || k == nil || a.BodyHash == k.BodyHash {
 		return nil
 	}
-	return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body within the last 24 hours; use a new key for a new request")
+	return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body before; use a new key for a new request")
 }
 
 // answeredStart gives the answer of an earlier call with the same key. If that is

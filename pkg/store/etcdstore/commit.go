@@ -250,6 +250,6 @@ func (s *Store) consumeOne(id string, done *store.Consumed, at time.Time, o *ops
 		o.del(s.keys.cancel(id))
 	}
 	if cmd.Key != nil && done.Answer != nil {
-		s.record(o, s.keys.keyRecord(cmd.Key.Name), done.Answer, at.Add(keyTTL))
+		s.answer(o, cmd.Key.Name, done.Answer, at)
 	}
 }

@@ -74,8 +74,8 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
 func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
-	s.record(o, s.keys.keyRecord(cmd.Key.Name), store.Answer{BodyHash: cmd.Key.BodyHash,
-		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt.Add(keyTTL))
+	s.answer(o, cmd.Key.Name, &store.Answer{BodyHash: cmd.Key.BodyHash,
+		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt)
 }
 
 // Refuse leaves the record of a command that was refused before it reached its
@@ -156,7 +156,7 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 	s.writeNew(o, n)
 	if k := n.Command.Key; k != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(k.Name)))
-		s.record(o, s.keys.keyRecord(k.Name), answer, n.Header.CreatedAt.Add(keyTTL))
+		s.answer(o, k.Name, answer, n.Header.CreatedAt)
 	}
 	then, err := o.render()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	}
 	if key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
-		s.record(o, s.keys.keyRecord(key.Name), answer, at.Add(keyTTL))
+		s.answer(o, key.Name, answer, at)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

@@ -143,6 +143,14 @@ var lateCopies = []late{
 		return func() error { _, err := w.SetPaused(w.ctx(), true); return err },
 			func() { _, err := w.SetPaused(w.ctx(), false); w.ok(err) }
 	}},
+	{"a purge of a key that was used again", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		w.accepted("k", w.now)
+		records, _, err := w.KeyRecords(w.ctx(), "", 10)
+		w.ok(err)
+		return func() error { return w.PurgeKeys(w.ctx(), records) },
+			func() { w.accepted("k", w.now) }
+	}},
 	{"expired records that were written again", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))

@@ -80,9 +80,8 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	cmps = append(cmps, absent(rec), absent(void))
 	s.record(o, rec, store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
 	if item.Key != nil {
-		answer := s.keys.keyRecord(item.Key.Name)
-		cmps = append(cmps, absent(answer))
-		s.record(o, answer, store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt.Add(keyTTL))
+		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
+		s.answer(o, item.Key.Name, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt)
 	}
 	then, err := o.render()
 	if err != nil {

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Config struct {
 	// KeepJournal is about how many entries an instance's journal keeps, the newest
 	// ones; at least 100. 0: all.
 	KeepJournal int64
+	// KeepKeys is how long the answer to a caller's Idempotency-Key is kept; default
+	// 24 h, at least 10 min, the life of our own records.
+	KeepKeys time.Duration
 }
 
 // Store keeps definitions, instances and everything around them in etcd. It is
@@ -38,6 +42,7 @@ type Store struct {
 	timeout time.Duration
 
 	keepEntries int64 // of a journal; 0: all
+	keepKeys    time.Duration
 }
 
 // New makes a store; it does not touch etcd.
@@ -45,7 +50,8 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout}
+	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout,
+		keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
 		// after it while its sender waited.

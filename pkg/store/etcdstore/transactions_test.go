@@ -258,6 +258,12 @@ var transactions = []transaction{
 			return said(w.PurgeDead(w.ctx(), []DeadSize{{ID: d.ID, Created: d.Created}}))
 		}
 	}},
+	{name: "purging idempotency keys", prepare: func(w *world) func() (string, error) {
+		w.accepted("k", w.now)
+		records, _, err := w.KeyRecords(w.ctx(), "", 10)
+		w.ok(err)
+		return func() (string, error) { return done(w.PurgeKeys(w.ctx(), records)) }
+	}},
 	{name: "expiring records", prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 		return func() (string, error) {

@@ -26,7 +26,6 @@ func (b *begun) Context() context.Context    { return b.standing.Context() }
 func (*begun) Fence() *store.Fence           { return nil }
 func (*begun) Release(context.Context) error { return nil }
 func (*begun) Released()                     {}
-func (*begun) Abandon()                      {}
 
 // begin takes an instance that exists only here.
 func (d Distributed) begin(_ context.Context, a along) (ownership, *store.Loaded, error) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -20,7 +19,6 @@ type ownership interface {
 	Fence() *store.Fence      // nil: guarded by the revision only
 	Release(ctx context.Context) error
 	Released() // a commit has freed the lock already
-	Abandon()  // a commit's outcome is not known
 }
 
 // taker takes an instance and loads it, no earlier than it is taken. along names
@@ -326,12 +324,10 @@ func (h *holding) end(err error) {
 	h.over = true
 	own := h.own
 	h.mu.Unlock()
-	switch {
-	case errors.Is(err, store.ErrFenced):
+	if errors.Is(err, store.ErrFenced) {
 		own.Released() // there is nothing to delete
-	case errors.Is(err, etcdstore.ErrUnknown):
-		own.Abandon()
-	default:
+	} else {
+		// With the key goes what a commit of unknown outcome was to be proved by.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), releaseTimeout)
 		defer cancel()
 		if rerr := own.Release(ctx); rerr != nil {

@@ -58,4 +58,3 @@ func (a alone) Context() context.Context    { return a.ctx }
 func (alone) Fence() *store.Fence           { return nil }
 func (alone) Release(context.Context) error { return nil }
 func (alone) Released()                     {}
-func (alone) Abandon()                      {}

@@ -192,3 +192,13 @@ func (w *world) waitKeys(n Name, count int) {
 	w.t.Helper()
 	eventually(w.t, 10*time.Second, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
 }
+
+// ended waits for the end of a context that has to end.
+func ended(ctx context.Context, t *testing.T) {
+	t.Helper()
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the context does not end")
+	}
+}

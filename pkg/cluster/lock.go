@@ -25,8 +25,8 @@ type Fence struct {
 // IsZero tells whether this is no fence at all.
 func (f Fence) IsZero() bool { return f.Revision == 0 }
 
-// Lock is a held lock. Its methods may be called from any goroutine. Exactly one
-// of Release, Released and Abandon should end it; further calls do nothing.
+// Lock is a held lock. Its methods may be called from any goroutine. Either
+// Release or Released should end it; further calls do nothing.
 type Lock struct {
 	s     *Session
 	e     *Epoch
@@ -96,16 +96,6 @@ func (l *Lock) Released() {
 	l.once.Do(func() {
 		l.finish()
 		l.e.local.Unlock(l.fence.Key)
-	})
-}
-
-// Abandon gives the lock up without waiting: the local lock stays held until a
-// clean-up in the background has deleted the key or the epoch ends. It proves
-// nothing about a commit with an unknown outcome; use Release for that.
-func (l *Lock) Abandon() {
-	l.once.Do(func() {
-		l.finish()
-		l.s.cleanUp(l.e, l.fence.Key, l.fence.Revision)
 	})
 }
 

@@ -163,25 +163,17 @@ func TestAnUnknownReleaseIsCleanedUp(t *testing.T) {
 	w := newWorld(t)
 	faults := clustertest.NewFaults(1)
 	a, b := w.open("a", func(c *Config) { faults.Wrap(c.Client) }), w.open("b")
-	for _, end := range []func(*Lock){
-		func(l *Lock) {
-			if err := l.Release(w.ctx()); err == nil {
-				t.Error("no error")
-			}
-		},
-		(*Lock).Abandon,
-	} {
-		l := w.lock(a, someLock)
-		fail := faults.Add(clustertest.Rule{Fault: clustertest.FailBefore,
-			Match: func(c clustertest.Call) bool { return c.DeletesUnder(w.prefix(someLock)) }})
-		end(l)
-		eventually(t, 5*time.Second, "tried to delete", func() bool { return fail.Fired() > 0 })
-		if held := w.refused(a, someLock); held.Confirmed {
-			t.Errorf("refused by %+v, want not confirmed", held)
-		}
-		fail.Disarm()
-		w.release(w.lock(b, someLock))
+	l := w.lock(a, someLock)
+	fail := faults.Add(clustertest.Rule{Fault: clustertest.FailBefore,
+		Match: func(c clustertest.Call) bool { return c.DeletesUnder(w.prefix(someLock)) }})
+	if err := l.Release(w.ctx()); err == nil {
+		t.Error("no error")
 	}
+	if held := w.refused(a, someLock); held.Confirmed || fail.Fired() == 0 {
+		t.Errorf("refused by %+v, want not confirmed; %d deletes failed", held, fail.Fired())
+	}
+	fail.Disarm()
+	w.release(w.lock(b, someLock))
 }
 
 func TestLookAsksThisNodeFirst(t *testing.T) {
@@ -261,7 +253,6 @@ func TestLocksAreCounted(t *testing.T) {
 	}
 	a := w.open("a", func(c *Config) { c.Metrics = m })
 	w.release(w.lock(a, someLock))
-	w.lock(a, InstanceLock("abandoned")).Abandon()
 	lost := w.lock(a, someLock)
 	if held := w.refused(a, someLock); !held.Confirmed {
 		t.Errorf("refused by %+v", held)

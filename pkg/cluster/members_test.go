@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -209,4 +210,21 @@ func TestRendezvousSpreadsEvenly(t *testing.T) {
 	if got := preferred(nodes[3:], "x", "me"); got != "node-4" {
 		t.Errorf("only draining nodes: %s", got)
 	}
+}
+
+// deaf is a watcher whose watches never tell anything.
+type deaf struct{ clientv3.Watcher }
+
+func (deaf) Watch(ctx context.Context, _ string, _ ...clientv3.OpOption) clientv3.WatchChan {
+	events := make(chan clientv3.WatchResponse)
+	context.AfterFunc(ctx, func() { close(events) })
+	return events
+}
+
+func TestTheSweepFindsMembersThatTheWatchMissed(t *testing.T) {
+	w := newWorld(t)
+	a := w.run("a", func(c *Config) { c.Client.Watcher = deaf{c.Client.Watcher} })
+	eventually(t, 10*time.Second, "it is alone", func() bool { return len(a.Members()) == 1 })
+	w.open("b")
+	eventually(t, 3*membersSweep, "it sees the other", func() bool { return len(a.Members()) == 2 })
 }

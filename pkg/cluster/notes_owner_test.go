@@ -72,7 +72,6 @@ func TestNote07_AReleaseNeverDeletesASuccessorsKey(t *testing.T) {
 	if err := first.Release(w.ctx()); err != nil {
 		t.Error(err)
 	}
-	first.Abandon()
 	first.Released()
 	if !w.commit(second.Fence()) {
 		t.Fatal("ending the first lock again hurt the second")

@@ -176,11 +176,11 @@ func TestNote15_ALostSessionIsRebuiltAsANewEpoch(t *testing.T) {
 	w.waitKeys(waiting.Name(), 2)
 	w.revoke(old.Lease)
 
-	<-old.Context().Done()
+	ended(old.Context(), t)
 	if !errors.Is(context.Cause(old.Context()), ErrSessionLost) {
 		t.Errorf("cause of the epoch: %v", context.Cause(old.Context()))
 	}
-	<-l.Context().Done()
+	ended(l.Context(), t)
 	if !errors.Is(context.Cause(l.Context()), ErrLockLost) {
 		t.Errorf("cause of the lock: %v", context.Cause(l.Context()))
 	}
@@ -228,7 +228,9 @@ func TestNote15_RebuildingDoesNotWaitForOldWork(t *testing.T) {
 	stuck := faults.Add(clustertest.Rule{Fault: clustertest.FailBefore,
 		Match: func(c clustertest.Call) bool { return c.DeletesUnder(Root(w.name) + lockDir) }})
 	l := w.lock(a, someLock)
-	l.Abandon()
+	if err := l.Release(w.ctx()); err == nil {
+		t.Error("released, and the delete failed")
+	}
 	held := w.lock(a, InstanceLock("never given back"))
 	old := a.Epoch()
 	w.revoke(old.Lease)

@@ -27,7 +27,7 @@ func TestASecondLiveNodeOfOneIDIsRefusedAndNamed(t *testing.T) {
 	if !errors.As(err, &conflict) {
 		t.Fatalf("error %v", err)
 	}
-	if conflict.Other.Address != "first:1" || !strings.Contains(err.Error(), `"a" at first:1`) {
+	if conflict.Other.Address != "first:1" || !strings.Contains(err.Error(), "another live node") || !strings.Contains(err.Error(), `"a" at first:1`) {
 		t.Errorf("it does not name the other: %v", err)
 	}
 	if err := first.Ready(); err != nil {
@@ -171,8 +171,11 @@ func TestCloseDoesNotHangOnADeadNetwork(t *testing.T) {
 	w := newWorld(t)
 	proxy := w.etcd.Proxy(t)
 	s := w.run("a", func(c *Config) { c.Client, c.LeaseClient = proxy.Client(t), nil })
-	w.lock(s, someLock).Abandon()
+	l := w.lock(s, someLock)
 	proxy.BlackHole()
+	if err := l.Release(w.ctx()); err == nil {
+		t.Error("released without an answer")
+	}
 	start := time.Now()
 	if err := s.Close(w.ctx()); err == nil {
 		t.Error("closed without an answer, and no error")

@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 )
 
@@ -18,5 +20,33 @@ func TestWorkThatItsPreferredNodeLeavesIsTakenInTime(t *testing.T) {
 	}
 	if took, promised := (strangerAge+1)*longest, cluster.MinTTL+2*time.Second; took >= promised {
 		t.Errorf("a stranger takes it after up to %v, the promise is %v", took, promised)
+	}
+}
+
+// done is an instance with nothing to do.
+type done struct{ client.Client }
+
+func (done) Work(context.Context, bool) error { return nil }
+
+// What waited for its turn when the cluster was paused, or the node is to end,
+// stays in its mailbox.
+func TestAPausedNodeTakesUpNothing(t *testing.T) {
+	t.Parallel()
+	for _, paused := range []bool{true, false} {
+		worked := 0
+		r := &Runtime{cfg: Config{Work: NewWork(), Client: func(string) client.Client { worked++; return done{} }}}
+		r.paused.paused.Store(paused)
+		r.paused.draining.Store(!paused)
+		r.cfg.Work.Hint([]string{"one"}, false)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.workMailboxes(ctx) }()
+		for r.cfg.Work.has("one") {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+		if err := <-ended; err != nil || worked > 0 {
+			t.Errorf("paused %t: worked %d, %v", paused, worked, err)
+		}
 	}
 }

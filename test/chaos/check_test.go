@@ -107,7 +107,7 @@ func (e *evidence) checkEvent(token string, calls []call, effects map[string]int
 		e.record.violate("refused-event-has-effect", "%s: %d\n%s", token, total, describe())
 	case !several && total > 1:
 		e.record.violate("event-doubled", "%s: effects %v, left %v\n%s", token, effects, res.to[token], describe())
-	case acked > 0 && total == 0 && !e.tookAlong(calls):
+	case acked > 0 && total == 0 && !e.tookAlong(token, calls):
 		e.record.violate("event-lost", "%s\n%s", token, describe())
 	}
 	var first []string
@@ -136,11 +136,17 @@ func (e *evidence) checkEvent(token string, calls []call, effects map[string]int
 }
 
 // tookAlong: an event that was applied in the transaction that deletes its
-// instance leaves nothing that could be counted.
-func (e *evidence) tookAlong(calls []call) bool {
+// instance leaves nothing that could be counted; one after which a cancel came
+// before the line only that the instance was resumed.
+func (e *evidence) tookAlong(token string, calls []call) bool {
+	for _, t := range e.history.trail.taken[token] {
+		if l := e.history.instances[t.instance]; l != nil && (l.deletedAt == t.revision || l.cutShort()) {
+			return true
+		}
+	}
 	for _, c := range calls {
 		for _, id := range c.instances {
-			if l := e.history.instances[id]; l != nil && l.deleted > 0 {
+			if l := e.history.instances[id]; l != nil && (l.deleted > 0 || l.cutShort()) {
 				return true
 			}
 		}

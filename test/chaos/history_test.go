@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -44,12 +45,23 @@ type life struct {
 	definition string
 	exists     bool
 	deleted    int
+	deletedAt  int64 // revision
 	last       store.Record
 	seq        int64
 	fence      int64
 	commands   map[string]int64 // consumed → sequence
 	lines      []string
 	tokens     map[string]int
+	resumes    int
+}
+
+// cutShort: a cancel came between an event and its line.
+func (l *life) cutShort() bool {
+	lines := 0
+	for _, n := range l.tokens {
+		lines += n
+	}
+	return l.last.Header.SubStatus == workflow.Cancelled && l.resumes > lines
 }
 
 type timerValue struct {
@@ -60,7 +72,7 @@ type timerValue struct {
 
 func newHistory(root string) *history {
 	return &history{root: root, instances: map[string]*life{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
-		singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}}, marked: make(chan struct{}, 1)}
+		singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
 }
 
 func (h *history) problem(rule, format string, args ...any) {
@@ -203,6 +215,9 @@ func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 		l.commands[cmd] = seq
 	}
 	for _, it := range e.Items {
+		if it.Event == engine.EventResumed {
+			l.resumes++
+		}
 		if it.Event != "WriteLine" {
 			continue
 		}
@@ -216,7 +231,7 @@ func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 func (h *history) instance(b *batch, id string, ev *clientv3.Event, put bool) {
 	l := h.of(id)
 	if !put {
-		l.exists, l.seq, l.deleted = false, 0, l.deleted+1
+		l.exists, l.seq, l.deleted, l.deletedAt = false, 0, l.deleted+1, ev.Kv.ModRevision
 		delete(h.singles, id)
 		return
 	}

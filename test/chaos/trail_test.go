@@ -14,6 +14,13 @@ import (
 type trail struct {
 	steps map[string][]string // by token
 	at    map[string][]string // tokens by key
+	taken map[string][]taking // by token
+}
+
+// taking is the end of a command in a mailbox.
+type taking struct {
+	instance string
+	revision int64
 }
 
 var carried = regexp.MustCompile(`(?:"token":|"text":"token )"?([A-Za-z0-9.-]+)"`)
@@ -27,6 +34,9 @@ func (t *trail) note(name string, ev *clientv3.Event) {
 	if ev.Type == mvccpb.DELETE {
 		for _, token := range t.at[name] {
 			t.add(token, "%d del %s", ev.Kv.ModRevision, name)
+			if parts := strings.Split(name, "/"); kind == "mailbox" && len(parts) > 2 {
+				t.taken[token] = append(t.taken[token], taking{parts[2], ev.Kv.ModRevision})
+			}
 		}
 		delete(t.at, name)
 		return

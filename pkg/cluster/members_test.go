@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,9 +214,13 @@ func TestRendezvousSpreadsEvenly(t *testing.T) {
 }
 
 // deaf is a watcher whose watches never tell anything.
-type deaf struct{ clientv3.Watcher }
+type deaf struct {
+	clientv3.Watcher
+	watches *atomic.Int32
+}
 
-func (deaf) Watch(ctx context.Context, _ string, _ ...clientv3.OpOption) clientv3.WatchChan {
+func (d deaf) Watch(ctx context.Context, _ string, _ ...clientv3.OpOption) clientv3.WatchChan {
+	d.watches.Add(1)
 	events := make(chan clientv3.WatchResponse)
 	context.AfterFunc(ctx, func() { close(events) })
 	return events
@@ -223,8 +228,9 @@ func (deaf) Watch(ctx context.Context, _ string, _ ...clientv3.OpOption) clientv
 
 func TestTheSweepFindsMembersThatTheWatchMissed(t *testing.T) {
 	w := newWorld(t)
-	a := w.run("a", func(c *Config) { c.Client.Watcher = deaf{c.Client.Watcher} })
-	eventually(t, 10*time.Second, "it is alone", func() bool { return len(a.Members()) == 1 })
-	w.open("b")
+	var watches atomic.Int32
+	a := w.run("a", func(c *Config) { c.Client.Watcher = deaf{c.Client.Watcher, &watches} })
+	eventually(t, 10*time.Second, "it has read the members and watches them", func() bool { return watches.Load() > 0 })
+	w.open("b", ttl(time.Minute)) // nobody renews it
 	eventually(t, 3*membersSweep, "it sees the other", func() bool { return len(a.Members()) == 2 })
 }

@@ -206,6 +206,7 @@ func where(out string) string {
 
 var (
 	failed   = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+	panicked = regexp.MustCompile(`(?ms)^(?:panic|fatal error): .*?\.(Test\w+)[.(]`)
 	violated = regexp.MustCompile(`(?m)^ *chaos_test.go:\d+: ([a-z-]+)[:/]`)
 )
 
@@ -217,8 +218,8 @@ func failure(out string) string {
 	if all := failed.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		return all[len(all)-1][1]
 	}
-	if strings.Contains(out, "\npanic: ") || strings.Contains(out, "\nfatal error: ") {
-		return "a panic"
+	if m := panicked.FindStringSubmatch(out); m != nil {
+		return m[1]
 	}
 	return "it fails"
 }

@@ -29,7 +29,7 @@ type takeover struct {
 	Outage   time.Duration `json:"etcdOutage,omitempty"`
 	Stall    time.Duration `json:"stall,omitempty"`
 	Lease    time.Duration `json:"lease,omitempty"` // after which the lost node's lease had ended; of what it held
-	Held     bool          `json:"held"` // by the lost node; otherwise nobody held it
+	Held     bool          `json:"held"`            // by the lost node; otherwise nobody held it
 	Late     bool          `json:"late,omitempty"`
 	Invalid  string        `json:"invalid,omitempty"` // why it proves nothing
 }

@@ -251,6 +251,7 @@ func (h *holding) rounds(ctx context.Context) error {
 func (h *holding) collect(mail []store.Mail, more bool) batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	mail = endsFirst(mail)
 	if h.recovered && len(mail) > 0 {
 		return batch{mail: mail[:1], more: more || len(mail) > 1}
 	}
@@ -269,6 +270,23 @@ func (h *holding) collect(mail []store.Mail, more bool) batch {
 	}
 	h.active = b.hands
 	return b
+}
+
+// endsFirst puts what ends the instance in front of the rest of a burst that is to
+// go on: it keeps its place as the oldest, however often it goes on.
+func endsFirst(mail []store.Mail) []store.Mail {
+	if len(mail) < 2 || mail[0].Command.ID != workflow.ContinueID {
+		return mail
+	}
+	ends := func(m *store.Mail) int {
+		if k := m.Command.Kind; k == workflow.CommandCancel || k == workflow.CommandDelete {
+			return 0
+		}
+		return 1
+	}
+	mail = slices.Clone(mail)
+	slices.SortStableFunc(mail, func(a, b store.Mail) int { return ends(&a) - ends(&b) })
+	return mail
 }
 
 // handBatch bounds the commands in hand that one burst takes.

@@ -437,25 +437,35 @@ func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 
 func TestCancelInterruptsABurst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, define("d", seq(line("in"), through(), line("never"))))
-	a := w.member("a", cluster.ModeDistributed, soon)
-	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
-	<-w.valve.entered
-	if r := <-got; r.err != nil || !r.Accepted {
-		t.Fatalf("got %+v, %v", r.Result, r.err)
-	}
-	out, _, err := a.store.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
-	if err != nil || out != etcdstore.PutDone {
-		t.Fatal(out, err)
-	}
-	a.Interrupt("i")
-	w.valve.pass <- struct{}{}
-	eventually(t, "cancelled", func() bool {
-		rec := must(a.store.Instance(t.Context(), "i"))(t)
-		return rec.Header.SubStatus == workflow.Cancelled
-	})
-	if l := a.written(); len(l) != 1 {
-		t.Errorf("lines %q", l)
+	for _, strategy := range []string{"", "ActivityExecuted"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			def := define("d", seq(line("in"), through(), line("never"), line("never")))
+			def.Options.CommitStrategy = strategy
+			w := newWorld(t, def)
+			a := w.member("a", cluster.ModeDistributed, soon)
+			got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
+			<-w.valve.entered
+			if r := <-got; r.err != nil || !r.Accepted {
+				t.Fatalf("got %+v, %v", r.Result, r.err)
+			}
+			out, _, err := a.store.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
+			if err != nil || out != etcdstore.PutDone {
+				t.Fatal(out, err)
+			}
+			a.Interrupt("i")
+			w.valve.pass <- struct{}{}
+			eventually(t, "it ends", func() bool {
+				rec := must(a.store.Instance(t.Context(), "i"))(t)
+				return rec.Header.Status == workflow.StatusFinished
+			})
+			if rec := must(a.store.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Cancelled {
+				t.Errorf("it is %s", rec.Header.SubStatus)
+			}
+			if l := a.written(); len(l) != 1 {
+				t.Errorf("lines %q", l)
+			}
+		})
 	}
 }
 

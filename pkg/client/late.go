@@ -89,12 +89,13 @@ func (n *Node) attach(f func()) bool {
 	return true
 }
 
-// takeBack removes a command that no burst has taken yet. Others may wait for it
-// too, with the same key: their call is as busy.
+// takeBack removes a command that no burst has taken yet, and that is not durable:
+// this holding took what is from the mailbox's list, and would leave it there.
+// Others may wait for it too, with the same key: their call is as busy.
 func (h *holding) takeBack(w *waiter) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if w.taken {
+	if w.taken || w.created > 0 {
 		return false
 	}
 	for i, x := range h.inbox {

@@ -33,12 +33,12 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 }
 
 const (
-	sweepEvery = time.Second
+	sweepEvery = 800 * time.Millisecond
 	sweepPage  = 1000
 	// strangerAge is how many sweeps an entry has to outlive before a node that is
 	// not preferred takes it. The preferred one may be there and not work: starting,
 	// or cut off and not aware of it. With the first sight and the jitter this has to
-	// stay below the shortest TTL and two seconds.
+	// stay well below the shortest TTL and two seconds, also on a busy machine.
 	strangerAge = 2
 )
 

@@ -104,7 +104,7 @@ func (w *town) took(t takeover, since time.Time) {
 	// A new leader gives every lease an election timeout on top of its TTL. Who is
 	// lost before the next renewal takes that along, so the time before counts too.
 	t.Changes, _, _ = w.witness.between(since.Add(-ttl), now)
-	t.Allowed += time.Duration(t.Changes) * ttl
+	t.Allowed += time.Duration(t.Changes) * (ttl + electionTimeout)
 	switch {
 	case t.Stall > 0:
 		t.Invalid = "the test stood still"

@@ -59,6 +59,9 @@ func beMember(config string) error {
 	return <-server.Err()
 }
 
+// electionTimeout is etcd's default.
+const electionTimeout = time.Second
+
 // quorum is an etcd of three processes, at addresses that no other process of
 // this machine uses: a port must be free again when a member comes back.
 type quorum struct {

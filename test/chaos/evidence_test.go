@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,8 @@ type evidence struct {
 func (e *evidence) gather(tb testing.TB, direct *clientv3.Client, name string) {
 	tb.Helper()
 	out := io.Discard
-	if name := os.Getenv("WEFT_CHAOS_LOG"); name != "" {
+	if base := os.Getenv("WEFT_CHAOS_LOG"); base != "" {
+		name := base + "." + filepath.Base(tb.Name())
 		f, err := os.Create(name)
 		if err != nil {
 			tb.Fatal(err)

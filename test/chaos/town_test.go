@@ -116,7 +116,7 @@ func (w *town) nodeLog(id string) io.Writer {
 	if base == "" {
 		return io.Discard
 	}
-	f, err := os.Create(base + "." + id)
+	f, err := os.Create(base + "." + filepath.Base(w.tb.Name()) + "." + id)
 	if err != nil {
 		return io.Discard
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/weft-run/weft/pkg/runtime"
 )
 
-// Retention says how long what has ended is kept. Zero fields keep everything.
+// Retention says how long what has ended is kept. Zero fields keep everything;
+// answers to keys as long as etcd has room.
 type Retention struct {
 	runtime.Retention
 	Journal     int64         // about how many of the newest journal entries of each instance; at least 100
@@ -22,7 +23,6 @@ func DefaultRetention() Retention {
 		Retention: runtime.Retention{
 			Finished: 7 * 24 * time.Hour, FinishedCount: 500_000, FinishedBytes: 1 << 30,
 			DeadLetters: 30 * 24 * time.Hour, DeadLettersCount: 100_000, DeadLettersBytes: 128 << 20,
-			IdempotencyCount: 500_000, IdempotencyBytes: 256 << 20,
 		},
 		Journal: 500, Idempotency: 24 * time.Hour,
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Key is a caller's Idempotency-Key: one effect and one answer per Scope and
-// Value for 24 hours. BodyHash tells a repeat from a reuse.
+// Value as long as the store keeps it, 24 hours if nothing else is configured. BodyHash tells a repeat from a reuse.
 type Key struct {
 	Scope    string // the route, with its path parameters
 	Value    string

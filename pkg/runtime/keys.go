@@ -18,13 +18,10 @@ const (
 // many, the oldest first; those whose time is over are expireRecords'. One node
 // does it; two at once do no harm.
 func (r *Runtime) purgeKeys(ctx context.Context) error {
-	if r.cfg.Retention.IdempotencyCount == 0 && r.cfg.Retention.IdempotencyBytes == 0 {
-		<-ctx.Done()
-		return nil
-	}
+	limited := r.cfg.Retention.IdempotencyCount > 0 || r.cfg.Retention.IdempotencyBytes > 0
 	var last time.Time
 	return r.loop(ctx, "retention of idempotency keys", keysEveryFull, nil, func(ctx context.Context) (bool, error) {
-		early := r.space.get() == roomy && time.Since(last) < keysEvery
+		early := r.space.get() == roomy && (!limited || time.Since(last) < keysEvery)
 		if early || r.paused.draining.Load() || r.cfg.Session.PreferredNode("retention/keys") != r.cfg.Session.NodeID() {
 			return false, nil
 		}
@@ -73,7 +70,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		}
 	}
 	if purged > 0 {
-		r.cfg.Log.DebugContext(ctx, "idempotency keys purged before their time", "keys", purged, "kept", n)
+		r.cfg.Log.WarnContext(ctx, "answers to Idempotency-Keys went before their time; a repeat of these calls is a new call", "keys", purged, "kept", n)
 	}
 	return nil
 }

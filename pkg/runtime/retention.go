@@ -24,6 +24,7 @@ type Retention struct {
 	DeadLettersCount, DeadLettersBytes int64
 
 	// Answers to callers' Idempotency-Keys; how long they are kept is the store's.
+	// While etcd is nearly full they are kept to a tenth of its quota in any case.
 	IdempotencyCount, IdempotencyBytes int64
 
 	// Grace is how long a finished instance and the answer to a key stay at least.
@@ -100,8 +101,8 @@ func (r *Runtime) keep() Retention {
 	if keep.DeadLettersBytes > 0 {
 		keep.DeadLettersBytes = min(keep.DeadLettersBytes, sp.Quota/100*deadPercent)
 	}
-	if keep.IdempotencyBytes > 0 {
-		keep.IdempotencyBytes = min(keep.IdempotencyBytes, sp.Quota/100*keysPercent)
+	if keys := sp.Quota / 100 * keysPercent; r.space.get() != roomy && (keep.IdempotencyBytes == 0 || keep.IdempotencyBytes > keys) {
+		keep.IdempotencyBytes = keys // as long as there is room callers get what they were promised
 	}
 	return keep
 }

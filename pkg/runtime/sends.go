@@ -79,11 +79,13 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 // all of it. What takes more than one is a fixed list first, so that the
 // stimulus is for what it met at one moment.
 func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
-	ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
-	if len(gated) == 0 && len(targets) <= etcdstore.MaxDeliveries {
-		more, err := r.deliverTo(ctx, send, ds, nil, nil, now)
-		if !errors.Is(err, etcdstore.ErrTooLarge) {
-			return more, err
+	if len(targets) <= etcdstore.MaxDeliveries {
+		ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
+		if len(gated) == 0 {
+			more, err := r.deliverTo(ctx, send, ds, nil, nil, now)
+			if !errors.Is(err, etcdstore.ErrTooLarge) {
+				return more, err
+			}
 		}
 	}
 	more, err := r.deliverTo(ctx, send, nil, targets, nil, now)

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -36,6 +37,23 @@ func TestLevelsAreLeftBelowWhereTheyAreEntered(t *testing.T) {
 	} {
 		if got := c.was.next(c.sp); got != c.want {
 			t.Errorf("%d with %+v: %d, want %d", c.was, c.sp, got, c.want)
+		}
+	}
+}
+
+// Answers to keys are kept as promised as long as there is room; then a tenth of
+// the quota is the limit, if none that is lower is configured.
+func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		configured, inUse, want int64
+	}{
+		{0, 500, 0}, {0, 750, 100}, {50, 750, 50}, {200, 750, 100}, {200, 500, 200},
+	} {
+		r := &Runtime{cfg: Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}}
+		r.noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
+		if got := r.keep().IdempotencyBytes; got != c.want {
+			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
 		}
 	}
 }

@@ -104,8 +104,8 @@ func (k keys) expiry(at time.Time, record string) string {
 	return k.expiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))
 }
 
-// keyExpiries is the same for the records of callers' keys, apart from our own,
-// which never go before their time. It comes after all minutes.
+// keyExpiries are the records of callers' keys in the order of their writing, apart
+// from our own, which never go before their time. It comes after all minutes.
 func (k keys) keyExpiries() string { return k.expiries() + "k/" }
 func (k keys) keyExpiry(at time.Time, record string) string {
 	return k.keyExpiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))

@@ -26,11 +26,13 @@ func (s *Store) record(o *ops, key string, v any, expires time.Time) {
 }
 
 // answer puts the record of a caller's key, and its entry, which says when that
-// was and how large the record is.
+// was and how large the record is. Entries are in the order of writing, not of
+// expiry: the oldest come first, and a new age holds for all, whatever was
+// configured when they were written.
 func (s *Store) answer(o *ops, name string, a *store.Answer, at time.Time) {
 	key := s.keys.keyRecord(name)
 	size := int64(len(key)) + o.put(key, a)
-	entry := s.keys.keyExpiry(at.Add(s.keepKeys), key)
+	entry := s.keys.keyExpiry(at, key)
 	o.putRaw(entry, fmt.Appendf(nil, "%d %d", at.UnixMilli(), size+int64(len(entry))+answerBytes))
 }
 
@@ -46,12 +48,15 @@ const answerBytes = 200
 // on until its later entry, also when this transaction comes late.
 func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int64) (int, error) {
 	var entries []*mvccpb.KeyValue
-	for _, prefix := range []string{s.keys.expiries(), s.keys.keyExpiries()} {
+	for _, over := range []struct {
+		prefix string
+		before time.Time
+	}{{s.keys.expiries(), now}, {s.keys.keyExpiries(), now.Add(-s.keepKeys)}} {
 		left := limit - int64(len(entries))
 		if left == 0 {
 			break
 		}
-		resp, err := s.get(ctx, "read expired records", prefix, clientv3.WithRange(prefix+minute(now)), clientv3.WithLimit(left), clientv3.WithKeysOnly())
+		resp, err := s.get(ctx, "read expired records", over.prefix, clientv3.WithRange(over.prefix+minute(over.before)), clientv3.WithLimit(left), clientv3.WithKeysOnly())
 		if err != nil {
 			return 0, err
 		}
@@ -96,7 +101,7 @@ type KeyRecord struct {
 	modified int64
 }
 
-// KeyRecords lists the records of callers' keys, what expires first at first; next
+// KeyRecords lists the records of callers' keys, the oldest first; next
 // is "" at the end. A record that was written twice is listed twice.
 func (s *Store) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
 	kvs, next, err := s.page(ctx, "list idempotency keys", s.keys.keyExpiries(), cursor, limit)
@@ -126,5 +131,6 @@ func (s *Store) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 	return s.sendForget(ctx, "purge idempotency keys", o, len(records))
 }
 
-// minute is a time's part of a key in the expiry index.
+// minute is a time's part of a key in the expiry index. One before 1970 comes
+// before all others, as a minus sign comes before digits.
 func minute(t time.Time) string { return fmt.Sprintf("%010d", t.Unix()/60) }

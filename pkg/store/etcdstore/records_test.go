@@ -111,3 +111,26 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 		})
 	}
 }
+
+// The age is counted from when an answer was written, whatever was configured then:
+// a shorter one holds for those that were to be kept for ever, and the oldest is
+// first all the same.
+func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, keep := range []time.Duration{100 * 365 * 24 * time.Hour, time.Hour, 24 * time.Hour} {
+		s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: keep})
+		w.ok(err)
+		w.Store = s
+		w.accepted(string(rune('c'-i)), w.now.Add(time.Duration(i)*time.Hour))
+	}
+	for i := range 3 { // not the order of their names, nor of their ages of then
+		records, _, err := w.KeyRecords(w.ctx(), "", 10)
+		if w.ok(err); len(records) != 3-i || !records[0].At.Equal(w.now.Add(time.Duration(i)*time.Hour)) {
+			t.Fatalf("after %d hours there are %+v", i, records)
+		}
+		_, err = w.ExpireRecords(w.ctx(), w.now.Add(time.Duration(24+i)*time.Hour+time.Minute), 100)
+		w.ok(err)
+	}
+	w.want("idem/k/", 0)
+}

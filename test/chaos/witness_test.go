@@ -18,13 +18,13 @@ type witness struct {
 	root   string
 
 	mu      sync.Mutex
-	next    int         // member to ask; guarded by mu
-	answer  time.Time   // of the last answer; guarded by mu
-	outages []span      // in which nobody answered, or writes were refused; guarded by mu
-	filled  time.Time   // since when etcd takes no writes; guarded by mu
-	term    uint64      // of the last answer; guarded by mu
-	changes []time.Time // of leader, when they were seen; guarded by mu
-	stalls  []span      // in which this process stood still; guarded by mu
+	next    int          // member to ask; guarded by mu
+	answers [3]time.Time // of the last answer of each member; guarded by mu
+	outages []span       // in which a member that runs did not answer, or writes were refused; guarded by mu
+	filled  time.Time    // since when etcd takes no writes; guarded by mu
+	term    uint64       // of the last answer; guarded by mu
+	changes []time.Time  // of leader, when they were seen; guarded by mu
+	stalls  []span       // in which this process stood still; guarded by mu
 }
 
 type span struct{ from, to time.Time }
@@ -43,12 +43,19 @@ func (s span) overlap(from, to time.Time) time.Duration {
 // outageAfter is how long etcd may be silent before that counts.
 const outageAfter = 700 * time.Millisecond
 
-// run asks ten times a second, so that outages and changes of leader are known.
+// run asks each member ten times a second, so that outages and changes of leader
+// are known. A member that does not answer is an outage for the nodes that are its
+// clients, and, if it leads, for all leases.
 func (w *witness) run(ctx context.Context) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	for i := range w.quorum.members {
+		asking.Go(func() { w.ask(ctx, i) })
+	}
 	const beat = 100 * time.Millisecond
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	for last := time.Now(); ; {
+	for last := time.Now(); ; last = time.Now() {
 		select {
 		case <-ctx.Done():
 			return
@@ -59,13 +66,31 @@ func (w *witness) run(ctx context.Context) {
 			w.stalls = append(w.stalls, span{last, now})
 			w.mu.Unlock()
 		}
-		asked, cancel := context.WithTimeout(ctx, answersSoon)
-		resp, err := w.client().Get(asked, "hello")
-		cancel()
-		if err == nil {
-			w.saw(resp.Header.RaftTerm)
+	}
+}
+
+// ask asks one member.
+func (w *witness) ask(ctx context.Context, i int) {
+	m := w.quorum.members[i]
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-		last = time.Now()
+		asked, cancel := context.WithTimeout(ctx, answersSoon)
+		resp, err := m.client.Get(asked, "hello")
+		cancel()
+		w.mu.Lock()
+		switch {
+		case !m.well():
+			w.answers[i] = time.Time{} // killed or stopped by the test
+		case err == nil:
+			w.answered(i, resp.Header.RaftTerm)
+		}
+		w.mu.Unlock()
 	}
 }
 
@@ -82,14 +107,13 @@ func (w *witness) client() *clientv3.Client {
 	return w.quorum.members[w.next%len(w.quorum.members)].client
 }
 
-func (w *witness) saw(term uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// answered notes an answer of a member; mu is held.
+func (w *witness) answered(i int, term uint64) {
 	now := time.Now()
-	if !w.answer.IsZero() && now.Sub(w.answer) > outageAfter {
-		w.outages = append(w.outages, span{w.answer, now})
+	if last := w.answers[i]; !last.IsZero() && now.Sub(last) > outageAfter {
+		w.outages = append(w.outages, span{last, now})
 	}
-	w.answer = now
+	w.answers[i] = now
 	if term > w.term {
 		if w.term > 0 {
 			w.changes = append(w.changes, now)
@@ -119,13 +143,21 @@ func (w *witness) between(from, to time.Time) (changes int, outage, stall time.D
 			changes++
 		}
 	}
-	open := []span{{w.answer, time.Now()}}
-	if !w.filled.IsZero() {
-		open = append(open, span{w.filled, time.Now()})
+	now := time.Now()
+	all := slices.Clone(w.outages)
+	for _, last := range w.answers {
+		if !last.IsZero() && now.Sub(last) > outageAfter {
+			all = append(all, span{last, now})
+		}
 	}
-	for _, o := range append(open, w.outages...) {
-		if d := o.overlap(from, to); d > outageAfter || o.to.Sub(o.from) > outageAfter {
-			outage += d
+	if !w.filled.IsZero() {
+		all = append(all, span{w.filled, now})
+	}
+	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
+	for counted := from; len(all) > 0; all = all[1:] { // several at once count once
+		if counted.Before(all[0].to) {
+			outage += all[0].overlap(counted, to)
+			counted = all[0].to
 		}
 	}
 	for _, s := range w.stalls {
@@ -159,7 +191,6 @@ func (w *witness) look(ctx context.Context) (*sight, error) {
 			last = err
 			continue
 		}
-		w.saw(resp.Header.RaftTerm)
 		return w.read(resp, began), nil
 	}
 	return nil, fmt.Errorf("no member of etcd answers: %w", last)

@@ -40,6 +40,12 @@ const (
 	// or cut off and not aware of it. With the first sight and the jitter this has to
 	// stay well below the shortest TTL and two seconds, also on a busy machine.
 	strangerAge = 2
+	// How long the answer to one request of a sweep is waited for, at first: one member
+	// of etcd that hangs would keep all nodes from all takeovers for as long as calls
+	// may take. The next try goes to the next member. It doubles up to the most, for
+	// an etcd that is slow.
+	sweepPatience     = time.Second
+	sweepPatienceMost = 8 * time.Second
 )
 
 // sweepMailboxes finds work that nobody does: entries that outlived a sweep
@@ -49,6 +55,7 @@ func (r *Runtime) sweepMailboxes(ctx context.Context) error {
 	sub := r.cfg.Session.Subscribe()
 	defer sub.Close()
 	seen := map[string]sighting{}
+	patience := sweepPatience
 	wake := make(chan struct{}, 1)
 	return r.both(ctx,
 		func(ctx context.Context) error {
@@ -68,9 +75,13 @@ func (r *Runtime) sweepMailboxes(ctx context.Context) error {
 				if r.suspended() {
 					return false, nil
 				}
-				next, err := r.sweep(ctx, seen)
-				if err == nil {
-					seen = next
+				next, err := r.sweep(ctx, seen, patience)
+				switch {
+				case err == nil:
+					seen, patience = next, sweepPatience
+				case errors.Is(err, context.DeadlineExceeded):
+					patience = min(2*patience, sweepPatienceMost)
+					signal(wake) // at once: the next member may answer
 				}
 				return false, err
 			})
@@ -98,7 +109,7 @@ func (r *Runtime) onlyEnds(ctx context.Context) (map[string]bool, error) {
 }
 
 // sweep looks at every mailbox entry once, keys only.
-func (r *Runtime) sweep(ctx context.Context, before map[string]sighting) (map[string]sighting, error) {
+func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patience time.Duration) (map[string]sighting, error) {
 	now := time.Now()
 	ends, err := r.onlyEnds(ctx)
 	if err != nil {
@@ -107,7 +118,9 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting) (map[st
 	after := map[string]sighting{}
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
-		entries, next, err := r.cfg.Store.Sweep(ctx, cursor, sweepPage)
+		page, cancel := context.WithTimeout(ctx, patience)
+		entries, next, err := r.cfg.Store.Sweep(page, cursor, sweepPage)
+		cancel()
 		if err != nil {
 			return nil, err
 		}

@@ -2,11 +2,15 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Work whose preferred node is there and does not do it is taken by another one
@@ -48,5 +52,22 @@ func TestAPausedNodeTakesUpNothing(t *testing.T) {
 		if err := <-ended; err != nil || worked > 0 {
 			t.Errorf("paused %t: worked %d, %v", paused, worked, err)
 		}
+	}
+}
+
+// What a sweep asks of a member that hangs is given up in time for another one.
+func TestASweepDoesNotWaitForAMemberThatHangs(t *testing.T) {
+	t.Parallel()
+	faults := clustertest.NewFaults(1)
+	s, err := etcdstore.New(etcdstore.Config{Client: faults.Wrap(clustertest.Shared(t).Client(t)), Root: cluster.Root(clustertest.Namespace(t)), Timeout: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour, Match: func(c clustertest.Call) bool { return c.Op == "get" }})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r := &Runtime{cfg: Config{Store: s, Log: slog.New(slog.DiscardHandler)}}
+	if _, err := r.sweep(ctx, nil, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		t.Errorf("it waited until the end of the test: %v", err)
 	}
 }

@@ -44,8 +44,8 @@ func (s span) overlap(from, to time.Time) time.Duration {
 const outageAfter = 700 * time.Millisecond
 
 // run asks each member ten times a second, so that outages and changes of leader
-// are known. A member that does not answer is an outage for the nodes that are its
-// clients, and, if it leads, for all leases.
+// are known. A member that hangs is an outage for what was sent to it and, if it
+// leads, for all leases.
 func (w *witness) run(ctx context.Context) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -85,8 +85,8 @@ func (w *witness) ask(ctx context.Context, i int) {
 		cancel()
 		w.mu.Lock()
 		switch {
-		case !m.well():
-			w.answers[i] = time.Time{} // killed or stopped by the test
+		case !m.process().alive():
+			w.answers[i] = time.Time{} // its clients know at once and ask others
 		case err == nil:
 			w.answered(i, resp.Header.RaftTerm)
 		}

@@ -2,13 +2,11 @@ package node_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -291,20 +289,7 @@ func jwtTokens(t *testing.T, ttl time.Duration) string {
 // metric reads one number that a node shows.
 func metric(t *testing.T, n *node.Node, name string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, n.URL()+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(raw)) {
+	for line := range strings.Lines(scraped(t, n.HTTPAddr())) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
 			return strings.TrimSpace(value)
 		}

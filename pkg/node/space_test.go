@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,7 +67,7 @@ func ballast(bytes int) string {
 func inUse(t *testing.T, n *node.Node) (part float64, level int) {
 	t.Helper()
 	values := map[string]float64{}
-	for line := range strings.Lines(scrape(t, n)) {
+	for line := range strings.Lines(scraped(t, n.HTTPAddr())) {
 		var name string
 		var v float64
 		if _, err := fmt.Sscan(line, &name, &v); err == nil {
@@ -76,24 +75,6 @@ func inUse(t *testing.T, n *node.Node) (part float64, level int) {
 		}
 	}
 	return values[`weft_store_bytes{part="in_use"}`] / max(1, values[`weft_store_bytes{part="quota"}`]), int(values["weft_store_level"])
-}
-
-func scrape(t *testing.T, n *node.Node) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL()+"/metrics", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 const smallQuota = 16 << 20

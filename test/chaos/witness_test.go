@@ -43,6 +43,9 @@ func (s span) overlap(from, to time.Time) time.Duration {
 // outageAfter is how long etcd may be silent before that counts.
 const outageAfter = 700 * time.Millisecond
 
+// beat is how often each member is asked.
+const beat = 100 * time.Millisecond
+
 // run asks each member ten times a second, so that outages and changes of leader
 // are known. A member that hangs is an outage for what was sent to it and, if it
 // leads, for all leases.
@@ -52,7 +55,6 @@ func (w *witness) run(ctx context.Context) {
 	for i := range w.quorum.members {
 		asking.Go(func() { w.ask(ctx, i) })
 	}
-	const beat = 100 * time.Millisecond
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for last := time.Now(); ; last = time.Now() {
@@ -72,7 +74,7 @@ func (w *witness) run(ctx context.Context) {
 // ask asks one member.
 func (w *witness) ask(ctx context.Context, i int) {
 	m := w.quorum.members[i]
-	tick := time.NewTicker(100 * time.Millisecond)
+	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {
 		select {

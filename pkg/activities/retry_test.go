@@ -88,8 +88,55 @@ func TestRetryOfAFailedTask(t *testing.T) {
 	}
 	b.resume("pack", map[string]any{"error": "out of paper"})
 	b.wantStatus(workflow.Faulted)
-	if got := b.header.Incidents[0].Message; got != "task pack failed: out of paper" {
-		t.Errorf("incident %q", got)
+	if in := b.header.Incidents[0]; in.Message != "task pack failed: out of paper" || in.Cause != "" {
+		t.Errorf("incident %+v", in)
+	}
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Suspended)
+	if got := b.header.Bookmarks; len(got) != 1 || got[0].Name != "pack" || got[0].ID == bm.ID || got[0].Hash == bm.Hash {
+		t.Fatalf("the task is not listed anew: %+v", got)
+	}
+	b.resume("pack", map[string]any{"result": "done well"})
+	b.wantStatus(workflow.Finished).wantLines("done well")
+}
+
+// twoWaits waits for either of two; a resume that brings something bad fails.
+type twoWaits struct{}
+
+func (twoWaits) Execute(_ context.Context, x *engine.Execution) error {
+	_, err := x.Wait(engine.Wait{Name: "one"})
+	_, err2 := x.Wait(engine.Wait{Name: "two"})
+	return errors.Join(err, err2)
+}
+
+func (twoWaits) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	if r.Input["bad"] == true {
+		return engine.BeginAgain(errors.New("bad"))
+	}
+	x.Complete()
+	return nil
+}
+
+func TestWhatBeginsAgainWaitsForNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[string]workflow.SubStatus{"": workflow.Faulted, "ContinueWithIncidents": workflow.Suspended} {
+		def := root(seq(&workflow.Activity{Type: "acme.TwoWaits"}))
+		def.Options.IncidentStrategy = strategy
+		b := start(t, def, func(_ *bench, o *engine.Options, _ *workflow.Start) {
+			if err := o.Registry.Register(workflow.Descriptor{Type: "acme.TwoWaits"}, twoWaits{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		before := b.header.Bookmarks
+		b.resume("one", map[string]any{"bad": true})
+		b.wantStatus(want)
+		b.command(workflow.CommandRetry)
+		b.wantStatus(workflow.Suspended)
+		if !slices.Equal(b.bookmarks(), []string{"one", "two"}) || b.header.Bookmarks[1].ID == before[1].ID {
+			t.Fatalf("%q: bookmarks %+v", strategy, b.header.Bookmarks)
+		}
+		b.resume("two", nil)
+		b.wantStatus(workflow.Finished)
 	}
 }
 

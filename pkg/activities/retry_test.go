@@ -100,6 +100,42 @@ func TestRetryOfAFailedTask(t *testing.T) {
 	b.wantStatus(workflow.Finished).wantLines("done well")
 }
 
+// What comes from outside may be wrong; a retry waits for something better.
+func TestARetryAfterAValueThatDoesNotFitWaitsAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		a         *workflow.Activity
+		output    string
+		bad, good map[string]any
+	}{
+		"event":    {wait("n"), "result", map[string]any{"payload": "many"}, map[string]any{"payload": 5}},
+		"task":     {act("RunTask", inputs{"taskName": lit("n")}), "result", map[string]any{"result": "many"}, map[string]any{"result": 5}},
+		"endpoint": {act("HttpEndpoint", inputs{"path": lit("n"), "supportedMethods": lit([]any{"GET", "POST"})}), "parsedContent", map[string]any{"parsedBody": "many"}, map[string]any{"parsedBody": 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := named("a", c.a)
+			a.Outputs = map[string]string{c.output: "n"}
+			def := root(seq(a, lineOf(varExpr("n"))))
+			def.Variables = []workflow.Variable{{Name: "n", Type: "Int32"}}
+			b := start(t, def)
+			names := b.bookmarks()
+			b.resume("a", c.bad)
+			b.wantStatus(workflow.Faulted)
+			if in := b.header.Incidents[0]; in.Message != "output "+c.output+`: variable n: "many" is not a whole number` {
+				t.Errorf("incident %+v", in)
+			}
+			b.command(workflow.CommandRetry)
+			b.wantStatus(workflow.Suspended)
+			if !slices.Equal(b.bookmarks(), names) {
+				t.Fatalf("bookmarks %v, want %v", b.bookmarks(), names)
+			}
+			b.resume("a", c.good)
+			b.wantStatus(workflow.Finished).wantLines("5")
+		})
+	}
+}
+
 // twoWaits waits for either of two; a resume that brings something bad fails.
 type twoWaits struct{}
 

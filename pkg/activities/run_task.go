@@ -50,6 +50,5 @@ func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.R
 	if e, ok := r.Input[taskError]; ok && e != nil {
 		return engine.BeginAgain(fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e)))
 	}
-	x.SetOutput("result", r.Input[taskResult])
-	return nil
+	return x.TakeOutput("result", r.Input[taskResult])
 }

@@ -124,6 +124,9 @@ func (r *Runtime) fireSchedules(ctx context.Context) error {
 // fireSchedule fires one occurrence. What it starts has an id from definition,
 // activity and due time, so it starts once.
 func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
+	if e.Due.After(now) {
+		return nil // within this millisecond: a definition of before had such intervals
+	}
 	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
 	if err != nil {
 		return err

@@ -58,6 +58,7 @@ type Runtime struct {
 	cfg    Config
 	paused pauseFlag
 	space  fill
+	clock  clockState
 }
 
 // New checks the configuration. It starts nothing.

@@ -1,7 +1,10 @@
 package runtime_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -213,7 +216,10 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	t.Parallel()
 	var skew atomic.Int64
 	skew.Store(int64(3 * time.Second))
-	c := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
+	said := &about{Handler: slog.DiscardHandler, what: "clock"}
+	c := newCluster(t, 1, func(cfg *runtime.Config) {
+		cfg.Skew, cfg.Log = func() time.Duration { return time.Duration(skew.Load()) }, slog.New(said)
+	})
 	c[0].publish("id: delayed\nroot:\n  - delay: 10ms\n")
 	c[0].execute("delayed", "d", "")
 	eventually(t, "the timer is a second overdue", func() bool {
@@ -223,8 +229,30 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	if in, _ := c[0].Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
 		t.Errorf("it fired: %+v", in)
 	}
+	if n := said.n.Load(); n != 1 { // not at each of the looks
+		t.Errorf("the log says %d times that the clock is off", n)
+	}
 	skew.Store(0)
 	c[0].finished("d")
+	if n := said.n.Load(); n != 2 {
+		t.Errorf("the log has %d lines about the clock; one that it is off, one that it is right again", n)
+	}
+}
+
+// about counts the lines of a log that are about something.
+type about struct {
+	slog.Handler
+	what string
+	n    atomic.Int64
+}
+
+func (a *about) Enabled(context.Context, slog.Level) bool { return true }
+
+func (a *about) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, a.what) {
+		a.n.Add(1)
+	}
+	return nil
 }
 
 func TestTheListOfTimersHasBothKinds(t *testing.T) {

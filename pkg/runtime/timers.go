@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-run/weft/pkg/catalog"
@@ -18,21 +19,36 @@ import (
 const (
 	timerEvery    = 200 * time.Millisecond
 	timerPerShard = 100
-	timerGrace    = 2 * time.Second // then a node that is not preferred fires too
-	maxSkew       = 2 * time.Second // a clock further off the median fires nothing
-	maxCatchUp    = 100             // missed occurrences started in one go
+	timerGrace    = 2 * time.Second  // then a node that is not preferred fires too
+	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
+	skewSaid      = 30 * time.Second // so often the log says that it does
+	maxCatchUp    = 100              // missed occurrences started in one go
 )
+
+// clockState is what was said about this node's clock.
+type clockState struct {
+	mu   sync.Mutex
+	said time.Time // when it was, last, that it is off; zero: it is right; guarded by mu
+}
 
 // mayFire tells whether this node's clock may be trusted with firing.
 func (r *Runtime) mayFire() bool {
 	if r.holdsBack() {
 		return false
 	}
-	if skew := r.cfg.Skew(); skew > maxSkew || skew < -maxSkew {
+	skew := r.cfg.Skew()
+	off := skew > maxSkew || skew < -maxSkew
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	switch {
+	case off && time.Since(r.clock.said) > skewSaid:
+		r.clock.said = time.Now()
 		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
-		return false
+	case !off && !r.clock.said.IsZero():
+		r.clock.said = time.Time{}
+		r.cfg.Log.Info("this node's clock is right again; it fires timers", "skew", skew)
 	}
-	return true
+	return !off
 }
 
 // mine reports whether this node fires what is due in a shard: it is preferred,

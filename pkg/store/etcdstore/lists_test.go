@@ -151,6 +151,34 @@ func TestMailIsInTheOrderOfItsArrival(t *testing.T) {
 	}
 }
 
+func TestDueTimersAreReadPageByPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n, perShard = 100, 2
+	for i := range n {
+		b := w.bookmark(fmt.Sprint("i", i), "b", "delay")
+		at := w.now.Add(time.Duration(i) * time.Millisecond)
+		b.DueAt = &at
+		w.commit(w.first(fmt.Sprint("i", i), nil, b))
+	}
+	now := w.now.Add((n - 2) * time.Millisecond) // the last one is to come
+	seen, last := map[string]bool{}, map[int]time.Time{}
+	page, err := w.DueTimers(w.ctx(), now, perShard)
+	for pages := 1; len(page) > 0; pages++ {
+		inShard := map[int]int{}
+		for _, d := range page {
+			if inShard[d.Shard]++; inShard[d.Shard] > perShard || seen[d.Instance()] || d.At.Before(last[d.Shard]) {
+				t.Errorf("page %d: %s of shard %d, due at %v", pages, d.Instance(), d.Shard, d.At)
+			}
+			seen[d.Instance()], last[d.Shard] = true, d.At
+		}
+		page, err = w.DueTimersBehind(w.ctx(), page, now, perShard)
+	}
+	if w.ok(err); len(seen) != n-1 {
+		t.Errorf("%d timers, want %d", len(seen), n-1)
+	}
+}
+
 func TestTimersAreDueAtTheirTimeAndNotBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -74,8 +74,8 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody, "tooLarge": tooLarge}}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
-		// it.
-		req.Key = &Key{Scope: "endpoint", Value: newID()}
+		// it. Once this call is over nobody can ask by it any more.
+		req.Key = &Key{Value: newID(), made: true}
 	}
 	res, err := r.deliver(ctx, st, req.Key, &req)
 	if err == nil && res.Response == nil && res.Accepted() {

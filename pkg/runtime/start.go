@@ -180,7 +180,11 @@ func commandKey(k *Key) *workflow.CommandKey {
 	if k == nil {
 		return nil
 	}
-	return &workflow.CommandKey{Name: workflow.DeriveID("key", k.Scope, k.Value), BodyHash: k.BodyHash}
+	name := workflow.DeriveID("key", k.Scope, k.Value)
+	if k.made {
+		name = etcdstore.MadeKey + name
+	}
+	return &workflow.CommandKey{Name: name, BodyHash: k.BodyHash}
 }
 
 // commandID is the id that a command keeps for life: the caller's key if there

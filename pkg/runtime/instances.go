@@ -244,6 +244,8 @@ func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect)
 		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished; there is nothing to %s", id, kind))
 	case workflow.CodeInstanceNotFound:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	case workflow.CodeInstanceExists:
+		return exists(id)
 	case workflow.CodeInstanceMoved:
 		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
 	}

@@ -178,8 +178,11 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 // no error. In hand it is not durable, and nobody was told that it is accepted.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
 	if x.deleting {
-		if forAnyone(cmd) {
+		switch {
+		case forAnyone(cmd):
 			return x.gone(cmd, inHand), nil
+		case inHand && cmd.Kind == workflow.CommandStart:
+			return store.Effect{Outcome: EffectGone, Code: string(workflow.CodeInstanceNotFound)}, nil // of the next one of this id
 		}
 		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
 	}

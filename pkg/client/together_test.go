@@ -357,3 +357,25 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 		t.Errorf("%d of 2 events were met, and the instance is %s", met, rec.Header.SubStatus)
 	}
 }
+
+// A start of an id that is deleted in the same burst is of the next instance with
+// that id: it is neither refused for good nor answered as started.
+func TestAStartBesideADeletionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, forks())
+	m := w.member("a", cluster.ModeDistributed, slow)
+	got := m.together(t.Context(), "i", func(workflow.Instance) []workflow.Command {
+		again := startOf("d", "again")
+		again.Key = &workflow.CommandKey{Name: "again", BodyHash: "h"}
+		return []workflow.Command{{ID: "delete", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, again}
+	})
+	if a := <-got[0]; a.err != nil || a.Effect.Outcome != client.EffectApplied {
+		t.Errorf("the deletion got %+v, %v", a.Result, a.err)
+	}
+	if a := <-got[1]; a.err != nil || a.Effect.Outcome != client.EffectGone {
+		t.Errorf("the start got %+v, %v", a.Result, a.err)
+	}
+	if a := must(m.store.Answer(t.Context(), "again"))(t); a != nil {
+		t.Errorf("its key has the answer %+v", a)
+	}
+}

@@ -10,13 +10,16 @@ import (
 	"strings"
 )
 
-// judges read what etcd answered, and were handed it. In other functions the part
-// from the first look at Succeeded on does.
+// judges tell from etcd's answer what became of a commit, and what there is to do
+// after it.
 var judges = []string{"refused", "refusedUnlocked", "moved", "readProof", "gone", "readRelease", "readOn"}
 
-// readings are the mutants of a function that reads etcd's answer to a transaction:
-// each condition in it, made to hold always and never.
+// readings are the mutants of a judge: each condition in it, made to hold always and
+// never.
 func readings(fset *token.FileSet, fn *ast.FuncDecl, name string, src []byte) []*mutant {
+	if !slices.Contains(judges, fn.Name.Name) {
+		return nil
+	}
 	var out []*mutant
 	seen := map[string]int{}
 	for _, cond := range conditions(fn) {
@@ -39,32 +42,19 @@ func readings(fset *token.FileSet, fn *ast.FuncDecl, name string, src []byte) []
 	return out
 }
 
-// conditions are those of if, of switches without a value, and those that are
-// returned; but not whether there was an answer at all.
+// conditions are those of if, and those that are returned; but not whether there was
+// an answer at all.
 func conditions(fn *ast.FuncDecl) (out []ast.Expr) {
-	judging := slices.Contains(judges, fn.Name.Name)
-	add := func(cond ast.Expr) {
-		judging = judging || mentions(cond, "Succeeded")
-		if judging && (!mentions(cond, "err") || mentions(cond, "Succeeded")) {
-			out = append(out, cond)
-		}
-	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			add(n.Cond)
-		case *ast.SwitchStmt:
-			if n.Tag == nil {
-				for _, c := range n.Body.List {
-					for _, cond := range c.(*ast.CaseClause).List {
-						add(cond)
-					}
-				}
+			if !mentions(n.Cond, "err") {
+				out = append(out, n.Cond)
 			}
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
 				if b, ok := r.(*ast.BinaryExpr); ok && slices.Contains([]token.Token{token.LAND, token.LOR, token.EQL, token.NEQ, token.GTR, token.LSS}, b.Op) {
-					add(b)
+					out = append(out, b)
 				}
 			}
 		}

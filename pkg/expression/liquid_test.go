@@ -116,6 +116,32 @@ func TestLiquidIsBounded(t *testing.T) {
 	}
 }
 
+// What is captured takes memory before it is output, so all of it counts.
+func TestLiquidCountsAllThatItWrites(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1000)
+	for name, what := range map[string]string{
+		"text":  long,
+		"raw":   "{% raw %}" + long + "{% endraw %}",
+		"cycle": "{% cycle '" + long + "' %}",
+		"value": "{{ '" + long + "' }}",
+		"table": "{% tablerow j in (1..1000) %}{% endtablerow %}",
+		"cases": "{% case 1 %}{% when 1 %}{% raw %}" + long + "{% endraw %}{% endcase %}",
+	} {
+		source := "{% capture x %}{% for i in (1..100000000) %}" + what + "{% endfor %}{% endcapture %}"
+		if _, err := eval(t.Context(), t, workflow.Liquid, source, example()); !errors.Is(err, ErrOutput) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, source := range []string{"{% raw %}xx{% endraw %}", "{% for i in (1..2) %}{% cycle 'x' %}{% endfor %}"} {
+		s := example()
+		s.limits.Output = 1
+		if _, err := eval(t.Context(), t, workflow.Liquid, source, s); !errors.Is(err, ErrOutput) {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}
+
 func TestLiquidDoesNotChangeItsScope(t *testing.T) {
 	t.Parallel()
 	s := example()

@@ -16,17 +16,26 @@ import (
 // value reports to its rendering: the library has no limits of its own.
 type liquidCompiler struct {
 	config render.Config
-	values []expressions.Expression // of the {{ }}
+	values []expressions.Expression // of the {{ }}, and the texts of raw
 }
 
 const (
 	tagTick  = "weft_tick"
 	tagValue = "weft_value"
+	cellText = 64 // bytes that a tablerow adds to a cell, roughly
 )
 
 func (c *liquidCompiler) add() {
 	c.config.AddTag("include", func(string) (func(io.Writer, render.Context) error, error) {
 		return nil, errors.New("include is not available: templates read no files")
+	})
+	cycle, _ := c.config.FindTagDefinition("cycle")
+	c.config.AddTag("cycle", func(args string) (func(io.Writer, render.Context) error, error) {
+		writes, err := cycle(args)
+		if err != nil {
+			return nil, err
+		}
+		return func(w io.Writer, ctx render.Context) error { return writes(counted{w, renderingOf(ctx)}, ctx) }, nil
 	})
 	c.config.AddTag(tagTick, func(args string) (func(io.Writer, render.Context) error, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(args))
@@ -89,6 +98,15 @@ func writeText(w io.Writer, r *rendering, b []byte) error {
 	return err
 }
 
+// counted is a writer that reports what is written to its rendering.
+type counted struct {
+	w io.Writer
+	r *rendering
+}
+
+// Write implements [io.Writer].
+func (c counted) Write(b []byte) (int, error) { return len(b), writeText(c.w, c.r, b) }
+
 // tag makes a tag node that stands in for another token.
 func (c *liquidCompiler) tag(text string, token parser.Token) (render.Node, error) {
 	root, err := c.config.Compile("{% "+text+" %}", parser.SourceLoc{LineNo: 1})
@@ -129,10 +147,21 @@ func (c *liquidCompiler) rebuild(n render.Node, depth int) (render.Node, error) 
 		if err != nil {
 			return nil, parser.WrapError(err, n)
 		}
-		c.values = append(c.values, value)
-		return c.tag(tagValue+" "+strconv.Itoa(len(c.values)-1), n.Token)
+		return c.value(value, n.Token)
+	case *render.RawNode: // it gives its text to none but a rendering
+		var text strings.Builder
+		if err := render.Render(n, &text, nil, c.config); err != nil {
+			return nil, err
+		}
+		return c.value(expressions.Constant(text.String()), parser.Token{})
 	}
 	return n, nil
+}
+
+// value makes a node that writes the value of an expression.
+func (c *liquidCompiler) value(e expressions.Expression, token parser.Token) (render.Node, error) {
+	c.values = append(c.values, e)
+	return c.tag(tagValue+" "+strconv.Itoa(len(c.values)-1), token)
 }
 
 func (c *liquidCompiler) rebuildAll(list []render.Node, depth int) ([]render.Node, error) {
@@ -168,6 +197,9 @@ func (c *liquidCompiler) block(n *render.BlockNode, depth int) error {
 		return nil
 	}
 	text := 0
+	if n.Name == "tablerow" {
+		text = cellText
+	}
 	for _, b := range body {
 		if t, ok := b.(*render.TextNode); ok {
 			text += len(t.Source)

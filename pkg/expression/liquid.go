@@ -203,7 +203,7 @@ func (t *template) bindings(s engine.Scope) (map[string]any, error) {
 	out := make(map[string]any, len(t.names)+2)
 	for _, n := range t.names {
 		if n != "secrets" {
-			out[n] = bindable[n](s)
+			out[n] = ints(bindable[n](s))
 			continue
 		}
 		secrets := map[string]any{}
@@ -217,4 +217,26 @@ func (t *template) bindings(s engine.Scope) (map[string]any, error) {
 		out[n] = secrets
 	}
 	return out, nil
+}
+
+// ints gives v with int for int64: ranges, limits and indexes take no other
+// whole number.
+func ints(v any) any {
+	switch v := v.(type) {
+	case int64:
+		return int(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = ints(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = ints(e)
+		}
+		return out
+	}
+	return v
 }

@@ -87,6 +87,9 @@ func (b boundedFilters) AddFilter(name string, fn any) {
 		if err := bound(out[0], maxFilterList); err != nil {
 			return fails(err)
 		}
+		if n, ok := out[0].Interface().(int64); ok { // of divided_by
+			out[0] = reflect.ValueOf(ints(n))
+		}
 		if len(out) == 1 {
 			out = append(out, none)
 		}

@@ -33,11 +33,17 @@ var gone = strings.Fields(`
 var functionPrototypes = goja.MustCompile("", `[
 	Object.getPrototypeOf(function(){}), Object.getPrototypeOf(function*(){}), Object.getPrototypeOf(async function(){})]`, false)
 
+var ownDescriptor = goja.MustCompile("", "Object.getOwnPropertyDescriptor", false)
+
 // harden bounds the builtins that the script mentions, or all of them where it
 // could reach them otherwise. What is not listed here costs no more than its
 // arguments, or calls back into the script, where it can be interrupted.
 func (x *scriptRun) harden() {
 	names := x.script.names
+	x.hardenIterators()
+	if names["Object"] {
+		x.getDescriptor()
+	}
 	if slices.ContainsFunc(reflective, func(n string) bool { return names[n] }) {
 		x.hardenAll()
 		return
@@ -48,9 +54,39 @@ func (x *scriptRun) harden() {
 	}
 }
 
+// hardenIterators makes what lists are iterated by look at the time: a spread, a
+// pattern or a Set takes a whole list in one step, and a list may be long without
+// taking memory.
+func (x *scriptRun) hardenIterators() {
+	list := x.vm.NewArray()
+	values, _ := goja.AssertFunction(list.GetSymbol(goja.SymIterator))
+	v, err := values(list)
+	if err != nil {
+		panic(err)
+	}
+	x.wrap(v.ToObject(x.vm).Prototype(), "next", nil, nil)
+}
+
+// getDescriptor gets what tells a getter from a value. A script that mentions
+// Object could replace it, so then it is got before.
+func (x *scriptRun) getDescriptor() {
+	if x.descriptor != nil {
+		return
+	}
+	v, err := x.vm.RunProgram(ownDescriptor)
+	if err != nil {
+		panic(err)
+	}
+	x.descriptor, _ = goja.AssertFunction(v)
+}
+
 // hardenAll hardens what is not hardened yet.
 func (x *scriptRun) hardenAll() {
 	x.fully = true
+	x.getDescriptor()
+	if x.script.plain {
+		x.hardenIterators()
+	}
 	v, err := x.vm.RunProgram(functionPrototypes)
 	if err != nil {
 		panic(err)
@@ -126,20 +162,26 @@ func wanted(want func(string) bool, names []string) []string {
 }
 
 type (
-	before func(c goja.FunctionCall)
+	before func(c *goja.FunctionCall) // may change what the builtin gets
 	after  func(v goja.Value)
 )
 
 // wrap puts checks before and after a builtin.
 func (x *scriptRun) wrap(o *goja.Object, name string, pre before, post after) {
-	builtin, ok := goja.AssertFunction(o.Get(name))
-	if !ok {
-		return
+	if f := x.guarded(o.Get(name), pre, post); f != nil {
+		_ = o.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	f := x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+}
+
+func (x *scriptRun) guarded(of goja.Value, pre before, post after) goja.Value {
+	builtin, ok := goja.AssertFunction(of)
+	if !ok {
+		return nil
+	}
+	return x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		x.alive()
 		if pre != nil {
-			pre(c)
+			pre(&c)
 		}
 		v, err := builtin(c.This, c.Arguments...)
 		if err != nil {
@@ -150,7 +192,31 @@ func (x *scriptRun) wrap(o *goja.Object, name string, pre before, post after) {
 		}
 		return v
 	})
-	_ = o.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// settle makes texts of the objects that a builtin would make texts of itself:
+// a second time they may be others than those that were checked.
+func (x *scriptRun) settle(c *goja.FunctionCall) {
+	if o, ok := c.This.(*goja.Object); ok {
+		c.This = o.ToString()
+	}
+	for i, a := range c.Arguments {
+		if o, ok := a.(*goja.Object); ok && goja.IsUndefined(orUndefined(o.GetSymbol(goja.SymReplace))) { // no regular expression
+			x.settleArg(c, i)
+		}
+	}
+}
+
+// settleArg does so for one argument. A function stays one.
+func (x *scriptRun) settleArg(c *goja.FunctionCall, i int) {
+	o, ok := c.Argument(i).(*goja.Object)
+	if !ok {
+		return
+	}
+	if _, ok := goja.AssertFunction(o); !ok {
+		c.Arguments = slices.Clone(c.Arguments) // they are the caller's
+		c.Arguments[i] = o.ToString()
+	}
 }
 
 // alive ends a loop within a builtin once the script's time is over.
@@ -248,9 +314,9 @@ func (x *scriptRun) hardenCalls(want func(string) bool) {
 		return
 	}
 	count := func(i int) before {
-		return func(c goja.FunctionCall) {
+		return func(c *goja.FunctionCall) {
 			if o, ok := c.Argument(i).(*goja.Object); ok {
-				x.atMost(lengthOf(o), maxSpread)
+				x.atMost(x.lengthOf(o), maxSpread)
 			}
 		}
 	}
@@ -259,9 +325,24 @@ func (x *scriptRun) hardenCalls(want func(string) bool) {
 	x.wrap(x.global("Reflect"), "construct", count(1), nil)
 }
 
-func lengthOf(o *goja.Object) int64 {
-	if v := o.Get("length"); v != nil {
-		return v.ToInteger()
+// lengthOf is the length of a list, or of what a builtin takes for one. The
+// length of the latter has to be a number: code of the script would give the
+// builtin another than the one that is checked here.
+func (x *scriptRun) lengthOf(o *goja.Object) int64 {
+	v := o.Get("length")
+	if v == nil || goja.IsUndefined(v) {
+		return 0
 	}
-	return 0
+	if o.ClassName() != "Array" {
+		x.getDescriptor()
+		d, err := x.descriptor(goja.Undefined(), o, x.vm.ToValue("length"))
+		if err != nil {
+			panic(err)
+		}
+		own, ok := d.(*goja.Object)
+		if _, code := v.(*goja.Object); !ok || code || own.Get("value") == nil {
+			panic(x.vm.NewTypeError("the length of what stands for a list has to be a number of its own"))
+		}
+	}
+	return v.ToInteger()
 }

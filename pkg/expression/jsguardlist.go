@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,16 +16,17 @@ func (x *scriptRun) hardenText(want func(string) bool) {
 		return
 	}
 	most := int64(x.maxText())
-	size := func(c goja.FunctionCall) int64 { return int64(len(c.This.String())) }
-	pad := func(c goja.FunctionCall) { x.atMost(c.Argument(0).ToInteger(), most) }
+	size := func(c *goja.FunctionCall) int64 { return int64(len(c.This.String())) }
+	pad := func(c *goja.FunctionCall) { x.atMost(c.Argument(0).ToInteger(), most) }
+	replace := func(c *goja.FunctionCall) { x.replacing(c, size(c)) }
 	pre := map[string]before{
-		"padStart": pad, "padEnd": pad, "replace": x.replacing, "replaceAll": x.replacing,
-		"repeat": func(c goja.FunctionCall) {
+		"padStart": pad, "padEnd": pad, "replace": replace, "replaceAll": replace,
+		"repeat": func(c *goja.FunctionCall) {
 			if n := c.Argument(0).ToInteger(); n > 0 {
 				x.atMost(size(c), most/n)
 			}
 		},
-		"concat": func(c goja.FunctionCall) {
+		"concat": func(c *goja.FunctionCall) {
 			n := size(c)
 			for _, a := range c.Arguments {
 				n += textSize(a)
@@ -34,18 +36,29 @@ func (x *scriptRun) hardenText(want func(string) bool) {
 	}
 	proto := x.proto("String")
 	for _, n := range names {
-		x.wrap(proto, n, pre[n], x.checkText)
+		check := pre[n]
+		x.wrap(proto, n, func(c *goja.FunctionCall) {
+			x.settle(c)
+			if check != nil {
+				check(c)
+			}
+		}, x.checkText)
 	}
 }
 
 // hardenRaw bounds String.raw, which walks a list that need not be a template's.
 func (x *scriptRun) hardenRaw() {
-	x.wrap(x.global("String"), "raw", func(c goja.FunctionCall) {
+	x.wrap(x.global("String"), "raw", func(c *goja.FunctionCall) {
 		m := measure{x: x, items: maxItems, text: int64(x.maxText())}
 		if o, ok := c.Argument(0).(*goja.Object); ok {
-			if raw, ok := o.Get("raw").(*goja.Object); ok {
-				m.list(raw, 0, 0)
+			raw := o.Get("raw")
+			if list, ok := raw.(*goja.Object); ok {
+				m.list(list, 0, 0)
 			}
+			once := x.vm.NewObject() // the builtin gets the list that was measured
+			_ = once.Set("raw", raw)
+			c.Arguments = slices.Clone(c.Arguments)
+			c.Arguments[0] = once
 		}
 		for _, a := range c.Arguments {
 			m.take(1, textSize(a), 0)
@@ -61,25 +74,103 @@ func textSize(v goja.Value) int64 {
 	return 32
 }
 
-// replacing bounds the result of a replacement by a text from above. $& and
-// groups take from what was matched, once around; $` and $' do so for each hit.
-func (x *scriptRun) replacing(c goja.FunctionCall) {
-	with, ok := c.Argument(1).(goja.String)
-	if !ok {
-		return // a function, whose calls can be interrupted
+// replacing bounds the result of a replacement by a text, in a text of that size:
+// one that could get long is made piece by piece.
+func (x *scriptRun) replacing(c *goja.FunctionCall, size int64) {
+	by, ok := c.Argument(1).(goja.String)
+	if !ok || !strings.Contains(by.String(), "$") && int64(by.Length()) <= 16*int64(x.maxText())/(size+1) {
+		return // a function, whose calls can be interrupted, or little
 	}
-	text, by := c.This.String(), with.String()
-	size, hits := int64(len(text)), int64(len(text))+1
-	if s, ok := c.Argument(0).(goja.String); ok {
-		hits = int64(strings.Count(text, s.String()))
+	left := int64(x.maxText())
+	c.Arguments = slices.Clone(c.Arguments)
+	c.Arguments[1] = x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		x.alive()
+		v := x.substitute(by, c.Arguments, left)
+		left -= int64(v.Length())
+		return v
+	})
+}
+
+// substitute is what the language calls GetSubstitution: by with its $1 and the
+// like filled in, for the arguments that a replacing function gets.
+func (x *scriptRun) substitute(by goja.String, args []goja.Value, left int64) goja.String {
+	groups, named := args[len(args)-1].(*goja.Object)
+	if named {
+		args = args[:len(args)-1]
 	}
-	around := int64(strings.Count(by, "$`") + strings.Count(by, "$'"))
-	once := int64(strings.Count(by, "$")) - around
-	perHit := int64(len(by)) + around*size
-	most := 16 * int64(x.maxText()) // the bound is a rough one; checkText has the last word
-	if perHit > 0 && hits > most/perHit || once*size > most {
-		x.fail(ErrMemory)
+	n := len(args) - 2
+	found, at := args[:n], int(args[n].ToInteger())
+	text, _ := args[n+1].(goja.String)
+	var b goja.StringBuilder
+	write := func(v goja.Value) {
+		if v == nil || goja.IsUndefined(v) {
+			return
+		}
+		s, ok := v.(goja.String)
+		if !ok { // a group of a script's own making
+			s, _ = v.ToString().(goja.String)
+		}
+		if left -= int64(s.Length()); left < 0 {
+			x.fail(ErrMemory)
+		}
+		b.WriteString(s)
 	}
+	digit := func(i int) (int, bool) {
+		if i >= by.Length() || by.CharAt(i) < '0' || by.CharAt(i) > '9' {
+			return 0, false
+		}
+		return int(by.CharAt(i) - '0'), true
+	}
+	for i := 0; i < by.Length(); {
+		from := i
+		for i < by.Length() && by.CharAt(i) != '$' {
+			i++
+		}
+		if i > from {
+			write(by.Substring(from, i))
+			continue
+		}
+		next := uint16(0)
+		if i+1 < by.Length() {
+			next = by.CharAt(i + 1)
+		}
+		switch next {
+		case '$':
+			write(by.Substring(i, i+1))
+		case '&':
+			write(found[0])
+		case '`':
+			write(text.Substring(0, at))
+		case '\'':
+			write(text.Substring(min(at+int(textSize(found[0])), text.Length()), text.Length()))
+		case '<':
+			end := i + 2
+			for end < by.Length() && by.CharAt(end) != '>' {
+				end++
+			}
+			if !named || end == by.Length() {
+				write(by.Substring(i, i+2))
+				break
+			}
+			write(groups.Get(by.Substring(i+2, end).String()))
+			i = end - 1
+		default:
+			one, ok := digit(i + 1)
+			two, both := digit(i + 2)
+			switch {
+			case ok && both && one*10+two > 0 && one*10+two < n:
+				write(found[one*10+two])
+				i++
+			case ok && one > 0 && one < n:
+				write(found[one])
+			default:
+				write(by.Substring(i, i+1))
+				i--
+			}
+		}
+		i += 2
+	}
+	return b.String()
 }
 
 var listFunctions = strings.Fields(`
@@ -94,32 +185,37 @@ func (x *scriptRun) hardenLists(want func(string) bool) {
 	for _, n := range []string{"join", "toString", "toLocaleString"} {
 		x.wrapJoin(proto, n, &joining)
 	}
-	this := func(c goja.FunctionCall) int64 {
+	this := func(c *goja.FunctionCall) int64 {
 		if o, ok := c.This.(*goja.Object); ok {
-			return lengthOf(o)
+			return x.lengthOf(o)
 		}
 		return 0
 	}
-	sorts := func(c goja.FunctionCall) { x.atMost(this(c), maxSorted) }
+	sorts := func(c *goja.FunctionCall) { x.atMost(this(c), maxSorted) }
 	pre := map[string]before{
 		"sort": sorts, "toSorted": sorts,
-		"concat": func(c goja.FunctionCall) {
+		"concat": func(c *goja.FunctionCall) {
 			n := this(c)
 			for _, a := range c.Arguments {
 				if o, ok := a.(*goja.Object); ok {
-					n += lengthOf(o)
+					n += x.lengthOf(o)
 				}
 				x.atMost(n, maxItems)
 			}
 		},
-		"flat": func(c goja.FunctionCall) {
+		"flat": func(c *goja.FunctionCall) {
 			if o, ok := c.This.(*goja.Object); ok {
+				levels := int64(1)
+				if v := c.Argument(0); !goja.IsUndefined(v) {
+					levels = v.ToInteger()
+				}
 				m := measure{x: x, items: maxItems, text: 1 << 40}
-				m.list(o, 0, 0)
+				c.This = x.vm.NewArray(m.flat(nil, o, levels, 0)...)
+				c.Arguments = []goja.Value{x.vm.ToValue(0)} // no more levels
 			}
 		},
 	}
-	walks := func(c goja.FunctionCall) { x.atMost(this(c), maxItems) }
+	walks := func(c *goja.FunctionCall) { x.atMost(this(c), maxItems) }
 	for _, n := range wanted(want, listFunctions) {
 		if pre[n] == nil {
 			pre[n] = walks
@@ -127,12 +223,12 @@ func (x *scriptRun) hardenLists(want func(string) bool) {
 		x.wrap(proto, n, pre[n], nil)
 	}
 	if want("from") {
-		x.wrap(x.global("Array"), "from", func(c goja.FunctionCall) {
+		x.wrap(x.global("Array"), "from", func(c *goja.FunctionCall) {
 			switch v := c.Argument(0).(type) {
 			case goja.String:
 				x.atMost(int64(v.Length()), maxItems)
 			case *goja.Object:
-				x.atMost(lengthOf(v), maxItems)
+				x.atMost(x.lengthOf(v), maxItems)
 			}
 		}, nil)
 	}
@@ -183,7 +279,7 @@ func (m *measure) take(items, text int64, depth int) {
 }
 
 func (m *measure) list(o *goja.Object, glue int64, depth int) {
-	n := lengthOf(o)
+	n := m.x.lengthOf(o)
 	m.take(n+1, n*glue, depth)
 	for i := range n {
 		switch v := o.Get(strconv.FormatInt(i, 10)).(type) {
@@ -200,47 +296,151 @@ func (m *measure) list(o *goja.Object, glue int64, depth int) {
 	}
 }
 
-// tree measures what JSON.stringify is about to walk.
-func (m *measure) tree(v goja.Value, depth int) {
-	switch v := v.(type) {
-	case nil:
-	case goja.String:
-		m.take(1, int64(v.Length())+2, depth)
-	case *goja.Object:
-		if v.ClassName() == "Array" {
-			n := lengthOf(v)
-			m.take(n+1, n+2, depth)
-			for i := range n {
-				m.tree(v.Get(strconv.FormatInt(i, 10)), depth+1)
-			}
-			return
+// flat adds the elements of o to out, and those of the lists in it that are
+// that many levels deep.
+func (m *measure) flat(out []any, o *goja.Object, levels int64, depth int) []any {
+	n := m.x.lengthOf(o)
+	m.take(n+1, 0, depth)
+	for i := range n {
+		v := o.Get(strconv.FormatInt(i, 10))
+		if v == nil {
+			continue // a hole
 		}
-		if _, ok := goja.AssertFunction(v); ok {
-			return
+		if list, ok := v.(*goja.Object); ok && levels > 0 && list.ClassName() == "Array" {
+			out = m.flat(out, list, levels-1, depth+1)
+			continue
 		}
-		for _, k := range v.Keys() {
-			m.take(1, int64(len(k))+4, depth)
-			m.tree(v.Get(k), depth+1)
-		}
-	default:
-		m.take(1, 4, depth)
+		out = append(out, v)
 	}
+	return out
 }
 
 // hardenJSON bounds nesting and size both ways.
 func (x *scriptRun) hardenJSON() {
 	json := x.global("JSON")
-	x.wrap(json, "stringify", func(c goja.FunctionCall) {
-		m := measure{x: x, items: maxItems, text: int64(x.maxText())}
-		m.tree(c.Argument(0), 0)
+	x.wrap(json, "stringify", func(c *goja.FunctionCall) {
+		w := &jsonWriter{measure: measure{x: x, items: maxItems, text: int64(x.maxText())}}
+		switch space := c.Argument(2).(type) {
+		case goja.String:
+			w.gap = min(int64(space.Length()), 10)
+		case *goja.Object:
+			w.gap = 10
+		default:
+			w.gap = min(max(space.ToInteger(), 0), 10)
+		}
+		if o, ok := c.Argument(1).(*goja.Object); ok {
+			if w.replacer, ok = goja.AssertFunction(o); !ok && o.ClassName() == "Array" {
+				w.only = w.names(o)
+			}
+		}
+		c.Arguments = []goja.Value{c.Argument(0), x.vm.ToValue(w.replace), c.Argument(2)}
 	}, x.checkText)
-	x.wrap(json, "parse", func(c goja.FunctionCall) {
+	x.wrap(json, "parse", func(c *goja.FunctionCall) {
+		x.settleArg(c, 0)
 		s := c.Argument(0).String()
 		x.atMost(int64(len(s)), 4*int64(x.maxText()))
 		if nesting(s) > maxNesting {
 			x.fail(ErrDepth)
 		}
 	}, nil)
+}
+
+// jsonWriter counts what JSON.stringify writes. What that will be is not known
+// before: getters and toJSON give what they like each time. So it stands where
+// a replacer does, which sees every value last.
+type jsonWriter struct {
+	measure
+	gap      int64          // of indentation per level
+	replacer goja.Callable  // the script's, or nil
+	only     []string       // the names that are written; nil for all
+	path     []*goja.Object // that the builtin is within
+}
+
+// names reads a list of the properties that are to be written.
+func (w *jsonWriter) names(list *goja.Object) []string {
+	n := w.x.lengthOf(list)
+	w.take(n, 0, 0)
+	names := make([]string, 0, n)
+	for i := range n {
+		switch v := list.Get(strconv.FormatInt(i, 10)).(type) {
+		case nil:
+		case goja.String:
+			names = append(names, v.String())
+		case *goja.Object:
+			if c := v.ClassName(); c == "String" || c == "Number" {
+				names = append(names, v.String())
+			}
+		default:
+			if goja.IsNumber(v) {
+				names = append(names, v.String())
+			}
+		}
+	}
+	return names
+}
+
+func (w *jsonWriter) replace(c goja.FunctionCall) goja.Value {
+	w.x.alive()
+	v := c.Argument(1)
+	if w.replacer != nil {
+		var err error
+		if v, err = w.replacer(c.This, c.Arguments...); err != nil {
+			panic(err)
+		}
+	}
+	w.count(c, v)
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v
+	}
+	switch o.ClassName() {
+	case "String": // once more it may be another text
+		v = o.ToString()
+		w.take(0, textSize(v), 0)
+		return v
+	case "RawJSON":
+		w.take(0, textSize(o.Get("rawJSON")), 0)
+		return v
+	case "Array", "Number", "Boolean":
+		return v
+	}
+	if _, calls := goja.AssertFunction(o); calls || w.only == nil {
+		return v
+	}
+	w.take(int64(len(w.only)), 0, 0)
+	picked := w.x.vm.NewObject()
+	for _, k := range w.only {
+		if e := o.Get(k); e != nil {
+			_ = picked.DefineDataProperty(k, e, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+	}
+	return picked
+}
+
+// count takes a member of the holder c.This.
+func (w *jsonWriter) count(c goja.FunctionCall, v goja.Value) {
+	depth := w.depth(c.This)
+	size := int64(4)
+	if o, ok := c.This.(*goja.Object); ok && o.ClassName() != "Array" {
+		size += textSize(c.Argument(0))
+	}
+	if s, ok := v.(goja.String); ok {
+		size += int64(s.Length())
+	}
+	w.take(1, size+w.gap*int64(depth), depth)
+}
+
+// depth is how deep within the value the members of holder are.
+func (w *jsonWriter) depth(holder goja.Value) int {
+	o, _ := holder.(*goja.Object)
+	for i := len(w.path) - 1; i >= 0; i-- {
+		if w.path[i] == o {
+			w.path = w.path[:i+1]
+			return i
+		}
+	}
+	w.path = append(w.path, o)
+	return len(w.path) - 1
 }
 
 // nesting is the depth of brackets in a JSON text; those in strings count too

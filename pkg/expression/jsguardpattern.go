@@ -27,6 +27,10 @@ var patternSource = goja.MustCompile("", "Object.getOwnPropertyDescriptor(RegExp
 // hardenPatterns weighs regular expressions against the texts they are used on.
 // The builtins on top of exec call it by its name.
 func (x *scriptRun) hardenPatterns() {
+	if x.patterns {
+		return
+	}
+	x.patterns = true
 	v, err := x.vm.RunProgram(patternSource)
 	if err != nil {
 		panic(err)
@@ -35,11 +39,12 @@ func (x *scriptRun) hardenPatterns() {
 	proto, builtin := x.proto("RegExp"), x.global("RegExp")
 	weights := map[string]int{}
 	var began time.Time
-	pre := func(c goja.FunctionCall) {
+	pre := func(c *goja.FunctionCall) {
 		v, err := source(c.This)
 		if err != nil {
 			return // not a regular expression; the builtin says so
 		}
+		x.settleArg(c, 0)
 		n := len(c.Argument(0).String())
 		x.atMost(int64(n), int64(x.maxText()))
 		x.weighPattern(weights, v.String(), n)
@@ -52,6 +57,20 @@ func (x *scriptRun) hardenPatterns() {
 	}
 	x.wrap(proto, "exec", pre, post)
 	x.wrap(proto, "test", pre, post)
+	exec := proto.Get("exec")
+	for _, sym := range []*goja.Symbol{goja.SymReplace, goja.SymSplit, goja.SymMatch, goja.SymMatchAll, goja.SymSearch} {
+		f := x.guarded(proto.GetSymbol(sym), func(c *goja.FunctionCall) {
+			if o, ok := c.This.(*goja.Object); ok && !exec.StrictEquals(o.Get("exec")) {
+				panic(x.vm.NewTypeError("exec of a regular expression cannot be replaced")) // its groups could be without end
+			}
+			x.settleArg(c, 0)
+			if sym == goja.SymReplace {
+				x.settleArg(c, 1)
+				x.replacing(c, textSize(c.Argument(0)))
+			}
+		}, x.checkText)
+		_ = proto.DefineDataPropertySymbol(sym, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	_ = proto.Delete("compile")
 
 	made := x.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {

@@ -13,6 +13,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// shared begins a script with a list that is small, and endless when it is walked.
+const shared = "let b=['x']; for(let i=0;i<40;i++) b=[b,b,b]; "
+
 // hogs are scripts that would take hours or terabytes.
 var hogs = map[string]string{
 	"loop":                "while (true) {}",
@@ -130,6 +133,35 @@ var hogs = map[string]string{
 	"by copy":             "let a=[]; a.length=4e9; a.copyWithin(0, 1)",
 	"by slice":            "let a=[]; a.length=4e9; a.slice()",
 	"by length":           "let a=[]; for(;;) { a.length += 1e6; a.fill(1) }",
+	"shared by toJSON":    shared + "JSON.stringify({toJSON() { return b }})",
+	"by toJSON within":    shared + "JSON.stringify([1, {a: {toJSON() { return {b} }}}])",
+	"by toJSON of dates":  shared + "Date.prototype.toJSON = () => b; JSON.stringify(new Date(0))",
+	"by toJSON and names": shared + "JSON.stringify({toJSON() { return {b} }}, ['b'])",
+	"by toJSON in a Map":  shared + "let m=new Map(); m.toJSON = () => b; JSON.stringify({m})",
+	"by getter":           shared + "let n=0, o={get a() { return n++ ? b : 1 }}; JSON.stringify([o]); JSON.stringify([o])",
+	"by getter flat":      shared + "let n=0, a=[]; Object.defineProperty(a, 0, {get() { return n++ ? b : 1 }}); a.flat(99); a.flat(99)",
+	"deep by toJSON":      "let a=[]; for(let i=0;i<2e4;i++) a=[a]; JSON.stringify({toJSON() { return a }})",
+	"raw JSON":            "let r=JSON.rawJSON('\"' + 'x'.repeat(1e5) + '\"'); JSON.stringify(new Array(1e5).fill(r))",
+	"names of JSON":       "let a=[]; a.length=4e9; JSON.stringify({}, a)",
+	"many names of JSON":  "let o={}; for(let i=0;i<1e4;i++) o['k'+i]=1; JSON.stringify(new Array(1e4).fill({}), Object.keys(o))",
+	"indented JSON":       "let a=new Array(1e5).fill(1); for(let i=0;i<900;i++) a=[a]; JSON.stringify(a, null, 10)",
+	"replace by symbol":   "/a/g[Symbol.replace]('a'.repeat(1e4), \"$'\".repeat(1e4))",
+	"replace by list":     "'x'.repeat(1e4).replace(/x/g, ['$`'.repeat(1e4)])",
+	"replace by object":   "'x'.repeat(1e4).replace(/x/g, {toString() { return '$`'.repeat(1e4) }})",
+	"replaced groups":     "'x'.repeat(1e5).replace(/(x*)(?:)/, '$1'.repeat(1e5))",
+	"groups without end":  "let r=/a/; r.exec = () => ({length: 1e9, index: 0, 0: 'a'}); 'a'.replace(r, 'b')",
+	"changing text":       "let n=0; ''.repeat.call({toString() { return n++ ? 'x'.repeat(1e6) : '' }}, 1e6); for(;;);",
+	"changing count":      "let n=0, o={valueOf() { return n++ ? 1e9 : 1 }}; 'x'.repeat(o); 'x'.padEnd(o); for(;;);",
+	"changing length":     "let n=0; [].fill.call({get length() { return n++ ? 4e9 : 1 }}, 1)",
+	"changing join":       "let n=0; [].join.call({get length() { return n++ ? 4e9 : 1 }}, 'x'.repeat(1e6))",
+	"changing raw":        "let n=0; String.raw({get raw() { return {length: n++ ? 4e9 : 1} }}, 'x'); for(;;);",
+	"changing value":      "let n=0; Array.from({length: {valueOf() { return n++ ? 4e9 : 1 }}})",
+	"spread of nothing":   "let a=[]; a.length=4e9; [...a]",
+	"spread of keys":      "[...Array(4e9).keys()]",
+	"arguments":           "let a=[]; a.length=4e9; isNaN(...a)",
+	"rest of nothing":     "let a=[]; a.length=4e9; let [...b]=a",
+	"set of nothing":      "new Set(Array(4e9).keys())",
+	"promises of nothing": "Promise.all(Array(4e9))",
 	"bytes":               "bytesFromString('x'.repeat(1e6)); for(;;) {}",
 }
 
@@ -259,10 +291,27 @@ func TestJavaScriptJoinsTextsAsTheLanguageSays(t *testing.T) {
 		"encodeURIComponent('a b')":                                  "a%20b",
 		"Object.entries({a: 1}).map(([k, v]) => `${k}=${v}`)[0]":     "a=1",
 		"class A extends Error { constructor(m) { super(m); this.name = 'A' } } try { throw new A('m') } catch (e) { e.name + e.message }": "Am",
-		"let {a, ...rest} = {a: 1, b: 2}; rest":                                                map[string]any{"b": int64(2)},
-		"[1, 2, 3].includes(2) && 'abc'.includes('b')":                                         true,
-		"new Set([1, 1, 2]).size":                                                              int64(2),
-		"(() => { try { return nobody } catch (e) { return e instanceof ReferenceError } })()": true,
+		"let {a, ...rest} = {a: 1, b: 2}; rest": map[string]any{"b": int64(2)},
+		"JSON.stringify({b: 1, a: [{c: undefined, b: 'x', d: new Date(0)}], f() {}, g: new String('s')}, ['a', 'b', 'd'], 1)":             "{\n \"a\": [\n  {\n   \"b\": \"x\",\n   \"d\": \"1970-01-01T00:00:00.000Z\"\n  }\n ],\n \"b\": 1\n}",
+		"JSON.stringify({a: [1, 'x', null, undefined, NaN], b: {toJSON(k) { return k + '!' }}, c: new Number(4), d: new String('s')})":    `{"a":[1,"x",null,null,null],"b":"b!","c":4,"d":"s"}`,
+		"JSON.stringify([1, {a: 2}], function(k, v) { return typeof v === 'number' ? v + this.constructor.name : v })":                    `["1Array",{"a":"2Object"}]`,
+		"JSON.stringify(undefined) === undefined && JSON.stringify(() => 1) === undefined && JSON.stringify('x', null, '\t') === '\"x\"'": true,
+		"try { let a=[]; a[0]=a; JSON.stringify(a) } catch (e) { e.name }":                                                                "TypeError",
+		"'a.b.c'.replace(/(\\w)\\.(?<z>\\w)/, \"[$2$1$&$$$<z>$3$`|$'$0$01$10$\")":                                                         "[baa.b$b$3|.c$0aa0$.c",
+		"'aXbX'.replaceAll('X', '$&$`$')":                                                                 "aXa$bXaXb$",
+		"/(a)|b/g[Symbol.replace]('ab', '<$1$<n>') + 'ab'.replace(/(?<n>a)/, '$<n>$<m>')":                 "<a$<n><$<n>ab",
+		"'x'.replace('x', 5) + 'x'.replace({toString() { return 'x' }}, ['$&']) + 'x'.repeat('3')":        "5xxxx",
+		"[1, [2, [3, , [4]]]].flat().length + [[1, [2]], [], 3].flat(0).length + [[[[]]]].flat(9).length": int64(6),
+		"Array.prototype.map.call('ab', c => c + c).concat({length: 1}, [3]).length":                      int64(4),
+		"(function() { return Array.from(arguments).concat([...arguments]).length })(1, 2)":               int64(4),
+		"0 || null || false || '' || 'x'":                                                                 "x",
+		"null ?? undefined ?? !1 ?? 2":                                                                    false,
+		"1 && -1 && 3 && (2 > 1) && 2 ** 3 - 1 - 1":                                                       int64(6),
+		"let n = 0; const f = () => { n++; return 0 }; f() || f() || f() || n":                            int64(3),
+		"'a/b'.split(/\\//).map(x => ((f = (y = (z = 1) => z) => y()) => f())())":                         []any{int64(1), int64(1)},
+		"[1, 2, 3].includes(2) && 'abc'.includes('b')":                                                    true,
+		"new Set([1, 1, 2]).size":                                                                         int64(2),
+		"(() => { try { return nobody } catch (e) { return e instanceof ReferenceError } })()":            true,
 	} {
 		got, err := eval(t.Context(), t, workflow.JavaScript, source, example())
 		if err != nil || !equalValues(got, want) {

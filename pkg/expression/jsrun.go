@@ -19,16 +19,18 @@ const maxCalls = 1500
 // scriptRun is one evaluation of a script. Its machine is made for it and
 // thrown away after it, so nothing can pass from one evaluation to another.
 type scriptRun struct {
-	script  *script
-	scope   engine.Scope
-	vm      *goja.Runtime
-	limits  limits
-	calls   map[string]goja.Value // host functions that were looked up
-	read    map[string]*borrowed  // variables that hold lists or objects
-	inputs  map[string]goja.Value
-	add     goja.Callable // a + b
-	watcher *watcher
-	fully   bool // every builtin is hardened
+	script     *script
+	scope      engine.Scope
+	vm         *goja.Runtime
+	limits     limits
+	calls      map[string]goja.Value // host functions that were looked up
+	read       map[string]*borrowed  // variables that hold lists or objects
+	inputs     map[string]goja.Value
+	add        goja.Callable // a + b
+	descriptor goja.Callable // Object.getOwnPropertyDescriptor, the builtin
+	watcher    *watcher
+	fully      bool // every builtin is hardened
+	patterns   bool // regular expressions are
 }
 
 // borrowed is the script's copy of a variable, and what the variable held when

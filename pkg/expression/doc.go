@@ -60,12 +60,15 @@
 // by ones that check first ([scriptRun.harden]); one that computes the name of a
 // property has them replaced when the name turns out to be such a builtin. There
 // is no eval, Function, BigInt, typed array, Proxy or generator, and no console,
-// require or fetch.
+// require or fetch; exec of a regular expression cannot be replaced, and what
+// stands for a list has a length that is a number, not a getter.
 //
 // Bounded closely: the length of a text (1 MiB or Limits.Output, if that is
 // more), the lists that builtins work on, the depth of calls (1500), the depth
-// and size of what becomes text, regular expressions by their cost, and by one
-// second where they look around or back. Bounded roughly: the heap. Every 5 ms a
+// and size of what becomes text, what JSON.stringify writes as it writes it,
+// regular expressions by their cost, and by one second where they look around or
+// back, what the parser reads again of arrow functions within the parameters of
+// others (256 KiB). Bounded roughly: the heap. Every 5 ms a
 // running script is looked at; if the process's heap has grown by 128 MiB, a
 // collection tells how much is in use, and more than 64 MiB ends the script.
 // That measures the whole process, so a long script may be ended for what others
@@ -79,7 +82,7 @@
 // The result is text. The names are those of Expr where they are not functions,
 // now, and Elsa's Variables, Input, WorkflowInstanceId, CorrelationId and so on.
 // Objects are written as JSON. There is no include; a range can only be what a
-// for loop runs over; "now" is not a date, the variable now is. What is written
+// for loop runs over; "now" is not a date, the variable now is. All that is written
 // is counted, in variables too; filters take and give at most 1 MiB of text and
 // 100,000 elements.
 //

@@ -33,6 +33,9 @@ func (javascript) Compile(e workflow.Expression) (engine.Compiled, error) {
 	if at, deep := tooDeep(source); deep {
 		return nil, s.problem(at, ErrDepth.Error(), ErrDepth)
 	}
+	if at, err := reread(source); err != nil {
+		return nil, s.problem(at, err.Error(), err)
+	}
 	if err := s.compile(); err != nil {
 		return nil, err
 	}

@@ -202,6 +202,46 @@ func total() uint64 {
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
+// What a compiler without limits would read or work out again and again.
+func TestJavaScriptCompilesAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, around := range []string{
+		"(a=%)=>1", "async (a=%)=>1", "async(a=%) => 1", "({a=%})=>1", "([a=%])=>1", "({[%]:a})=>1", "(a,{b=[%]})=>1",
+		"(a=function(){ return % })=>1", "(a=b=>%)=>1", "(a=`${%}`)=>1", "(a=f(')', /[/)]/, %))=>1", "(a={b(){ return [%] }}) /**/ =>{}",
+		"(a=1/(%)/1)=>1", "(a=class { static b = % })=>1", "(a=x?%:1)=>1", "(a=/* ( */%/* ) */)=>1", "(a=')'+(%))=>1", "(a=`)`+(%))=>1",
+		"(a=%)+1=>1", "(a=%)(b)=>1", "async(a=%)(b)=>1", "() ? %()=>1", "function*g(){ yield ++(%) }", "(a=%)=>1(a= {",
+	} {
+		nested := func(n int) string {
+			s := "1"
+			for range n {
+				s = strings.ReplaceAll(around, "%", s)
+			}
+			return s
+		}
+		_, err := evaluator(t, workflow.JavaScript).Compile(workflow.JS(nested(40)))
+		var e *Error
+		if !errors.As(err, &e) || e.Line != 1 {
+			t.Errorf("%s: %v", around, err)
+		}
+		if !errors.Is(err, ErrDepth) || strings.HasSuffix(around, "+1=>1") || strings.Contains(around, ")(b)") || strings.HasPrefix(around, "()") {
+			continue // no JavaScript
+		}
+		if _, err := evaluator(t, workflow.JavaScript).Compile(workflow.JS("let f = " + nested(3))); err != nil {
+			t.Errorf("%s: %v", around, err)
+		}
+	}
+	many := "let f = (a, {b = 'x'}, [c] = [], d = () => 1) => { return /[()]/.test(a) ? (b) => `${(c) => c}` : async (d) => { await d } }\nlog(f)\n"
+	for _, source := range []string{
+		strings.Repeat(many, 1) + strings.Repeat(strings.ReplaceAll(many, "let f", "f"), 500),
+		strings.Repeat("0||", 60) + "0", strings.Repeat("1&&", 60) + "1", strings.Repeat("null??", 60) + "1",
+		strings.Repeat("(", 60) + "1" + strings.Repeat("&&1)||0", 60), strings.Repeat("-(", 60) + "1" + strings.Repeat("||0)&&1", 60),
+	} {
+		if _, err := evaluator(t, workflow.JavaScript).Compile(workflow.JS(source)); err != nil {
+			t.Errorf("%.30s: %v", source, err)
+		}
+	}
+}
+
 func TestJavaScriptEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the node stops")

@@ -149,6 +149,12 @@ func (w *rewriter) spreads(list []ast.Expression) {
 func (w *rewriter) replace(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
+		switch e.Left.(type) {
+		case *ast.BinaryExpression, *ast.UnaryExpression:
+			// The compiler would work it out if it is constant, and at every level
+			// of 0||0||0 do so twice. It takes no sequence for a constant.
+			e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
+		}
 		if e.Operator == token.PLUS && !adds(e.Left) && !adds(e.Right) {
 			return call(fnPlus, e.Idx0(), e.Left, e.Right)
 		}

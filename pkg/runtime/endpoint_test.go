@@ -1,6 +1,8 @@
 package runtime_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"github.com/weft-run/weft/pkg/runtime"
@@ -88,5 +90,151 @@ root:
 	}
 	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: "members"}); workflow.CodeOf(err) != workflow.CodeUnauthenticated {
 		t.Errorf("got %v", err)
+	}
+}
+
+// stranger is a caller whom nobody knows.
+func stranger(_ context.Context, policy string) error {
+	return workflow.Fail(workflow.CodeUnauthenticated, "who are you, with policy "+policy)
+}
+
+func manager(ctx context.Context, policy string) error {
+	if policy == "managers" {
+		return nil
+	}
+	return stranger(ctx, policy)
+}
+
+// publishDoors publishes two definitions with one path: managers may go through
+// the one, everybody through the other, and an instance of either waits there,
+// unless the definition is started there.
+func (m *member) publishDoors(path string, startsGuarded, startsOpen bool) {
+	m.t.Helper()
+	const source = `
+id: %s-%s
+root:
+  - httpEndpoint: {path: %[2]s, supportedMethods: [POST]%[3]s}
+    trigger: %[4]t
+  - writeHttpResponse: {content: %[1]s}
+`
+	m.publish(fmt.Sprintf(source, "guarded", path, ", authorize: true, policy: managers", startsGuarded), fmt.Sprintf(source, "open", path, "", startsOpen))
+}
+
+// post is a request without a body.
+func (m *member) post(path, instance string, key *runtime.Key, allow func(context.Context, string) error) (string, workflow.Code) {
+	m.t.Helper()
+	res, err := m.Endpoint(m.t.Context(), runtime.EndpointRequest{Method: "POST", Path: path, InstanceID: instance, Key: key, Allow: allow})
+	if err != nil {
+		return "", workflow.CodeOf(err)
+	}
+	if res.Response == nil {
+		m.t.Fatalf("no answer: %+v", res.Result)
+	}
+	return string(res.Response.Body), ""
+}
+
+// Of two definitions with the same path each keeps its own guard, whichever came
+// to wait there last.
+func TestAnEndpointThatWaitsAsksForItself(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	for _, order := range [][]string{{"guarded", "open"}, {"open", "guarded"}} {
+		path := "first-" + order[0]
+		m.publishDoors(path, false, false)
+		for _, kind := range order {
+			m.execute(kind+"-"+path, kind+"-"+path, "")
+		}
+		a, b := "guarded-"+path, "open-"+path
+		still := func(when string) {
+			t.Helper()
+			if in, err := m.Instance(t.Context(), a); err != nil || in.SubStatus != workflow.Suspended {
+				t.Fatalf("%s: a stranger resumed it: %+v, %v", when, in, err)
+			}
+		}
+		if got, code := m.post(path, a, nil, stranger); code != workflow.CodeUnauthenticated {
+			t.Errorf("%s: a stranger got %q, %s", path, got, code)
+		}
+		still("addressed")
+		if got, code := m.post(path, "", nil, stranger); code != workflow.CodeAmbiguous {
+			t.Errorf("%s: two wait: got %q, %s", path, got, code)
+		}
+		if got, code := m.post(path, b, nil, stranger); got != "open" {
+			t.Errorf("%s: everybody may call it: got %q, %s", path, got, code)
+		}
+		if got, code := m.post(path, "", nil, stranger); code != workflow.CodeUnauthenticated {
+			t.Errorf("%s: a stranger got %q, %s", path, got, code)
+		}
+		still("alone")
+		if code := func() workflow.Code { _, code := m.post(path, b, nil, stranger); return code }(); code == "" {
+			t.Errorf("%s: its instance is over", path)
+		}
+		// The answer is not for everybody who repeats the request either.
+		m.execute(b, b+"-again", "")
+		key := &runtime.Key{Scope: path, Value: "k", BodyHash: "b"}
+		for range 2 {
+			if got, code := m.post(path, a, key, manager); got != "guarded" {
+				t.Errorf("%s: a manager got %q, %s", path, got, code)
+			}
+		}
+		for _, to := range []string{a, b + "-again", ""} {
+			if got, code := m.post(path, to, key, stranger); code != workflow.CodeUnauthenticated {
+				t.Errorf("%s: a stranger got the answer %q, %s", path, got, code)
+			}
+		}
+	}
+}
+
+// A definition that is started at a path says nothing about an instance of
+// another one that waits there, and the other way round.
+func TestAnEndpointThatStartsAsksForItself(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publishDoors("in", false, true)
+	m.execute("guarded-in", "a", "")
+	if got, code := m.post("in", "a", nil, stranger); code != workflow.CodeUnauthenticated {
+		t.Errorf("a stranger got %q, %s", got, code)
+	}
+	if in, _ := m.Instance(t.Context(), "a"); in.SubStatus != workflow.Suspended {
+		t.Errorf("a stranger resumed it: %+v", in)
+	}
+	if _, code := m.post("in", "", nil, stranger); code != workflow.CodeAmbiguous {
+		t.Errorf("one waits and one starts: %s", code)
+	}
+	if got, code := m.post("in", "a", nil, manager); got != "guarded" {
+		t.Errorf("a manager got %q, %s", got, code)
+	}
+	if got, code := m.post("in", "", nil, stranger); got != "open" {
+		t.Errorf("everybody may start it: got %q, %s", got, code)
+	}
+
+	m.publishDoors("out", true, false)
+	m.execute("open-out", "b", "")
+	if got, code := m.post("out", "b", nil, stranger); got != "open" {
+		t.Errorf("everybody may call it: got %q, %s", got, code)
+	}
+	if got, code := m.post("out", "", nil, stranger); code != workflow.CodeUnauthenticated {
+		t.Errorf("a stranger got %q, %s", got, code)
+	}
+	if got, code := m.post("out", "", nil, manager); got != "guarded" {
+		t.Errorf("a manager got %q, %s", got, code)
+	}
+}
+
+// The size of a body is the endpoint's own business too.
+func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	const source = "id: %s\nroot:\n  - httpEndpoint: {path: \"%s\", supportedMethods: [POST], requestSizeLimit: %d}\n    result: request\n  - writeHttpResponse: {content: \"${{ variables.request.routeData }}\"}\nvariables: {request: {type: object}}\n"
+	m.publish(fmt.Sprintf(source, "small", "put/{Id}", 2), fmt.Sprintf(source, "large", "put/{id}", 20))
+	for _, id := range []string{"large", "small"} {
+		m.execute(id, id, "")
+	}
+	req := runtime.EndpointRequest{Method: "POST", Path: "put/7", Body: "12345"}
+	for id, want := range map[string]string{"small": "", "large": `{"id":"7"}`} {
+		req.InstanceID = id
+		res, err := m.Endpoint(t.Context(), req)
+		if want == "" && workflow.CodeOf(err) != workflow.CodeTooLarge || want != "" && (err != nil || res.Response == nil || string(res.Response.Body) != want) {
+			t.Errorf("%s: got %+v, %v", id, res.Response, err)
+		}
 	}
 }

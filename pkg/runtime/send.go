@@ -19,12 +19,12 @@ const maxLooks = 50
 // Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
 // meets, or waits in the queue for one.
 func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
-	return r.deliver(ctx, st, key, nil)
+	return r.deliver(ctx, st, commandKey(key), nil)
 }
 
 // deliver is Send; request is set for an HTTP request, which wants one target
 // at once.
-func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, request *EndpointRequest) (SendResult, error) {
+func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, request *arrival) (SendResult, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
@@ -35,7 +35,6 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, r
 	if err != nil {
 		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
-	k := commandKey(key)
 	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k), request: request}
 	for range maxLooks {
 		res, done, err := s.try(ctx)
@@ -82,7 +81,7 @@ type sending struct {
 	key  *workflow.CommandKey
 	id   string
 
-	request *EndpointRequest // nil: not an HTTP request
+	request *arrival // nil: not an HTTP request
 }
 
 func (s *sending) keyName() string {
@@ -99,11 +98,19 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 		return res, false, unavailable("the stimulus could not be looked up", err)
 	}
 	if look.Answer != nil {
+		if s.request != nil {
+			if err := s.request.mayHave(ctx, look.Answer, s.key); err != nil {
+				return res, false, err
+			}
+		}
 		res, err := s.r.answered(ctx, look.Answer, s.key)
 		return res, true, err
 	}
 	if s.st.InstanceID != "" {
 		if err := addressable(s.st, look); err != nil {
+			if s.request != nil {
+				err = s.request.hide(ctx, err)
+			}
 			return res, false, err
 		}
 	}
@@ -115,9 +122,14 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	n := len(look.Bookmarks) + len(look.Triggers)
 	if s.request != nil && n != 1 {
 		if n == 0 {
-			return res, false, noRoute(s.request)
+			return res, false, noRoute(&s.request.EndpointRequest)
 		}
 		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
+	}
+	if s.request != nil {
+		if ok, err := s.admitted(ctx, look); err != nil || !ok {
+			return res, false, err
+		}
 	}
 	switch {
 	case n == 0:

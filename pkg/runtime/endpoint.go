@@ -89,6 +89,12 @@ func (r *Runtime) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.
 		defer cancel()
 		res = r.relayed(wait, k, res)
 	}
+	if res.Response == nil && !res.Accepted() {
+		// A burst that was not in this call's hands left it in the key's answer.
+		if answer, err := r.usedKey(ctx, k); err == nil && answer != nil {
+			res.Response = answer.Response
+		}
+	}
 	return res, nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -236,5 +238,56 @@ func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
 		if want == "" && workflow.CodeOf(err) != workflow.CodeTooLarge || want != "" && (err != nil || res.Response == nil || string(res.Response.Body) != want) {
 			t.Errorf("%s: got %+v, %v", id, res.Response, err)
 		}
+	}
+}
+
+// What the workflow wrote reaches the caller also when the start had to pass a
+// gate, so that a worker ran it.
+func TestAnEndpointBehindAGateAnswers(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })[0]
+	m.publish(`
+id: one
+options: {activation: Singleton}
+root:
+  - httpEndpoint: {path: one, supportedMethods: [POST]}
+    trigger: true
+  - writeHttpResponse: {statusCode: 201, content: hi}
+`)
+	for _, key := range []*runtime.Key{nil, {Scope: "s", Value: "k", BodyHash: "b"}, {Scope: "s", Value: "k", BodyHash: "b"}} {
+		res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "one", Key: key})
+		if err != nil || res.Response == nil || res.Response.Status != 201 || string(res.Response.Body) != "hi" {
+			t.Errorf("key %v: got %+v, %v", key, res, err)
+		}
+	}
+}
+
+// And when another node had the instance.
+func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })
+	c[0].publishDoors("busy", false, false)
+	c[0].execute("open-busy", "w", "")
+	lock, err := c[1].session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan runtime.EndpointAnswer, 1)
+	go func() {
+		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- res
+	}()
+	eventually(t, "it is in the mailbox", func() bool {
+		l, err := c[1].store.Load(t.Context(), "w", "", "")
+		return err == nil && len(l.Mail) == 1
+	})
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if res := <-answered; res.Response == nil || string(res.Response.Body) != "open" {
+		t.Errorf("got %+v", res)
 	}
 }

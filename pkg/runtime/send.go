@@ -328,7 +328,7 @@ func (s *sending) startGated(ctx context.Context, p *plan) (SendResult, error) {
 	if res.Accepted {
 		outcome = Accepted
 	}
-	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}}, nil
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
 }
 
 // planTrigger makes the start that a trigger means.

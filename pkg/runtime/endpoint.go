@@ -67,8 +67,31 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		req.Key = &Key{Scope: "endpoint", Value: newID()}
 	}
 	a := &arrival{EndpointRequest: req, starts: starting, limits: route.EndpointLimits}
-	res, err := r.arrive(ctx, st, commandKey(req.Key), a)
-	return EndpointAnswer{Response: res.Response, Result: res}, err
+	key := *req.Key
+	for range maxLooks {
+		k := commandKey(&key)
+		res, err := r.arrive(ctx, st, k, a)
+		if err != nil || !missed(res) {
+			return EndpointAnswer{Response: res.Response, Result: res}, err
+		}
+		// It was in the mailbox of an instance that did not wait there any more when
+		// its turn came. That is the key's answer for good, so it goes on under
+		// another, which a repeat comes to as well.
+		key.Scope, key.Value = "again", k.Name
+	}
+	return EndpointAnswer{}, movesOn()
+}
+
+// missed tells whether a request had no effect, since what it was for was gone.
+func missed(res SendResult) bool {
+	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != Refused {
+		return false
+	}
+	switch workflow.Code(res.Outcomes[0].Code) {
+	case workflow.CodeBookmarkNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFound:
+		return true
+	}
+	return false
 }
 
 // arrival is a request on its way to the one place that it is for.
@@ -76,6 +99,31 @@ type arrival struct {
 	EndpointRequest
 	starts []store.RouteEntry   // at which definitions are started, as read last
 	limits store.EndpointLimits // of that place; until it is known, of one that has the path
+	turn   string               // which it has of the runtime's
+}
+
+// inTurn waits until no other request of this node is on its way to the same
+// endpoint of the same instance. Of several each but the first would find it
+// gone, at the cost of a command in the mailbox that is refused and of the answer
+// that says so. False: others went before; look again.
+func (a *arrival) inTurn(ctx context.Context, r *Runtime, name string) bool {
+	if a.turn == name {
+		return true
+	}
+	a.leave(r)
+	atOnce := r.turns.TryLock(name)
+	if atOnce || r.turns.Lock(ctx, name) == nil {
+		a.turn = name
+	}
+	return atOnce
+}
+
+// leave gives the turn to the next.
+func (a *arrival) leave(r *Runtime) {
+	if a.turn != "" {
+		r.turns.Unlock(a.turn)
+		a.turn = ""
+	}
 }
 
 // arrive hands the request over, and waits for what the workflow writes.
@@ -89,7 +137,7 @@ func (r *Runtime) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.
 		defer cancel()
 		res = r.relayed(wait, k, res)
 	}
-	if res.Response == nil && !res.Accepted() {
+	if res.Response == nil && !res.Accepted() && !missed(res) {
 		// A burst that was not in this call's hands left it in the key's answer.
 		if answer, err := r.usedKey(ctx, k); err == nil && answer != nil {
 			res.Response = answer.Response

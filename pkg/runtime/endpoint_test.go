@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -238,6 +239,103 @@ func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
 		if want == "" && workflow.CodeOf(err) != workflow.CodeTooLarge || want != "" && (err != nil || res.Response == nil || string(res.Response.Body) != want) {
 			t.Errorf("%s: got %+v, %v", id, res.Response, err)
 		}
+	}
+}
+
+// A request that its instance did not wait for any more when its turn came goes
+// to who waits now only as a new one would.
+func TestARequestThatCameTooLateAsksAgain(t *testing.T) {
+	t.Parallel()
+	members := newCluster(t, 2, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })
+	m := members[0]
+	m.publish(`
+id: steps
+root:
+  - httpEndpoint: {path: steps, supportedMethods: [POST]}
+  - writeHttpResponse: {content: first}
+  - httpEndpoint: {path: steps, supportedMethods: [POST], authorize: true, policy: managers}
+  - writeHttpResponse: {content: second}
+`)
+	m.publishDoors("next", false, false)
+	for _, c := range []struct{ def, path, served, then string }{{"steps", "steps", "first", "steps"}, {"open-next", "next", "open", "after"}} {
+		m.execute(c.def, c.def, "c")
+		lock, err := m.session.Locks().TryAcquire(t.Context(), cluster.InstanceLock(c.def))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		got := map[string]int{}
+		for _, at := range members {
+			wg.Go(func() {
+				res, err := at.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: c.path, CorrelationID: "c", Allow: stranger})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil && res.Response != nil {
+					got[string(res.Response.Body)]++
+				} else {
+					got[string(workflow.CodeOf(err))]++
+				}
+			})
+		}
+		eventually(t, "both are in the mailbox", func() bool {
+			l, err := m.store.Load(t.Context(), c.def, "", "")
+			return err == nil && len(l.Mail) == 2
+		})
+		if c.then != c.def { // the next to wait
+			m.execute("guarded-next", c.then, "c")
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if got[c.served] != 1 || got[string(workflow.CodeUnauthenticated)] != 1 {
+			t.Errorf("%s: got %v", c.def, got)
+		}
+		if in, err := m.Instance(t.Context(), c.then); err != nil || in.SubStatus != workflow.Suspended {
+			t.Errorf("%s: a stranger resumed it: %+v, %v", c.then, in, err)
+		}
+		if page, err := m.Queue(t.Context(), "", 10); err != nil || len(page.Items) > 0 {
+			t.Errorf("requests are not queued: %+v, %v", page.Items, err)
+		}
+	}
+}
+
+// Many requests at once for one instance that comes back to the same endpoint:
+// each is served once.
+func TestAnEndpointInALoopServesAll(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].publish(`
+id: loop
+variables: {request: {type: object}}
+root:
+  - while: true
+    body:
+      - httpEndpoint: {path: loop, supportedMethods: [POST]}
+        result: request
+      - writeLine: "${{ variables.request.body }}"
+      - writeHttpResponse: {content: "${{ variables.request.body }}"}
+`)
+	c[0].execute("loop", "l", "")
+	const n, elsewhere = 160, 8
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			body := fmt.Sprint(i)
+			m := c[0]
+			if i < elsewhere {
+				m = c[1]
+			}
+			res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "loop", Body: body, Key: &runtime.Key{Scope: "loop", Value: body}})
+			if err != nil || res.Response == nil || string(res.Response.Body) != body {
+				t.Errorf("%s: got %+v, %v", body, res, err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := c[0].lines("l"); len(got) != n {
+		t.Errorf("%d requests took effect, of %d", len(got), n)
 	}
 }
 

@@ -36,6 +36,9 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow
 		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
 	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k), request: request}
+	if request != nil {
+		defer request.leave(r)
+	}
 	for range maxLooks {
 		res, done, err := s.try(ctx)
 		if err != nil || done {
@@ -45,7 +48,11 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow
 			break
 		}
 	}
-	return SendResult{}, &workflow.Error{Code: workflow.CodeBusy, Detail: "what the stimulus was for kept moving; repeat the request with the same Idempotency-Key", RetryAfter: time.Second}
+	return SendResult{}, movesOn()
+}
+
+func movesOn() error {
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: "what the stimulus was for kept moving; repeat the request with the same Idempotency-Key", RetryAfter: time.Second}
 }
 
 func checkStimulus(st *workflow.Stimulus) error {
@@ -136,8 +143,14 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 		return s.queue(ctx, look)
 	case n == 1 && len(look.Bookmarks) == 1:
 		b := look.Bookmarks[0]
-		return s.r.resume(ctx, &b, workflow.Command{ID: s.id, Kind: workflow.CommandResume, CreatedAt: s.r.cfg.Now().UTC(),
-			Bookmark: b.ID, Input: s.st.Input, Stimulus: &s.st, Key: s.key})
+		cmd := workflow.Command{ID: s.id, Kind: workflow.CommandResume, CreatedAt: s.r.cfg.Now().UTC(), Bookmark: b.ID, Input: s.st.Input, Key: s.key}
+		switch {
+		case s.request == nil:
+			cmd.Stimulus = &s.st // else for this bookmark only: where it could go on to, nobody would ask who calls
+		case !s.request.inTurn(ctx, s.r, b.InstanceID+"/"+s.hash):
+			return res, false, nil
+		}
+		return s.r.resume(ctx, &b, cmd)
 	case n == 1:
 		return s.start(ctx, look.Triggers[0])
 	}

@@ -29,6 +29,10 @@ type EndpointRequest struct {
 	// Allow is asked when the endpoint is for authenticated callers only, with the
 	// policy that they must satisfy, "" if none. Nil: there are no such callers.
 	Allow func(ctx context.Context, policy string) error
+
+	// Waiting ends the wait for an answer that comes after the request was handed
+	// over; nil: that ends with the call's context.
+	Waiting context.Context
 }
 
 // EndpointAnswer is what the workflow wrote, nil if it wrote nothing (yet), and
@@ -132,14 +136,15 @@ func (r *Runtime) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.
 	if err != nil || res.Response != nil {
 		return res, err
 	}
+	waiting := cmp.Or(a.Waiting, ctx)
 	if res.Accepted() {
-		wait, cancel := context.WithTimeout(ctx, cmp.Or(a.limits.Timeout, endpointWait))
+		wait, cancel := context.WithTimeout(waiting, cmp.Or(a.limits.Timeout, endpointWait))
 		defer cancel()
 		res = r.relayed(wait, k, res)
 	}
 	if res.Response == nil && !res.Accepted() && !missed(res) {
 		// A burst that was not in this call's hands left it in the key's answer.
-		if answer, err := r.usedKey(ctx, k); err == nil && answer != nil {
+		if answer, err := r.usedKey(waiting, k); err == nil && answer != nil {
 			res.Response = answer.Response
 		}
 	}

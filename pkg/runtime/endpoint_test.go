@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -219,6 +220,25 @@ func TestAnEndpointThatStartsAsksForItself(t *testing.T) {
 		t.Errorf("a stranger got %q, %s", got, code)
 	}
 	if got, code := m.post("out", "", nil, manager); got != "guarded" {
+		t.Errorf("a manager got %q, %s", got, code)
+	}
+}
+
+// An answer that a node wrote before answers said whose they are goes to whom the
+// path lets in.
+func TestAnAnswerFromBeforeGoesByThePath(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publishDoors("old", true, false)
+	key := &runtime.Key{Scope: "old", Value: "k", BodyHash: "b"}
+	send := store.Send{ID: "s", Stimulus: workflow.EventStimulus("never", nil), CreatedAt: time.Now(), Key: &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value)}}
+	if err := m.store.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, code := m.post("old", "", key, stranger); code != workflow.CodeUnauthenticated {
+		t.Errorf("a stranger got %q, %s", got, code)
+	}
+	if got, code := m.post("old", "", key, manager); got != "old" {
 		t.Errorf("a manager got %q, %s", got, code)
 	}
 }

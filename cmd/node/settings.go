@@ -40,6 +40,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.EtcdKey, "etcd-key", "", "PEM file with the key of etcd-cert")
 	fs.StringVar(&n.EtcdUser, "etcd-user", "", "user at etcd")
 	fs.StringVar(&n.EtcdPasswordFile, "etcd-password-file", "", "file with the password of etcd-user")
+	fs.DurationVar(&n.EtcdDialTimeout, "etcd-dial-timeout", 5*time.Second, "how long a start waits for an etcd that does not answer or let the node join")
 	fs.Int64Var(&n.EtcdQuota, "etcd-quota-bytes", 0, "quota of the embedded etcd (default 4 GiB), or of an etcd that does not tell its own (before 3.6; default 2 GiB)")
 	fs.StringVar(&n.GroupCommit, "group-commit", node.GroupCommitOn, "on, or off: whether concurrent requests to etcd share proposals")
 	fs.StringVar(&n.Cluster, "cluster", "default", "name of the cluster: the root of its keys in etcd")

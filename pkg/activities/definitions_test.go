@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
@@ -55,6 +56,32 @@ func TestADefinitionUsedAsAnActivity(t *testing.T) {
 	if u := b.prog.Uses(); len(u) != 1 || u[0] != (engine.Use{DefinitionID: "child", Version: 3}) {
 		t.Errorf("uses %v", u)
 	}
+}
+
+func TestInputsOfAUsedDefinitionAreTheSameAfterACommit(t *testing.T) {
+	t.Parallel()
+	look := lineOf(expr(func(s engine.Scope) (any, error) {
+		var all []string
+		for _, name := range []string{"wait", "at", "n"} {
+			v, _ := s.Input(name)
+			all = append(all, fmt.Sprintf("%T %v", v, v))
+		}
+		return strings.Join(all, ", "), nil
+	}))
+	again := *look
+	child := usable("sub", seq(look, wait("go"), &again, act("Delay", inputs{"timeSpan": inputExpr("wait")}), act("StartAt", inputs{"dateTime": inputExpr("at")})))
+	child.Inputs = []workflow.Input{{Name: "wait", Type: "TimeSpan"}, {Name: "at", Type: "DateTimeOffset"}, {Name: "n", Type: "Double"}}
+	b := start(t, root(useOf("sub", inputs{"wait": lit("48h"), "at": lit("2026-03-05T01:00:00+01:00"), "n": lit(5)})), withDefinitions(child))
+	b.resume("go", nil)
+	want := "string 48h0m0s, string 2026-03-05T00:00:00Z, int64 5"
+	b.wantLines(want, want).wantStatus(workflow.Suspended)
+	for _, due := range []time.Time{t0.Add(48 * time.Hour), time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)} {
+		if len(b.header.Bookmarks) != 1 || !b.header.Bookmarks[0].DueAt.Equal(due) {
+			t.Fatalf("bookmarks %+v, want one that is due at %s", b.header.Bookmarks, due)
+		}
+		b.run(workflow.Command{ID: b.id("resume"), Kind: workflow.CommandResume, Bookmark: b.header.Bookmarks[0].ID})
+	}
+	b.wantStatus(workflow.Finished)
 }
 
 func TestDefinitionsThreeLevelsDeep(t *testing.T) {

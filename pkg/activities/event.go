@@ -36,8 +36,7 @@ func (eventActivity) Execute(_ context.Context, x *engine.Execution) error {
 }
 
 func (eventActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
-	x.SetOutput("result", r.Input[workflow.EventInput])
-	return nil
+	return x.TakeOutput("result", r.Input[workflow.EventInput])
 }
 
 func (eventActivity) Triggers(p *engine.Preparation) []engine.Trigger {

@@ -16,31 +16,49 @@ type counterRun struct {
 	plan *flowPlan
 	g    *flowGraph
 	s    *flowState
+
+	// What this completion led to:
+	decided []int          // joins that wait for any
+	again   []*engine.Node // beginnings of loops
 }
 
-// frame is an activity whose outbound connections are being looked at.
+// frame is the connections that are left to be looked at, of one activity.
 type frame struct {
-	at       int
+	edges    []int
 	outcomes []string // none for a dead path
-	next     int
 }
 
-// completed follows the connections of an activity, depth first through dead
-// paths.
-func (r counterRun) completed(done engine.Completed) error {
+// completed follows the connections of an activity. What a decided join puts an
+// end to comes last, when none of them is half looked at.
+func (r *counterRun) completed(done engine.Completed) error {
 	at := r.plan.index[done.Node]
 	if done.Tag != backTag {
 		r.s.Seen.add(at, 1)
 	}
-	stack := []frame{{at: at, outcomes: done.Outcomes}}
+	if err := r.follow(r.g.outbound[at], done.Outcomes); err != nil {
+		return err
+	}
+	for len(r.decided) > 0 {
+		target := r.decided[0]
+		r.decided = r.decided[1:]
+		if err := r.follow(r.decide(target), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow visits connections, depth first through dead paths.
+func (r *counterRun) follow(edges []int, outcomes []string) error {
+	stack := []frame{{edges, outcomes}}
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		if f.next == len(r.g.outbound[f.at]) {
+		if len(f.edges) == 0 {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		i := r.g.outbound[f.at][f.next]
-		f.next++
+		i := f.edges[0]
+		f.edges = f.edges[1:]
 		e := &r.g.edges[i]
 		followed := slices.Contains(f.outcomes, e.port)
 		r.visit(i, followed)
@@ -56,13 +74,13 @@ func (r counterRun) completed(done engine.Completed) error {
 		}
 		if dead {
 			r.s.Seen.add(e.target, 1)
-			stack = append(stack, frame{at: e.target})
+			stack = append(stack, frame{edges: r.g.outbound[e.target]})
 		}
 	}
 	return nil
 }
 
-func (r counterRun) visit(edge int, followed bool) {
+func (r *counterRun) visit(edge int, followed bool) {
 	n := r.s.Paths.get(edge)/2 + 1
 	v := n * 2
 	if followed {
@@ -72,7 +90,7 @@ func (r counterRun) visit(edge int, followed bool) {
 }
 
 // back runs the target of a backward connection again.
-func (r counterRun) back(e *flowEdge, followed bool) error {
+func (r *counterRun) back(e *flowEdge, followed bool) error {
 	if !followed {
 		return nil
 	}
@@ -81,12 +99,13 @@ func (r counterRun) back(e *flowEdge, followed bool) error {
 			r.g.nodes[e.source].LocalID(), r.g.nodes[e.target].LocalID(), r.g.nodes[e.source].LocalID(), r.g.nodes[e.target].LocalID())
 	}
 	r.x.Schedule(r.g.nodes[e.target], engine.Child{Tag: backTag})
+	r.again = append(r.again, r.g.nodes[e.target])
 	return nil
 }
 
 // arrive decides what a visited connection means for its target: it runs, it
 // waits, or (dead) it is passed over.
-func (r counterRun) arrive(edge int, e *flowEdge) (dead bool, err error) {
+func (r *counterRun) arrive(edge int, e *flowEdge) (dead bool, err error) {
 	mode, err := r.joinMode(r.g.nodes[e.target])
 	if err != nil {
 		return false, err
@@ -99,7 +118,8 @@ func (r counterRun) arrive(edge int, e *flowEdge) (dead bool, err error) {
 			return false, nil // decided already
 		}
 		if some {
-			r.decide(e.target)
+			r.x.Schedule(r.g.nodes[e.target], engine.Child{})
+			r.decided = append(r.decided, e.target)
 			return false, nil
 		}
 	case joinAll:
@@ -115,22 +135,59 @@ func (r counterRun) arrive(edge int, e *flowEdge) (dead bool, err error) {
 	return false, nil
 }
 
-// decide runs a join that waits for any: what else leads to it is cancelled,
-// and counts as visited, so that the next round of a loop begins even.
-func (r counterRun) decide(target int) {
-	cancelInbound(r.x, r.g.ancestors(target))
-	round := r.s.Seen.get(target) + 1
+// decide ends the round of what leads to a join that waits for any: all that
+// still runs is cancelled and counts as seen, with what would have come after
+// it, so that the next round of a loop begins even. It gives the connections
+// that lead from there to elsewhere; they are dead paths.
+func (r *counterRun) decide(target int) (dead []int) {
+	if !slices.Contains(r.x.Scheduled(), r.g.nodes[target]) {
+		return nil // a join further on was decided too, and took it back
+	}
+	ancestors := r.g.ancestors(target)
+	for _, n := range r.again {
+		delete(ancestors, n) // a new round, which whoever decided the join began
+	}
+	gone := cancelInbound(r.x, ancestors)
+	for _, at := range r.g.order {
+		if !gone[r.g.nodes[at]] {
+			continue
+		}
+		round := r.s.Seen.get(at)
+		for _, i := range r.g.forward[at] {
+			round = max(round, r.s.Paths.get(i)/2)
+		}
+		if round == r.s.Seen.get(at) {
+			continue // run again by a backward connection: nothing waits for this round
+		}
+		r.level(at, round)
+		r.s.Seen.set(at, round)
+		for _, i := range r.g.outbound[at] {
+			next := r.g.edges[i].target
+			if _, ok := ancestors[r.g.nodes[next]]; ok {
+				r.visit(i, false)
+				gone[r.g.nodes[next]] = true
+			} else if next != target {
+				dead = append(dead, i)
+			}
+		}
+	}
+	r.level(target, r.s.Seen.get(target)+1)
+	return dead
+}
+
+// level lets the forward connections to an activity count as visited up to a
+// round.
+func (r *counterRun) level(target, round int) {
 	for _, i := range r.g.forward[target] {
 		if r.s.Paths.get(i)/2 < round {
 			r.s.Paths.set(i, round*2)
 		}
 	}
-	r.x.Schedule(r.g.nodes[target], engine.Child{})
 }
 
 // inbound looks at the forward connections to an activity: were all visited in
 // this round, was any of these followed, was every one?
-func (r counterRun) inbound(target int) (all, some, every bool) {
+func (r *counterRun) inbound(target int) (all, some, every bool) {
 	all, every = true, true
 	round := r.s.Seen.get(target)
 	for _, i := range r.g.forward[target] {
@@ -143,7 +200,7 @@ func (r counterRun) inbound(target int) (all, some, every bool) {
 	return all, some, every
 }
 
-func (r counterRun) joinMode(n *engine.Node) (string, error) {
+func (r *counterRun) joinMode(n *engine.Node) (string, error) {
 	if n.Type() != flowJoinType {
 		return joinAllActive, nil
 	}

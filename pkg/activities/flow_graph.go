@@ -15,6 +15,7 @@ type flowGraph struct {
 	outbound [][]int // edges by source
 	forward  [][]int // forward edges by target, from sources that the start reaches
 	inbound  [][]int // all edges by target
+	order    []int   // what the start reaches, each after all that leads to it by forward edges
 }
 
 // flowEdge is one connection. A backward one leads to an activity that it came
@@ -78,6 +79,7 @@ func (g *flowGraph) markBackward(start int) []bool {
 		at := stack[len(stack)-1]
 		if next[at] == len(g.outbound[at]) {
 			state[at] = left
+			g.order = append(g.order, at)
 			stack = stack[:len(stack)-1]
 			continue
 		}
@@ -91,6 +93,7 @@ func (g *flowGraph) markBackward(start int) []bool {
 			stack = append(stack, e.target)
 		}
 	}
+	slices.Reverse(g.order)
 	reached := make([]bool, len(state))
 	for i, s := range state {
 		reached[i] = s != 0

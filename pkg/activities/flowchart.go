@@ -126,12 +126,21 @@ func (flowchartActivity) ChildCompleted(_ context.Context, x *engine.Execution, 
 	if s.Token {
 		return tokenRun{x, plan, plan.graph(s.Start), s}.completed(done)
 	}
-	return counterRun{x, plan, plan.graph(s.Start), s}.completed(done)
+	return (&counterRun{x: x, plan: plan, g: plan.graph(s.Start), s: s}).completed(done)
 }
 
 // cancelInbound stops everything that could still lead to the activity: it has
-// been decided.
-func cancelInbound(x *engine.Execution, ancestors map[*engine.Node]int) {
-	x.Withdraw(func(n *engine.Node) bool { _, ok := ancestors[n]; return ok })
-	x.CancelChildren(func(c *engine.Execution) bool { _, ok := ancestors[c.Node()]; return ok })
+// been decided. It tells what it stopped.
+func cancelInbound(x *engine.Execution, ancestors map[*engine.Node]int) map[*engine.Node]bool {
+	gone := map[*engine.Node]bool{}
+	drop := func(n *engine.Node) bool {
+		_, ok := ancestors[n]
+		if ok {
+			gone[n] = true
+		}
+		return ok
+	}
+	x.Withdraw(drop)
+	x.CancelChildren(func(c *engine.Execution) bool { return drop(c.Node()) })
+	return gone
 }

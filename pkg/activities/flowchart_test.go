@@ -77,6 +77,31 @@ func TestFlowchart(t *testing.T) {
 			flow:  flow("s -> j1, s -> j2, j1 -> j3, j2 -> j3, j3 -> e", say("s"), join("j1", "WaitAny"), join("j2", "WaitAny"), join("j3", "WaitAny"), say("e")),
 			lines: "s e",
 		},
+		"what else a cancelled branch leads to waits no more for it": {
+			flow: flow("s -> slow, s -> fast, s -> other, slow -> first, fast -> first, slow -> z, other -> z",
+				say("s"), pause("slow"), say("fast"), say("other"), join("first", "WaitAny"), say("z")),
+			lines: "s fast other z",
+		},
+		"what else a cancelled branch leads to has waited for it only": {
+			flow: flow("s -> other, s -> slow, s -> fast, slow -> mid, mid -> first, fast -> first, mid -> z, other -> z",
+				say("s"), pause("slow"), say("fast"), say("other"), say("mid"), join("first", "WaitAny"), say("z")),
+			lines: "s other fast z",
+		},
+		"a loop around a join of any, with a join in a branch": {
+			flow: flow("s -> h, h -> a, h -> b, h -> c, a -> m, b -> m, m -> j, c -> j, j -> d, d.False -> h, d.True -> e",
+				named("s", act("Start", nil)), say("h"), pause("a"), pause("b"), pause("c"), say("m"), join("j", "WaitAny"), decide("d", reached(2)), say("e")),
+			// In the second round b comes before a: m waits for both.
+			lines: "h h m e", pending: "a b c", resume: []string{"a", "c", "b", "a"},
+		},
+		"a join of any beside the way back": {
+			flow: flow("s -> h, h -> d, d.False -> j, d.False -> h, d.True -> e, j -> x",
+				named("s", act("Start", nil)), say("h"), decide("d", reached(3)), join("j", "WaitAny"), say("x"), say("e")),
+			lines: "h h x h x e",
+		},
+		"a join of any runs once": {
+			flow:  flow("s -> j, s -> k, k -> j, j -> e", say("s"), say("k"), join("j", "WaitAny"), say("e")),
+			lines: "s e", token: "*",
+		},
 		"join of all is dead when a branch is dead": {
 			flow:  flow("d.True -> a, d.False -> b, a -> j, b -> j, j -> c", decide("d", no), say("a"), say("b"), join("j", "WaitAll"), say("c")),
 			lines: "b",

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,8 +61,7 @@ type httpEndpointActivity struct{}
 // there).
 func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) error {
 	if in, ok := x.TriggerInput(); ok {
-		a.take(x, in)
-		return nil
+		return a.take(x, in)
 	}
 	path := trimPath(x.Text("path"))
 	if err := checkTemplate(path); err != nil {
@@ -85,19 +85,20 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 
 func (a httpEndpointActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
 	x.Unwait(func(workflow.Bookmark) bool { return true }) // those of the other methods
-	a.take(x, r.Input)
-	return nil
+	return a.take(x, r.Input)
 }
 
-func (httpEndpointActivity) take(x *engine.Execution, in map[string]any) {
-	x.SetOutput("parsedContent", in["parsedBody"])
-	x.SetOutput("routeData", in["routeData"])
-	x.SetOutput("queryStringData", in["query"])
-	x.SetOutput("headers", in["headers"])
-	x.SetOutput("result", in)
+func (httpEndpointActivity) take(x *engine.Execution, in map[string]any) error {
 	if large, _ := in["tooLarge"].(bool); large {
 		x.SetOutcomes(tooLargeOutcome)
 	}
+	return errors.Join(
+		x.TakeOutput("parsedContent", in["parsedBody"]),
+		x.TakeOutput("routeData", in["routeData"]),
+		x.TakeOutput("queryStringData", in["query"]),
+		x.TakeOutput("headers", in["headers"]),
+		x.TakeOutput("result", in),
+	)
 }
 
 func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {

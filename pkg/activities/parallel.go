@@ -50,8 +50,12 @@ func (f forkCode) Execute(ctx context.Context, x *engine.Execution) error {
 	return f.parallelActivity.Execute(ctx, x)
 }
 
-func (forkCode) ChildCompleted(_ context.Context, x *engine.Execution, _ engine.Completed) error {
-	if engine.Scratch[forkState](x).Any {
+func (forkCode) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {
+	switch {
+	case !engine.Scratch[forkState](x).Any:
+	case x.Node().LocalID() == done.Node.LocalID()+workflow.TimeoutSuffix:
+		x.Complete(done.Outcomes...) // it stands for the activity that has the timeout
+	default:
 		x.Complete()
 	}
 	return nil

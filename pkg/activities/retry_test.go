@@ -88,8 +88,91 @@ func TestRetryOfAFailedTask(t *testing.T) {
 	}
 	b.resume("pack", map[string]any{"error": "out of paper"})
 	b.wantStatus(workflow.Faulted)
-	if got := b.header.Incidents[0].Message; got != "task pack failed: out of paper" {
-		t.Errorf("incident %q", got)
+	if in := b.header.Incidents[0]; in.Message != "task pack failed: out of paper" || in.Cause != "" {
+		t.Errorf("incident %+v", in)
+	}
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Suspended)
+	if got := b.header.Bookmarks; len(got) != 1 || got[0].Name != "pack" || got[0].ID == bm.ID || got[0].Hash == bm.Hash {
+		t.Fatalf("the task is not listed anew: %+v", got)
+	}
+	b.resume("pack", map[string]any{"result": "done well"})
+	b.wantStatus(workflow.Finished).wantLines("done well")
+}
+
+// What comes from outside may be wrong; a retry waits for something better.
+func TestARetryAfterAValueThatDoesNotFitWaitsAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		a         *workflow.Activity
+		output    string
+		bad, good map[string]any
+	}{
+		"event":    {wait("n"), "result", map[string]any{"payload": "many"}, map[string]any{"payload": 5}},
+		"task":     {act("RunTask", inputs{"taskName": lit("n")}), "result", map[string]any{"result": "many"}, map[string]any{"result": 5}},
+		"endpoint": {act("HttpEndpoint", inputs{"path": lit("n"), "supportedMethods": lit([]any{"GET", "POST"})}), "parsedContent", map[string]any{"parsedBody": "many"}, map[string]any{"parsedBody": 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := named("a", c.a)
+			a.Outputs = map[string]string{c.output: "n"}
+			def := root(seq(a, lineOf(varExpr("n"))))
+			def.Variables = []workflow.Variable{{Name: "n", Type: "Int32"}}
+			b := start(t, def)
+			names := b.bookmarks()
+			b.resume("a", c.bad)
+			b.wantStatus(workflow.Faulted)
+			if in := b.header.Incidents[0]; in.Message != "output "+c.output+`: variable n: "many" is not a whole number` {
+				t.Errorf("incident %+v", in)
+			}
+			b.command(workflow.CommandRetry)
+			b.wantStatus(workflow.Suspended)
+			if !slices.Equal(b.bookmarks(), names) {
+				t.Fatalf("bookmarks %v, want %v", b.bookmarks(), names)
+			}
+			b.resume("a", c.good)
+			b.wantStatus(workflow.Finished).wantLines("5")
+		})
+	}
+}
+
+// twoWaits waits for either of two; a resume that brings something bad fails.
+type twoWaits struct{}
+
+func (twoWaits) Execute(_ context.Context, x *engine.Execution) error {
+	_, err := x.Wait(engine.Wait{Name: "one"})
+	_, err2 := x.Wait(engine.Wait{Name: "two"})
+	return errors.Join(err, err2)
+}
+
+func (twoWaits) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	if r.Input["bad"] == true {
+		return engine.BeginAgain(errors.New("bad"))
+	}
+	x.Complete()
+	return nil
+}
+
+func TestWhatBeginsAgainWaitsForNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[string]workflow.SubStatus{"": workflow.Faulted, "ContinueWithIncidents": workflow.Suspended} {
+		def := root(seq(&workflow.Activity{Type: "acme.TwoWaits"}))
+		def.Options.IncidentStrategy = strategy
+		b := start(t, def, func(_ *bench, o *engine.Options, _ *workflow.Start) {
+			if err := o.Registry.Register(workflow.Descriptor{Type: "acme.TwoWaits"}, twoWaits{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		before := b.header.Bookmarks
+		b.resume("one", map[string]any{"bad": true})
+		b.wantStatus(want)
+		b.command(workflow.CommandRetry)
+		b.wantStatus(workflow.Suspended)
+		if !slices.Equal(b.bookmarks(), []string{"one", "two"}) || b.header.Bookmarks[1].ID == before[1].ID {
+			t.Fatalf("%q: bookmarks %+v", strategy, b.header.Bookmarks)
+		}
+		b.resume("two", nil)
+		b.wantStatus(workflow.Finished)
 	}
 }
 

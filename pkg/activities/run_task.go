@@ -48,8 +48,7 @@ func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 
 func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
 	if e, ok := r.Input[taskError]; ok && e != nil {
-		return fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e))
+		return engine.BeginAgain(fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e)))
 	}
-	x.SetOutput("result", r.Input[taskResult])
-	return nil
+	return x.TakeOutput("result", r.Input[taskResult])
 }

@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,15 @@ func TestTimersWait(t *testing.T) {
 			b.resume("timer", nil)
 			b.wantStatus(workflow.Finished).wantLines("WriteLine1", "WriteLine2")
 		})
+	}
+}
+
+func TestATimeOutsideTheCalendarIsAnIncident(t *testing.T) {
+	t.Parallel()
+	micro := expr(func(engine.Scope) (any, error) { return int64(1_767_225_600_000_000), nil })
+	b := start(t, root(act("StartAt", inputs{"dateTime": micro}))).wantStatus(workflow.Faulted)
+	if len(b.header.Incidents) != 1 || !strings.Contains(b.header.Incidents[0].Message, "divide microseconds by 1,000") {
+		t.Errorf("incidents %v", b.header.Incidents)
 	}
 }
 

@@ -91,7 +91,13 @@ func (x *indexer) schedule(t *engine.Trigger) {
 		}
 		e.Kind, e.Expression = store.ScheduleCron, t.Cron
 	case t.Every > 0:
-		e.Kind, e.Interval = store.ScheduleTimer, t.Every
+		// Keys and looks are in milliseconds: an occurrence between two of them would
+		// be found before it is due.
+		e.Kind, e.Interval = store.ScheduleTimer, t.Every.Truncate(time.Millisecond)
+		if e.Interval == 0 {
+			x.problem("bad-interval", place, "activity %s: an interval is at least 1ms, not %s", t.ActivityID, t.Every)
+			return
+		}
 	default:
 		at := t.At.UTC().Truncate(time.Millisecond)
 		e.Kind, e.At = store.ScheduleStartAt, &at

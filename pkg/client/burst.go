@@ -31,6 +31,7 @@ type burst struct {
 	begun    bool               // a start was run
 	traced   bool               // the first command was, as the burst
 	goOn     bool               // the engine wants a commit before it goes on
+	again    bool               // the last command is not done: it comes again after that commit
 	replaced *workflow.Instance // an import took the place of the engine's result
 }
 
@@ -39,6 +40,13 @@ type served struct {
 	w        *waiter
 	effect   store.Effect
 	response *workflow.Response
+	inHand   bool // it was not durable when it ran
+}
+
+// nothing tells whether the command had no effect, and was judged as one that
+// nobody has acknowledged.
+func (s *served) nothing() bool {
+	return s.inHand && (s.effect.Outcome == EffectGone || s.effect.Outcome == EffectRefused)
 }
 
 // open makes the engine's burst from what is known of the instance.
@@ -98,7 +106,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 			return err
 		}
 		if x.goOn {
-			work.more = work.more || i+1 < len(work.mail)
+			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
 			x.h.giveBack(work.hands)
 			work.hands = nil
@@ -106,12 +114,15 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 		}
 	}
 	for i, w := range work.hands {
-		if err := x.one(ctx, w.cmd, w.created, w); err != nil {
+		if err := x.one(ctx, w.cmd, x.h.durable(w), w); err != nil {
 			return err
 		}
 		if x.goOn {
-			x.h.giveBack(work.hands[i+1:], work.hands[:i+1]...)
-			work.hands = work.hands[:i+1]
+			if !x.again {
+				i++
+			}
+			x.h.giveBack(work.hands[i:], work.hands[:i]...)
+			work.hands = work.hands[:i]
 			return nil
 		}
 	}
@@ -126,9 +137,14 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		defer span.End()
 	}
 	x.traced = true
-	effect, err := x.apply(ctx, cmd, created, w != nil)
+	inHand := w != nil && created == 0
+	effect, err := x.apply(ctx, cmd, inHand)
 	if err != nil {
 		return err
+	}
+	if x.again {
+		x.h.deletion = cmd.ID
+		return nil
 	}
 	effect.InstanceID = x.h.id
 	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == EffectDropped}
@@ -139,7 +155,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	// A refusal leaves no trace unless it has to be remembered for its key.
 	traceless := effect.Outcome == EffectGone || effect.Outcome == EffectRefused && cmd.Key == nil
 	if traceless && created == 0 {
-		x.served = append(x.served, served{w: w, effect: effect}) // nothing to commit for it
+		x.served = append(x.served, served{w: w, effect: effect, inHand: inHand}) // nothing to commit for it
 		return nil
 	}
 	if cmd.Key != nil {
@@ -151,7 +167,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	x.consumed = append(x.consumed, c)
 	switch {
 	case w != nil:
-		x.served = append(x.served, served{w: w, effect: effect, response: response})
+		x.served = append(x.served, served{w: w, effect: effect, response: response, inHand: inHand})
 	case cmd.Kind == workflow.CommandContinue:
 		x.response = cmp.Or(x.response, response)
 	}
@@ -159,11 +175,14 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 }
 
 // apply runs one command. A command that is done with, whatever its effect, is
-// no error.
-func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, inHand bool) (store.Effect, error) {
+// no error. In hand it is not durable, and nobody was told that it is accepted.
+func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
 	if x.deleting {
-		if !inHand && forAnyone(cmd) {
+		switch {
+		case forAnyone(cmd):
 			return x.gone(cmd, inHand), nil
+		case inHand && cmd.Kind == workflow.CommandStart:
+			return store.Effect{Outcome: EffectGone, Code: string(workflow.CodeInstanceNotFound)}, nil // of the next one of this id
 		}
 		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
 	}
@@ -175,7 +194,7 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, 
 	case workflow.CommandStart:
 		// The start in the mailbox is the instance's own; any other is of somebody
 		// who chose the same id.
-		other := inHand && x.before != nil && created == 0
+		other := inHand && x.before != nil
 		if x.begun || other || x.before != nil && x.before.Seq > 0 {
 			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
 		}
@@ -183,9 +202,13 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, 
 	case workflow.CommandImport:
 		return x.load(cmd)
 	case workflow.CommandDelete:
-		x.deleting = true
 		cmd.Kind = workflow.CommandCancel
-		_, err := x.b.Run(ctx, cmd)
+		out, err := x.b.Run(ctx, cmd)
+		if out == engine.CommitFirst { // it has more children than one commit cancels, and the rest is known to its state only
+			x.goOn, x.again = true, true
+			return store.Effect{}, err
+		}
+		x.deleting = true
 		return store.Effect{Outcome: EffectApplied}, err
 	}
 	out, err := x.b.Run(ctx, cmd)
@@ -209,7 +232,7 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, created int64, 
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
 	case engine.NotRunning:
-		if !inHand && forAnyone(cmd) {
+		if forAnyone(cmd) {
 			return x.gone(cmd, inHand), err
 		}
 		return x.tooLate(cmd, store.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err

@@ -26,7 +26,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 		}
 		span.End()
 	}()
-	if h.recovered && len(work.mail) > 0 {
+	if h.recovered && len(work.mail) > 0 && work.mail[0].Command.ID != h.deletion {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
 		}
@@ -52,12 +52,15 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 
 // commitBurst makes a burst durable and answers those who wait for it.
 func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
-	if len(x.consumed) == 0 { // every command in hand found its bookmark gone
+	h.writing <- struct{}{}
+	x.leaveMail()
+	if len(x.consumed) == 0 && !x.goOn { // every command in hand found its bookmark gone
 		h.giveBack(nil) // a twin that comes from now on is looked at anew
 		h.serve(x, h.base)
+		<-h.writing
 		return batch{mail: nil, more: work.more}, false, nil
 	}
-	h.writing <- struct{}{}
+	h.looks()
 	c, err := x.commit(!last && !work.more && h.idle())
 	var done *store.Committed
 	if err == nil {
@@ -104,6 +107,24 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 	return h.more(ctx, x, c, done, work)
 }
 
+// leaveMail accepts the commands in hand that came to nothing and that late
+// durability has put into the mailbox since: their callers may have been told so,
+// and mail goes on, to the queue or to the dead letters. The next round does that.
+// The burst has the right to write, so that no more become durable.
+func (x *burst) leaveMail() {
+	h := x.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x.served = slices.DeleteFunc(x.served, func(s served) bool {
+		if !s.nothing() || s.w.created == 0 {
+			return false
+		}
+		x.consumed = slices.DeleteFunc(x.consumed, func(c store.Consumed) bool { return c.Command.ID == s.w.cmd.ID })
+		s.w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		return true
+	})
+}
+
 // commit builds the transaction of this burst.
 func (x *burst) commit(release bool) (*store.Commit, error) {
 	h := x.h
@@ -129,7 +150,9 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 		ID: id.String(), Fence: h.owner().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
-		Requeue: x.requeue, Dead: x.dead, Release: release && !x.goOn, SeenMail: h.seen,
+		Requeue: x.requeue, Dead: x.dead, SeenMail: h.seen,
+		// The release looks for stimuli of as many bookmarks only.
+		Release: release && !x.goOn && (!h.blind || len(res.Instance.Bookmarks) <= etcdstore.MaxUnlocked),
 	}
 	if before != nil {
 		c.After.Seq = before.Seq + 1
@@ -283,6 +306,14 @@ func (h *holding) serve(x *burst, after *store.Record) {
 		last.result.Response = cmp.Or(last.result.Response, x.response)
 	}
 	for _, s := range x.served {
+		if s.nothing() { // whatever the burst goes on to do is not its answer, nor may it count as durable
+			r := Result{Effect: s.effect, Response: s.response}
+			if after != nil {
+				r.Instance = after.Header
+			}
+			s.w.finish(r, nil)
+			continue
+		}
 		s.w.result = Result{Effect: s.effect, Response: s.response}
 		s.w.applied = true
 		h.partly = append(h.partly, s.w)
@@ -307,6 +338,10 @@ func (h *holding) answer(after *store.Record, accepted bool) {
 
 // more finds out what there is to do after a commit.
 func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *store.Committed, work batch) (batch, bool, error) {
+	fresh := len(c.Created) > 0 || c.Before != nil && c.Before.Header.CorrelationID != c.After.Header.CorrelationID
+	if fresh && (x.goOn || work.more) {
+		h.blind = true
+	}
 	switch {
 	case done.Released:
 		return batch{}, true, nil
@@ -326,7 +361,7 @@ func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *sto
 			return batch{mail: append(mail, claimed...)}, false, err
 		}
 		return batch{mail: mail}, false, nil
-	case len(c.Created) > 0 || c.Before != nil && c.Before.Header.CorrelationID != c.After.Header.CorrelationID:
+	case fresh || h.blind:
 		return h.lookQueue(ctx, &c.After.Header)
 	}
 	return batch{}, false, nil

@@ -235,7 +235,7 @@ func must[T any](v T, err error) func(t testing.TB) T {
 }
 
 // eventually waits for a condition that another goroutine brings about.
-func eventually(t *testing.T, what string, cond func() bool) {
+func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(10 * time.Second)
 	defer deadline.Stop()

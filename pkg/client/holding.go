@@ -75,7 +75,8 @@ type holding struct {
 	key       string    // the record that was read along
 	own       ownership // guarded by mu
 	recovered bool
-	cut       bool // ended by the limit on rounds; used by run only
+	cut       bool   // ended by the limit on rounds; used by run only
+	deletion  string // the command that comes again until all children are told; used by run only
 	began     time.Time
 	taken     time.Time
 	untold    bool // nobody was there yet to show the taking of the lock to; used by run only
@@ -87,9 +88,11 @@ type holding struct {
 	mu     sync.Mutex
 	inbox  []*waiter     // guarded by mu
 	closed bool          // guarded by mu; no more offers
+	hinted bool          // guarded by mu; somebody told of mail since the last look into the mailbox began
 	base   *store.Record // as last committed, nil: absent; guarded by mu
 	seen   int64         // mail up to this revision is known; used by run only
 	loaded *store.Loaded // what taking the instance brought; used by run only
+	blind  bool          // stimuli that were queued before its bookmarks were not looked for yet; used by run only
 	active []*waiter     // part of the burst under way; guarded by mu
 	partly []*waiter     // their commands were applied, and the burst goes on; guarded by mu
 	burst  *engine.Burst // guarded by mu; nil between bursts
@@ -108,13 +111,22 @@ func newHolding(n *Node, id string) *holding {
 func (h *holding) offer(w *waiter) (*waiter, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || w == nil {
-		return nil, !h.closed
+	if h.closed {
+		return nil, false
+	}
+	if w == nil {
+		h.hinted = true
+		return nil, true
 	}
 	for _, twin := range slices.Concat(h.active, h.partly, h.inbox) {
-		if twin.cmd.ID == w.cmd.ID {
-			return twin, true
+		if twin.cmd.ID != w.cmd.ID {
+			continue
 		}
+		if k, other := w.cmd.Key, twin.cmd.Key; k != nil && other != nil && k.BodyHash != other.BodyHash {
+			w.finish(Result{}, workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key is in use with another body; use a new key for a new request"))
+			return w, true
+		}
+		return twin, true
 	}
 	if len(h.inbox) >= inboxLimit {
 		return nil, true
@@ -153,6 +165,14 @@ func (h *holding) refuseStale(head int64) {
 	})
 }
 
+// durable is the create revision of a command's mailbox key, 0 while it is only in
+// hand.
+func (h *holding) durable(w *waiter) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return w.created
+}
+
 // giveBack puts commands that were taken, and not applied, in front of the
 // inbox again; active are those that the burst goes on with.
 func (h *holding) giveBack(hands []*waiter, active ...*waiter) {
@@ -181,18 +201,10 @@ func (h *holding) cancel(cause error) {
 	}
 }
 
-// batch is what one burst works on.
-type batch struct {
-	mail  []store.Mail
-	hands []*waiter
-	more  bool // the mailbox holds more
-}
-
-func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
-
 // take gets the instance and what is known of it.
 func (h *holding) take(ctx context.Context, take taker, cmd *workflow.Command) error {
 	a := alongFor(cmd)
+	h.looks()
 	own, loaded, err := take(ctx, a)
 	if err != nil {
 		return err
@@ -238,6 +250,14 @@ func (h *holding) rounds(ctx context.Context) error {
 		}
 		mail, more = next.mail, next.more
 		if round >= h.n.cfg.Rounds {
+			if h.blind { // the next holding would not know
+				h.mu.Lock()
+				hd := h.header()
+				h.mu.Unlock()
+				if _, _, err := h.lookQueue(ctx, &hd); err != nil {
+					return err
+				}
+			}
 			// Others may want the lock. What is left is in the mailbox, or goes back
 			// to its waiter.
 			h.cut = true
@@ -245,52 +265,6 @@ func (h *holding) rounds(ctx context.Context) error {
 		}
 	}
 }
-
-// collect takes the commands in hand for the next burst. After a takeover one
-// command goes at a time, so that a poisonous one harms no other.
-func (h *holding) collect(mail []store.Mail, more bool) batch {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	mail = endsFirst(mail)
-	if h.recovered && len(mail) > 0 {
-		return batch{mail: mail[:1], more: more || len(mail) > 1}
-	}
-	b := batch{mail: mail, more: more, hands: h.inbox[:min(len(h.inbox), handBatch)]}
-	h.inbox = h.inbox[len(b.hands):]
-	for _, w := range b.hands {
-		w.taken = true
-		// A twin of this call on another node may have put it into the mailbox.
-		for i, m := range b.mail {
-			if m.Command.ID == w.cmd.ID {
-				w.created = m.Created
-				b.mail = slices.Delete(slices.Clone(b.mail), i, i+1)
-				break
-			}
-		}
-	}
-	h.active = b.hands
-	return b
-}
-
-// endsFirst puts what ends the instance in front of the rest of a burst that is to
-// go on: it keeps its place as the oldest, however often it goes on.
-func endsFirst(mail []store.Mail) []store.Mail {
-	if len(mail) < 2 || mail[0].Command.ID != workflow.ContinueID {
-		return mail
-	}
-	ends := func(m *store.Mail) int {
-		if k := m.Command.Kind; k == workflow.CommandCancel || k == workflow.CommandDelete {
-			return 0
-		}
-		return 1
-	}
-	mail = slices.Clone(mail)
-	slices.SortStableFunc(mail, func(a, b store.Mail) int { return ends(&a) - ends(&b) })
-	return mail
-}
-
-// handBatch bounds the commands in hand that one burst takes.
-const handBatch = 100
 
 // idle reports whether nobody has handed in anything.
 func (h *holding) idle() bool {
@@ -306,6 +280,7 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	if _, ok := h.owner().(*begun); ok {
 		return true, nil, nil // nothing was written, so nobody can have sent it anything
 	}
+	h.looks()
 	f := h.owner().Fence()
 	if f == nil { // nothing to compare and delete: look, then let go
 		l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
@@ -357,9 +332,17 @@ func (h *holding) end(err error) {
 		err = errLeft
 	}
 	h.finish(err)
-	if h.cut {
+	if h.cut || h.hinted {
 		n.cfg.Hint([]string{h.id}, false)
 	}
+}
+
+// looks is called before the mailbox is looked at, which may be as part of a commit:
+// what was told until then is seen.
+func (h *holding) looks() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hinted = false
 }
 
 const releaseTimeout = 5 * time.Second

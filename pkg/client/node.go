@@ -140,7 +140,11 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 		}
 		if owner {
 			if err := h.take(ctx, take, cmd); err != nil {
-				n.leave(h, err)
+				if ctx.Err() != nil {
+					n.leave(h, errLeft) // that is this caller's affair: the others try for themselves
+				} else {
+					n.leave(h, err)
+				}
 				return Result{}, err
 			}
 			h.recovered = recovered
@@ -153,8 +157,12 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 			if !owner {
 				return Result{}, nil // somebody here is at it, and will look into the mailbox before it leaves
 			}
-			<-h.done
-			return Result{}, h.err
+			select {
+			case <-h.done:
+				return Result{}, h.err
+			case <-ctx.Done():
+				return Result{}, nil // the mail is durable, and Stop waits for who works on it
+			}
 		}
 		res, err := h.await(ctx, w)
 		if errors.Is(err, errLeft) {

@@ -13,6 +13,7 @@ import (
 // lookQueue claims queued stimuli for bookmarks that are durable; needed where
 // the commit did not look itself, and where there is no lock to keep.
 func (h *holding) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
+	h.blind = false
 	if hd.Status != workflow.StatusRunning {
 		return batch{}, false, nil
 	}

@@ -169,18 +169,29 @@ func toDuration(v any) (any, error) {
 func toTime(v any) (any, error) {
 	switch v := v.(type) {
 	case time.Time:
-		return v.UTC(), nil
+		return inCalendar(v, v)
 	case string:
 		s := strings.TrimSpace(v)
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
 			if t, err := time.Parse(layout, s); err == nil {
-				return t.UTC(), nil
+				return inCalendar(t, v)
 			}
 		}
 	case int64:
-		return time.UnixMilli(v).UTC(), nil // what a JavaScript Date's getTime gives
+		return inCalendar(time.UnixMilli(v), v) // what a JavaScript Date's getTime gives
 	}
 	return nil, mismatch(v, `a time such as "2026-01-31T08:00:00Z"`)
+}
+
+// inCalendar gives t in UTC. A year that RFC 3339 cannot write could not be
+// saved either, so it is refused here; it is nearly always a number in another
+// unit.
+func inCalendar(t time.Time, v any) (any, error) {
+	t = t.UTC()
+	if y := t.Year(); y < 0 || y > 9999 {
+		return nil, mismatch(v, "a time in the years 0 to 9999; a number counts milliseconds since 1970, so divide microseconds by 1,000 and nanoseconds by 1,000,000")
+	}
+	return t, nil
 }
 
 func toStatus(v any) (any, error) {

@@ -26,6 +26,8 @@ func TestConvert(t *testing.T) {
 		{5, "String", "string:5"}, {2.5, "String", "string:2.5"}, {true, "String", "string:true"}, {map[string]any{"b": 1, "a": "<"}, "String", `string:{"a":"<","b":1}`},
 		{"00:00:05", "TimeSpan", "time.Duration:5s"}, {5, "TimeSpan", "error:"}, {time.Minute, "TimeSpan", "time.Duration:1m0s"},
 		{"2026-01-31T08:00:00+01:00", "DateTimeOffset", "time.Time:2026-01-31 07:00:00 +0000 UTC"}, {"2026-01-31", "DateTime", "time.Time:2026-01-31 00:00:00 +0000 UTC"}, {"later", "DateTime", "error:"},
+		{253_402_300_799_999, "DateTime", "time.Time:9999-12-31 23:59:59.999 +0000 UTC"}, {1_767_225_600_000_000, "DateTime", "error:1767225600000000 is not a time in the years 0 to 9999; a number counts milliseconds"}, {-1_767_225_600_000_000, "DateTime", "error:"},
+		{"9999-12-31T23:59:59-01:00", "DateTime", "error:"}, {"0000-01-01T00:00:00+01:00", "DateTime", "error:"},
 		{"OK", "HttpStatusCode", "int64:200"}, {"notfound", "HttpStatusCode", "int64:404"}, {"418", "HttpStatusCode", "int64:418"}, {99, "HttpStatusCode", "error:"},
 		{`["a", 2]`, "String[]", "[]interface {}:[a 2]"}, {"GET", "String[]", "[]interface {}:[GET]"}, {[]string{"x"}, "String[]", "[]interface {}:[x]"}, {5, "String[]", "error:"}, {"[x", "String[]", "error:"},
 		{`[1]`, "Object[]", "[]interface {}:[1]"}, {"x", "Object[]", "error:"}, {map[string]any{}, "Object[]", "error:"},

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -40,8 +41,12 @@ func (composite) Execute(_ context.Context, x *Execution) error {
 	if x.parent != nil { // the workflow itself has its inputs from the header
 		x.scope.inputs = map[string]any{}
 		for i, in := range u.inputs {
-			v := x.value(&x.node.inputs[i])
-			if err := x.b.refuseSecret("input "+in.Name, v); err != nil {
+			// In the form that a commit gives it: a duration is text before and after.
+			v, err := Normalize(x.value(&x.node.inputs[i]))
+			if err != nil {
+				return fmt.Errorf("input %s: %w", in.Name, err)
+			}
+			if err = x.b.refuseSecret("input "+in.Name, v); err != nil {
 				return err
 			}
 			x.scope.inputs[in.Name] = v

@@ -35,6 +35,14 @@ func (e *FaultError) Error() string {
 	return cmpOr(e.Code, e.Type, e.Category, "fault")
 }
 
+// BeginAgain marks an error of a resume that was caused by what the resume
+// brought: repeating it would fail again, so a retry executes the activity anew.
+func BeginAgain(err error) error { return &againError{err} }
+
+type againError struct{ error }
+
+func (e *againError) Unwrap() error { return e.error }
+
 func errDepth(limit int) error {
 	return fmt.Errorf("activities run more than %d levels deep; the limit guards against recursion without end", limit)
 }
@@ -45,6 +53,10 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 	wasRunning := x.status == running
 	if wasRunning {
 		x.status = faulted
+		var again *againError
+		if c.Kind == workResume && errors.As(err, &again) {
+			c = brokenCall{Kind: workExecute}
+		}
 		x.broken = &c
 	}
 	b.journalFaulted(x, err)
@@ -88,7 +100,7 @@ func (b *Burst) incident(x *Execution, err error) {
 	case errors.As(err, &pe):
 		inc.Cause = string(pe.stack)
 	default:
-		if cause := errors.Unwrap(err); cause != nil {
+		if cause := errors.Unwrap(err); cause != nil && cause.Error() != inc.Message {
 			inc.Cause = cause.Error()
 		}
 	}
@@ -145,7 +157,7 @@ func (b *Burst) undo(x *Execution, e effects) {
 }
 
 // retry repeats what faulted: the call that failed, on a fresh execution if it
-// was the first one.
+// was the first one or an error says [BeginAgain].
 func (b *Burst) retry() {
 	b.halted = false
 	b.ending = ""
@@ -230,18 +242,13 @@ func (b *Burst) repeat(x *Execution) {
 		if len(given) == 0 {
 			given = nil
 		}
-		x.status = running
 		if x.parent == nil {
 			b.root = nil
 			b.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
 			return
 		}
 		parent := x.parent
-		x.status = canceled
-		for _, k := range slices.Clone(x.kids) {
-			b.cancelTree(k)
-		}
-		parent.drop(x)
+		b.cancelTree(x) // with what it still waits for, if it was resumed
 		parent.pending++
 		b.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, cmd: b.cmd})
 	}

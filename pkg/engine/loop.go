@@ -98,7 +98,9 @@ func (b *Burst) loop() (Outcome, error) {
 		if w == nil {
 			break
 		}
-		if b.interrupted.Swap(false) {
+		// What has just been met is told first: it is used up by this burst, and a
+		// cancel that comes next would leave no trace of it.
+		if met := b.fresh && w.kind == workResume; !met && b.interrupted.Swap(false) {
 			return Interrupted, nil
 		}
 		if b.wantsCommit(w) {

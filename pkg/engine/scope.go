@@ -122,9 +122,24 @@ func convertStored(v any, alias string) (any, error) {
 // output that the author connected to it. Values without a JSON form end the
 // call as an incident.
 func (x *Execution) SetOutput(name string, v any) {
+	if err := x.setOutput(name, v); err != nil {
+		panic(err)
+	}
+}
+
+// TakeOutput is SetOutput for what a stimulus brought. A value that does not fit
+// is an error after which a retry waits for another one: see [BeginAgain].
+func (x *Execution) TakeOutput(name string, v any) error {
+	if err := x.setOutput(name, v); err != nil {
+		return BeginAgain(err)
+	}
+	return nil
+}
+
+func (x *Execution) setOutput(name string, v any) error {
 	n, err := Normalize(v)
 	if err != nil {
-		panic(fmt.Errorf("output %s: %w", name, err))
+		return fmt.Errorf("output %s: %w", name, err)
 	}
 	n = x.redactOutput(name, n)
 	if x.results == nil {
@@ -136,11 +151,12 @@ func (x *Execution) SetOutput(name string, v any) {
 	case !ok:
 	case t.variable != "":
 		if err := x.parent.SetVariable(t.variable, n); err != nil {
-			panic(fmt.Errorf("output %s: %w", name, err))
+			return fmt.Errorf("output %s: %w", name, err)
 		}
 	default:
 		x.parent.SetWorkflowOutput(t.output, n)
 	}
+	return nil
 }
 
 // SetWorkflowOutput sets an output of the definition that the activity belongs

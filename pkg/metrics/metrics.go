@@ -36,6 +36,7 @@ type Metrics struct {
 	nodes        prometheus.Gauge
 	nodeInfo     *prometheus.GaugeVec
 	draining     prometheus.Gauge
+	certificates *expiries
 
 	instancesStarted  prometheus.Counter
 	instancesFinished *prometheus.CounterVec
@@ -126,6 +127,9 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			label{name: "node"}, label{name: "version"}),
 		draining: b.gauge("draining",
 			"1 while this node drains, else 0."),
+		certificates: b.expiries("certificate_expiry_timestamp_seconds",
+			"When the certificate ends that the next connection will be made with, in Unix time: api is what the node serves, etcd what it shows to etcd. A node without the one or the other does not show it.",
+			"certificate"),
 
 		instancesStarted: b.counter("instances_started_total",
 			"Workflow instances that this node created."),

@@ -49,6 +49,15 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.endpoints, n.defragment = clients.endpoints, clients.defragment
+	if n.cfg.EtcdCert != "" {
+		n.metrics.CertificateExpiry(metrics.CertificateEtcd, func() (time.Time, error) {
+			pair, err := etcdCertificate(n.cfg)
+			if err != nil {
+				return time.Time{}, err
+			}
+			return pair.Leaf.NotAfter, nil
+		})
+	}
 	n.fold(clients)
 	n.traceEtcd(clients)
 	n.watchEtcd(clients)
@@ -116,11 +125,13 @@ func (n *Node) listen(ctx context.Context) error {
 }
 
 func (n *Node) join(ctx context.Context, clients etcdClients) error {
-	var err error
-	n.session, err = cluster.Open(ctx, cluster.Config{
-		Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
-		Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-		Logger: n.log, Metrics: n.metrics,
+	err := patiently(ctx, n.cfg, func(ctx context.Context) (err error) {
+		n.session, err = cluster.Open(ctx, cluster.Config{
+			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
+			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
+			Logger: n.log, Metrics: n.metrics,
+		})
+		return err
 	})
 	if err != nil {
 		return err

@@ -51,8 +51,10 @@ type Config struct {
 	// EtcdQuota bounds the database of an embedded etcd, in bytes, default 4 GiB; of
 	// an etcd elsewhere it is what is reckoned with if that does not tell (it does
 	// from 3.6 on).
-	EtcdQuota       int64
-	EtcdDialTimeout time.Duration // until etcd must have answered at start; default 5 s
+	EtcdQuota int64
+	// EtcdDialTimeout is how long a start waits for an etcd elsewhere that does not
+	// answer, and then again for one that does not let the node join yet; default 5 s.
+	EtcdDialTimeout time.Duration
 
 	// GroupCommit is "on" (default) or "off": whether concurrent requests to etcd
 	// share proposals; see pkg/cluster/groupcommit.

@@ -181,3 +181,27 @@ func TestStartAndStopStress(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A burst that came by mail has the time of the drain too, not that of the whole
+// stop: its work is durable, and others go on with it.
+func TestABurstByMailDoesNotHoldUpTheStop(t *testing.T) {
+	t.Parallel()
+	inside := make(chan struct{})
+	never := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(inside)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(never.Close)
+	n := start(t, node.Config{DrainTimeout: 100 * time.Millisecond, AllowPrivateAddresses: true})
+	definition := "id: slow\nroot:\n  - sendHttpRequest: {url: \"" + never.URL + "\"}\n"
+	if status, v := call(t, n, "POST", "/api/v1/definitions", definition); status != 201 {
+		t.Fatalf("publish: %d %v", status, v)
+	}
+	if status, v := call(t, n, "POST", "/api/v1/definitions/slow/dispatch", `{"instanceId": "slow"}`); status != 202 {
+		t.Fatalf("dispatch: %d %v", status, v)
+	}
+	<-inside
+	if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}

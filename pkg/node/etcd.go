@@ -111,7 +111,7 @@ func lockDataDir(dir string, undo *cleanups) error {
 func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
 	dial := clientv3.Config{
 		Endpoints:            cfg.EtcdEndpoints,
-		DialTimeout:          cfg.EtcdDialTimeout,
+		DialTimeout:          min(etcdTry, cfg.EtcdDialTimeout),
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		// A client that repeats a mutation on its own reports an applied
@@ -136,19 +136,34 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 	}
 	clients := etcdClients{endpoints: cfg.EtcdEndpoints}
 	undo.add("etcd clients", func(context.Context) error { return clients.close() })
-	for _, c := range []**clientv3.Client{&clients.main, &clients.lease} {
-		if *c, err = clientv3.New(dial); err != nil {
-			return etcdClients{}, fmt.Errorf("connect to etcd at %s: %w", strings.Join(cfg.EtcdEndpoints, ", "), explain(ctx, cfg.EtcdEndpoints[0], dial.TLS, err))
-		}
-	}
-	// The clients connect in the background; ask for something, so that an etcd
-	// that is away is noticed now.
-	cctx, cancel := context.WithTimeout(ctx, cfg.EtcdDialTimeout)
-	defer cancel()
-	if _, err := clients.main.Get(cctx, "/weft/"+cfg.Cluster+"/meta/hello", clientv3.WithCountOnly()); err != nil {
-		return etcdClients{}, fmt.Errorf("etcd at %s did not answer within %v: %w", strings.Join(cfg.EtcdEndpoints, ", "), cfg.EtcdDialTimeout, explain(ctx, cfg.EtcdEndpoints[0], dial.TLS, err))
+	deadline := time.Now().Add(cfg.EtcdDialTimeout)
+	err = patiently(ctx, cfg, func(ctx context.Context) error {
+		tctx, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		return explain(ctx, cfg.EtcdEndpoints[0], dial.TLS, clients.reach(tctx, cfg.Cluster, dial))
+	})
+	if err != nil {
+		return etcdClients{}, fmt.Errorf("etcd at %s did not answer within %v: %w", strings.Join(cfg.EtcdEndpoints, ", "), cfg.EtcdDialTimeout, err)
 	}
 	return clients, nil
+}
+
+// reach makes the clients that are not there yet. They connect in the background,
+// but with a user, who is authenticated at once; so it asks for something, that an
+// etcd that is away is noticed now.
+func (c *etcdClients) reach(ctx context.Context, name string, dial clientv3.Config) (err error) {
+	for _, client := range []**clientv3.Client{&c.main, &c.lease} {
+		if *client != nil {
+			continue
+		}
+		if *client, err = clientv3.New(dial); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, dial.DialTimeout)
+	defer cancel()
+	_, err = c.main.Get(ctx, "/weft/"+name+"/meta/hello", clientv3.WithCountOnly())
+	return err
 }
 
 func (c etcdClients) close() error {

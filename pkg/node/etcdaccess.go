@@ -53,16 +53,18 @@ func etcdTLS(cfg Config) (*tls.Config, error) {
 		return t, nil
 	}
 	// Read again for each connection, so that a renewed certificate counts.
-	read := func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(cfg.EtcdCert, cfg.EtcdKey)
-		if err != nil {
-			return nil, fmt.Errorf("read etcd-cert and etcd-key: %w", err)
-		}
-		return &pair, nil
-	}
-	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return read() }
-	_, err = read()
+	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return etcdCertificate(cfg) }
+	_, err = etcdCertificate(cfg)
 	return t, err
+}
+
+// etcdCertificate reads what the node shows to etcd.
+func etcdCertificate(cfg Config) (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(cfg.EtcdCert, cfg.EtcdKey)
+	if err != nil {
+		return nil, fmt.Errorf("read etcd-cert and etcd-key: %w", err)
+	}
+	return &pair, nil
 }
 
 // explain adds to an error what a connection of our own tells: the client says

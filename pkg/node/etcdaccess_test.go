@@ -135,6 +135,14 @@ func TestLeastPrivilegeIsEnough(t *testing.T) {
 	if status, v := call(t, n, "POST", "/api/v1/definitions/hello/execute", "{}"); status != http.StatusOK {
 		t.Errorf("execute: %d %v", status, v)
 	}
+	pair, err := tls.LoadX509KeyPair(s.cfg.EtcdCert, s.cfg.EtcdKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`weft_certificate_expiry_timestamp_seconds{certificate="etcd"} %v`, float64(pair.Leaf.NotAfter.Unix()))
+	if got := scraped(t, n.HTTPAddr()); !strings.Contains(got, want) {
+		t.Errorf("metrics have no %s: %s", want, got)
+	}
 	other := s.cfg
 	other.Cluster, other.HTTPAddr, other.EtcdDialTimeout = "other", "127.0.0.1:0", 5*time.Second
 	if _, err := node.New(t.Context(), other); err == nil || !strings.Contains(err.Error(), "permission denied") {

@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
@@ -44,19 +48,7 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 	t.Parallel()
 	proxy := clustertest.Shared(t).Proxy(t)
 	proxy.BlackHole()
-	var log syncBuffer
-	type built struct {
-		node *node.Node
-		err  error
-	}
-	done := make(chan built, 1)
-	go func() {
-		n, err := node.New(t.Context(), node.Config{
-			HTTPAddr: "127.0.0.1:0", NodeID: "early", Cluster: clustertest.Namespace(t), EtcdEndpoints: []string{proxy.Endpoint()},
-			EtcdDialTimeout: time.Minute, DrainTimeout: 10 * time.Second, Logger: slog.New(slog.NewJSONHandler(&log, nil)),
-		})
-		done <- built{n, err}
-	}()
+	log, done := early(t, proxy.Endpoint())
 	var addr string
 	listens := regexp.MustCompile(`"msg":"listening","httpAddr":"([^"]+)"`)
 	eventually(t, "it listens", func() bool {
@@ -89,11 +81,8 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 		}
 	}
 	proxy.Heal()
-	b := <-done
-	if b.err != nil {
-		t.Fatal(b.err)
-	}
-	if err := b.node.Start(t.Context()); err != nil {
+	n := <-done
+	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/readyz", "/api/v1/nodes"} {
@@ -101,7 +90,104 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if err := b.node.Stop(t.Context()); err != nil {
+	if err := n.Stop(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// early builds a node before its etcd is ready for it, and gives the node when that
+// is done.
+func early(t *testing.T, endpoint string) (log *syncBuffer, done <-chan *node.Node) {
+	t.Helper()
+	log = &syncBuffer{}
+	built := make(chan *node.Node, 1)
+	cfg := node.Config{
+		HTTPAddr: "127.0.0.1:0", NodeID: "early", Cluster: clustertest.Namespace(t), EtcdEndpoints: []string{endpoint},
+		EtcdDialTimeout: time.Minute, DrainTimeout: 10 * time.Second, Logger: slog.New(slog.NewJSONHandler(log, nil)),
+	}
+	go func() {
+		defer close(built)
+		n, err := node.New(t.Context(), cfg)
+		if err != nil {
+			t.Errorf("it did not wait: %v", err)
+			return
+		}
+		t.Cleanup(func() {
+			if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		built <- n
+	}()
+	return log, built
+}
+
+// A node waits for an etcd that comes up after it, and for one that is full until
+// somebody has made room.
+func TestANodeWaitsUntilEtcdLetsItStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begin func(t *testing.T) (endpoint string)
+		says  string
+		mend  func(t *testing.T, endpoint string)
+	}{
+		"away": {
+			func(t *testing.T) string {
+				e := clustertest.Start(t)
+				e.Stop()
+				return e.Endpoints()[0]
+			},
+			"connection refused",
+			func(t *testing.T, endpoint string) { clustertest.Start(t, clustertest.At(t.TempDir(), endpoint)) },
+		},
+		"full": {
+			func(t *testing.T) string {
+				e := clustertest.Start(t, func(c *embed.Config) { c.QuotaBackendBytes = 16 << 20 })
+				client := e.Client(t)
+				for i := 0; ; i++ {
+					if i > 100 {
+						t.Fatal("the quota does not hold")
+					}
+					if _, err := client.Put(t.Context(), "/ballast", ballast(1<<20)); err != nil {
+						return e.Endpoints()[0]
+					}
+				}
+			},
+			"database space exceeded",
+			func(t *testing.T, endpoint string) {
+				client, err := clientv3.NewFromURL(endpoint)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer client.Close()
+				now, err := client.Delete(t.Context(), "/ballast")
+				if err == nil {
+					_, err = client.Compact(t.Context(), now.Header.Revision, clientv3.WithCompactPhysical())
+				}
+				if err == nil {
+					_, err = client.Defragment(t.Context(), endpoint)
+				}
+				if err == nil {
+					_, err = client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			endpoint := c.begin(t)
+			log, done := early(t, endpoint)
+			eventually(t, "it says what it waits for", func() bool {
+				l := log.String()
+				return strings.Contains(l, "does not let the node start yet") && strings.Contains(l, c.says)
+			})
+			c.mend(t, endpoint)
+			if err := (<-done).Start(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // certificate is the API's own, read again when its files change: renewed
@@ -96,6 +98,10 @@ func (n *Node) serverTLS() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.metrics.CertificateExpiry(metrics.CertificateAPI, func() (time.Time, error) {
+		now, err := c.get(nil)
+		return now.Leaf.NotAfter, err
+	})
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
 }
 

@@ -3,6 +3,8 @@ package node_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -61,11 +63,35 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 		}
 		return resp.TLS.PeerCertificates[0].Subject.CommonName
 	}
+	ends := func(file string) string {
+		pair, err := tls.LoadX509KeyPair(file, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("\nweft_certificate_expiry_timestamp_seconds{certificate=\"api\"} %v\n", float64(pair.Leaf.NotAfter.Unix()))
+	}
+	shown := func() string {
+		resp, err := send(t, client, "GET", n.URL()+"/metrics", "")
+		if err != nil {
+			return err.Error()
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
 	if got := served(); got != "first" {
 		t.Fatalf("served %q", got)
 	}
-	ca.issueTo(t, "second", time.Now().Add(time.Hour), cert, key)
+	if got := shown(); !strings.Contains(got, ends(cert)) || strings.Contains(got, `certificate="etcd"`) {
+		t.Errorf("metrics: %s", got)
+	}
+	ca.issueTo(t, "second", time.Now().Add(2*time.Hour), cert, key)
 	eventually(t, "the second certificate is served", func() bool { return served() == "second" })
+	if got := shown(); !strings.Contains(got, ends(cert)) {
+		t.Errorf("metrics: %s", got)
+	}
 	// What does not fit changes nothing.
 	_, other := ca.issue(t, "other", time.Now().Add(time.Hour))
 	raw, err := os.ReadFile(other)

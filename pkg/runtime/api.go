@@ -13,6 +13,8 @@ type Key struct {
 	Scope    string // the route, with its path parameters
 	Value    string
 	BodyHash string
+
+	made bool // here, for a call that came without
 }
 
 // StartRequest asks for a new instance.

@@ -70,7 +70,7 @@ func (r *Runtime) setPaused(ctx context.Context, paused bool) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return readFailed("pause flag", err)
 	}
 	changed, cancel := r.cfg.Session.MembersChanged()
 	defer cancel()

@@ -67,8 +67,8 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
-		// it.
-		req.Key = &Key{Scope: "endpoint", Value: newID()}
+		// it. Once this call is over nobody can ask by it any more.
+		req.Key = &Key{Value: newID(), made: true}
 	}
 	a := &arrival{EndpointRequest: req, starts: starting, limits: route.EndpointLimits}
 	key := *req.Key

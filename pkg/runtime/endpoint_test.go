@@ -60,6 +60,41 @@ variables:
 	}
 }
 
+// A key is what finds the answer of a workflow that another node runs. One that was
+// made for it is kept as a caller's key only if a caller knows it.
+func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish("id: ping\nroot:\n  - httpEndpoint: {path: ping, supportedMethods: [GET]}\n    trigger: true\n  - writeHttpResponse: {content: pong}\n",
+		"id: waits\nroot:\n  - httpEndpoint: {path: waits, supportedMethods: [GET]}\n  - writeHttpResponse: {content: pong}\n")
+	ask := func(path string, key *runtime.Key) {
+		t.Helper()
+		res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: path, Key: key})
+		if err != nil || res.Response == nil || string(res.Response.Body) != "pong" {
+			t.Fatalf("got %+v, %v", res, err)
+		}
+	}
+	kept := func() int {
+		t.Helper()
+		records, _, err := m.store.KeyRecords(t.Context(), "", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(records)
+	}
+	ask("ping", nil)
+	m.execute("waits", "one", "")
+	ask("waits", nil)
+	if n := kept(); n != 0 {
+		t.Errorf("%d answers are kept that nobody can ask for", n)
+	}
+	ask("ping", &runtime.Key{Scope: "GET /workflows/ping", Value: "k"})
+	if kept() == 0 {
+		t.Error("the answer to a caller's key is not kept")
+	}
+	m.sound()
+}
+
 func TestEndpointLimits(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1)

@@ -82,16 +82,13 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 	if err != nil {
 		return page, err
 	}
-	sf := etcdstore.InstanceFilter{Status: f.Status, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
+	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
 	for {
 		items, next, err := r.cfg.Store.Instances(ctx, sf, cursor, int64(limit-len(page.Items)))
 		if err != nil {
 			return page, readFailed("instances", err)
 		}
 		for _, in := range items {
-			if f.SubStatus != "" && in.SubStatus != f.SubStatus {
-				continue
-			}
 			if i, twice := at[in.ID]; twice {
 				page.Items[i] = in
 				continue
@@ -247,6 +244,8 @@ func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect)
 		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished; there is nothing to %s", id, kind))
 	case workflow.CodeInstanceNotFound:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	case workflow.CodeInstanceExists:
+		return exists(id)
 	case workflow.CodeInstanceMoved:
 		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
 	}

@@ -34,3 +34,37 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 		t.Errorf("got %+v, %v", res, err)
 	}
 }
+
+func TestARefusedStartIsRefusedToItsRepeatToo(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(waits)
+	m.execute("waits", "taken", "somebody's")
+	req := runtime.StartRequest{DefinitionID: "waits", InstanceID: "taken", Key: &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}}
+	for range 2 {
+		if res, err := m.Execute(t.Context(), req); workflow.CodeOf(err) != workflow.CodeInstanceExists {
+			t.Errorf("got %+v, %v", res, err)
+		}
+	}
+}
+
+// A delete that lies in the mailbox and a start in hand are one burst.
+func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(waits)
+	m.execute("waits", "one", "old")
+	// Without a hint, so that nobody works it before a sweep finds it twice.
+	out, _, err := m.store.PutMail(t.Context(), "one", workflow.Command{ID: "d", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, nil)
+	if err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", InstanceID: "one", CorrelationID: "new"})
+	if err != nil || res.Instance.ID != "one" || res.Instance.CorrelationID != "new" {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	if in, err := m.Instance(t.Context(), "one"); err != nil || in.CorrelationID != "new" || in.SubStatus != workflow.Suspended {
+		t.Errorf("got %+v, %v", in, err)
+	}
+	m.sound()
+}

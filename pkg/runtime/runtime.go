@@ -60,6 +60,7 @@ type Runtime struct {
 	paused pauseFlag
 	space  fill
 	turns  keylock.Table // of requests for the same endpoint of the same instance
+	clock  clockState
 }
 
 // New checks the configuration. It starts nothing.

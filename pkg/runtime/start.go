@@ -180,7 +180,11 @@ func commandKey(k *Key) *workflow.CommandKey {
 	if k == nil {
 		return nil
 	}
-	return &workflow.CommandKey{Name: workflow.DeriveID("key", k.Scope, k.Value), BodyHash: k.BodyHash}
+	name := workflow.DeriveID("key", k.Scope, k.Value)
+	if k.made {
+		name = etcdstore.MadeKey + name
+	}
+	return &workflow.CommandKey{Name: name, BodyHash: k.BodyHash}
 }
 
 // commandID is the id that a command keeps for life: the caller's key if there
@@ -219,6 +223,10 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 // answeredStart gives the answer of an earlier call with the same key. If that is
 // still under way it waits a little for its outcome.
 func (r *Runtime) answeredStart(ctx context.Context, p *plan, a *store.Answer) (StartResult, error) {
+	if len(a.Targets) == 1 && a.Targets[0].Outcome == client.EffectRefused {
+		// Its record names the instance as it is: somebody else's.
+		return StartResult{}, r.refused(a.Targets[0].InstanceID, workflow.CommandStart, &a.Targets[0])
+	}
 	res := startAnswer(a)
 	if a.Instance != nil || res.Instance.ID == "" {
 		return res, nil
@@ -240,7 +248,7 @@ func startAnswer(a *store.Answer) StartResult {
 
 // executeNow runs the first burst with the start in hand: two writes in all.
 func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) {
-	for {
+	for tries := 1; ; tries++ {
 		c := r.cfg.Client(p.id)
 		take := c.Do
 		if p.unseen {
@@ -248,8 +256,13 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 		}
 		res, err := take(ctx, p.cmd)
 		switch {
-		case err == nil:
+		case err == nil && !notStarted(&res):
 			return r.started(ctx, p, res)
+		case err == nil:
+			if tries >= maxLooks {
+				return StartResult{}, busy(p.id)
+			}
+			continue
 		case !errors.Is(err, client.ErrBusy):
 			return StartResult{}, err
 		}
@@ -270,6 +283,13 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 			return StartResult{}, busy(p.id)
 		}
 	}
+}
+
+// notStarted reports whether a start did nothing, and its id is free: the instance
+// that had it was deleted in the same burst.
+func notStarted(res *client.Result) bool {
+	e := &res.Effect
+	return res.Answer == nil && (e.Outcome == client.EffectGone || e.Outcome == client.EffectRefused && e.Code != string(workflow.CodeInstanceExists))
 }
 
 func (r *Runtime) started(ctx context.Context, p *plan, res client.Result) (StartResult, error) {

@@ -1,13 +1,18 @@
 package runtime_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -55,6 +60,50 @@ func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
 	if most := int(last.Sub(first)/time.Second) + 2; len(items) > most {
 		t.Errorf("%d instances between %v and %v", len(items), first, last)
 	}
+}
+
+// Schedules are found by the millisecond. Definitions of before could have one that
+// is due within it, which ended the node that looked too early.
+func TestAScheduleThatIsDueWithinTheMillisecondWaits(t *testing.T) {
+	t.Parallel()
+	var now atomic.Pointer[time.Time]
+	set := func(at time.Time) { now.Store(&at) }
+	set(time.Now().Add(-time.Hour))
+	m := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Now = func() time.Time { return *now.Load() } })[0]
+	m.publish("id: often\nroot:\n  - timer: 1s\n    trigger: true\n  - writeLine: tick\n")
+	entries, _, err := m.store.Schedules(t.Context(), "", 10)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	e := entries[0]
+	look := e.Due
+	e.Interval += 500 * time.Microsecond
+	e.Due = e.Due.Add(500 * time.Microsecond)
+	value, err := etcdstore.Encode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clustertest.Shared(t).Client(t).Put(t.Context(), e.Key, string(value)); err != nil {
+		t.Fatal(err)
+	}
+	looks := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
+		return !c.Mutating && c.Touches(m.root+"cron/")
+	}})
+	started := func() int {
+		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"})
+		if err != nil {
+			t.Error(err)
+		}
+		return len(page.Items)
+	}
+	set(look)
+	before := looks.Fired()
+	eventually(t, "two looks at it", func() bool { return looks.Fired() > before+2 })
+	if n := started(); n != 0 {
+		t.Errorf("%d started before it was due", n)
+	}
+	set(look.Add(time.Millisecond))
+	eventually(t, "it starts", func() bool { return started() == 1 })
 }
 
 func TestASingletonRunsAlone(t *testing.T) {
@@ -167,7 +216,10 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	t.Parallel()
 	var skew atomic.Int64
 	skew.Store(int64(3 * time.Second))
-	c := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
+	said := &about{Handler: slog.DiscardHandler, what: "clock"}
+	c := newCluster(t, 1, func(cfg *runtime.Config) {
+		cfg.Skew, cfg.Log = func() time.Duration { return time.Duration(skew.Load()) }, slog.New(said)
+	})
 	c[0].publish("id: delayed\nroot:\n  - delay: 10ms\n")
 	c[0].execute("delayed", "d", "")
 	eventually(t, "the timer is a second overdue", func() bool {
@@ -177,8 +229,30 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	if in, _ := c[0].Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
 		t.Errorf("it fired: %+v", in)
 	}
+	if n := said.n.Load(); n != 1 { // not at each of the looks
+		t.Errorf("the log says %d times that the clock is off", n)
+	}
 	skew.Store(0)
 	c[0].finished("d")
+	if n := said.n.Load(); n != 2 {
+		t.Errorf("the log has %d lines about the clock; one that it is off, one that it is right again", n)
+	}
+}
+
+// about counts the lines of a log that are about something.
+type about struct {
+	slog.Handler
+	what string
+	n    atomic.Int64
+}
+
+func (a *about) Enabled(context.Context, slog.Level) bool { return true }
+
+func (a *about) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, a.what) {
+		a.n.Add(1)
+	}
+	return nil
 }
 
 func TestTheListOfTimersHasBothKinds(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/pkg/catalog"
@@ -18,66 +20,132 @@ import (
 const (
 	timerEvery    = 200 * time.Millisecond
 	timerPerShard = 100
-	timerGrace    = 2 * time.Second // then a node that is not preferred fires too
-	maxSkew       = 2 * time.Second // a clock further off the median fires nothing
-	maxCatchUp    = 100             // missed occurrences started in one go
+	timerPages    = 10               // looked at in one pass
+	timerGrace    = 2 * time.Second  // then a node that is not preferred fires too
+	expiryGrace   = 30 * time.Second // the same of queue items, for which it is never urgent
+	expiryWave    = 10 * sendsAtOnce // of queue items, so that one without answers does not last
+	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
+	skewSaid      = 30 * time.Second // so often the log says that it does
+	maxCatchUp    = 100              // missed occurrences started in one go
 )
+
+// clockState is what was said about this node's clock.
+type clockState struct {
+	mu   sync.Mutex
+	said time.Time // when it was, last, that it is off; zero: it is right; guarded by mu
+}
 
 // mayFire tells whether this node's clock may be trusted with firing.
 func (r *Runtime) mayFire() bool {
 	if r.holdsBack() {
 		return false
 	}
-	if skew := r.cfg.Skew(); skew > maxSkew || skew < -maxSkew {
+	skew := r.cfg.Skew()
+	off := skew > maxSkew || skew < -maxSkew
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	switch {
+	case off && time.Since(r.clock.said) > skewSaid:
+		r.clock.said = time.Now()
 		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
-		return false
+	case !off && !r.clock.said.IsZero():
+		r.clock.said = time.Time{}
+		r.cfg.Log.Info("this node's clock is right again; it fires timers", "skew", skew)
 	}
-	return true
+	return !off
 }
 
-// mine reports whether this node fires what is due in a shard: it is preferred,
-// or the preferred node is late.
-func (r *Runtime) mine(shard int, due, now time.Time) bool {
-	return now.Sub(due) > timerGrace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
+// mine reports whether this node does what is due in a shard: it is preferred, or
+// the preferred node is late by more than grace.
+func (r *Runtime) mine(shard int, due, now time.Time, grace time.Duration) bool {
+	return now.Sub(due) > grace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
 }
 
 // fireTimers turns due timers into commands and expired queue items into dead
-// letters.
+// letters. Both lie in the same shards, in the order of their times, and of items
+// thousands may expire at once: a pass looks behind them for timers, and they are
+// worked off beside the passes, a wave at a time.
 func (r *Runtime) fireTimers(ctx context.Context) error {
-	return r.loop(ctx, "timers", timerEvery, nil, func(ctx context.Context) (bool, error) {
+	var waves sync.WaitGroup
+	defer waves.Wait()
+	var expiring atomic.Bool
+	wake := make(chan struct{}, 1)
+	return r.loop(ctx, "timers", timerEvery, wake, func(ctx context.Context) (bool, error) {
 		if !r.mayFire() {
 			return false, nil
 		}
-		now := r.cfg.Now().UTC()
-		due, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
-		if err != nil {
-			return false, err
+		free := !expiring.Load() // before the look, which then shows what a wave has left
+		expired, more, err := r.firePass(ctx, r.cfg.Now().UTC())
+		if free && len(expired) > 0 {
+			expiring.Store(true)
+			waves.Go(func() {
+				done := r.expireItems(ctx, expired)
+				if expiring.Store(false); done {
+					signal(wake) // there may be more
+				}
+			})
 		}
-		due = slices.DeleteFunc(due, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now) })
-		var resumes []etcdstore.Due
-		var errs []error
-		for _, d := range due {
-			if !d.IsQueueExpiry() {
-				resumes = append(resumes, d)
-				continue
-			}
-			expired, err := r.cfg.Store.ExpireQueueItem(ctx, d, now)
-			if expired {
-				r.cfg.Metrics.DeadLetter(store.DeadExpired)
-			}
-			errs = append(errs, err)
-		}
-		for chunk := range slices.Chunk(resumes, etcdstore.MaxFire) {
-			fired, err := r.fireChunk(ctx, chunk, now)
-			errs = append(errs, err)
-			for _, d := range chunk {
-				r.cfg.Metrics.TimerLateness(now.Sub(d.At))
-			}
-			r.cfg.Work.Hint(fired, false)
-		}
-		err = errors.Join(errs...)
-		return err == nil && len(due) >= timerPerShard, err
+		return more, err
 	})
+}
+
+// firePass fires the timers that are due at now, as far as it looks, and returns
+// up to a wave of the queue items that have expired. more: it did not look at all
+// that is due, and the next pass sees further.
+func (r *Runtime) firePass(ctx context.Context, now time.Time) (expired []etcdstore.Due, more bool, err error) {
+	page, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
+	fired := 0
+	for n := 1; err == nil && len(page) > 0; n++ {
+		// Those of a shard are in the order of their times: if some are not ours
+		// yet, nor is what is behind, and a shard that is not full is not read on.
+		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now, timerGrace) })
+		var resumes []etcdstore.Due
+		for _, d := range page {
+			switch {
+			case !d.IsQueueExpiry():
+				resumes = append(resumes, d)
+			case len(expired) < expiryWave && r.mine(d.Shard, d.At, now, expiryGrace):
+				expired = append(expired, d)
+			}
+		}
+		if err := r.fireResumes(ctx, resumes, now); err != nil {
+			return expired, false, err
+		}
+		if fired += len(resumes); n == timerPages {
+			return expired, fired > 0, nil
+		}
+		page, err = r.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
+	}
+	return expired, false, err
+}
+
+func (r *Runtime) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
+	var errs []error
+	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
+		fired, err := r.fireChunk(ctx, chunk, now)
+		errs = append(errs, err)
+		for _, d := range chunk {
+			r.cfg.Metrics.TimerLateness(now.Sub(d.At))
+		}
+		r.cfg.Work.Hint(fired, false)
+	}
+	return errors.Join(errs...)
+}
+
+// expireItems turns queue items into dead letters. False: some are left, and will
+// be found again.
+func (r *Runtime) expireItems(ctx context.Context, due []etcdstore.Due) bool {
+	err := sideBySide(sendsAtOnce, len(due), func(i int) error {
+		expired, err := r.cfg.Store.ExpireQueueItem(ctx, due[i], r.cfg.Now().UTC())
+		if expired {
+			r.cfg.Metrics.DeadLetter(store.DeadExpired)
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Log.WarnContext(ctx, "queue items not expired; it is tried again", "items", len(due), "error", err)
+	}
+	return err == nil
 }
 
 // fireChunk fires timers. Each that was set in a trace has a span of its own in
@@ -112,7 +180,7 @@ func (r *Runtime) fireSchedules(ctx context.Context) error {
 		var errs []error
 		for i := range due {
 			e := &due[i]
-			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
+			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now, timerGrace) {
 				continue
 			}
 			errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
@@ -124,6 +192,9 @@ func (r *Runtime) fireSchedules(ctx context.Context) error {
 // fireSchedule fires one occurrence. What it starts has an id from definition,
 // activity and due time, so it starts once.
 func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
+	if e.Due.After(now) {
+		return nil // within this millisecond: a definition of before had such intervals
+	}
 	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
 	if err != nil {
 		return err

@@ -13,6 +13,10 @@ const (
 	MaxNameLength = 256
 )
 
+// TimeoutSuffix makes the id of the Fork that a timeout is written for from the
+// id of the activity that has it.
+const TimeoutSuffix = ".timeout"
+
 // CheckID returns an error that says what is wrong with an id chosen by a
 // client; what names the field. Ids match [A-Za-z0-9._:-]{1,128}.
 func CheckID(what, id string) error {

@@ -189,7 +189,7 @@ func (e *evidence) checkInstances(res *residue) {
 			e.record.violate("faulted", "%s (%s) is %s: %v", id, l.definition, h.SubStatus, h.Incidents)
 		case exact && !slices.Equal(lines, l.lines):
 			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
-		case l.definition == "collect" && len(l.lines) != 6, (l.definition == "triggered" || l.definition == "child") && len(l.lines) != 1:
+		case l.definition == "collect" && len(l.lines) != 6, slices.Contains([]string{"triggered", "child", "ponder"}, l.definition) && len(l.lines) != 1:
 			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
 		}
 	}

@@ -99,6 +99,14 @@ root:
   - chaos.Slow
   - writeLine: done
 `, `
+id: ponder
+variables: {got: object}
+root:
+  - event: poke
+    result: got
+  - chaos.Slow
+  - writeLine: "token ${{ variables.got.token }}"
+`, `
 id: beat
 root:
   - {timer: 1s, trigger: true}

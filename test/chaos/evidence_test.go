@@ -105,22 +105,10 @@ func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, d
 	if !e.idle(ctx, limit) {
 		return false
 	}
-	for cursor := ""; ; {
-		running, next, err := e.store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: "collect"}, cursor, 200)
-		if err != nil {
+	for _, definition := range []string{"collect", "ponder"} {
+		if err := e.pokeOn(ctx, c, definition); err != nil {
 			e.record.violate("harness", "%v", err)
 			return false
-		}
-		for _, in := range running {
-			for i := range 5 {
-				c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
-				if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished {
-					break
-				}
-			}
-		}
-		if cursor = next; next == "" {
-			break
 		}
 	}
 	if !e.idle(ctx, limit) {
@@ -128,6 +116,27 @@ func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, d
 	}
 	deliver()
 	return e.idle(ctx, limit)
+}
+
+// pokeOn sends the instances of a definition the events that they still wait for.
+func (e *evidence) pokeOn(ctx context.Context, c *caller, definition string) error {
+	for cursor := ""; ; {
+		running, next, err := e.store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: definition}, cursor, 200)
+		if err != nil {
+			return err
+		}
+		for _, in := range running {
+			for i := range 5 {
+				c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
+				if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished || len(rec.Header.Bookmarks) == 0 {
+					break
+				}
+			}
+		}
+		if cursor = next; next == "" {
+			return nil
+		}
+	}
 }
 
 // idle waits until mailboxes, send records and locks are gone and nothing that

@@ -55,13 +55,13 @@ type life struct {
 	resumes    int
 }
 
-// cutShort: a cancel came between an event and its line.
+// cutShort: a cancel or a deletion came between an event and its line.
 func (l *life) cutShort() bool {
 	lines := 0
 	for _, n := range l.tokens {
 		lines += n
 	}
-	return l.last.Header.SubStatus == workflow.Cancelled && l.resumes > lines
+	return (l.last.Header.SubStatus == workflow.Cancelled || l.deleted > 0) && l.resumes > lines
 }
 
 type timerValue struct {

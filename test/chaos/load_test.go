@@ -30,7 +30,7 @@ type target interface {
 type caller struct {
 	e         *evidence
 	pick      func(n int) target             // the nth of the live ones, round and round
-	slowInput func(id string) map[string]any // what makes the slow definition slow; nil: nothing has to be said
+	slowInput func(id string) map[string]any // what makes the slow definitions slow; nil: nothing has to be said
 	n         int
 	id        int
 	mu        sync.Mutex
@@ -60,7 +60,7 @@ func (c *caller) run(ctx context.Context) {
 		do     func(context.Context)
 	}{
 		{30, c.newborn}, {12, c.all}, {1, c.crowd}, {12, c.keyed}, {8, c.sleeper}, {8, c.parent},
-		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {3, c.slow}, {1, c.republish},
+		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {3, c.slow}, {3, c.rivals}, {1, c.republish},
 	}
 	total := 0
 	for _, a := range acts {
@@ -80,7 +80,10 @@ func (c *caller) run(ctx context.Context) {
 const patience = 8 * time.Second // of a caller
 
 func (c *caller) send(ctx context.Context, event, correlation, token, key string) outcome {
-	m := c.node()
+	return c.sendTo(ctx, c.node(), event, correlation, token, key)
+}
+
+func (c *caller) sendTo(ctx context.Context, m target, event, correlation, token, key string) outcome {
 	call := call{token: token, key: key, node: m.name(), from: c.e.record.now()}
 	st := workflow.EventStimulus(event, map[string]any{"token": token})
 	st.CorrelationID = correlation
@@ -233,11 +236,34 @@ func (c *caller) single(ctx context.Context) {
 
 // slow starts what takes long.
 func (c *caller) slow(ctx context.Context) {
-	id, input := c.name("slow"), map[string]any(nil)
-	if c.slowInput != nil {
-		input = c.slowInput(id)
+	id := c.name("slow")
+	c.start(ctx, "slow", id, "", "", "", c.slowness(id))
+}
+
+func (c *caller) slowness(id string) map[string]any {
+	if c.slowInput == nil {
+		return nil
 	}
-	c.start(ctx, "slow", id, "", "", "", input)
+	return c.slowInput(id)
+}
+
+// rivals send several events to one node for the only place where an instance
+// waits. It takes long over the first, so that all of them are accepted.
+func (c *caller) rivals(ctx context.Context) {
+	id := c.name("ponder")
+	if c.start(ctx, "ponder", id, id, "", "start-"+id, c.slowness(id)) != ok {
+		return
+	}
+	m := c.node()
+	var wg sync.WaitGroup
+	for i := range 2 + c.draw(2) {
+		token, key := fmt.Sprintf("%s.%d", id, i), ""
+		if c.draw(2) == 0 {
+			key = "key-" + token
+		}
+		wg.Go(func() { c.sendTo(ctx, m, "poke", id, token, key) })
+	}
+	wg.Wait()
 }
 
 // trigger sends an event that starts an instance.

@@ -140,7 +140,7 @@ func (w *town) start(ctx context.Context) {
 			w.tb.Fatal(err)
 		}
 	}
-	for _, source := range append(slices.Clone(definitions), effect) {
+	for _, source := range append(slices.Clone(definitions), effect, ponderOutside) {
 		if strings.Contains(source, "chaos.Slow") {
 			continue // an activity of the other test
 		}
@@ -157,6 +157,17 @@ inputs: {url: string}
 root:
   - sendHttpRequest: "${{ inputs.url }}"
   - writeLine: done
+`
+
+const ponderOutside = `
+id: ponder
+inputs: {url: string}
+variables: {got: object}
+root:
+  - event: poke
+    result: got
+  - sendHttpRequest: "${{ inputs.url }}"
+  - writeLine: "token ${{ variables.got.token }}"
 `
 
 // any is the nth of the nodes that can be asked, round and round.

@@ -7,9 +7,10 @@
 //	go run ./test/mutants -match PutMail
 //	go run ./test/mutants -new -table docs/verification.md
 //
-// Two kinds: every compare of the store's transactions is made to hold always,
-// found by parsing, so that a new compare is a new mutant; and the patches of
-// guards.go, which take away what has no such form.
+// Three kinds: every compare of the store's transactions is made to hold always,
+// and every condition on etcd's answer to one to hold always and never, both found
+// by parsing, so that a new one is a new mutant; and the patches of guards.go, which
+// take away what has no such form.
 //
 // The table remembers which test noticed: it is tried first the next time. The
 // table is written after each mutant, so a run that was stopped goes on with
@@ -67,16 +68,24 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	compares, err := find(target)
+	compares, answers, err := find(target)
 	if err != nil {
 		return err
 	}
-	guards := patched()
+	all := []group{
+		{"compares", "compare made to hold always", compares},
+		{"readings of answers", "condition on etcd's answer, and how it is made to hold", answers},
+		{"other guards", "guard taken away", patched()},
+	}
 	known, err := readResults(page)
 	if err != nil {
 		return err
 	}
-	for _, m := range slices.Concat(compares, guards) {
+	var mutants []*mutant
+	for _, g := range all {
+		mutants = append(mutants, g.mutants...)
+	}
+	for _, m := range mutants {
 		last, ran := known[m.name()]
 		if !wanted.MatchString(m.name()) || o.fresh && ran {
 			continue
@@ -93,18 +102,18 @@ func run(o options) error {
 		}
 		fmt.Printf("%-70s %-60s %v\n", m.name(), check, time.Since(began).Round(time.Second))
 		known[m.name()] = check
-		if err := o.write(compares, guards, known); err != nil {
+		if err := o.write(all, known); err != nil {
 			return err
 		}
 	}
-	return o.write(compares, guards, known)
+	return o.write(all, known)
 }
 
-func (o *options) write(compares, guards []*mutant, r results) error {
+func (o *options) write(all []group, r results) error {
 	if o.table == "" || o.list {
 		return nil
 	}
-	return write(o.table, compares, guards, r)
+	return write(o.table, all, r)
 }
 
 // packages of the tests in the table.

@@ -25,31 +25,32 @@ func (m *mutant) name() string { return m.in + ": " + m.text }
 // constructors make one compare each.
 var constructors = []string{"absent", "exists", "createdAt", "modifiedAt", "notWrittenAfter", "noneNewer", "noneOlder", "leased"}
 
-// find parses the package's code for calls of the constructors.
-func find(dir string) ([]*mutant, error) {
+// find parses the package's code for calls of the constructors, and for what reads
+// etcd's answers to the transactions.
+func find(dir string) (compares, answers []*mutant, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []*mutant
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		src, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, name, src, 0)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, decl := range f.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
 			if !ok || fn.Body == nil || slices.Contains([]string{"void"}, fn.Name.Name) {
 				continue // void compares in an Else
 			}
+			answers = append(answers, readings(fset, fn, name, src)...)
 			ast.Inspect(fn.Body, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
 				if !ok {
@@ -58,7 +59,7 @@ func find(dir string) ([]*mutant, error) {
 				if isCompare(call.Fun, filepath.Base(name)) {
 					from, to := fset.Position(call.Pos()).Offset, fset.Position(call.End()).Offset
 					text := string(src[from:to])
-					out = append(out, &mutant{in: filepath.Base(name) + " " + fn.Name.Name, text: text, suites: storeSuites,
+					compares = append(compares, &mutant{in: filepath.Base(name) + " " + fn.Name.Name, text: text, suites: storeSuites,
 						sources: func() (map[string]string, error) {
 							changed := string(src[:from]) + "always(" + text + ")" + string(src[to:])
 							return map[string]string{name: changed, filepath.Join(dir, "always.go"): always}, nil
@@ -68,7 +69,7 @@ func find(dir string) ([]*mutant, error) {
 			})
 		}
 	}
-	return out, nil
+	return compares, answers, nil
 }
 
 // isCompare tells whether a call makes a compare: one of the constructors, or

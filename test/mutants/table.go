@@ -47,8 +47,14 @@ func split(page string) (head, table, tail string, err error) {
 	return head, table, tail, nil
 }
 
+// group is one table of mutants of a kind.
+type group struct {
+	kind, title string
+	mutants     []*mutant
+}
+
 // write puts the results of all mutants between the page's marks.
-func write(page string, compares, guards []*mutant, r results) error {
+func write(page string, all []group, r results) error {
 	head, _, tail, err := split(page)
 	if err != nil {
 		return err
@@ -69,10 +75,12 @@ func write(page string, compares, guards []*mutant, r results) error {
 			fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", m.in, m.text, check)
 		}
 	}
-	b.WriteString("\n| in | compare made to hold always | what fails |\n|---|---|---|\n")
-	rows(compares)
-	b.WriteString("\n| in | guard taken away | what fails |\n|---|---|---|\n")
-	rows(guards)
-	fmt.Fprintf(&b, "\n%d compares and %d other guards: %d not noticed, %d not run.\n", len(compares), len(guards), survived, missing)
+	var counts []string
+	for _, g := range all {
+		fmt.Fprintf(&b, "\n| in | %s | what fails |\n|---|---|---|\n", g.title)
+		rows(g.mutants)
+		counts = append(counts, fmt.Sprintf("%d %s", len(g.mutants), g.kind))
+	}
+	fmt.Fprintf(&b, "\n%s: %d not noticed, %d not run.\n", strings.Join(counts, ", "), survived, missing)
 	return os.WriteFile(page, []byte(head+begin+"\n"+b.String()+end+tail), 0o644)
 }

@@ -14,11 +14,16 @@ import (
 // InstanceFilter restricts [Store.Instances]; zero fields do not.
 type InstanceFilter struct {
 	Status                      workflow.Status
+	SubStatus                   workflow.SubStatus
 	DefinitionID, CorrelationID string
 }
 
+// minRead is how many instances are read at least where some may not fit.
+const minRead = 100
+
 // Instances reads a page of headers through the narrowest index. Index entries
-// are hints: what they name is read, and left out if it no longer fits.
+// are hints: what they name is read, and left out if it no longer fits. The cursor
+// is the entry of the last one that was looked at.
 func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
 	prefix := s.keys.root + "index/"
 	switch {
@@ -31,7 +36,11 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, 
 	case f.DefinitionID != "" && f.Status == "":
 		return s.bothStatuses(ctx, f, cursor, limit)
 	}
-	kvs, next, err := s.page(ctx, "list instances", prefix, cursor, limit, clientv3.WithKeysOnly())
+	read := limit
+	if f.SubStatus != "" || f.CorrelationID != "" && (f.Status != "" || f.DefinitionID != "") { // the index does not tell
+		read = max(limit, minRead)
+	}
+	kvs, next, err := s.page(ctx, "list instances", prefix, cursor, read, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,12 +52,11 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, 
 			key := string(kv.Key)
 			reads[i] = clientv3.OpGet(s.keys.instance(key[strings.LastIndexByte(key, '/')+1:]))
 		}
-		kvs = kvs[n:]
 		resp, err := s.read(ctx, "read instances", reads...)
 		if err != nil {
 			return nil, "", err
 		}
-		for _, r := range resp.Responses {
+		for i, r := range resp.Responses {
 			for _, kv := range r.GetResponseRange().Kvs {
 				rec, err := decodeRecord(kv)
 				if err != nil {
@@ -58,13 +66,17 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, 
 					out = append(out, h)
 				}
 			}
+			if int64(len(out)) == limit && i+1 < len(kvs) {
+				return out, strings.TrimPrefix(string(kvs[i].Key), prefix), nil
+			}
 		}
+		kvs = kvs[n:]
 	}
 	return out, next, nil
 }
 
 func (f InstanceFilter) fits(h *workflow.Instance) bool {
-	return (f.Status == "" || f.Status == h.Status) && (f.DefinitionID == "" || f.DefinitionID == h.DefinitionID) &&
+	return (f.Status == "" || f.Status == h.Status) && (f.SubStatus == "" || f.SubStatus == h.SubStatus) && (f.DefinitionID == "" || f.DefinitionID == h.DefinitionID) &&
 		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID)
 }
 

@@ -108,6 +108,45 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 	check("queue by shard", sharded, name("q/"))
 }
 
+// No index tells one sub-status from another: pages end within what was read.
+func TestPagesOfOneSubStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 2*minRead + 30
+	var faulted []string
+	for i := range n {
+		id := fmt.Sprintf("i%03d", i)
+		c := w.first(id, nil)
+		h := &c.After.Header
+		h.CreatedAt = w.now.Add(time.Duration(i) * time.Millisecond)
+		h.Status, h.SubStatus = workflow.StatusFinished, workflow.Finished
+		if i%7 == 0 {
+			h.SubStatus = workflow.Faulted
+			faulted = append(faulted, id)
+		}
+		w.commit(c)
+	}
+	for _, limit := range []int64{1, 2, 13, 15, 200} {
+		var got []string
+		f := InstanceFilter{Status: workflow.StatusFinished, SubStatus: workflow.Faulted}
+		for cursor := ""; ; {
+			items, next, err := w.Instances(w.ctx(), f, cursor, limit)
+			if w.ok(err); int64(len(items)) > limit {
+				t.Errorf("%d items, limit %d", len(items), limit)
+			}
+			for _, h := range items {
+				got = append(got, h.ID)
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, faulted) {
+			t.Errorf("by %d: %v, want %v", limit, got, faulted)
+		}
+	}
+}
+
 func TestJournalPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,6 +187,34 @@ func TestMailIsInTheOrderOfItsArrival(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"z", "a", "m"}) {
 		t.Errorf("order %v", got)
+	}
+}
+
+func TestDueTimersAreReadPageByPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n, perShard = 100, 2
+	for i := range n {
+		b := w.bookmark(fmt.Sprint("i", i), "b", "delay")
+		at := w.now.Add(time.Duration(i) * time.Millisecond)
+		b.DueAt = &at
+		w.commit(w.first(fmt.Sprint("i", i), nil, b))
+	}
+	now := w.now.Add((n - 2) * time.Millisecond) // the last one is to come
+	seen, last := map[string]bool{}, map[int]time.Time{}
+	page, err := w.DueTimers(w.ctx(), now, perShard)
+	for pages := 1; len(page) > 0; pages++ {
+		inShard := map[int]int{}
+		for _, d := range page {
+			if inShard[d.Shard]++; inShard[d.Shard] > perShard || seen[d.Instance()] || d.At.Before(last[d.Shard]) {
+				t.Errorf("page %d: %s of shard %d, due at %v", pages, d.Instance(), d.Shard, d.At)
+			}
+			seen[d.Instance()], last[d.Shard] = true, d.At
+		}
+		page, err = w.DueTimersBehind(w.ctx(), page, now, perShard)
+	}
+	if w.ok(err); len(seen) != n-1 {
+		t.Errorf("%d timers, want %d", len(seen), n-1)
 	}
 }
 

@@ -25,12 +25,20 @@ func (s *Store) record(o *ops, key string, v any, expires time.Time) {
 	o.putRaw(s.keys.expiry(expires, key), nil)
 }
 
+// MadeKey begins the names of keys that no caller knows, made for calls that came
+// without: their records are our own, and live as long. No derived name begins so.
+const MadeKey = "made-"
+
 // answer puts the record of a caller's key, and its entry, which says when that
 // was and how large the record is. Entries are in the order of writing, not of
 // expiry: the oldest come first, and a new age holds for all, whatever was
 // configured when they were written.
 func (s *Store) answer(o *ops, name string, a *store.Answer, at time.Time) {
 	key := s.keys.keyRecord(name)
+	if strings.HasPrefix(name, MadeKey) {
+		s.record(o, key, a, at.Add(recordTTL))
+		return
+	}
 	size := int64(len(key)) + o.put(key, a)
 	entry := s.keys.keyExpiry(at, key)
 	o.putRaw(entry, fmt.Appendf(nil, "%d %d", at.UnixMilli(), size+int64(len(entry))+answerBytes))

@@ -112,6 +112,27 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 	}
 }
 
+// The answer to a call without a key is for this call only.
+func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.accepted(MadeKey+"k", w.now)
+	if a, err := w.Answer(w.ctx(), MadeKey+"k"); err != nil || a == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if records, _, err := w.KeyRecords(w.ctx(), "", 10); err != nil || len(records) != 0 {
+		t.Errorf("a purge of callers' keys would take it: %+v, %v", records, err)
+	}
+	w.sound()
+	_, err := w.ExpireRecords(w.ctx(), w.now.Add(recordTTL-time.Minute), 100)
+	w.ok(err)
+	w.want("idem/k/", 1)
+	_, err = w.ExpireRecords(w.ctx(), w.now.Add(recordTTL+time.Minute), 100)
+	w.ok(err)
+	w.want("idem/", 0)
+	w.want("idem-expiry/", 0)
+}
+
 // The age is counted from when an answer was written, whatever was configured then:
 // a shorter one holds for those that were to be kept for ever, and the oldest is
 // first all the same.

@@ -38,10 +38,37 @@ const TimerShards = timerShards
 // DueTimers reads the timers that are due at now, up to perShard from each
 // shard, in one request.
 func (s *Store) DueTimers(ctx context.Context, now time.Time, perShard int64) ([]Due, error) {
-	reads := make([]clientv3.Op, timerShards)
-	for i := range reads {
-		prefix := s.keys.timers(i)
-		reads[i] = clientv3.OpGet(prefix, clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard))
+	from := make([]string, timerShards)
+	for i := range from {
+		from[i] = s.keys.timers(i)
+	}
+	return s.dueTimers(ctx, from, now, perShard)
+}
+
+// DueTimersBehind reads on behind page, as DueTimers or it gave it: in the shards
+// of which that had perShard. None: that was all.
+func (s *Store) DueTimersBehind(ctx context.Context, page []Due, now time.Time, perShard int64) ([]Due, error) {
+	had, from, full := make([]int64, timerShards), make([]string, timerShards), false
+	for _, d := range page {
+		if had[d.Shard]++; had[d.Shard] == perShard {
+			from[d.Shard], full = d.key+"\x00", true
+		}
+	}
+	if !full {
+		return nil, nil
+	}
+	return s.dueTimers(ctx, from, now, perShard)
+}
+
+// dueTimers reads in each shard from a key on; "": not in this one.
+func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, perShard int64) ([]Due, error) {
+	var reads []clientv3.Op
+	var shards []int // of the reads
+	for i, key := range from {
+		if key != "" {
+			reads = append(reads, clientv3.OpGet(key, clientv3.WithRange(s.keys.timers(i)+millis(now)+"0"), clientv3.WithLimit(perShard)))
+			shards = append(shards, i)
+		}
 	}
 	resp, err := s.read(ctx, "read due timers", reads...)
 	if err != nil {
@@ -50,11 +77,11 @@ func (s *Store) DueTimers(ctx context.Context, now time.Time, perShard int64) ([
 	var due []Due
 	for i, r := range resp.Responses {
 		for _, kv := range r.GetResponseRange().Kvs {
-			d := Due{Shard: i, key: string(kv.Key), created: kv.CreateRevision}
+			d := Due{Shard: shards[i], key: string(kv.Key), created: kv.CreateRevision}
 			if err := Decode(kv.Value, &d.entry); err != nil {
 				return nil, err
 			}
-			parts := strings.Split(strings.TrimPrefix(d.key, s.keys.timers(i)), "/")
+			parts := strings.Split(strings.TrimPrefix(d.key, s.keys.timers(d.Shard)), "/")
 			d.At, d.kind = d.entry.Due, timerKind(parts[1])
 			due = append(due, d)
 		}

@@ -14,9 +14,8 @@ import (
 //	x.onTimeout        the Sequence
 //	x.timeout.delay    the Delay
 const (
-	timeoutSuffix   = ".timeout"
 	onTimeoutSuffix = ".onTimeout"
-	delaySuffix     = ".timeout.delay"
+	delaySuffix     = workflow.TimeoutSuffix + ".delay"
 	joinMode        = "joinMode"
 	waitAny         = "WaitAny"
 	timeSpan        = "timeSpan"
@@ -54,7 +53,7 @@ func (b *building) wrapTimeout() *workflow.Activity {
 		late.Activities = append(late.Activities, b.children(n, late.ID)...)
 	}
 	return &workflow.Activity{
-		Type: forkType, ID: id + timeoutSuffix, Place: b.a.Place,
+		Type: forkType, ID: id + workflow.TimeoutSuffix, Place: b.a.Place,
 		Inputs:     map[string]workflow.Expression{joinMode: {Kind: workflow.Literal, Value: waitAny, Place: b.timeout.Place}},
 		Activities: []*workflow.Activity{b.a, late},
 	}
@@ -71,7 +70,7 @@ func timedActivity(fork *workflow.Activity) *workflow.Activity {
 	if mode.Kind != workflow.Literal || mode.Value != waitAny || inner == nil || late == nil || inner.ID == "" {
 		return nil
 	}
-	if fork.ID != inner.ID+timeoutSuffix || late.Type != sequenceType || late.ID != inner.ID+onTimeoutSuffix || len(late.Activities) == 0 {
+	if fork.ID != inner.ID+workflow.TimeoutSuffix || late.Type != sequenceType || late.ID != inner.ID+onTimeoutSuffix || len(late.Activities) == 0 {
 		return nil
 	}
 	delay := late.Activities[0]

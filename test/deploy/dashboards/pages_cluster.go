@@ -56,6 +56,7 @@ var clusterPages = []page{
 			{`up{job="weft"}`, "{{instance}} up"},
 			{`weft_draining{job="weft"} == 1`, "{{instance}} draining"},
 		}},
+		one(table, "Certificates end in", "That a node serves, and that it shows to etcd.", "s", `weft_certificate_expiry_timestamp_seconds{job="weft"} - time()`, ""),
 		one(graph, "Live nodes as each node sees them", "They should agree.", "short", `weft_nodes{job="weft"}`, "{{instance}}"),
 		one(graph, "Bursts", "By node.", "ops", `sum by (instance) (rate(weft_bursts_total{job="weft"}[$__rate_interval]))`, "{{instance}}").stack(),
 		one(graph, "Requests", "By node.", "reqps", `sum by (instance) (rate(weft_http_requests_total{job="weft"}[$__rate_interval]))`, "{{instance}}").stack(),

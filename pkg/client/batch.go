@@ -1,0 +1,81 @@
+package client
+
+import (
+	"slices"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// batch is what one burst works on.
+type batch struct {
+	mail  []store.Mail
+	hands []*waiter
+	more  bool // the mailbox holds more
+}
+
+func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
+
+// collect takes the commands in hand for the next burst. After a takeover one
+// command goes at a time, so that a poisonous one harms no other.
+func (h *holding) collect(mail []store.Mail, more bool) batch {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	mail = endsFirst(mail)
+	if h.recovered && len(mail) > 0 {
+		return batch{mail: mail[:1], more: more || len(mail) > 1}
+	}
+	b := importsAlone(batch{mail: mail, more: more, hands: h.inbox[:min(len(h.inbox), handBatch)]})
+	h.inbox = h.inbox[len(b.hands):]
+	for _, w := range b.hands {
+		w.taken = true
+		// A twin of this call on another node may have put it into the mailbox.
+		for i, m := range b.mail {
+			if m.Command.ID == w.cmd.ID {
+				w.created = m.Created
+				b.mail = slices.Delete(slices.Clone(b.mail), i, i+1)
+				break
+			}
+		}
+	}
+	h.active = b.hands
+	return b
+}
+
+// importsAlone cuts a batch so that an import has a burst of its own: it takes the place of
+// all that the others of the burst have done, or leave to be done.
+func importsAlone(b batch) batch {
+	imports := func(c *workflow.Command) bool { return c.Kind == workflow.CommandImport }
+	mail := slices.IndexFunc(b.mail, func(m store.Mail) bool { return imports(&m.Command) })
+	if mail >= 0 {
+		first := b.mail[:max(mail, 1)]
+		return batch{mail: first, more: b.more || len(first) < len(b.mail)}
+	}
+	if hand := slices.IndexFunc(b.hands, func(w *waiter) bool { return imports(&w.cmd) }); hand >= 0 {
+		if hand == 0 && len(b.mail) == 0 {
+			hand = 1
+		}
+		b.hands = b.hands[:hand]
+	}
+	return b
+}
+
+// endsFirst puts what ends the instance in front of the rest of a burst that is to
+// go on: it keeps its place as the oldest, however often it goes on.
+func endsFirst(mail []store.Mail) []store.Mail {
+	if len(mail) < 2 || mail[0].Command.ID != workflow.ContinueID {
+		return mail
+	}
+	ends := func(m *store.Mail) int {
+		if k := m.Command.Kind; k == workflow.CommandCancel || k == workflow.CommandDelete {
+			return 0
+		}
+		return 1
+	}
+	mail = slices.Clone(mail)
+	slices.SortStableFunc(mail, func(a, b store.Mail) int { return ends(&a) - ends(&b) })
+	return mail
+}
+
+// handBatch bounds the commands in hand that one burst takes.
+const handBatch = 100

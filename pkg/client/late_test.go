@@ -1,0 +1,39 @@
+package client
+
+import (
+	"testing"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// A burst that goes on gives its calls back. One whose twin came by mail is durable,
+// and the mail is this holding's to do now: taken back, it would be left to the sweep.
+func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		mail []store.Mail
+		want bool
+	}{
+		"in hand only":        {nil, true},
+		"its twin is mail":    {[]store.Mail{{Command: workflow.Command{ID: "call"}, Created: 7}}, false},
+		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
+	} {
+		h := newHolding(nil, "i")
+		w := &waiter{cmd: workflow.Command{ID: "call"}, done: make(chan struct{})}
+		if _, open := h.offer(w); !open {
+			t.Fatal("the holding is closed")
+		}
+		work := h.collect(tt.mail, false)
+		if h.takeBack(w) {
+			t.Errorf("%s: taken back out of a burst", name)
+		}
+		h.giveBack(work.hands)
+		if got := h.takeBack(w); got != tt.want {
+			t.Errorf("%s: taken back: %v", name, got)
+		}
+		if again := h.collect(nil, false); (len(again.hands) == 0) != tt.want {
+			t.Errorf("%s: the next burst has %d calls", name, len(again.hands))
+		}
+	}
+}

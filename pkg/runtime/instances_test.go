@@ -1,0 +1,52 @@
+package runtime_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// What is looked for may be rare among what is read: the last of a page costs no
+// request for each of those between.
+func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(fmt.Sprintf(callsMissing, "a-faults"), "id: b-fine\nroot:\n  - writeLine: fine\n", fmt.Sprintf(callsMissing, "c-faults"))
+	m.execute("a-faults", "first", "k")
+	for i := range 40 {
+		m.execute("b-fine", fmt.Sprint("fine", i), "k")
+	}
+	m.execute("c-faults", "second", "k")
+	m.execute("c-faults", "third", "k")
+	reads := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
+		return c.Op == "get" && (c.Touches(m.root+"index/") || c.Touches(m.root+"by-correlation/"))
+	}})
+	for what, f := range map[string]runtime.InstanceFilter{
+		"all": {SubStatus: workflow.Faulted}, "of a correlation": {SubStatus: workflow.Faulted, CorrelationID: "k"},
+	} {
+		var got []string
+		before := reads.Fired()
+		for f.Limit = 2; ; {
+			page, err := m.Instances(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range page.Items {
+				got = append(got, in.ID)
+			}
+			if f.Cursor = page.Next; f.Cursor == "" {
+				break
+			}
+		}
+		if n := reads.Fired() - before; n > 2 {
+			t.Errorf("%s: %d reads of an index for 43 instances", what, n)
+		}
+		if slices.Sort(got); !slices.Equal(got, []string{"first", "second", "third"}) {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}

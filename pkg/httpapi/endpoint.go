@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,7 +20,7 @@ const endpointPrefix = "/workflows/"
 // endpointRoute is the one route of all endpoints. It is not in the table: the
 // mux would clean paths that belong to the definitions. A definition says whether
 // an endpoint is for authenticated callers; without a word it is for everybody.
-var endpointRoute = route{kind: starts, role: auth.Anyone, name: "endpoint", path: endpointPrefix, bare: true, serve: (*call).endpoint, anyQuery: true}
+var endpointRoute = route{kind: starts, role: auth.Anyone, name: "endpoint", path: endpointPrefix, bare: true, serve: (*call).endpoint, anyQuery: true, mayWait: true}
 
 // codeFaulted says that the workflow behind an endpoint faulted before it wrote
 // an answer.
@@ -47,7 +48,12 @@ func (c *call) endpoint() (reply, error) {
 	if req.Key, err = c.key(); err != nil {
 		return reply{}, err
 	}
-	res, err := c.api.cfg.Runtime.Endpoint(c.r.Context(), req)
+	var stop context.CancelFunc
+	req.Waiting, stop = c.api.untilDrain(c.r.Context())
+	defer stop()
+	ctx, cancel := context.WithTimeout(c.r.Context(), c.api.cfg.RequestTimeout)
+	defer cancel()
+	res, err := c.api.cfg.Runtime.Endpoint(ctx, req)
 	if err != nil {
 		return reply{}, err
 	}

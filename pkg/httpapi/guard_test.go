@@ -99,3 +99,25 @@ func TestPreferWait(t *testing.T) {
 		}
 	}
 }
+
+// An endpoint may keep its caller waiting longer than other routes, as long as a
+// client may wish to wait and no longer.
+func TestARouteMayWait(t *testing.T) {
+	t.Parallel()
+	for _, mayWait := range []bool{false, true} {
+		var left time.Duration
+		s := serveOne(t, io.Discard, route{mayWait: mayWait, serve: func(c *call) (reply, error) {
+			deadline, _ := c.r.Context().Deadline()
+			left = time.Until(deadline)
+			return reply{}, nil
+		}})
+		postIt(t, s, nil)
+		s.Close()
+		if long := left > time.Second; long != mayWait || left > time.Minute {
+			t.Errorf("mayWait %t: %v", mayWait, left)
+		}
+	}
+	if !endpointRoute.mayWait {
+		t.Error("an endpoint may not")
+	}
+}

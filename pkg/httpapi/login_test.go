@@ -199,6 +199,40 @@ func TestEndpointsAskWhoCallsIfTheirDefinitionSays(t *testing.T) {
 	}
 }
 
+// Two definitions wait at one path: who may call is asked of the instance that
+// the request is for.
+func TestAnEndpointThatWaitsAsksWhoCalls(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, nil)
+	for id, guard := range map[string]string{"managed": ", authorize: true, policy: managers", "open": ""} {
+		yaml := "id: " + id + "\nroot:\n  - httpEndpoint: {path: approve, supportedMethods: [POST]" + guard + "}\n  - writeHttpResponse: {content: went}\n"
+		if a := g.do(t, "POST", "/api/v1/definitions", yaml, g.keys[auth.Designer]); a.status != 201 {
+			t.Fatalf("publish: %d %s", a.status, a.body)
+		}
+	}
+	for _, id := range []string{"managed", "open"} {
+		if a := g.do(t, "POST", "/api/v1/definitions/"+id+"/execute", `{"instanceId": "`+id+`"}`, g.keys[auth.Operator]); a.status != 201 && a.status != 200 {
+			t.Fatalf("execute: %d %s", a.status, a.body)
+		}
+	}
+	managed := "/workflows/approve?workflowInstanceId=managed"
+	if a := g.do(t, "POST", managed, ""); a.status != 401 {
+		t.Errorf("nobody: %d %s", a.status, a.body)
+	}
+	if a := g.do(t, "POST", managed, "", g.keys[auth.Admin]); a.status != 403 {
+		t.Errorf("no manager: %d %s", a.status, a.body)
+	}
+	if status := g.get(t, "/api/v1/instances/managed", g.keys[auth.Viewer]).json(t)["subStatus"]; status != "Suspended" {
+		t.Errorf("it is %v", status)
+	}
+	if a := g.do(t, "POST", "/workflows/approve?workflowInstanceId=open", ""); a.status != 200 || string(a.body) != "went" {
+		t.Errorf("the open one: %d %s", a.status, a.body)
+	}
+	if a := g.do(t, "POST", managed, "", "Authorization: Bearer "+g.issuer.Token(map[string]any{"roles": []string{"managers"}})); a.status != 200 || string(a.body) != "went" {
+		t.Errorf("a manager: %d %s", a.status, a.body)
+	}
+}
+
 func TestEveryMutatingCallIsAudited(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "audit.log")

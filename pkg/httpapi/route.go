@@ -40,6 +40,7 @@ type route struct {
 	anyQuery   bool // and any other
 	idempotent bool // takes Idempotency-Key
 	waits      bool // takes Prefer: wait
+	mayWait    bool // what it finds says how long it waits
 	ifMatch    bool
 
 	body     any    // zero value of the request body; nil: none
@@ -159,8 +160,11 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 		return reply{}, err
 	}
 	timeout := a.cfg.RequestTimeout
-	if rt.waits {
+	switch {
+	case rt.waits:
 		timeout += c.wait()
+	case rt.mayWait:
+		timeout = max(timeout, a.cfg.MaxWait)
 	}
 	_ = ctl.SetReadDeadline(time.Time{}) // else the server takes it for the end of the client
 	_ = ctl.SetWriteDeadline(time.Now().Add(timeout + a.cfg.BodyTimeout))

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,6 +29,10 @@ type EndpointRequest struct {
 	// Allow is asked when the endpoint is for authenticated callers only, with the
 	// policy that they must satisfy, "" if none. Nil: there are no such callers.
 	Allow func(ctx context.Context, policy string) error
+
+	// Waiting ends the wait for an answer that comes after the request was handed
+	// over; nil: that ends with the call's context.
+	Waiting context.Context
 }
 
 // EndpointAnswer is what the workflow wrote, nil if it wrote nothing (yet), and
@@ -39,58 +45,212 @@ type EndpointAnswer struct {
 // Endpoint hands an HTTP request to the definition that it starts or the
 // instance that waits for it. Returns route-not-found if there is none: a
 // request is not queued. When several instances wait, the caller has to say
-// which by correlation or instance.
+// which by correlation or instance. Who may call, and with how large a body, says
+// the very activity that takes the request, whoever else has the same path.
 func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return EndpointAnswer{}, err
 	}
 	method := strings.ToUpper(req.Method)
-	routes, err := r.cfg.Store.Routes(ctx, method)
+	starting, err := r.cfg.Store.Routes(ctx, method)
+	var waiting []store.RouteEntry
 	if err == nil {
-		var waiting []store.RouteEntry
 		waiting, err = r.cfg.Store.Endpoints(ctx, method)
-		routes = append(routes, waiting...)
 	}
 	if err != nil {
 		return EndpointAnswer{}, unavailable("the routes could not be read", err)
 	}
-	route, data := match(routes, req.Path)
+	route, _ := match(slices.Concat(starting, waiting), req.Path)
 	if route == nil {
 		return EndpointAnswer{}, noRoute(&req)
 	}
-	if route.Authorize || route.Policy != "" {
-		if err := req.allowed(ctx, route.Policy); err != nil {
-			return EndpointAnswer{}, err
-		}
-	}
-	tooLarge := route.MaxBody > 0 && int64(len(req.Body)) > route.MaxBody
-	if tooLarge && !route.TooLarge {
-		return EndpointAnswer{}, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d bytes; this endpoint takes up to %d", len(req.Body), route.MaxBody))
-	}
-	if tooLarge {
-		req.Body, req.ParsedBody = "", nil
-	}
-	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID,
-		Input: map[string]any{"method": req.Method, "path": req.Path, "routeData": data, "query": req.Query, "headers": req.Headers, "contentType": req.ContentType, "body": req.Body, "parsedBody": req.ParsedBody, "tooLarge": tooLarge}}
+	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
 		// it. Once this call is over nobody can ask by it any more.
 		req.Key = &Key{Value: newID(), made: true}
 	}
-	res, err := r.deliver(ctx, st, req.Key, &req)
-	if err == nil && res.Response == nil && res.Accepted() {
-		wait, cancel := context.WithTimeout(ctx, cmp.Or(route.Timeout, endpointWait))
-		defer cancel()
-		res = r.relayed(wait, commandKey(req.Key), res)
+	a := &arrival{EndpointRequest: req, starts: starting, limits: route.EndpointLimits}
+	key := *req.Key
+	for range maxLooks {
+		k := commandKey(&key)
+		res, err := r.arrive(ctx, st, k, a)
+		if err != nil || !missed(res) {
+			return EndpointAnswer{Response: res.Response, Result: res}, err
+		}
+		// It was in the mailbox of an instance that did not wait there any more when
+		// its turn came. That is the key's answer for good, so it goes on under
+		// another, which a repeat comes to as well.
+		key.Scope, key.Value = "again", k.Name
 	}
-	return EndpointAnswer{Response: res.Response, Result: res}, err
+	return EndpointAnswer{}, movesOn()
 }
 
-func (req *EndpointRequest) allowed(ctx context.Context, policy string) error {
+// missed tells whether a request had no effect, since what it was for was gone.
+func missed(res SendResult) bool {
+	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != Refused {
+		return false
+	}
+	switch workflow.Code(res.Outcomes[0].Code) {
+	case workflow.CodeBookmarkNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFound:
+		return true
+	}
+	return false
+}
+
+// arrival is a request on its way to the one place that it is for.
+type arrival struct {
+	EndpointRequest
+	starts []store.RouteEntry   // at which definitions are started, as read last
+	limits store.EndpointLimits // of that place; until it is known, of one that has the path
+	turn   string               // which it has of the runtime's
+}
+
+// inTurn waits until no other request of this node is on its way to the same
+// endpoint of the same instance. Of several each but the first would find it
+// gone, at the cost of a command in the mailbox that is refused and of the answer
+// that says so. False: others went before; look again.
+func (a *arrival) inTurn(ctx context.Context, r *Runtime, name string) bool {
+	if a.turn == name {
+		return true
+	}
+	a.leave(r)
+	atOnce := r.turns.TryLock(name)
+	if atOnce || r.turns.Lock(ctx, name) == nil {
+		a.turn = name
+	}
+	return atOnce
+}
+
+// leave gives the turn to the next.
+func (a *arrival) leave(r *Runtime) {
+	if a.turn != "" {
+		r.turns.Unlock(a.turn)
+		a.turn = ""
+	}
+}
+
+// arrive hands the request over, and waits for what the workflow writes.
+func (r *Runtime) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, a *arrival) (SendResult, error) {
+	res, err := r.deliver(ctx, st, k, a)
+	if err != nil || res.Response != nil {
+		return res, err
+	}
+	waiting := cmp.Or(a.Waiting, ctx)
+	if res.Accepted() {
+		wait, cancel := context.WithTimeout(waiting, cmp.Or(a.limits.Timeout, endpointWait))
+		defer cancel()
+		res = r.relayed(wait, k, res)
+	}
+	if res.Response == nil && !res.Accepted() && !missed(res) {
+		// A burst that was not in this call's hands left it in the key's answer.
+		if answer, err := r.usedKey(waiting, k); err == nil && answer != nil {
+			res.Response = answer.Response
+		}
+	}
+	return res, nil
+}
+
+// mayHave asks whether the caller may have the answer to an earlier request with
+// the same key. One from before answers said whose it is goes by the path.
+func (a *arrival) mayHave(ctx context.Context, answer *store.Answer, k *workflow.CommandKey) error {
+	if answer.Guard == nil {
+		return a.allowed(ctx, a.limits.Guard())
+	}
+	k.Guard = answer.Guard
+	return a.allowed(ctx, *answer.Guard)
+}
+
+// hide keeps from strangers how it stands with an instance that they name.
+func (a *arrival) hide(ctx context.Context, err error) error {
+	return cmp.Or(a.allowed(ctx, a.limits.Guard()), err)
+}
+
+// admitted asks the one place that a request met whether it takes it, and what it
+// gets then. False: the place moved; look again.
+func (s *sending) admitted(ctx context.Context, look *etcdstore.Look) (bool, error) {
+	place, err := s.place(ctx, look)
+	if err != nil || place == nil {
+		return false, err
+	}
+	guard := place.Guard()
+	if err := s.request.allowed(ctx, guard); err != nil {
+		return false, err
+	}
+	s.key.Guard, s.request.limits = &guard, place.EndpointLimits
+	s.st.Input, err = s.request.input(place)
+	return err == nil, err
+}
+
+// place reads what the one place says about itself: a trigger in its route, a
+// bookmark in its instance, since the entry of its template is everybody's who
+// waits there. Nil: it is not as the look found it.
+func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*store.RouteEntry, error) {
+	if len(look.Triggers) > 0 {
+		return s.startingPlace(ctx, &look.Triggers[0])
+	}
+	b, rec := &look.Bookmarks[0], look.Instance
+	if rec == nil {
+		var err error
+		if rec, err = s.r.cfg.Store.Instance(ctx, b.InstanceID); err != nil {
+			return nil, unavailable("instance "+b.InstanceID+" could not be read", err)
+		}
+	}
+	if rec == nil {
+		return nil, nil
+	}
+	for i := range rec.Header.Bookmarks {
+		if m := &rec.Header.Bookmarks[i]; m.ID == b.ID {
+			return etcdstore.EndpointOf(m), nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*store.RouteEntry, error) {
+	find := func() *store.RouteEntry {
+		for i := range s.request.starts {
+			e := &s.request.starts[i]
+			if e.DefinitionID == t.DefinitionID && e.Version == t.Version && e.ActivityID == t.ActivityID && e.Hash == t.Hash {
+				return e
+			}
+		}
+		return nil
+	}
+	if e := find(); e != nil {
+		return e, nil
+	}
+	var err error // published since the routes were read
+	if s.request.starts, err = s.r.cfg.Store.Routes(ctx, strings.ToUpper(s.request.Method)); err != nil {
+		return nil, unavailable("the routes could not be read", err)
+	}
+	return find(), nil
+}
+
+// input is what the activity gets of the request.
+func (a *arrival) input(place *store.RouteEntry) (map[string]any, error) {
+	_, data := match([]store.RouteEntry{*place}, a.Path)
+	body, parsed := a.Body, a.ParsedBody
+	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
+	if tooLarge && !place.TooLarge {
+		return nil, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d bytes; this endpoint takes up to %d", len(body), place.MaxBody))
+	}
+	if tooLarge {
+		body, parsed = "", nil
+	}
+	return map[string]any{"method": a.Method, "path": a.Path, "routeData": data, "query": a.Query, "headers": a.Headers,
+		"contentType": a.ContentType, "body": body, "parsedBody": parsed, "tooLarge": tooLarge}, nil
+}
+
+// allowed asks whether the caller may call an endpoint with this guard.
+func (req *EndpointRequest) allowed(ctx context.Context, g workflow.Guard) error {
+	if g == (workflow.Guard{}) {
+		return nil
+	}
 	if req.Allow == nil {
 		return workflow.Fail(workflow.CodeUnauthenticated, fmt.Sprintf("%s /workflows/%s is for authenticated callers only, and none are known here", req.Method, req.Path))
 	}
-	return req.Allow(ctx, policy)
+	return req.Allow(ctx, g.Policy)
 }
 
 // endpointWait is how long the caller of an endpoint without a timeout of its

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/keylock"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -58,6 +59,7 @@ type Runtime struct {
 	cfg    Config
 	paused pauseFlag
 	space  fill
+	turns  keylock.Table // of requests for the same endpoint of the same instance
 	clock  clockState
 }
 

@@ -19,12 +19,12 @@ const maxLooks = 50
 // Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
 // meets, or waits in the queue for one.
 func (r *Runtime) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
-	return r.deliver(ctx, st, key, nil)
+	return r.deliver(ctx, st, commandKey(key), nil)
 }
 
 // deliver is Send; request is set for an HTTP request, which wants one target
 // at once.
-func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, request *EndpointRequest) (SendResult, error) {
+func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, request *arrival) (SendResult, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
@@ -35,8 +35,10 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, r
 	if err != nil {
 		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
-	k := commandKey(key)
 	s := &sending{r: r, st: st, hash: hash, key: k, id: commandID(k), request: request}
+	if request != nil {
+		defer request.leave(r)
+	}
 	for range maxLooks {
 		res, done, err := s.try(ctx)
 		if err != nil || done {
@@ -46,7 +48,11 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, key *Key, r
 			break
 		}
 	}
-	return SendResult{}, &workflow.Error{Code: workflow.CodeBusy, Detail: "what the stimulus was for kept moving; repeat the request with the same Idempotency-Key", RetryAfter: time.Second}
+	return SendResult{}, movesOn()
+}
+
+func movesOn() error {
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: "what the stimulus was for kept moving; repeat the request with the same Idempotency-Key", RetryAfter: time.Second}
 }
 
 func checkStimulus(st *workflow.Stimulus) error {
@@ -82,7 +88,7 @@ type sending struct {
 	key  *workflow.CommandKey
 	id   string
 
-	request *EndpointRequest // nil: not an HTTP request
+	request *arrival // nil: not an HTTP request
 }
 
 func (s *sending) keyName() string {
@@ -99,11 +105,19 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 		return res, false, unavailable("the stimulus could not be looked up", err)
 	}
 	if look.Answer != nil {
+		if s.request != nil {
+			if err := s.request.mayHave(ctx, look.Answer, s.key); err != nil {
+				return res, false, err
+			}
+		}
 		res, err := s.r.answered(ctx, look.Answer, s.key)
 		return res, true, err
 	}
 	if s.st.InstanceID != "" {
 		if err := addressable(s.st, look); err != nil {
+			if s.request != nil {
+				err = s.request.hide(ctx, err)
+			}
 			return res, false, err
 		}
 	}
@@ -115,17 +129,28 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	n := len(look.Bookmarks) + len(look.Triggers)
 	if s.request != nil && n != 1 {
 		if n == 0 {
-			return res, false, noRoute(s.request)
+			return res, false, noRoute(&s.request.EndpointRequest)
 		}
 		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
+	}
+	if s.request != nil {
+		if ok, err := s.admitted(ctx, look); err != nil || !ok {
+			return res, false, err
+		}
 	}
 	switch {
 	case n == 0:
 		return s.queue(ctx, look)
 	case n == 1 && len(look.Bookmarks) == 1:
 		b := look.Bookmarks[0]
-		return s.r.resume(ctx, &b, workflow.Command{ID: s.id, Kind: workflow.CommandResume, CreatedAt: s.r.cfg.Now().UTC(),
-			Bookmark: b.ID, Input: s.st.Input, Stimulus: &s.st, Key: s.key})
+		cmd := workflow.Command{ID: s.id, Kind: workflow.CommandResume, CreatedAt: s.r.cfg.Now().UTC(), Bookmark: b.ID, Input: s.st.Input, Key: s.key}
+		switch {
+		case s.request == nil:
+			cmd.Stimulus = &s.st // else for this bookmark only: where it could go on to, nobody would ask who calls
+		case !s.request.inTurn(ctx, s.r, b.InstanceID+"/"+s.hash):
+			return res, false, nil
+		}
+		return s.r.resume(ctx, &b, cmd)
 	case n == 1:
 		return s.start(ctx, look.Triggers[0])
 	}
@@ -316,7 +341,7 @@ func (s *sending) startGated(ctx context.Context, p *plan) (SendResult, error) {
 	if res.Accepted {
 		outcome = Accepted
 	}
-	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}}, nil
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
 }
 
 // planTrigger makes the start that a trigger means.

@@ -206,11 +206,18 @@ func (r *Runtime) usedKey(ctx context.Context, k *workflow.CommandKey) (*store.A
 	return a, checkBody(a, k)
 }
 
+// checkBody also holds that the answer of an HTTP endpoint goes only to callers
+// that were asked what its callers are asked.
 func checkBody(a *store.Answer, k *workflow.CommandKey) error {
-	if a == nil || k == nil || a.BodyHash == k.BodyHash {
+	switch {
+	case a == nil || k == nil:
 		return nil
+	case a.BodyHash != k.BodyHash:
+		return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body before; use a new key for a new request")
+	case a.Guard != nil && (k.Guard == nil || *a.Guard != *k.Guard):
+		return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used for another endpoint before; use a new key for a new request")
 	}
-	return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body before; use a new key for a new request")
+	return nil
 }
 
 // answeredStart gives the answer of an earlier call with the same key. If that is
@@ -334,7 +341,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
 	var answer *store.Answer
 	if k := p.cmd.Key; k != nil {
-		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
+		answer = &store.Answer{BodyHash: k.BodyHash, Guard: k.Guard, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
 	}
 	var out etcdstore.CreateOutcome
 	err := r.settle(ctx, func() (err error) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // ErrHeadMoved says that a definition's head is not as it was read: another
@@ -116,6 +118,11 @@ type EndpointLimits struct {
 	Timeout   time.Duration `json:"timeout,omitempty"`  // how long the caller is kept waiting, in nanoseconds; 0: the server's
 	MaxBody   int64         `json:"maxBody,omitempty"`  // bytes; 0: the server's
 	TooLarge  bool          `json:"tooLarge,omitempty"` // a larger body goes on without it instead of being refused
+}
+
+// Guard is who may call the endpoint.
+func (l *EndpointLimits) Guard() workflow.Guard {
+	return workflow.Guard{Authorize: l.Authorize, Policy: l.Policy}
 }
 
 // CronEntry is the value of cron/<shard>/<due>/<definition>/<activity>: one

@@ -46,6 +46,13 @@ type Command struct {
 type CommandKey struct {
 	Name     string `json:"name"`
 	BodyHash string `json:"bodyHash"`
+	Guard    *Guard `json:"guard,omitempty"` // of the HTTP endpoint that the call is for; nil: it is for none
+}
+
+// Guard is who may call an HTTP endpoint; everybody, if it is zero.
+type Guard struct {
+	Authorize bool   `json:"authorize,omitempty"` // only authenticated callers
+	Policy    string `json:"policy,omitempty"`    // what they must satisfy
 }
 
 // Start is everything a new instance begins with.

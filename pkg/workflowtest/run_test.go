@@ -310,6 +310,29 @@ root:
 	}
 }
 
+// A stimulus brings no input of the workflow, so a trigger faults what requires
+// one, as on a node.
+func TestATriggerGivesNoInput(t *testing.T) {
+	t.Parallel()
+	def := definition(t, `
+id: ordered
+inputs: {order: {type: string, required: true}}
+root:
+  - event: came
+    id: start
+    trigger: true
+  - writeLine: ${{ inputs.order }}
+`)
+	for _, start := range []func(*workflowtest.Test){
+		func(w *workflowtest.Test) { w.Trigger("start", nil) },
+		func(w *workflowtest.Test) { w.Event("came", nil) },
+	} {
+		w := workflowtest.Load(t, workflowtest.Config{Definition: def, Input: map[string]any{"order": "o-1"}})
+		start(w)
+		w.Want(workflowtest.Expect{Status: workflow.Faulted, Incidents: []string{"the input order is required"}})
+	}
+}
+
 func TestDifferencesAreShown(t *testing.T) {
 	t.Parallel()
 	w := workflowtest.Start(t, workflowtest.Config{Definition: definition(t, `

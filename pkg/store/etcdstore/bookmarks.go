@@ -44,9 +44,7 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 }
 
 func (s *Store) putBookmark(o *ops, b workflow.Bookmark, correlation, instance string) {
-	if b.ActivityType == endpointType {
-		s.putEndpoint(o, b)
-	}
+	s.putEndpoint(o, &b)
 	o.put(s.keys.bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
 }
 

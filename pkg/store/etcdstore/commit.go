@@ -250,6 +250,8 @@ func (s *Store) consumeOne(id string, done *store.Consumed, at time.Time, o *ops
 		o.del(s.keys.cancel(id))
 	}
 	if cmd.Key != nil && done.Answer != nil {
-		s.answer(o, cmd.Key.Name, done.Answer, at)
+		a := *done.Answer
+		a.Guard = cmd.Key.Guard
+		s.answer(o, cmd.Key.Name, &a, at)
 	}
 }

@@ -74,7 +74,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
 func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
-	s.answer(o, cmd.Key.Name, &store.Answer{BodyHash: cmd.Key.BodyHash,
+	s.answer(o, cmd.Key.Name, &store.Answer{BodyHash: cmd.Key.BodyHash, Guard: cmd.Key.Guard,
 		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt)
 }
 

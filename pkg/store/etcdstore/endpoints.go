@@ -14,7 +14,8 @@ import (
 // Endpoints in the middle of a workflow are bookmarks, found by their hash like
 // any other; what a request has to be matched against are their templates. A
 // template is kept once, however many instances wait there, and deleted when
-// none does any more.
+// none does any more. Who may call is not read there: those that wait at one
+// template may be of definitions that say different things about it.
 
 // endpointType is the activity type whose bookmarks have templates.
 const endpointType = "Elsa.HttpEndpoint"
@@ -25,16 +26,25 @@ func (k keys) endpoint(method, template string) string {
 }
 
 // putEndpoint puts the template of an HTTP endpoint's bookmark.
-func (s *Store) putEndpoint(o *ops, b workflow.Bookmark) {
+func (s *Store) putEndpoint(o *ops, b *workflow.Bookmark) {
+	if e := EndpointOf(b); e != nil {
+		o.put(s.keys.endpoint(e.Method, e.Template), e)
+	}
+}
+
+// EndpointOf is what an HTTP endpoint's bookmark says about itself; nil if it is
+// none. A bookmark that does not say who may call is for authenticated callers.
+func EndpointOf(b *workflow.Bookmark) *store.RouteEntry {
 	payload, _ := b.Payload.(map[string]any)
 	meta, _ := b.Metadata.(map[string]any)
 	method, _ := payload["method"].(string)
 	template, _ := meta["template"].(string)
-	if method == "" || template == "" {
-		return
+	if b.ActivityType != endpointType || method == "" || template == "" {
+		return nil
 	}
-	e := store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
-	e.Authorize, _ = meta["authorize"].(bool)
+	e := &store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
+	authorize, said := meta["authorize"].(bool)
+	e.Authorize = authorize || !said
 	e.Policy, _ = meta["policy"].(string)
 	e.TooLarge, _ = meta["tooLarge"].(bool)
 	if text, _ := meta["timeout"].(string); text != "" {
@@ -46,7 +56,7 @@ func (s *Store) putEndpoint(o *ops, b workflow.Bookmark) {
 	case float64:
 		e.MaxBody = int64(n)
 	}
-	o.put(s.keys.endpoint(method, template), e)
+	return e
 }
 
 // Endpoints reads the templates at which instances wait, or lately waited, for a

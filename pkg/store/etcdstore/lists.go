@@ -80,6 +80,12 @@ func (f InstanceFilter) fits(h *workflow.Instance) bool {
 		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID)
 }
 
+// RunningCursor is the cursor with which the list of all running instances goes
+// on after this one.
+func (s *Store) RunningCursor(h *workflow.Instance) string {
+	return strings.TrimPrefix(s.keys.indexEntry(h), s.keys.root+"index/"+string(workflow.StatusRunning)+"/")
+}
+
 // bothStatuses lists the running instances of a definition, then the finished
 // ones; the cursor says which list it is in.
 func (s *Store) bothStatuses(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {

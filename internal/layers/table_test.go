@@ -93,8 +93,8 @@ var libraries = []library{
 	},
 	{
 		prefix: "github.com/sethvargo/go-retry",
-		owners: []string{"pkg/client", "pkg/cluster", "pkg/activities"},
-		why:    "only taking a lock is retried, and what an activity sends outside; work that began is repeated after a fresh load",
+		owners: []string{"pkg/client", "pkg/cluster", "pkg/activities", "pkg/node"},
+		why:    "only taking a lock is retried, joining the cluster, and what an activity sends outside; work that began is repeated after a fresh load",
 	},
 	{
 		prefix: "github.com/prometheus/client_golang/prometheus/promauto",

@@ -122,8 +122,8 @@ func (h *holding) offer(w *waiter) (*waiter, bool) {
 		if twin.cmd.ID != w.cmd.ID {
 			continue
 		}
-		if k, other := w.cmd.Key, twin.cmd.Key; k != nil && other != nil && k.BodyHash != other.BodyHash {
-			w.finish(Result{}, workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key is in use with another body; use a new key for a new request"))
+		if k, other := w.cmd.Key, twin.cmd.Key; k != nil && other != nil && (k.BodyHash != other.BodyHash || !sameGuard(k.Guard, other.Guard)) {
+			w.finish(Result{}, workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key is in use for another request; use a new key for a new request"))
 			return w, true
 		}
 		return twin, true
@@ -133,6 +133,10 @@ func (h *holding) offer(w *waiter) (*waiter, bool) {
 	}
 	h.inbox = append(h.inbox, w)
 	return w, true
+}
+
+func sameGuard(a, b *workflow.Guard) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // answerTwins answers the waiters whose key had been used before.

@@ -156,10 +156,12 @@ func TestAKeyInUseWithAnotherBodyIsRefused(t *testing.T) {
 	cmd.Key = &workflow.CommandKey{Name: "k", BodyHash: "one"}
 	first := inBackground(t.Context(), m.open("i"), cmd)
 	<-w.valve.entered
-	other := cmd
-	other.Key = &workflow.CommandKey{Name: "k", BodyHash: "another"}
-	if _, err := m.open("i").Do(t.Context(), other); workflow.CodeOf(err) != workflow.CodeKeyReused {
-		t.Errorf("got %v", err)
+	for _, k := range []workflow.CommandKey{{Name: "k", BodyHash: "another"}, {Name: "k", BodyHash: "one", Guard: &workflow.Guard{Authorize: true}}} {
+		other := cmd
+		other.Key = &k
+		if _, err := m.open("i").Do(t.Context(), other); workflow.CodeOf(err) != workflow.CodeKeyReused {
+			t.Errorf("%+v: got %v", k, err)
+		}
 	}
 	twin := inBackground(t.Context(), m.open("i"), cmd)
 	w.valve.pass <- struct{}{}

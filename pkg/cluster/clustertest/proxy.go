@@ -101,17 +101,24 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		out, err := net.Dial("tcp", p.target)
-		if err != nil {
-			in.Close()
-			continue
-		}
-		if !p.keep(in, out) {
+		if !p.keep(in) {
 			return
 		}
-		p.wg.Go(func() { p.pipe(in, out) })
-		p.wg.Go(func() { p.pipe(out, in) })
+		p.wg.Go(func() { p.connect(in) })
 	}
+}
+
+// connect goes on to etcd, in a black hole when it is healed: of a connection that
+// stays silent etcd awaits the first bytes for ever, also when it is told to stop.
+func (p *Proxy) connect(in net.Conn) {
+	if p.gate() {
+		if out, err := net.Dial("tcp", p.target); err == nil && p.keep(out) {
+			p.wg.Go(func() { p.pipe(in, out) })
+			p.pipe(out, in)
+			return
+		}
+	}
+	p.forget(in)
 }
 
 func (p *Proxy) keep(conns ...net.Conn) bool {
@@ -126,15 +133,17 @@ func (p *Proxy) keep(conns ...net.Conn) bool {
 	return !p.closed
 }
 
+func (p *Proxy) forget(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+		delete(p.conns, c)
+	}
+}
+
 func (p *Proxy) pipe(from, to net.Conn) {
-	defer func() {
-		from.Close()
-		to.Close()
-		p.mu.Lock()
-		delete(p.conns, from)
-		delete(p.conns, to)
-		p.mu.Unlock()
-	}()
+	defer p.forget(from, to)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)

@@ -218,6 +218,22 @@ func TestADeleteIsProvenByItsRecord(t *testing.T) {
 	}
 }
 
+// A commit that kept the lock, and whose answer was lost, has it still.
+func TestALockThatWasKeptIsNotReportedAsReleased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.instance("a", "paid")
+	c := w.next("a", w.lock("a", "me"))
+	c.Release = false
+	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+		t.Fatal(err)
+	}
+	if done, err := w.Commit(w.ctx(), c); err != nil || !done.Resolved || done.Released {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 func TestAKeyThatWasUsedElsewhereIsNotSecured(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,8 +13,8 @@ import (
 )
 
 // outside is the server that activities call: what they do to it cannot be taken
-// back. An instance makes one call; it is repeated with its key when the node
-// that made it is lost.
+// back. An instance makes one call, or one for each event that it may be resumed
+// by; it is repeated with its key when the node that made it is lost.
 type outside struct {
 	addr string
 
@@ -52,6 +52,9 @@ func (o *outside) url(id string, takes time.Duration) string {
 
 func (o *outside) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, "/")
+	if by := r.URL.Query().Get("by"); by != "" {
+		id += " by " + by
+	}
 	o.mu.Lock()
 	o.keys[id] = append(o.keys[id], r.Header.Get("Idempotency-Key"))
 	first := len(o.keys[id]) == 1

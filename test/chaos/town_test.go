@@ -166,7 +166,7 @@ variables: {got: object}
 root:
   - event: poke
     result: got
-  - sendHttpRequest: "${{ inputs.url }}"
+  - sendHttpRequest: "${{ inputs.url }}&by=${{ variables.got.token }}"
   - writeLine: "token ${{ variables.got.token }}"
 `
 

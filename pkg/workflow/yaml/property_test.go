@@ -29,6 +29,32 @@ func TestEveryDefinitionComesBackFromYAML(t *testing.T) {
 	})
 }
 
+// An input may have the name of a branch: its list is not taken for one.
+func TestAnInputIsNotTakenForTheBranchOfItsName(t *testing.T) {
+	t.Parallel()
+	types := testTypes(t)
+	for _, e := range []workflow.Expression{
+		{Kind: workflow.Object, Value: []any{false, nil}},
+		{Kind: workflow.Object, Value: map[string]any{"writeLine": "x"}},
+		workflow.Tmpl([]any{"${{ 1 }}"}),
+		workflow.Tmpl(map[string]any{"writeLine": "${{ 1 }}"}),
+	} {
+		def := &workflow.Definition{ID: "d", Root: &workflow.Activity{ID: "a", Type: "Elsa.SendHttpRequest", Inputs: map[string]workflow.Expression{"timeout": e}}}
+		out, err := yaml.Write(def, types)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, problems := yaml.Read(out, "", types)
+		if len(problems) > 0 {
+			t.Errorf("%v\n%s", problems, out)
+			continue
+		}
+		if d := diff(def, back); d != "" {
+			t.Errorf("%s\n%s", d, out)
+		}
+	}
+}
+
 func TestEveryDefinitionComesBackFromJSON(t *testing.T) {
 	t.Parallel()
 	types := testTypes(t)

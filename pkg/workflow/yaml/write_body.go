@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -18,7 +19,12 @@ func (w *writer) body(a *workflow.Activity, d *workflow.Descriptor, prefix strin
 	}
 	for _, name := range sortedNames(a.Inputs, names, false) {
 		in, _ := d.Input(name)
-		if n := w.expression(a.Inputs[name], in); !isNull(n) {
+		e := a.Inputs[name]
+		n := w.expression(e, in)
+		if slices.Contains(d.Ports, name) && n.Kind != yaml.ScalarNode && !isKind(n) {
+			n = small(kindKeys[e.Kind], data(e.Value)) // a list or a mapping by itself would be the branch of that name
+		}
+		if !isNull(n) {
 			put(inputs, name, n)
 		}
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -50,13 +51,7 @@ func (n *Node) build(ctx context.Context) error {
 	}
 	n.endpoints, n.defragment = clients.endpoints, clients.defragment
 	if n.cfg.EtcdCert != "" {
-		n.metrics.CertificateExpiry(metrics.CertificateEtcd, func() (time.Time, error) {
-			pair, err := etcdCertificate(n.cfg)
-			if err != nil {
-				return time.Time{}, err
-			}
-			return pair.Leaf.NotAfter, nil
-		})
+		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return etcdCertificate(n.cfg) })
 	}
 	n.fold(clients)
 	n.traceEtcd(clients)

@@ -98,11 +98,19 @@ func (n *Node) serverTLS() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.metrics.CertificateExpiry(metrics.CertificateAPI, func() (time.Time, error) {
-		now, err := c.get(nil)
-		return now.Leaf.NotAfter, err
-	})
+	n.showExpiry(metrics.CertificateAPI, func() (*tls.Certificate, error) { return c.get(nil) })
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
+}
+
+// showExpiry shows when the certificate ends that read gives for the next connection.
+func (n *Node) showExpiry(name string, read func() (*tls.Certificate, error)) {
+	n.metrics.CertificateExpiry(name, func() (time.Time, error) {
+		pair, err := read()
+		if err != nil {
+			return time.Time{}, err
+		}
+		return pair.Leaf.NotAfter, nil
+	})
 }
 
 // peers reaches the API of other nodes, with the credentials of whoever asked.

@@ -341,7 +341,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
 	var answer *store.Answer
 	if k := p.cmd.Key; k != nil {
-		answer = &store.Answer{BodyHash: k.BodyHash, Guard: k.Guard, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
+		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
 	}
 	var out etcdstore.CreateOutcome
 	err := r.settle(ctx, func() (err error) {

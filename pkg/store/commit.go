@@ -55,7 +55,7 @@ type Answer struct {
 	Queued   string             `json:"queued,omitempty"` // id of the queue item
 	Instance *workflow.Instance `json:"instance,omitempty"`
 	Response *workflow.Response `json:"response,omitempty"`
-	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it
+	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it; taken from the key when it is kept
 }
 
 // Effect is what a command did: its record tells whoever sent it.

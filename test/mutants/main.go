@@ -9,8 +9,8 @@
 //
 // Three kinds: every compare of the store's transactions is made to hold always,
 // and every condition by which the outcome of a commit is told from etcd's answer to
-// hold always and never, both found by parsing, so that a new one is a new mutant; and the patches of guards.go, which
-// take away what has no such form.
+// hold always and never, both found by parsing, so that a new one is a new mutant;
+// and the patches of guards.go, which take away what has no such form.
 //
 // The table remembers which test noticed: it is tried first the next time. The
 // table is written after each mutant, so a run that was stopped goes on with

@@ -250,8 +250,6 @@ func (s *Store) consumeOne(id string, done *store.Consumed, at time.Time, o *ops
 		o.del(s.keys.cancel(id))
 	}
 	if cmd.Key != nil && done.Answer != nil {
-		a := *done.Answer
-		a.Guard = cmd.Key.Guard
-		s.answer(o, cmd.Key.Name, &a, at)
+		s.answer(o, cmd.Key, done.Answer, at)
 	}
 }

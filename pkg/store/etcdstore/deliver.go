@@ -74,7 +74,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
 func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
-	s.answer(o, cmd.Key.Name, &store.Answer{BodyHash: cmd.Key.BodyHash, Guard: cmd.Key.Guard,
+	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
 		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt)
 }
 
@@ -156,7 +156,7 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 	s.writeNew(o, n)
 	if k := n.Command.Key; k != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(k.Name)))
-		s.answer(o, k.Name, answer, n.Header.CreatedAt)
+		s.answer(o, k, answer, n.Header.CreatedAt)
 	}
 	then, err := o.render()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	}
 	if key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
-		s.answer(o, key.Name, answer, at)
+		s.answer(o, key, answer, at)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

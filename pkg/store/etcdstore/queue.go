@@ -81,7 +81,7 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	s.record(o, rec, store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
 	if item.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
-		s.answer(o, item.Key.Name, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt)
+		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt)
 	}
 	then, err := o.render()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Records of our own commands live this long; those of callers' keys a day, if
@@ -32,14 +33,16 @@ const MadeKey = "made-"
 // answer puts the record of a caller's key, and its entry, which says when that
 // was and how large the record is. Entries are in the order of writing, not of
 // expiry: the oldest come first, and a new age holds for all, whatever was
-// configured when they were written.
-func (s *Store) answer(o *ops, name string, a *store.Answer, at time.Time) {
-	key := s.keys.keyRecord(name)
-	if strings.HasPrefix(name, MadeKey) {
-		s.record(o, key, a, at.Add(recordTTL))
+// configured when they were written. Who may have the answer says the key.
+func (s *Store) answer(o *ops, k *workflow.CommandKey, a *store.Answer, at time.Time) {
+	guarded := *a
+	guarded.Guard = k.Guard
+	key := s.keys.keyRecord(k.Name)
+	if strings.HasPrefix(k.Name, MadeKey) {
+		s.record(o, key, &guarded, at.Add(recordTTL))
 		return
 	}
-	size := int64(len(key)) + o.put(key, a)
+	size := int64(len(key)) + o.put(key, &guarded)
 	entry := s.keys.keyExpiry(at, key)
 	o.putRaw(entry, fmt.Appendf(nil, "%d %d", at.UnixMilli(), size+int64(len(entry))+answerBytes))
 }

@@ -38,7 +38,7 @@ func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answ
 	cmps := []clientv3.Cmp{absent(rec)}
 	if send.Key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(send.Key.Name)))
-		s.answer(o, send.Key.Name, answer, send.CreatedAt)
+		s.answer(o, send.Key, answer, send.CreatedAt)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -173,6 +174,47 @@ func (f *fsck) mail() {
 			f.report("interrupt-without-command", name, "there is nothing to interrupt for")
 		}
 	})
+}
+
+// causes: something will move each instance that runs: it has mail, or it waits,
+// and what it waits for can come. That a bookmark with a time has its timer is
+// checked by timers; whether an event, a task or a request ever comes is others'
+// business.
+//
+// A holder is no cause: whatever it has in hand is lost with it.
+func (f *fsck) causes() {
+	for id, r := range f.records {
+		if r.Header.Status != workflow.StatusRunning || r.Seq == 0 { // instances looks after those that never ran
+			continue
+		}
+		if len(r.Header.Bookmarks) == 0 && !f.hasMail(id) {
+			f.report("instance-without-cause", f.s.keys.instance(id), "it is %s, waits for nothing and has no mail: nothing will ever move it", r.Header.SubStatus)
+		}
+		for _, b := range r.Header.Bookmarks {
+			if child := waitsForChild(&b); child != "" && !f.tells(child, id, b.ID) {
+				f.report("bookmark-without-child", f.s.keys.bookmark(b.Hash, r.Header.CorrelationID, b.ID), "instance %s waits there for the end of %s, which nothing will tell it", id, child)
+			}
+		}
+	}
+}
+
+// waitsForChild is the instance whose end resumes a bookmark, "" if none does.
+func waitsForChild(b *workflow.Bookmark) string {
+	payload, _ := b.Payload.(map[string]any)
+	child, _ := payload["childInstanceId"].(string)
+	if len(payload) != 1 {
+		return "" // another activity's own
+	}
+	return child
+}
+
+// tells reports whether a parent will hear of its child's end, or has mail of it.
+func (f *fsck) tells(child, parent, bookmark string) bool {
+	if f.has(f.s.keys.mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
+		return true
+	}
+	r := f.records[child]
+	return r != nil && r.Header.Status == workflow.StatusRunning && r.Header.Parent != nil && *r.Header.Parent == workflow.Parent{InstanceID: parent, BookmarkID: bookmark}
 }
 
 // gates are held by instances that run, and that know it.

@@ -21,11 +21,13 @@ func sound(t *testing.T) *world {
 	h.Bookmarks = []workflow.Bookmark{b, timed}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
-	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
+	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
 	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
 	if w.ok(err); out != Created {
 		t.Fatal(out)
 	}
+	w.parentOf("j")
+	w.continuing("k")
 	st := event("nothing")
 	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
 	w.ok(err)
@@ -63,6 +65,8 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
 		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },
 		"instance-without-start":    func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
+		"instance-without-cause":    func(w *world) (string, string) { return w.keys.mail("k", workflow.ContinueID), "" },
+		"bookmark-without-child":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"gate-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
@@ -94,4 +98,23 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 			t.Errorf("not found; found %+v", check.Findings)
 		})
 	}
+}
+
+// parentOf makes an instance that waits for the end of another one.
+func (w *world) parentOf(child string) {
+	w.tb.Helper()
+	b := w.bookmark("p", "end", "approved")
+	b.Payload = map[string]any{"childInstanceId": child}
+	h := w.header("p")
+	h.Bookmarks = []workflow.Bookmark{b}
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c2", Fence: w.lock("p", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
+	w.ok(err)
+}
+
+// continuing makes an instance whose burst goes on.
+func (w *world) continuing(id string) {
+	w.tb.Helper()
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c3", Fence: w.lock(id, "1"), After: store.Record{Header: w.header(id), Seq: 1}, At: w.now, SeenMail: w.revision(), Release: true,
+		Continue: &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: w.now}})
+	w.ok(err)
 }

@@ -42,6 +42,7 @@ const (
 	maxBackoff = 5 * time.Second
 	purgeEvery = 10 * time.Minute
 	purgeAfter = time.Hour // a start that read the head before the delete is long over
+	sweepsFull = 20        // every so many sweeps one reads all heads, whatever the table believes to know
 )
 
 // follow reads what changed and then watches, until that fails.
@@ -54,6 +55,7 @@ func (c *Catalog) follow(ctx context.Context) error {
 	changes := c.store.WatchHeads(ctx, c.Revision())
 	sweep := time.NewTimer(jitter(c.cfg.Sweep))
 	defer sweep.Stop()
+	sweeps := 0
 	purge := time.NewTicker(jitter(purgeEvery))
 	defer purge.Stop()
 	for {
@@ -67,7 +69,11 @@ func (c *Catalog) follow(ctx context.Context) error {
 			}
 			c.merge(ch)
 		case <-sweep.C:
-			if err := c.sync(ctx); err != nil {
+			after := c.Revision()
+			if sweeps++; sweeps%sweepsFull == 0 {
+				after = 0
+			}
+			if err := c.syncAfter(ctx, after); err != nil {
 				return err
 			}
 			sweep.Reset(jitter(c.cfg.Sweep))
@@ -78,8 +84,11 @@ func (c *Catalog) follow(ctx context.Context) error {
 }
 
 // sync reads the heads that changed since the table's revision.
-func (c *Catalog) sync(ctx context.Context) error {
-	ch, err := c.store.ChangedHeads(ctx, c.Revision())
+func (c *Catalog) sync(ctx context.Context) error { return c.syncAfter(ctx, c.Revision()) }
+
+// syncAfter reads the heads that changed after a revision; after 0 all.
+func (c *Catalog) syncAfter(ctx context.Context, after int64) error {
+	ch, err := c.store.ChangedHeads(ctx, after)
 	if err != nil {
 		return err
 	}

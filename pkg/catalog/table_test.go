@@ -73,6 +73,19 @@ func TestTheSweepFindsWhatTheWatchLost(t *testing.T) {
 	b.eventually("a sweep finds it", func() bool { return reader.Revision() >= revision })
 }
 
+// A table that knows less than it believes, for whatever reason, is right again
+// after some sweeps.
+func TestAFullSweepFindsWhatTheTableBelievesToKnow(t *testing.T) {
+	b := newBundle(t)
+	client := clustertest.Shared(t).Client(t)
+	client.Watcher = deaf{client.Watcher}
+	reader := b.nodeOn(client, catalog.Config{Sweep: 10 * time.Millisecond})
+	reader.run()
+	reader.Believe(reader.Revision() + 1_000_000)
+	b.node().mustPublish(simple("a", "x"))
+	b.eventually("a full sweep finds it", func() bool { return reader.Known("a") })
+}
+
 func TestACompactedWatchReadsAgain(t *testing.T) {
 	b := newBundle(t)
 	etcd := clustertest.Start(t)

@@ -24,6 +24,7 @@ const (
 	inStore   = "./pkg/store/etcdstore"
 	inClient  = "./pkg/client"
 	inRuntime = "./pkg/runtime"
+	inCatalog = "./pkg/catalog"
 )
 
 // patches; note n is that of the etcd notes (pkg/cluster/doc.go).
@@ -144,6 +145,10 @@ var patches = []patch{
 		"\t\tcase n == 1:\n", "\t\tdefault:\n", inRuntime, "TestALarge"},
 	{"a clock that is off fires nothing", "pkg/runtime/timers.go",
 		"skew > maxSkew || skew < -maxSkew", "skew > 1000*maxSkew", inRuntime, "TestANodeWithAWrongClock"},
+	{"the watch of heads claims only what it gave", "pkg/store/etcdstore/definitions.go",
+		"\t\t\t\tc.Revision = h.Modified\n", "\t\t\t\tc.Revision = resp.Header.Revision\n", inStore, "TestTheWatchOfHeads"},
+	{"a full sweep behind the table of definitions", "pkg/catalog/table.go",
+		"\t\t\t\tafter = 0\n", "\t\t\t\t_ = after\n", inCatalog, "TestAFullSweep"},
 	{"a paused cluster takes up nothing", "pkg/runtime/control.go",
 		"{ return r.paused.paused.Load() || r.paused.draining.Load() }", "{ return r.paused.draining.Load() }", inRuntime, "TestAPausedNode"},
 }

@@ -210,6 +210,11 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 // WatchHeads gives the changes of heads after a revision, until ctx ends or the
 // watch breaks; then it closes the channel, in the second case after a last
 // value with Err. It is a hint: have [Store.ChangedHeads] behind it.
+//
+// Revision is that of the last head given, never the store's: a watcher that is
+// behind gets what it missed in batches of whole revisions, and each has in its
+// header the revision at which the store is, with the changes in between still to
+// come.
 func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadChanges {
 	out := make(chan store.HeadChanges)
 	events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
@@ -217,7 +222,7 @@ func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadCh
 		defer close(out)
 		broken := errors.New("the watch of the definitions ended")
 		for resp := range events {
-			c := store.HeadChanges{Revision: resp.Header.Revision, Err: resp.Err()}
+			c := store.HeadChanges{Err: resp.Err()}
 			for _, ev := range resp.Events {
 				h, err := decodeHead(ev.Kv)
 				if err != nil {
@@ -225,6 +230,7 @@ func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadCh
 					break
 				}
 				c.Heads = append(c.Heads, *h)
+				c.Revision = h.Modified
 			}
 			if c.Err != nil {
 				broken = c.Err

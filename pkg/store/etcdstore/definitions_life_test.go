@@ -1,7 +1,10 @@
 package etcdstore
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -290,5 +293,44 @@ func testWatch(d *defs) {
 	}
 	if ch := <-d.WatchHeads(d.ctx(), 1); ch.Err == nil {
 		t.Errorf("a compacted watch gives %+v", ch)
+	}
+}
+
+// TestTheWatchOfHeadsClaimsOnlyWhatItGave: a watcher that is behind gets batches of
+// 1,000 revisions. Whoever stops after any of them and asks for what is newer
+// learns the rest.
+func TestTheWatchOfHeadsClaimsOnlyWhatItGave(t *testing.T) {
+	const n = 2500
+	w := newWorld(t)
+	from := w.revision()
+	for i := range n {
+		raw, err := Encode(store.DefinitionHead{ID: fmt.Sprintf("d%04d", i), Published: 1})
+		w.ok(err)
+		_, err = w.raw.Put(w.ctx(), w.keys.head(fmt.Sprintf("d%04d", i)), string(raw))
+		w.ok(err)
+	}
+	for _, batches := range []int{1, 2} {
+		ctx, cancel := context.WithCancel(w.ctx())
+		watch := w.WatchHeads(ctx, from)
+		known, last := map[string]bool{}, int64(0)
+		learn := func(ch store.HeadChanges) {
+			w.ok(ch.Err)
+			for _, h := range ch.Heads {
+				known[h.ID] = true
+			}
+			last = ch.Revision
+		}
+		for range batches {
+			learn(<-watch)
+		}
+		cancel()
+		if len(known) == n {
+			t.Fatal("all came at once: the watch was not behind")
+		}
+		rest, err := w.ChangedHeads(w.ctx(), last)
+		w.ok(err)
+		if learn(rest); len(known) != n {
+			t.Errorf("after %d batches %d of %d heads are known", batches, len(known), n)
+		}
 	}
 }

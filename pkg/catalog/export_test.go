@@ -1,0 +1,9 @@
+package catalog
+
+import "github.com/weft-run/weft/pkg/store"
+
+// Believe makes the table believe that it knows every change up to a revision.
+func (c *Catalog) Believe(revision int64) { c.merge(store.HeadChanges{Revision: revision}) }
+
+// Known tells whether the table has a definition.
+func (c *Catalog) Known(id string) bool { return c.table.Load().heads[id] != nil }

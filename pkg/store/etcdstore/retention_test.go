@@ -107,7 +107,9 @@ func TestAPurgeTakesNoInstanceThatSomethingIsDoneWith(t *testing.T) {
 	for name, goOn := range map[string]func(w *world){
 		"it was retried and runs": func(w *world) {
 			c := w.next("a", nil)
-			c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusRunning, workflow.Suspended, nil
+			c.Created = []workflow.Bookmark{w.bookmark("a", "b", "approved")}
+			h := &c.After.Header
+			h.Status, h.SubStatus, h.FinishedAt, h.Bookmarks = workflow.StatusRunning, workflow.Suspended, nil, c.Created
 			w.commit(c)
 		},
 		"a retry is in its mailbox": func(w *world) {

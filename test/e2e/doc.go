@@ -7,6 +7,7 @@
 //	calls_test.go     HTTP calls; every call and its outcome is remembered
 //	checks_test.go    what must hold after every scenario; metrics
 //	outside_test.go   a server outside that activities call
+//	elsa*_test.go     what was seen of Elsa as a cluster, E1 to E17
 //
 // The name of a test states the rule that it shows. Every wait has a deadline
 // and polls a condition; a fault that a test needs is proven by a counter, not

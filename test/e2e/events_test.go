@@ -43,7 +43,7 @@ func kind(a answer) string {
 // Three sends of one event at once to three nodes, for an instance that waits
 // once: it moves once, by the send that is told so; the other two wait in the
 // queue. Half of the instances finish by the event, the others wait for another.
-func TestOneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
+func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
 	c.publish(t, "id: ends\nvariables: {r: object}\nroot:\n  - event: go\n    result: r\n  - writeLine: moved by ${{ variables.r.send }}\n")

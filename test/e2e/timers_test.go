@@ -22,7 +22,7 @@ func stamp(t *testing.T, v any) time.Time {
 
 // Delays are armed through one node; it is killed before they are due: each one
 // ends once, not early, and soon after it is due.
-func TestDelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
+func TestE14_DelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
 	t.Parallel()
 	c := processes(t, "--session-ttl", shortTTL.String())
 	c.publish(t, "id: later\nroot:\n  - writeLine: armed\n  - delay: 3s\n  - writeLine: due\n")

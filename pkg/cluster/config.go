@@ -43,6 +43,9 @@ type Config struct {
 	// etcd grants counts; see [Epoch.TTL].
 	TTL time.Duration
 
+	// Now is the wall clock that this node shows the others, default [time.Now].
+	// Leases and time limits do not go by it.
+	Now     func() time.Time
 	Logger  *slog.Logger     // slog.Default() if nil
 	Metrics *metrics.Metrics // may be nil
 }
@@ -70,6 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.TTL < MinTTL {
 		errs = append(errs, fmt.Errorf("session TTL %v: it must be at least %v", c.TTL, MinTTL))
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -88,7 +88,7 @@ func (s *Session) followMembers(ctx context.Context) {
 		if resp.Err() != nil {
 			return
 		}
-		received := time.Now()
+		received := s.cfg.Now()
 		for _, ev := range resp.Events {
 			s.noteOwnRecord(ev)
 			s.members.apply(ev, received)

@@ -77,7 +77,7 @@ func (s *Session) record(e *Epoch) (string, error) {
 	s.mu.Lock()
 	n := s.self
 	s.mu.Unlock()
-	n.Epoch, n.LeaseID, n.Clock = e.Number, leaseHex(e.Lease), time.Now().UTC()
+	n.Epoch, n.LeaseID, n.Clock = e.Number, leaseHex(e.Lease), s.cfg.Now().UTC()
 	b, err := json.Marshal(n)
 	return string(b), err
 }

@@ -59,7 +59,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		log:  cfg.Logger.With("node", cfg.NodeID),
 		self: Node{
 			ID: cfg.NodeID, Address: cfg.Address, Version: cfg.Version, Mode: cfg.Mode,
-			StartedAt: time.Now().UTC().Truncate(time.Millisecond),
+			StartedAt: cfg.Now().UTC().Truncate(time.Millisecond),
 		},
 		closing: make(chan struct{}),
 		ran:     make(chan struct{}),

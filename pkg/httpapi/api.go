@@ -53,6 +53,7 @@ type Config struct {
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
 
 	LinkKeys workflow.LinkKeys // of resume links; none: no link is good
+	Now      func() time.Time  // the clock that links expire by; default [time.Now]
 
 	Secrets func() *secrets.Set // whose values no answer shows; nil: none
 
@@ -91,6 +92,9 @@ func New(cfg Config) (*API, error) {
 	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
 	if cfg.Peers == nil {
 		cfg.Peers = &http.Client{Timeout: 10 * time.Second}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

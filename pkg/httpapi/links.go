@@ -56,7 +56,7 @@ var (
 
 // link checks the token of the path; a page says why it is no good.
 func (c *call) link() (l workflow.Link, page *reply) {
-	l, err := c.api.cfg.LinkKeys.Open(c.r.PathValue("token"), time.Now())
+	l, err := c.api.cfg.LinkKeys.Open(c.r.PathValue("token"), c.api.cfg.Now())
 	switch {
 	case errors.Is(err, workflow.ErrLinkExpired):
 		return l, &expiredLink
@@ -124,7 +124,7 @@ func (c *call) soon(l workflow.Link, do func(context.Context) error) error {
 	deadline := time.Now().Add(patience)
 	for {
 		err := do(ctx)
-		if !isGone(err) || workflow.CodeOf(err) == workflow.CodeInstanceFinished || time.Since(l.Made) > young || time.Now().After(deadline) {
+		if !isGone(err) || workflow.CodeOf(err) == workflow.CodeInstanceFinished || c.api.cfg.Now().Sub(l.Made) > young || time.Now().After(deadline) {
 			return err
 		}
 		select {

@@ -76,7 +76,7 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Secrets: n.secretSource(), Log: n.log})
+	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (n *Node) join(ctx context.Context, clients etcdClients) error {
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-			Logger: n.log, Metrics: n.metrics,
+			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 		})
 		return err
 	})
@@ -169,7 +169,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	n.runtime, err = runtime.New(runtime.Config{
 		Store: kept, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
 		Retention: n.cfg.Retention.Retention, EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
-		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	return err
 }
@@ -188,7 +188,7 @@ func (n *Node) environment() func() engine.Env {
 	// A look for a head outside of the table is bounded by the store's time limit.
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
-		return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head,
+		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head,
 			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics}
 	}
 }
@@ -236,7 +236,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		Auth: guard, Audit: audit, Peers: peers,
 		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
-		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, LinkKeys: n.linkKeys, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
+		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	return err
 }

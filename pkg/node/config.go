@@ -98,6 +98,13 @@ type Config struct {
 	Lines   io.Writer    // where WriteLine writes; default: nowhere
 	Logger  *slog.Logger // default: discarded
 
+	// Now is this node's clock, default [time.Now]: everything that the node writes
+	// down, fires and compares with other nodes goes by it. It is for tests, which
+	// let nodes of one process differ. What only measures how long something takes,
+	// such as the session and every time limit, does not ask it, nor do the lives of
+	// certificates and of callers' credentials.
+	Now func() time.Time
+
 	// Traces takes the node's spans; nil: it makes none. Whoever made it shuts it
 	// down after the node has stopped.
 	Traces trace.TracerProvider
@@ -122,6 +129,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.NodeID == "" {
 		c.NodeID = makeNodeID()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Lines == nil {
 		c.Lines = io.Discard

@@ -117,23 +117,23 @@ const (
 // purgeShard deletes one slice of a shard; more tells whether there may be
 // another.
 func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
-	keep, now := r.keep(), r.cfg.Now()
+	keep := r.keep()
 	often := measureEvery
 	if r.space.get() != roomy {
 		often = purgeEvery
 	}
-	if keep.FinishedBytes > 0 && (s.mean == 0 || now.Sub(s.measured) > often) {
+	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {
 		if err := r.measureShard(ctx, shard, s); err != nil {
 			return false, err
 		}
-		s.measured = now
+		s.measured = time.Now()
 	}
 	for cursor := ""; ; {
 		page, total, next, err := r.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
 		if err != nil {
 			return false, err
 		}
-		ids := overdue(page, total, s.mean, &keep, now)
+		ids := overdue(page, total, s.mean, &keep, r.cfg.Now())
 		if len(ids) == 0 {
 			return false, nil
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	runTaskType = "Elsa.RunTask"
+	runTaskType = workflow.TaskType
 	// The input keys of a resume.
 	taskResult = "result"
 	taskError  = "error"

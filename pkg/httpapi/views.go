@@ -95,7 +95,7 @@ type deadLetterView struct {
 // listView is one page.
 type listView[T any] struct {
 	Items      []T     `json:"items"`
-	NextCursor *string `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end."`
+	NextCursor *string `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one."`
 }
 
 // list maps a page, item by item.

@@ -75,33 +75,14 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 			return Page[workflow.Instance]{}, nil
 		}
 	}
-	limit := limitOf(f.Limit)
-	var page Page[workflow.Instance]
-	at := map[string]int{} // one that ends between two reads is found by both
-	cursor, err := readCursor(f.Cursor)
-	if err != nil {
-		return page, err
-	}
 	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
-	for {
-		items, next, err := r.cfg.Store.Instances(ctx, sf, cursor, int64(limit-len(page.Items)))
-		if err != nil {
-			return page, readFailed("instances", err)
+	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
+		for items, next, err = r.cfg.Store.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
+			items, next, err = r.cfg.Store.Instances(ctx, sf, next, limit)
 		}
-		for _, in := range items {
-			if i, twice := at[in.ID]; twice {
-				page.Items[i] = in
-				continue
-			}
-			at[in.ID] = len(page.Items)
-			page.Items = append(page.Items, in)
-		}
-		page.Next = writeCursor(next)
-		if next == "" || len(page.Items) >= limit {
-			return page, nil
-		}
-		cursor = next
+		return items, next, err
 	}
+	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) (workflow.Instance, bool) { return in, true })
 }
 
 func readFailed(what string, err error) error {

@@ -15,6 +15,9 @@ import (
 // EventType is the activity type whose stimuli POST /events sends.
 const EventType = "Elsa.Event"
 
+// TaskType is the activity type whose bookmarks are tasks: GET /tasks lists them.
+const TaskType = "Elsa.RunTask"
+
 // Stimulus is an outside event: what a bookmark or a trigger waits for.
 type Stimulus struct {
 	ActivityType  string         `json:"activityType"`

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -100,6 +101,8 @@ type Faults struct {
 	rules []*Armed       // guarded by mu
 	late  []func()       // guarded by mu
 	calls map[string]int // by Call.Op; guarded by mu
+
+	values atomic.Int64
 }
 
 // NewFaults makes a set of faults without rules. The seed decides about rules
@@ -133,6 +136,15 @@ func (f *Faults) Calls(op string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[op]
+}
+
+// Values is how many bytes of values etcd has answered reads with.
+func (f *Faults) Values() int64 { return f.values.Load() }
+
+func (f *Faults) read(kvs []*mvccpb.KeyValue) {
+	for _, kv := range kvs {
+		f.values.Add(int64(len(kv.Value)))
+	}
 }
 
 // Deliver sends the calls that [DeliverLate] kept back, in their order, and

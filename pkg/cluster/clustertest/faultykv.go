@@ -19,7 +19,13 @@ func (k *faultyKV) Put(ctx context.Context, key, val string, opts ...clientv3.Op
 
 func (k *faultyKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	return spoil(ctx, k.f, Call{Op: "get", Keys: []string{key}},
-		func(ctx context.Context) (*clientv3.GetResponse, error) { return k.KV.Get(ctx, key, opts...) })
+		func(ctx context.Context) (*clientv3.GetResponse, error) {
+			resp, err := k.KV.Get(ctx, key, opts...)
+			if err == nil {
+				k.f.read(resp.Kvs)
+			}
+			return resp, err
+		})
 }
 
 func (k *faultyKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
@@ -97,6 +103,12 @@ func (t *faultyTxn) Commit() (*clientv3.TxnResponse, error) {
 	c := Call{Op: "txn"}
 	c.add(clientv3.OpTxn(t.cmps, t.then, t.other))
 	return spoil(t.ctx, t.k.f, c, func(ctx context.Context) (*clientv3.TxnResponse, error) {
-		return t.k.KV.Txn(ctx).If(t.cmps...).Then(t.then...).Else(t.other...).Commit()
+		resp, err := t.k.KV.Txn(ctx).If(t.cmps...).Then(t.then...).Else(t.other...).Commit()
+		if err == nil {
+			for _, r := range resp.Responses {
+				t.k.f.read(r.GetResponseRange().GetKvs())
+			}
+		}
+		return resp, err
 	})
 }

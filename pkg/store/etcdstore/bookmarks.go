@@ -21,6 +21,9 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 		if b.DueAt != nil {
 			o.del(s.keys.timer(timerBookmark, b.ID, *b.DueAt))
 		}
+		if b.ActivityType == workflow.TaskType {
+			o.del(s.keys.task(&b))
+		}
 	}
 	if was != is && !c.Delete {
 		for _, b := range kept {
@@ -39,6 +42,9 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 				entry.Trace, entry.Set = c.Trace, c.At
 			}
 			o.put(s.keys.timer(timerBookmark, b.ID, *b.DueAt), entry)
+		}
+		if b.ActivityType == workflow.TaskType {
+			o.putRaw(s.keys.task(&b), nil)
 		}
 	}
 }

@@ -139,6 +139,7 @@ func TestIndexEntriesFollowTheInstance(t *testing.T) {
 	for name, change := range map[string]func(c *store.Commit){
 		"nothing":             func(*store.Commit) {},
 		"the end":             func(c *store.Commit) { ends(c) },
+		"another sub-status":  func(c *store.Commit) { c.After.Header.SubStatus = workflow.Executing },
 		"a correlation":       func(c *store.Commit) { c.After.Header.CorrelationID = "other" },
 		"no correlation":      func(c *store.Commit) { c.After.Header.CorrelationID = "" },
 		"an imported date":    func(c *store.Commit) { c.After.Header.CreatedAt = c.At.AddDate(-1, 0, 0) },

@@ -28,8 +28,16 @@ func (k keys) versionID(versionID, id string) string { return k.versionIDs(versi
 // indexed lists the trigger and route keys of a definition.
 func (k keys) indexed(id string) string { return k.root + "definition-index/" + id }
 
-// running is the range of index entries of a definition's running instances.
-func (k keys) running(id string) string { return k.index(workflow.StatusRunning, id) }
+// running are the ranges of index entries of a definition's running instances.
+func (k keys) running(id string) []string {
+	var ranges []string
+	for _, sub := range subStatuses {
+		if sub.Status() == workflow.StatusRunning {
+			ranges = append(ranges, k.index(sub)+id+"/")
+		}
+	}
+	return ranges
+}
 
 // cronOwner gives the definition's id inside a cron key.
 func (k keys) cronOwner(key string) string {

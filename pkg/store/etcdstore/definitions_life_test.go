@@ -63,9 +63,9 @@ func testRetract(d *defs) {
 	}
 }
 
-func (d *defs) run(id, instance string) {
+func (d *defs) run(id, instance string, sub workflow.SubStatus) {
 	d.tb.Helper()
-	h := workflow.Instance{ID: instance, DefinitionID: id, Status: workflow.StatusRunning}
+	h := workflow.Instance{ID: instance, DefinitionID: id, Status: sub.Status(), SubStatus: sub}
 	if _, err := d.raw.Put(d.ctx(), d.keys.indexEntry(&h), ""); err != nil {
 		d.tb.Fatal(err)
 	}
@@ -74,11 +74,21 @@ func (d *defs) run(id, instance string) {
 func testDeleteInUse(d *defs) {
 	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
-	d.run("order", "i1")
-	d.run("order2", "i2") // of another definition
-	_, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now)
-	if workflow.CodeOf(err) != workflow.CodeDefinitionInUse {
-		t.Fatalf("error %v", err)
+	d.run("order2", "i2", workflow.Suspended) // of another definition
+	d.run("order", "i3", workflow.Faulted)
+	for i, sub := range []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended} {
+		h := workflow.Instance{ID: "i1", DefinitionID: "order", Status: workflow.StatusRunning, SubStatus: sub}
+		d.run("order", "i1", sub)
+		_, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now)
+		if workflow.CodeOf(err) != workflow.CodeDefinitionInUse {
+			t.Fatalf("%s: error %v", sub, err)
+		}
+		if i == 2 {
+			break
+		}
+		if _, err := d.raw.Delete(d.ctx(), d.keys.indexEntry(&h)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	d.wantHead("order", 1, 1)
 	if _, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), true, d.now); err != nil {
@@ -97,7 +107,7 @@ func testDeleteInUse(d *defs) {
 func testDeleteRace(d *defs) {
 	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
-	d.between("order", 1, func() { d.run("order", "i1") })
+	d.between("order", 1, func() { d.run("order", "i1", workflow.Executing) })
 	_, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now)
 	if workflow.CodeOf(err) != workflow.CodeDefinitionInUse {
 		t.Errorf("error %v", err)

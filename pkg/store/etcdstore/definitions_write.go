@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -109,22 +111,37 @@ func (s *Store) DeleteDefinition(ctx context.Context, st *store.DefinitionState,
 		inUse := func() error {
 			return workflow.Fail(workflow.CodeDefinitionInUse, fmt.Sprintf("instances of definition %s are running; wait for their end, cancel them, or delete with force", st.ID))
 		}
-		resp, err := s.get(ctx, c.what, s.keys.running(st.ID), clientv3.WithPrefix(), clientv3.WithRev(st.Revision), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		runs, err := s.runs(ctx, c.what, st.ID, st.Revision)
 		if errors.Is(err, rpctypes.ErrCompacted) {
 			return nil, store.ErrHeadMoved // too long ago: read again
 		}
 		if err != nil {
 			return nil, err
 		}
-		if len(resp.Kvs) > 0 {
+		if runs {
 			return nil, inUse()
 		}
-		// The range was empty, so the compare is cheap. It can hold again when an
-		// instance ends, so it is a guard.
-		c.guards = append(c.guards, noneNewer(s.keys.running(st.ID), st.Revision))
+		// The ranges were empty, so the compares are cheap. They can hold again when an
+		// instance ends, so they are guards.
+		for _, in := range s.keys.running(st.ID) {
+			c.guards = append(c.guards, noneNewer(in, st.Revision))
+		}
 		c.refused = func(*clientv3.TxnResponse) error { return inUse() }
 	}
 	return s.unpublish(ctx, c)
+}
+
+// runs reports whether an instance of a definition runs, at a revision (0: now).
+func (s *Store) runs(ctx context.Context, what, id string, revision int64) (bool, error) {
+	var reads []clientv3.Op
+	for _, in := range s.keys.running(id) {
+		reads = append(reads, clientv3.OpGet(in, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	}
+	resp, err := s.read(ctx, what, reads...)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(resp.Responses, func(r *pb.ResponseOp) bool { return len(r.GetResponseRange().Kvs) > 0 }), nil
 }
 
 // purgeSlice is how many bodies one transaction deletes.
@@ -142,8 +159,7 @@ func (s *Store) PurgeDefinition(ctx context.Context, id string) (bool, error) {
 		return false, err
 	}
 	what := "purge definition " + id
-	resp, err := s.get(ctx, what, s.keys.running(id), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
-	if err != nil || len(resp.Kvs) > 0 {
+	if runs, err := s.runs(ctx, what, id, 0); err != nil || runs {
 		return false, err
 	}
 	cmps := []clientv3.Cmp{modifiedAt(s.keys.head(id), head.Modified)}

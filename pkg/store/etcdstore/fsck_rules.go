@@ -105,6 +105,29 @@ func (f *fsck) bookmarks() {
 	})
 }
 
+// tasks: each bookmark that is a task is listed, and nothing else.
+func (f *fsck) tasks() {
+	stands := map[string]bool{}
+	for _, r := range f.records {
+		for i := range r.Header.Bookmarks {
+			b := &r.Header.Bookmarks[i]
+			if b.ActivityType != workflow.TaskType {
+				continue
+			}
+			key := f.s.keys.task(b)
+			stands[strings.TrimPrefix(key, f.s.keys.root)] = true
+			if !f.has(key) {
+				f.report("task-missing", key, "no worker finds task %s", b.ID)
+			}
+		}
+	}
+	f.under("task/", func(name string, _ *mvccpb.KeyValue, _ []string) {
+		if !stands[name] {
+			f.report("task-outdated", name, "no instance waits for it")
+		}
+	})
+}
+
 // timers: each has its bookmark or its queue item; a bookmark that is due at a
 // time has its timer, or the command of it.
 func (f *fsck) timers() {

@@ -16,9 +16,11 @@ func sound(t *testing.T) *world {
 	b := w.bookmark("i", "b", "approved")
 	timed := w.bookmark("i", "t", "late")
 	timed.DueAt = &due
+	task := w.bookmark("i", "task", "task")
+	task.ActivityType, task.Name = workflow.TaskType, "pack"
 	h := w.header("i")
 	h.CorrelationID = "c"
-	h.Bookmarks = []workflow.Bookmark{b, timed}
+	h.Bookmarks = []workflow.Bookmark{b, timed, task}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
@@ -36,6 +38,11 @@ func sound(t *testing.T) *world {
 		t.Fatal("not queued")
 	}
 	return w
+}
+
+// taskOf is the key of a task of [sound].
+func (w *world) taskOf(id string) string {
+	return w.keys.task(&workflow.Bookmark{ID: id, Name: "pack", CreatedAt: w.now})
 }
 
 func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
@@ -61,6 +68,8 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"queue-item-without-timer":  func(w *world) (string, string) { return w.keys.timer(timerQueue, "q", due), "" },
 		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
 		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
+		"task-missing":              func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+		"task-outdated":             func(w *world) (string, string) { return "", w.taskOf("i~gone") },
 		"journal-end":               func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
 		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
 		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },

@@ -111,12 +111,37 @@ func (k keys) keyExpiry(at time.Time, record string) string {
 	return k.keyExpiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))
 }
 
-func (k keys) index(status workflow.Status, definition string) string {
-	return k.root + "index/" + string(status) + "/" + definition + "/"
-}
+// index lists the instances of one sub-status. What follows it in an entry is the
+// same in all of them, so that lists of several merge.
+func (k keys) index(sub workflow.SubStatus) string { return k.root + "index/" + string(sub) + "/" }
 func (k keys) indexEntry(h *workflow.Instance) string {
-	return k.index(h.Status, h.DefinitionID) + millis(h.CreatedAt) + "/" + h.ID
+	return k.index(h.SubStatus) + h.DefinitionID + "/" + millis(h.CreatedAt) + "/" + h.ID
 }
+
+// tasks of one name; "": of all.
+func (k keys) tasks(name string) string {
+	if name == "" {
+		return k.root + "task/"
+	}
+	if len(name) > maxTaskName {
+		name = name[:maxTaskName]
+	}
+	return k.root + "task/" + encode(name) + "/"
+}
+
+// task is the entry of a task, which is a bookmark. The oldest comes first.
+func (k keys) task(b *workflow.Bookmark) string {
+	id, local, _ := strings.Cut(b.ID, "~")
+	name := k.tasks(b.Name)
+	if b.Name == "" {
+		name += encode("") + "/"
+	}
+	return name + millis(b.CreatedAt) + "/" + id + "/" + encode(local)
+}
+
+// maxTaskName is how many bytes of a task's name its key holds.
+const maxTaskName = 200
+
 func (k keys) correlation(correlation string) string {
 	return k.root + "by-correlation/" + slice(correlation) + "/"
 }

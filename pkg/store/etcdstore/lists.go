@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -18,61 +19,79 @@ type InstanceFilter struct {
 	DefinitionID, CorrelationID string
 }
 
-// minRead is how many instances are read at least where some may not fit.
-const minRead = 100
+// subStatuses are all that an instance may have, each with an index of its own.
+var subStatuses = []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
+
+// indexes are the ranges of index entries that name what fits.
+func (f InstanceFilter) indexes(k keys) []string {
+	if f.CorrelationID != "" {
+		return []string{k.correlation(f.CorrelationID)}
+	}
+	var ranges []string
+	for _, sub := range subStatuses {
+		if (f.SubStatus == "" || f.SubStatus == sub) && (f.Status == "" || f.Status == sub.Status()) {
+			prefix := k.index(sub)
+			if f.DefinitionID != "" {
+				prefix += f.DefinitionID + "/"
+			}
+			ranges = append(ranges, prefix)
+		}
+	}
+	return ranges
+}
 
 // Instances reads a page of headers through the narrowest index. Index entries
 // are hints: what they name is read, and left out if it no longer fits. The cursor
-// is the entry of the last one that was looked at.
+// is the entry of the last one that was looked at. A page may be shorter than its
+// limit, and even empty, and have a next one.
 func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
-	prefix := s.keys.root + "index/"
-	switch {
-	case f.CorrelationID != "":
-		prefix = s.keys.correlation(f.CorrelationID)
-	case f.Status != "" && f.DefinitionID != "":
-		prefix = s.keys.index(f.Status, f.DefinitionID)
-	case f.Status != "":
-		prefix += string(f.Status) + "/"
-	case f.DefinitionID != "" && f.Status == "":
-		return s.bothStatuses(ctx, f, cursor, limit)
-	}
-	read := limit
-	if f.SubStatus != "" || f.CorrelationID != "" && (f.Status != "" || f.DefinitionID != "") { // the index does not tell
-		read = max(limit, minRead)
-	}
-	kvs, next, err := s.page(ctx, "list instances", prefix, cursor, read, clientv3.WithKeysOnly())
+	entries, more, err := s.merged(ctx, "list instances", f.indexes(s.keys), cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}
-	var out []workflow.Instance
-	for len(kvs) > 0 {
-		n := min(len(kvs), maxLevel)
-		reads := make([]clientv3.Op, n)
-		for i, kv := range kvs[:n] {
-			key := string(kv.Key)
-			reads[i] = clientv3.OpGet(s.keys.instance(key[strings.LastIndexByte(key, '/')+1:]))
-		}
-		resp, err := s.read(ctx, "read instances", reads...)
-		if err != nil {
-			return nil, "", err
-		}
-		for i, r := range resp.Responses {
-			for _, kv := range r.GetResponseRange().Kvs {
-				rec, err := decodeRecord(kv)
-				if err != nil {
-					return nil, "", err
-				}
-				if h := rec.Header; f.fits(&h) {
-					out = append(out, h)
-				}
-			}
-			if int64(len(out)) == limit && i+1 < len(kvs) {
-				return out, strings.TrimPrefix(string(kvs[i].Key), prefix), nil
-			}
-		}
-		kvs = kvs[n:]
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e[strings.LastIndexByte(e, '/')+1:]
 	}
-	return out, next, nil
+	var out []workflow.Instance
+	n, err := s.records(ctx, ids, func(_ int, r *store.Record) bool {
+		if r != nil && f.fits(&r.Header) {
+			out = append(out, r.Header)
+		}
+		return false
+	})
+	if err != nil || n == len(entries) && !more {
+		return out, "", err
+	}
+	return out, entries[n-1], nil
+}
+
+// merged reads the first entries behind a cursor of several ranges at one revision,
+// in one order: what follows the prefixes. What moves from one of them to another
+// keeps its place, so that it is in one page, and in one only.
+func (s *Store) merged(ctx context.Context, what string, prefixes []string, cursor string, limit int64) (entries []string, more bool, err error) {
+	if len(prefixes) == 0 {
+		return nil, false, nil
+	}
+	reads := make([]clientv3.Op, len(prefixes))
+	for i, prefix := range prefixes {
+		reads[i] = clientv3.OpGet(pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithKeysOnly())
+	}
+	resp, err := s.read(ctx, what, reads...)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, r := range resp.Responses {
+		more = more || r.GetResponseRange().More
+		for _, kv := range r.GetResponseRange().Kvs {
+			entries = append(entries, strings.TrimPrefix(string(kv.Key), prefixes[i]))
+		}
+	}
+	slices.Sort(entries)
+	if int64(len(entries)) > limit {
+		entries, more = entries[:limit], true
+	}
+	return entries, more, nil
 }
 
 func (f InstanceFilter) fits(h *workflow.Instance) bool {
@@ -80,48 +99,70 @@ func (f InstanceFilter) fits(h *workflow.Instance) bool {
 		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID)
 }
 
-// RunningCursor is the cursor with which the list of all running instances goes
-// on after this one.
-func (s *Store) RunningCursor(h *workflow.Instance) string {
-	return strings.TrimPrefix(s.keys.indexEntry(h), s.keys.root+"index/"+string(workflow.StatusRunning)+"/")
+// Task is a bookmark at which an instance waits for an outside worker.
+type Task struct {
+	InstanceID string
+	Bookmark   workflow.Bookmark
 }
 
-// bothStatuses lists the running instances of a definition, then the finished
-// ones; the cursor says which list it is in.
-func (s *Store) bothStatuses(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
-	f.Status = workflow.StatusRunning
-	rest, finished := strings.CutPrefix(cursor, "Finished:")
-	if finished {
-		f.Status = workflow.StatusFinished
-	} else {
-		rest = strings.TrimPrefix(cursor, "Running:")
-	}
-	out, next, err := s.Instances(ctx, f, rest, limit)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case next != "":
-		return out, string(f.Status) + ":" + next, nil
-	case finished:
-		return out, "", nil
-	}
-	return out, "Finished:", nil
-}
-
-// DeadLetters lists dead letters.
-func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
-	kvs, next, err := s.page(ctx, "list dead letters", s.keys.deads(), cursor, limit)
+// Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
+// A page may be shorter than its limit and have a next one.
+func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, string, error) {
+	prefix := s.keys.tasks(name)
+	kvs, next, err := s.page(ctx, "list tasks", prefix, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
-	out := make([]store.DeadLetter, len(kvs))
+	var ids []string // of their instances, each once
+	place := map[string]int{}
+	bookmarks := make([]string, len(kvs))
 	for i, kv := range kvs {
-		out[i].Created = kv.CreateRevision
-		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, "", err
+		parts := strings.Split(string(kv.Key), "/")
+		id := parts[len(parts)-2]
+		bookmarks[i] = workflow.BookmarkID(id, decode(parts[len(parts)-1]))
+		if _, known := place[id]; !known {
+			place[id] = len(ids)
+			ids = append(ids, id)
+		}
+	}
+	found := map[string]workflow.Bookmark{}
+	n, err := s.records(ctx, ids, func(_ int, r *store.Record) bool {
+		if r != nil {
+			for _, b := range r.Header.Bookmarks {
+				if b.ActivityType == workflow.TaskType && (name == "" || b.Name == name) {
+					found[b.ID] = b
+				}
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	var out []Task
+	for i, id := range bookmarks {
+		instance, _, _ := strings.Cut(id, "~")
+		if place[instance] >= n { // the page is full
+			return out, strings.TrimPrefix(string(kvs[i-1].Key), prefix), nil
+		}
+		if b, ok := found[id]; ok {
+			out = append(out, Task{InstanceID: instance, Bookmark: b})
 		}
 	}
 	return out, next, nil
+}
+
+// DeadLetters lists dead letters. A page may be shorter than its limit and have a
+// next one.
+func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
+	var out []store.DeadLetter
+	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		d := store.DeadLetter{Created: kv.CreateRevision}
+		err := Decode(kv.Value, &d)
+		out = append(out, d)
+		return err
+	})
+	return out, next, err
 }
 
 // DeadLetter reads one; nil if there is none.
@@ -158,25 +199,4 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 		return err == nil, err
 	}
 	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
-}
-
-// page reads one page of a range; next is "" at the end.
-func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
-	from := prefix
-	if cursor != "" {
-		if from = prefix + cursor; !strings.HasPrefix(from, prefix) {
-			return nil, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
-		}
-		from += "\x00"
-	}
-	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
-	resp, err := s.get(ctx, what, from, opts...)
-	if err != nil {
-		return nil, "", err
-	}
-	next := ""
-	if resp.More && len(resp.Kvs) > 0 {
-		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
-	}
-	return resp.Kvs, next, nil
 }

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,41 +109,226 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 	check("queue by shard", sharded, name("q/"))
 }
 
-// No index tells one sub-status from another: pages end within what was read.
-func TestPagesOfOneSubStatus(t *testing.T) {
+// A list costs what it gives, however many instances there are beside those.
+func TestListsCostWhatTheyGive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const n = 2*minRead + 30
-	var faulted []string
+	subs := []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
+	const n, special = 240, 7
+	want := map[workflow.SubStatus][]string{}
+	var tasks []string
 	for i := range n {
-		id := fmt.Sprintf("i%03d", i)
-		c := w.first(id, nil)
+		c := w.first(fmt.Sprintf("i%03d", i), nil)
 		h := &c.After.Header
 		h.CreatedAt = w.now.Add(time.Duration(i) * time.Millisecond)
-		h.Status, h.SubStatus = workflow.StatusFinished, workflow.Finished
-		if i%7 == 0 {
-			h.SubStatus = workflow.Faulted
-			faulted = append(faulted, id)
+		h.SubStatus = []workflow.SubStatus{workflow.Suspended, workflow.Finished}[i%2]
+		if i%40 == special {
+			h.SubStatus = subs[i/40]
 		}
+		h.Status = h.SubStatus.Status()
+		if h.SubStatus == workflow.Suspended {
+			b := w.bookmark(h.ID, "b", "paid")
+			if i%40 == special {
+				b.ActivityType, b.Name = workflow.TaskType, "pack"
+				tasks = append(tasks, b.ID)
+			}
+			h.Bookmarks = []workflow.Bookmark{b}
+			c.Created = h.Bookmarks
+		}
+		want[h.SubStatus] = append(want[h.SubStatus], h.ID)
 		w.commit(c)
 	}
-	for _, limit := range []int64{1, 2, 13, 15, 200} {
+	calls := func() int { return w.faults.Calls("get") + w.faults.Calls("txn") }
+	for _, sub := range subs {
+		for _, limit := range []int64{1, 2, 13, 500} {
+			var got []string
+			before, pages := calls(), 0
+			for cursor := ""; ; {
+				items, next, err := w.Instances(w.ctx(), InstanceFilter{SubStatus: sub}, cursor, limit)
+				if w.ok(err); int64(len(items)) > limit {
+					t.Errorf("%d items, limit %d", len(items), limit)
+				}
+				pages++
+				for _, h := range items {
+					got = append(got, h.ID)
+				}
+				if cursor = next; next == "" {
+					break
+				}
+			}
+			if !slices.Equal(got, want[sub]) {
+				t.Errorf("%s by %d: %v, want %v", sub, limit, got, want[sub])
+			}
+			if most := 2*pages + len(want[sub])/firstChunk; calls()-before > most {
+				t.Errorf("%s by %d: %d calls for %d items, want at most %d", sub, limit, calls()-before, len(got), most)
+			}
+		}
+	}
+	for name, ids := range map[string][]string{"pack": tasks, "": tasks, "none": nil} {
+		before := calls()
+		page, next, err := w.Tasks(w.ctx(), name, "", 50)
+		w.ok(err)
 		var got []string
-		f := InstanceFilter{Status: workflow.StatusFinished, SubStatus: workflow.Faulted}
+		for _, task := range page {
+			got = append(got, task.Bookmark.ID)
+		}
+		if !slices.Equal(got, ids) || next != "" || calls()-before > 2 {
+			t.Errorf("tasks %q: %v, next %q, %d calls", name, got, next, calls()-before)
+		}
+	}
+}
+
+// What changes its sub-status while it is listed is in one page, and in one only:
+// lists of several indexes are merged.
+func TestWhatMovesIsListedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var ids []string
+	for i := range 6 {
+		id := fmt.Sprint("i", i)
+		w.instance(id)
+		ids = append(ids, id)
+	}
+	subs := []workflow.SubStatus{workflow.Executing, workflow.Faulted, workflow.Pending, workflow.Cancelled, workflow.Suspended, workflow.Finished}
+	round := 0
+	got := pages(t, func(cursor string) ([]workflow.Instance, string, error) {
+		for i, id := range ids {
+			c := w.next(id, nil)
+			h := &c.After.Header
+			h.SubStatus = subs[(i+round)%len(subs)]
+			h.Status = h.SubStatus.Status()
+			w.commit(c)
+		}
+		round++
+		return w.Instances(w.ctx(), InstanceFilter{}, cursor, 2)
+	}, func(h workflow.Instance) string { return h.ID })
+	if !slices.Equal(got, ids) {
+		t.Errorf("%v, want %v", got, ids)
+	}
+}
+
+// Tasks follow their bookmarks: in a commit that burns them, moves them to another
+// correlation, takes others in their place, or deletes their instance.
+func TestTasksFollowTheirBookmarks(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pack", "", "a/b c", "~x", strings.Repeat("ä", 3*maxTaskName)} {
+		w := newWorld(t)
+		task := func(local string) workflow.Bookmark {
+			b := w.bookmark("a", local, local)
+			b.ActivityType, b.Name = workflow.TaskType, name
+			return b
+		}
+		w.commit(w.first("a", nil, task("one"), task("two")))
+		is := func(want ...string) {
+			t.Helper()
+			got := pages(t, func(cursor string) ([]Task, string, error) { return w.Tasks(w.ctx(), name, cursor, 2) }, func(task Task) string { return task.Bookmark.ID })
+			if !slices.Equal(got, want) {
+				t.Errorf("%.20q: %v, want %v", name, got, want)
+			}
+			w.want("task/", len(want))
+			check, err := w.Fsck(w.ctx())
+			if w.ok(err); len(check.Findings) > 0 {
+				t.Errorf("%.20q: %+v", name, check.Findings)
+			}
+		}
+		is("a~one", "a~two")
+		c := w.next("a", nil)
+		c.After.Header.CorrelationID = "other"
+		c.Burned, c.Created, c.After.Header.Bookmarks = []workflow.Bookmark{task("one")}, nil, []workflow.Bookmark{task("two")}
+		w.commit(c)
+		is("a~two")
+		c = w.next("a", nil) // an import
+		renamed := task("two")
+		renamed.CreatedAt = w.now.Add(-time.Hour)
+		c.Burned, c.Created = c.Before.Header.Bookmarks, []workflow.Bookmark{renamed, task("three")}
+		c.After.Header.Bookmarks = c.Created
+		w.commit(c)
+		is("a~two", "a~three")
+		w.remove("a")
+		is()
+	}
+}
+
+// Pages end early where values are large: what a reader holds of one is bounded.
+func TestPagesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n, size, each = 60, 960 << 10, (PageBytes + 2*(960<<10)) / (960 << 10)
+	text := strings.Repeat("an order with many lines; ", size/26)
+	input := map[string]any{"text": text}
+	var want []string
+	c := w.next(w.instance("all").Header.ID, nil)
+	for i := range n {
+		id := fmt.Sprintf("i%03d", i)
+		want = append(want, id)
+		first := w.first(id, nil)
+		first.After.Header.Input, first.After.Header.DefinitionID = input, "large"
+		b := w.bookmark(id, "b", "x")
+		b.ActivityType, b.Name = workflow.TaskType, "pack"
+		first.Created, first.After.Header.Bookmarks = []workflow.Bookmark{b}, []workflow.Bookmark{b}
+		w.commit(first)
+		st := event("e")
+		st.Input = input
+		ok, err := w.Enqueue(w.ctx(), w.item(id, st), w.look(st))
+		if w.ok(err); !ok {
+			t.Fatal("not queued")
+		}
+		c.Dead = append(c.Dead, store.DeadLetter{ID: id, Stimulus: &st})
+		c.Sends = append(c.Sends, store.Send{ID: id, Stimulus: st})
+	}
+	w.commit(c)
+	lists := map[string]func(cursor string) ([]string, string, error){
+		"queue": func(cursor string) (ids []string, next string, err error) {
+			items, next, err := w.QueueItems(w.ctx(), "", cursor, 500)
+			for _, it := range items {
+				ids = append(ids, it.ID)
+			}
+			return ids, next, err
+		},
+		"dead letters": func(cursor string) (ids []string, next string, err error) {
+			items, next, err := w.DeadLetters(w.ctx(), cursor, 500)
+			for _, it := range items {
+				ids = append(ids, it.ID)
+			}
+			return ids, next, err
+		},
+		"send records": func(cursor string) (ids []string, next string, err error) {
+			items, next, err := w.Sends(w.ctx(), cursor, 500)
+			for _, it := range items {
+				ids = append(ids, it.ID)
+			}
+			return ids, next, err
+		},
+		"instances": func(cursor string) (ids []string, next string, err error) {
+			items, next, err := w.Instances(w.ctx(), InstanceFilter{DefinitionID: "large"}, cursor, 500)
+			for _, it := range items {
+				ids = append(ids, it.ID)
+			}
+			return ids, next, err
+		},
+		"tasks": func(cursor string) (ids []string, next string, err error) {
+			items, next, err := w.Tasks(w.ctx(), "pack", cursor, 500)
+			for _, it := range items {
+				ids = append(ids, it.InstanceID)
+			}
+			return ids, next, err
+		},
+	}
+	for what, read := range lists {
+		var got []string
 		for cursor := ""; ; {
-			items, next, err := w.Instances(w.ctx(), f, cursor, limit)
-			if w.ok(err); int64(len(items)) > limit {
-				t.Errorf("%d items, limit %d", len(items), limit)
+			ids, next, err := read(cursor)
+			if w.ok(err); len(ids) > each || len(ids) == 0 {
+				t.Errorf("%s: a page of %d, want 1 to %d", what, len(ids), each)
 			}
-			for _, h := range items {
-				got = append(got, h.ID)
-			}
+			got = append(got, ids...)
 			if cursor = next; next == "" {
 				break
 			}
 		}
-		if !slices.Equal(got, faulted) {
-			t.Errorf("by %d: %v, want %v", limit, got, faulted)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d of %d: %v", what, len(got), n, got)
 		}
 	}
 }

@@ -160,11 +160,11 @@ func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance strin
 // hash) restricts them, "" lists all.
 func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
 	prefix := s.keys.queues() + shard
-	kvs, next, err := s.page(ctx, "list queue", prefix, cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	items, err := appendQueueItems(nil, kvs)
+	var items []store.QueueItem
+	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) (err error) {
+		items, err = appendQueueItems(items, []*mvccpb.KeyValue{kv})
+		return err
+	})
 	return items, next, err
 }
 

@@ -4,25 +4,23 @@ import (
 	"context"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
 )
 
-// Sends lists send records, oldest keys first.
+// Sends lists send records, in the order of their keys. A page may be shorter than its
+// limit and have a next one.
 func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
-	kvs, next, err := s.page(ctx, "list send records", s.keys.sends(), cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	out := make([]store.Send, len(kvs))
-	for i, kv := range kvs {
-		out[i].Created, out[i].Modified = kv.CreateRevision, kv.ModRevision
-		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, "", err
-		}
-	}
-	return out, next, nil
+	var out []store.Send
+	next, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
+		err := Decode(kv.Value, &send)
+		out = append(out, send)
+		return err
+	})
+	return out, next, err
 }
 
 // PutSend accepts a stimulus as a send record, with the answer for its key.

@@ -280,6 +280,9 @@ func (h *holding) announce(c *store.Commit) {
 	if c.After.Header.Status == workflow.StatusFinished && (c.Before == nil || c.Before.Header.Status != workflow.StatusFinished) {
 		n.cfg.Metrics.InstanceFinished(string(c.After.Header.SubStatus))
 	}
+	if g := c.After.Gate; g != nil && (c.Delete || c.After.Header.Status == workflow.StatusFinished) {
+		n.cfg.Freed(*g)
+	}
 	var ids []string
 	for _, ch := range c.Children {
 		ids = append(ids, ch.ID)

@@ -26,6 +26,9 @@ type Config struct {
 	// Hint is told, after a commit, which other instances got mail from it, and
 	// whether stimuli were sent. It must not block. Nil: nobody is.
 	Hint func(instances []string, sent bool)
+	// Freed is told, after a commit that ended an instance, which gate that held. It
+	// must not block. Nil: nobody is.
+	Freed func(store.Gate)
 	// Gate gives the gate that a start has to pass, nil for none. Nil: no gates.
 	Gate func(ctx context.Context, start *workflow.Start) (*store.Gate, error)
 
@@ -68,6 +71,9 @@ func NewNode(cfg Config) (*Node, error) {
 	}
 	if cfg.Hint == nil {
 		cfg.Hint = func([]string, bool) {}
+	}
+	if cfg.Freed == nil {
+		cfg.Freed = func(store.Gate) {}
 	}
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }

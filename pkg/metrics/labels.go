@@ -33,6 +33,9 @@ const (
 const (
 	// DeadLetterExpired is a queued stimulus that nothing claimed in time.
 	DeadLetterExpired = "expired"
+	// DeadLetterGated is a stimulus that waited for its start, and the gate was held
+	// all the time.
+	DeadLetterGated = "gated"
 	// DeadLetterInstanceFinished is a command for an instance that has ended.
 	DeadLetterInstanceFinished = "instance-finished"
 	// DeadLetterInstanceNotFound is a command for an instance that is gone.
@@ -167,12 +170,24 @@ const (
 	lockFailed   = "failed"
 )
 
+// GatedWhat is what met a held gate.
+type GatedWhat string
+
+// What may meet a held gate and is told by a metric.
+const (
+	// GatedEvent is a start that an accepted event means; it waits.
+	GatedEvent GatedWhat = "event"
+	// GatedSchedule is an occurrence of a schedule; it starts nothing.
+	GatedSchedule GatedWhat = "schedule"
+)
+
 // The label values that exist at zero from the start.
 var (
+	knownGated           = []string{string(GatedEvent), string(GatedSchedule)}
 	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
-	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
+	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
 	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey}
 	knownShed            = []string{ShedStart, ShedResume, ShedOther}
 	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight}

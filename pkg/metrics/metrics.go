@@ -47,6 +47,8 @@ type Metrics struct {
 	mailboxOldest     prometheus.Gauge
 	queueDepth        prometheus.Gauge
 	queueOldest       prometheus.Gauge
+	gated             *prometheus.CounterVec
+	gatedWaiting      prometheus.Gauge
 	deadLetters       *prometheus.CounterVec
 	purged            *prometheus.CounterVec
 	shed              *prometheus.CounterVec
@@ -151,6 +153,11 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Stimuli in the bookmark queue."),
 		queueOldest: b.gauge("queue_oldest_seconds",
 			"Age of the oldest stimulus in the bookmark queue; 0 when it is empty."),
+		gated: b.counterVec("gated_total",
+			"Starts that met a gate which an instance held: of events, which wait in the queue then, and of schedules, of which the occurrence starts nothing.",
+			label{"start", knownGated}),
+		gatedWaiting: b.gauge("gated_events",
+			"Events that wait in the queue until nobody holds the gate of their start."),
 		deadLetters: b.counterVec("dead_letters_total",
 			"Stimuli and commands that became dead letters, by reason.",
 			label{"reason", knownDeadLetters}),
@@ -410,6 +417,22 @@ func (m *Metrics) SetQueue(depth int, oldest time.Duration) {
 	}
 	m.queueDepth.Set(float64(depth))
 	m.queueOldest.Set(oldest.Seconds())
+}
+
+// Gated counts starts that met a held gate.
+func (m *Metrics) Gated(what GatedWhat, n int) {
+	if m == nil {
+		return
+	}
+	m.gated.WithLabelValues(string(what)).Add(float64(n))
+}
+
+// SetGated says how many events wait behind held gates.
+func (m *Metrics) SetGated(n int) {
+	if m == nil {
+		return
+	}
+	m.gatedWaiting.Set(float64(n))
 }
 
 // SetMailboxOldest says how old the oldest command in a mailbox is; 0 when

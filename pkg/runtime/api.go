@@ -100,10 +100,11 @@ type StateExport struct {
 	State    json.RawMessage   `json:"state"`
 }
 
-// QueueItem is a stimulus that waits for a target.
+// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 type QueueItem struct {
 	ID        string            `json:"id"`
 	Stimulus  workflow.Stimulus `json:"stimulus"`
+	Gated     string            `json:"gated,omitempty"` // the definition that it starts once nobody holds the gate
 	CreatedAt time.Time         `json:"createdAt"`
 	ExpiresAt time.Time         `json:"expiresAt"`
 }
@@ -116,6 +117,8 @@ type TimerItem struct {
 	BookmarkID   string    `json:"bookmarkId,omitempty"`
 	DefinitionID string    `json:"definitionId,omitempty"`
 	ActivityID   string    `json:"activityId,omitempty"`
+	Gated        int64     `json:"gated,omitempty"`  // of a schedule: occurrences that started nothing, as an instance held the gate
+	GatedAt      time.Time `json:"gatedAt,omitzero"` // when that happened last
 }
 
 // Task is a RunTask that waits for an outside worker.

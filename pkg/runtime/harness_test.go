@@ -85,7 +85,7 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: activities.Default(), Evaluators: expression.All(), Log: log})
 	check()
 	head := m.catalog.HeadIn(context.Background())
-	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Log: log,
+	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err

@@ -38,7 +38,11 @@ func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[Que
 		return r.cfg.Store.QueueItems(ctx, "", cursor, limit)
 	}
 	return list(ctx, "queue", cursor, limit, read, func(i store.QueueItem) (QueueItem, bool) {
-		return QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}, true
+		item := QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+		if i.Held != nil {
+			item.Gated = i.Held.Trigger.DefinitionID
+		}
+		return item, true
 	})
 }
 
@@ -71,7 +75,7 @@ func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64)
 	entries, next, err := r.cfg.Store.Schedules(ctx, cursor, limit)
 	items := make([]TimerItem, len(entries))
 	for i, e := range entries {
-		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID}
+		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt}
 	}
 	if next != "" {
 		next = schedulesCursor + next
@@ -98,7 +102,7 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	if d.Stimulus == nil {
 		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
 	}
-	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, CreatedAt: r.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
+	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, Targets: d.Targets, CreatedAt: r.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err = r.settle(ctx, func() (err error) {
 		ok, err = r.cfg.Store.TakeDeadLetter(ctx, d, send)

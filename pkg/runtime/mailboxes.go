@@ -52,24 +52,10 @@ const (
 // while nobody held the lock. The preferred node takes them first. A vanished
 // node hastens it.
 func (r *Runtime) sweepMailboxes(ctx context.Context) error {
-	sub := r.cfg.Session.Subscribe()
-	defer sub.Close()
 	seen := map[string]sighting{}
 	patience := sweepPatience
 	wake := make(chan struct{}, 1)
-	return r.both(ctx,
-		func(ctx context.Context) error {
-			for {
-				select {
-				case <-ctx.Done():
-					return nil
-				case <-sub.C():
-					if len(sub.Vanished()) > 0 {
-						signal(wake)
-					}
-				}
-			}
-		},
+	return r.besideVanished(ctx, func() { signal(wake) },
 		func(ctx context.Context) error {
 			return r.loop(ctx, "mailbox sweep", sweepEvery, wake, func(ctx context.Context) (bool, error) {
 				if r.suspended() {

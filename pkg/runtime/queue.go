@@ -38,22 +38,10 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 	// the item that the commit met: nothing but a sweep tells of that.
 	var vanished atomic.Bool
 	wake := make(chan struct{}, 1)
-	sub := r.cfg.Session.Subscribe()
-	defer sub.Close()
-	follow := func(ctx context.Context) error {
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-sub.C():
-				if len(sub.Vanished()) > 0 {
-					vanished.Store(true)
-					signal(wake)
-				}
-			}
-		}
-	}
-	return r.both(ctx, follow, func(ctx context.Context) error {
+	return r.besideVanished(ctx, func() {
+		vanished.Store(true)
+		signal(wake)
+	}, func(ctx context.Context) error {
 		return r.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
 			revision := r.cfg.Catalog.Revision()
 			if r.holdsBack() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
@@ -77,6 +65,24 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 			return false, err
 		})
 	})
+}
+
+// besideVanished runs work, and calls gone whenever nodes have vanished.
+func (r *Runtime) besideVanished(ctx context.Context, gone func(), work func(context.Context) error) error {
+	sub := r.cfg.Session.Subscribe()
+	defer sub.Close()
+	return r.both(ctx, func(ctx context.Context) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-sub.C():
+				if len(sub.Vanished()) > 0 {
+					gone()
+				}
+			}
+		}
+	}, work)
 }
 
 // passShardLocked is the decorator of a cluster: a shard that has items is
@@ -150,7 +156,7 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err
 		}
-		ok, err := r.cfg.Store.Requeue(ctx, item, r.cfg.Now().UTC())
+		ok, err := r.cfg.Store.Requeue(ctx, item)
 		if ok {
 			sent.Store(true)
 		}

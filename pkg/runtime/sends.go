@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -129,9 +130,15 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now
 		}
 	}
 	for _, p := range gated {
+		trigger := *p.trigger
 		p.trigger = nil
-		if err := r.createGated(ctx, p); err != nil {
+		free, err := r.createGated(ctx, p)
+		if err != nil {
 			return false, err
+		}
+		if !free {
+			r.cfg.Metrics.Gated(metrics.GatedEvent, 1)
+			ds = append(ds, r.behindGate(send, p, trigger, now))
 		}
 	}
 	return r.deliverTo(ctx, send, ds, rest, again, now)
@@ -155,23 +162,38 @@ func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery
 	if err != nil || !ok {
 		return false, err
 	}
-	ids := make([]string, len(ds))
+	ids := make([]string, 0, len(ds))
 	for i := range ds {
-		ids[i] = ds[i].instance()
+		if ds[i].Wait == nil {
+			ids = append(ids, ds[i].instance())
+		}
 	}
 	r.cfg.Work.Hint(ids, len(rest)+len(again) > 0)
 	return len(rest)+len(again) > 0, nil
 }
 
-// createGated starts behind a gate; a refusal is told to the sender and is no
-// error.
-func (r *Runtime) createGated(ctx context.Context, p *plan) error {
-	err := r.create(ctx, p)
-	switch code := workflow.CodeOf(err); code {
-	case workflow.CodeInstanceGated, workflow.CodeInstanceExists:
-		return r.cfg.Store.Refuse(ctx, p.id, p.cmd.ID, string(code), p.cmd.CreatedAt)
+// createGated starts behind a gate. False: it is held.
+func (r *Runtime) createGated(ctx context.Context, p *plan) (free bool, err error) {
+	err = r.create(ctx, p)
+	switch workflow.CodeOf(err) {
+	case workflow.CodeInstanceGated:
+		return false, nil
+	case workflow.CodeInstanceExists:
+		return true, nil // its id is of this very start, which was done earlier
 	}
-	return err
+	return true, err
+}
+
+// behindGate is what becomes of a start whose gate is held: a queue item that
+// waits there. The only target of a stimulus keeps its id, which a caller may
+// know; of several each has one of its own.
+func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef, now time.Time) delivery {
+	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt, ExpiresAt: now.Add(r.cfg.QueueTTL),
+		Trace: send.Trace, Held: &store.HeldStart{Event: send.ID, Trigger: t, Gate: *p.gate}}
+	if len(send.Targets) > 1 {
+		item.ID = "gated-" + p.id
+	}
+	return delivery{Delivery: etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}}
 }
 
 // goneTargets makes a stimulus for each instance whose bookmark is gone.

@@ -85,6 +85,11 @@ type plan struct {
 	unseen  bool // the id was made here, and nobody can know it
 }
 
+// instance is what the plan makes durable.
+func (p *plan) instance() *etcdstore.NewInstance {
+	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
+}
+
 func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	if err := r.accepting(starts); err != nil {
 		return nil, err
@@ -338,7 +343,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	if trace := tracing.Traceparent(ctx); trace != "" {
 		p.cmd.Trace = trace
 	}
-	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
+	n := p.instance()
 	var answer *store.Answer
 	if k := p.cmd.Key; k != nil {
 		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}

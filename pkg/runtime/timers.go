@@ -136,9 +136,9 @@ func (r *Runtime) fireResumes(ctx context.Context, due []etcdstore.Due, now time
 // be found again.
 func (r *Runtime) expireItems(ctx context.Context, due []etcdstore.Due) bool {
 	err := sideBySide(sendsAtOnce, len(due), func(i int) error {
-		expired, err := r.cfg.Store.ExpireQueueItem(ctx, due[i], r.cfg.Now().UTC())
-		if expired {
-			r.cfg.Metrics.DeadLetter(store.DeadExpired)
+		reason, err := r.cfg.Store.ExpireQueueItem(ctx, due[i], r.cfg.Now().UTC())
+		if reason != "" {
+			r.cfg.Metrics.DeadLetter(reason)
 		}
 		return err
 	})
@@ -201,7 +201,7 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 	}
 	if !head.Fires(e) {
 		// Left over from an older version: nothing starts, nothing follows.
-		_, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
+		_, _, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
 		return err
 	}
 	dues, next := occurrences(e, now)
@@ -218,9 +218,14 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 		starts = append(starts, n)
 		ids = append(ids, n.Header.ID)
 	}
-	ok, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
+	ok, gated, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
 	if err != nil || !ok {
 		return err
+	}
+	if gated > 0 {
+		r.cfg.Metrics.Gated(metrics.GatedSchedule, gated)
+		r.cfg.Log.WarnContext(ctx, "a schedule was due and started nothing, as an instance holds the gate of its definition",
+			"definitionId", e.DefinitionID, "activityId", e.ActivityID, "occurrences", gated, "due", dues[len(dues)-1])
 	}
 	r.cfg.Metrics.TimerLateness(now.Sub(e.Due))
 	r.cfg.Work.Hint(ids, false)

@@ -2,9 +2,13 @@ package runtime
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/weft-run/weft/pkg/store"
 )
 
 // jitter spreads a period by up to a fifth either way.
@@ -20,11 +24,15 @@ type Work struct {
 	order   []string        // guarded by mu
 	wake    chan struct{}   // capacity 1
 	sends   chan struct{}   // capacity 1
+
+	freed map[store.Gate]bool // guarded by mu
+	gates chan struct{}       // capacity 1: some were freed
 }
 
 // NewWork makes an empty set.
 func NewWork() *Work {
-	return &Work{pending: map[string]bool{}, wake: make(chan struct{}, 1), sends: make(chan struct{}, 1)}
+	return &Work{pending: map[string]bool{}, wake: make(chan struct{}, 1), sends: make(chan struct{}, 1),
+		freed: map[store.Gate]bool{}, gates: make(chan struct{}, 1)}
 }
 
 // Hint adds instances, and wakes the send worker if stimuli were sent. It never
@@ -36,6 +44,31 @@ func (w *Work) Hint(instances []string, sent bool) {
 	if sent {
 		signal(w.sends)
 	}
+}
+
+// Freed adds a gate that an instance has let go: something may wait behind it. It
+// never blocks.
+func (w *Work) Freed(g store.Gate) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.freed[g] = true
+	signal(w.gates)
+}
+
+// keepFreed adds a gate without waking anybody: for a later try.
+func (w *Work) keepFreed(g store.Gate) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.freed[g] = true
+}
+
+// takeFreed gives the gates that were freed since it was asked last.
+func (w *Work) takeFreed() []store.Gate {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	gates := slices.Collect(maps.Keys(w.freed))
+	clear(w.freed)
+	return gates
 }
 
 func (w *Work) add(id string, recovered bool) {

@@ -132,7 +132,8 @@ type TriggerRef struct {
 	Modified     int64  `json:"modified"`
 }
 
-// QueueItem is a stimulus that matched nothing yet.
+// QueueItem is a stimulus that matched nothing yet, or whose start waits behind a
+// held gate.
 type QueueItem struct {
 	ID        string               `json:"id"`
 	Stimulus  workflow.Stimulus    `json:"stimulus"`
@@ -141,8 +142,17 @@ type QueueItem struct {
 	CreatedAt time.Time            `json:"createdAt"`
 	ExpiresAt time.Time            `json:"expiresAt"`
 	Trace     string               `json:"trace,omitempty"` // W3C traceparent of who sent it
+	Held      *HeldStart           `json:"held,omitempty"`  // it met a trigger, whose gate is held
 	Created   int64                `json:"-"`
 	At        string               `json:"-"` // its key
+}
+
+// HeldStart is a start that an accepted stimulus means and that waits until
+// nobody holds its gate.
+type HeldStart struct {
+	Event   string     `json:"event"` // the id that the stimulus was resolved under: the start's ids derive from it
+	Trigger TriggerRef `json:"trigger"`
+	Gate    Gate       `json:"gate"`
 }
 
 // DeadLetter is work that could not be done.
@@ -151,6 +161,7 @@ type DeadLetter struct {
 	Reason     string             `json:"reason"`
 	Detail     string             `json:"detail,omitempty"`
 	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
+	Targets    []Target           `json:"targets,omitempty"` // the stimulus is for these only; none: for whom it meets when it is sent again
 	Command    *workflow.Command  `json:"command,omitempty"`
 	InstanceID string             `json:"instanceId,omitempty"`
 	CreatedAt  time.Time          `json:"createdAt"`
@@ -160,6 +171,7 @@ type DeadLetter struct {
 // Reasons of dead letters.
 const (
 	DeadExpired          = "expired"
+	DeadGated            = "gated"
 	DeadInstanceFinished = "instance-finished"
 	DeadInstanceGone     = "instance-not-found"
 	DeadPoison           = "poison"

@@ -140,6 +140,8 @@ type CronEntry struct {
 	Due          time.Time     `json:"due"`
 	CatchUp      string        `json:"catchUp,omitempty"` // skip (also if empty), one, all
 	Activation   string        `json:"activation,omitempty"`
+	Gated        int64         `json:"gated,omitempty"`  // occurrences of it that started nothing, as an instance held the gate
+	GatedAt      time.Time     `json:"gatedAt,omitzero"` // when that happened last
 
 	Created int64  `json:"-"` // its key's create revision
 	Key     string `json:"-"`

@@ -98,7 +98,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	}
 	work := runtime.NewWork()
 	head := m.catalog.HeadIn(context.Background())
-	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Log: log, Metrics: collectors, LateAfter: w.late,
+	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Freed: work.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err

@@ -187,7 +187,7 @@ func (s *Store) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntr
 	if at := s.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
 		then.del(at) // an outdated key
 	}
-	e.Due = old.Due
+	e.Due, e.Gated, e.GatedAt = old.Due, old.Gated, old.GatedAt
 	then.put(old.Key, e)
 	c.ops.nested([]clientv3.Cmp{createdAt(old.Key, old.Created)}, then, otherwise)
 }

@@ -78,22 +78,6 @@ func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
 		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt)
 }
 
-// Refuse leaves the record of a command that was refused before it reached its
-// instance, so that its sender learns of it.
-//
-// If: no record of it.
-func (s *Store) Refuse(ctx context.Context, instance, command, code string, at time.Time) error {
-	o := newOps()
-	rec := s.keys.commandRecord(instance, command)
-	s.record(o, rec, store.Effect{InstanceID: instance, Outcome: "refused", Code: code}, at.Add(recordTTL))
-	then, err := o.render()
-	if err != nil {
-		return err
-	}
-	_, err = s.txn(ctx, "record a refusal", []clientv3.Cmp{absent(rec)}, then, nil)
-	return err
-}
-
 // NewInstance is an instance to be created with its start command.
 type NewInstance struct {
 	Header  workflow.Instance // Pending
@@ -217,6 +201,7 @@ type Delivery struct {
 	Bookmark *store.BookmarkRef
 	Command  workflow.Command
 	New      *NewInstance
+	Wait     *store.QueueItem // in the place of New, whose gate is held: what waits there
 }
 
 // MaxDeliveries is how many targets one transaction of [Store.Deliver] takes.
@@ -229,7 +214,9 @@ const MaxDeliveries = 30
 // If: every target as found, no record of any command; the send record as read,
 // or, without one, no record of this delivery (a repeat after a lost answer finds
 // it in Else, however far the targets have come meanwhile); no record of the
-// caller's key. Then: the commands, the new instances, the records.
+// caller's key. What is to wait behind a gate: the gate is held. That can become
+// true again, beside a send record that is as it was: then it still has to wait,
+// or was started meanwhile, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
 	o := newOps()
 	var cmps []clientv3.Cmp
@@ -237,7 +224,12 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	for i := range targets {
 		d := &targets[i]
 		ids[i] = d.Command.ID
-		if d.New != nil {
+		switch {
+		case d.Wait != nil:
+			cmps = append(append(cmps, s.newGuard(d.New, false)...), exists(s.keys.gateOf(d.Wait.Held.Gate)))
+			s.putQueueItem(o, *d.Wait)
+			continue
+		case d.New != nil:
 			cmps = append(cmps, s.newGuard(d.New, true)...)
 			s.writeNew(o, d.New)
 			continue

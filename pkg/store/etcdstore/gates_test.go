@@ -117,11 +117,11 @@ func TestOneOfSeveralOccurrencesPassesAGate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	due, next := w.occurrence()
-	starts := []NewInstance{*w.newInstance("x", "s1", single), *w.newInstance("y", "s2", single), *w.newInstance("z", "s3", nil)}
-	if ok, err := w.FireSchedule(w.ctx(), due, nil, next, starts); err != nil || !ok {
-		t.Fatalf("%t, %v", ok, err)
+	starts := []NewInstance{*w.newInstance("x", "s1", single), *w.newInstance("y", "s2", single), *w.newInstance("z", "s3", single)}
+	if ok, gated, err := w.FireSchedule(w.ctx(), due, nil, next, starts); err != nil || !ok || gated != 2 {
+		t.Fatalf("%t, %d, %v", ok, gated, err)
 	}
-	w.want("instance/", 2)
+	w.want("instance/", 1)
 	if got := w.holder(); got != "x" {
 		t.Errorf("the gate is held by %q", got)
 	}
@@ -136,7 +136,7 @@ func TestAHundredOccurrencesAreStartedAtOnce(t *testing.T) {
 		id := w.id("i")
 		starts = append(starts, *w.newInstance(id, "start-"+id, nil))
 	}
-	if ok, err := w.FireSchedule(w.ctx(), due, nil, next, starts); err != nil || !ok {
+	if ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts); err != nil || !ok {
 		t.Fatalf("%t, %v", ok, err)
 	}
 	w.want("instance/", 100)

@@ -100,7 +100,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			item := w.queued("i", event("paid"))
 			due, err := w.DueTimers(w.ctx(), w.now.Add(time.Hour), 10)
 			w.ok(err)
-			_, err = w.Requeue(w.ctx(), item, w.now)
+			_, err = w.Requeue(w.ctx(), item)
 			w.ok(err)
 			sends, _, err := w.Sends(w.ctx(), "", 10)
 			w.ok(err)
@@ -108,8 +108,8 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			w.ok(err)
 			_, err = w.Enqueue(w.ctx(), w.item("i", event("paid")), l)
 			w.ok(err)
-			ok, err := w.ExpireQueueItem(w.ctx(), due[0], w.now)
-			return !ok, err
+			reason, err := w.ExpireQueueItem(w.ctx(), due[0], w.now)
+			return reason == "", err
 		}, "dead/"},
 		{"burying a send record that was worked on", func(w *world) (bool, error) {
 			w.instance("a", "paid")
@@ -123,7 +123,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "dead/"},
 		{"firing for a head that moved", func(w *world) (bool, error) {
 			due, next := w.occurrence()
-			ok, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})
+			ok, _, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})
 			return !ok, err
 		}, "instance/"},
 		{"queueing for an instance that comes after the look", func(w *world) (bool, error) {
@@ -163,19 +163,5 @@ func TestATimerWithoutAnInstanceGoes(t *testing.T) {
 	w.want("timer/", 0)
 	if n := len(w.mailOf("orphan")); n != 0 {
 		t.Errorf("%d commands for nobody", n)
-	}
-}
-
-// Two nodes work one send record: the one that met a held gate must not deny what
-// the other has started since.
-func TestARefusalDoesNotDenyWhatTookEffect(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	_, err := w.Create(w.ctx(), w.newInstance("a", "s1", nil), nil)
-	w.ok(err)
-	w.commit(w.consumes(w.next("a", nil)))
-	w.ok(w.Refuse(w.ctx(), "a", "s1", "instance-gated", w.now))
-	if e, err := w.Effect(w.ctx(), "a", "s1"); err != nil || e == nil || e.Outcome == "refused" {
-		t.Errorf("its sender reads %+v, %v", e, err)
 	}
 }

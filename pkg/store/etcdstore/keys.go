@@ -61,6 +61,13 @@ func (k keys) queues() string                       { return k.root + "queue/" }
 func (k keys) queue(hash string) string             { return k.queues() + hash + "/" }
 func (k keys) queueSlice(hash, slice string) string { return k.queue(hash) + slice + "/" }
 
+// gatedQueue is where the items lie whose starts wait behind a gate, in the order
+// of their arrival. No hash begins with ~.
+func (k keys) gatedQueues() string { return k.queues() + "~gated/" }
+func (k keys) gatedQueue(g store.Gate) string {
+	return k.gatedQueues() + cmp.Or(g.Definition, "*") + "/" + slice(g.Correlation) + "/"
+}
+
 // addressed is the queue slice of items for one instance.
 func addressed(instanceID string) string { return "@" + instanceID }
 

@@ -53,6 +53,27 @@ var lateCopies = []late{
 		return func() error { out, err := w.Create(w.ctx(), n, nil); w.refused(out == Created, err); return err },
 			func() { w.commit(ends(w.next("first", nil))) }
 	}},
+	{"waiting behind a gate, refused as it was free, and started by another node", func(w *world) (func() error, func()) {
+		send, to := w.behindGate("s", "a")
+		return func() error {
+				ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now)
+				w.refused(ok, err)
+				return err
+			}, func() {
+				w.gated("a") // as the next look at the send record does, and ends
+				w.commit(ends(w.next("a", nil)))
+				w.remove("a")
+				w.gated("another")
+			}
+	}},
+	{"starting behind a gate, done, ended and deleted", func(w *world) (func() error, func()) {
+		item := w.held("s", "a")
+		return func() error { _, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); return err },
+			func() {
+				w.commit(ends(w.consumes(w.next("a", nil))))
+				w.remove("a")
+			}
+	}},
 	{"creating, refused for an id that becomes free", func(w *world) (func() error, func()) {
 		w.instance("a")
 		n := w.newInstance("a", "s1", nil)

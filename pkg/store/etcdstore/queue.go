@@ -24,9 +24,12 @@ func appendQueueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) ([]store.
 	return items, nil
 }
 
-// queueKey is where an item lies: in the slice of its address if it has one,
-// else of its correlation.
+// queueKey is where an item lies: behind its gate, or in the slice of its address
+// if it has one, else of its correlation.
 func (s *Store) queueKey(item *store.QueueItem) string {
+	if item.Held != nil {
+		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
+	}
 	sl := slice(item.Stimulus.CorrelationID)
 	if item.Stimulus.InstanceID != "" {
 		sl = addressed(item.Stimulus.InstanceID)
@@ -168,48 +171,49 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 	return items, next, err
 }
 
-// ExpireQueueItem turns an item into a dead letter when its timer is due. False:
-// it was claimed meanwhile.
+// ExpireQueueItem turns an item into a dead letter when its timer is due, and
+// tells its reason; "": it was claimed meanwhile.
 //
 // If: the timer's create revision. An item is put and deleted together with its
 // timer, so the item is the one that was read.
-func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (bool, error) {
+func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (reason string, err error) {
 	resp, err := s.get(ctx, "read queue item", due.entry.Item)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	o := newOps()
 	o.del(due.key)
 	cmps := []clientv3.Cmp{createdAt(due.key, due.created)}
-	expired := len(resp.Kvs) > 0
-	if expired {
+	if len(resp.Kvs) > 0 {
 		items, err := appendQueueItems(nil, resp.Kvs)
 		if err != nil {
-			return false, err
+			return "", err
 		}
-		item := items[0]
-		o.del(item.At)
-		o.put(s.keys.dead(item.ID), store.DeadLetter{
-			ID: item.ID, Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
-			Detail: fmt.Sprintf("nothing waited for it between %s and %s", item.CreatedAt.UTC().Format(time.RFC3339), item.ExpiresAt.UTC().Format(time.RFC3339)),
-		})
+		dead := expired(&items[0], at)
+		reason = dead.Reason
+		o.del(items[0].At)
+		o.put(s.keys.dead(dead.ID), dead)
 	}
 	then, err := o.render()
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	done, err := s.txn(ctx, "expire queue item", cmps, then, nil)
-	return err == nil && done.Succeeded && expired, err
+	if err != nil || !done.Succeeded {
+		return "", err
+	}
+	return reason, nil
 }
 
 // Requeue turns a queue item into a send record again, because something that it
-// matches appeared.
+// matches appeared. The record is as old as the item: what waits behind a gate
+// goes in the order of its arrival.
 //
 // If: the item's create revision.
-func (s *Store) Requeue(ctx context.Context, item *store.QueueItem, at time.Time) (bool, error) {
+func (s *Store) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
 	o := newOps()
 	s.deleteQueueItem(o, item)
-	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: at, Trace: item.Trace})
+	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	then, err := o.render()
 	if err != nil {
 		return false, err

@@ -42,40 +42,62 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64)
 //
 // If: the occurrence's create revision; the head's mod revision as read (not
 // when nothing starts); each instance and its start's record absent. Then:
-// delete it, put the next, create the instances. A held gate drops its instance
-// only.
-func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (bool, error) {
+// delete it, put the next, create the instances.
+//
+// They all have the same gate or none. A gate admits the first of them, or none if
+// it is held; how many it kept out is told, and said in the next occurrence.
+func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
 	o := newOps()
 	cmps := []clientv3.Cmp{createdAt(due.Key, due.Created)}
 	o.del(due.Key)
-	if next != nil {
-		o.put(s.cronKey(next), next)
-	}
 	if head != nil {
 		cmps = append(cmps, modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
 	}
-	spent := map[string]bool{}
-	for i := range starts {
-		n := &starts[i]
-		if n.Gate != nil {
-			// One gate admits one of these: a second put of its key would be refused
-			// with everything else.
-			key := s.keys.gateOf(*n.Gate)
-			if spent[key] {
-				continue
-			}
-			spent[key] = true
+	behind := len(starts) > 0 && starts[0].Gate != nil
+	if behind {
+		then, otherwise := newOps(), newOps()
+		s.writeNew(then, &starts[0])
+		s.putNext(then, next, starts[1:])
+		s.putNext(otherwise, next, starts)
+		o.nested(s.newGuard(&starts[0], true), then, otherwise)
+	} else {
+		s.putNext(o, next, nil)
+		for i := range starts {
+			then := newOps()
+			s.writeNew(then, &starts[i])
+			o.nested(s.newGuard(&starts[i], true), then, nil)
 		}
-		then := newOps()
-		s.writeNew(then, n)
-		o.nested(s.newGuard(n, true), then, nil)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	resp, err := s.txn(ctx, "fire schedule of "+due.DefinitionID, cmps, then, nil)
-	return err == nil && resp.Succeeded, err
+	if err != nil || !resp.Succeeded {
+		return false, 0, err
+	}
+	if !behind {
+		return true, 0, nil
+	}
+	gated = len(starts)
+	if resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded {
+		gated--
+	}
+	return true, gated, nil
+}
+
+// putNext puts the occurrence that follows, nil if none does, which says what the
+// gate has kept out.
+func (s *Store) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
+	if next == nil {
+		return
+	}
+	e := *next
+	if n := len(gated); n > 0 {
+		e.Gated += int64(n)
+		e.GatedAt = gated[n-1].Header.CreatedAt
+	}
+	o.put(s.cronKey(&e), e)
 }
 
 // ScheduleShard is the shard of a definition's occurrences.

@@ -193,7 +193,7 @@ var transactions = []transaction{
 	}},
 	{name: "requeueing", again: "false", prepare: func(w *world) func() (string, error) {
 		item := w.queued("i", event("paid"))
-		return func() (string, error) { return said(w.Requeue(w.ctx(), item, w.now)) }
+		return func() (string, error) { return said(w.Requeue(w.ctx(), item)) }
 	}},
 	{name: "burying", again: "false", prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
@@ -207,11 +207,14 @@ var transactions = []transaction{
 		due := w.dueTimers()
 		return func() (string, error) { return said(w.FireTimers(w.ctx(), due, w.now)) }
 	}},
-	{name: "expiring", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "expiring", again: " ", prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		due, err := w.DueTimers(w.ctx(), w.now.Add(time.Hour), 10)
 		w.ok(err)
-		return func() (string, error) { return said(w.ExpireQueueItem(w.ctx(), due[0], w.now)) }
+		return func() (string, error) {
+			reason, err := w.ExpireQueueItem(w.ctx(), due[0], w.now)
+			return reason + " ", err
+		}
 	}},
 	{name: "replaying a dead letter", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
@@ -226,7 +229,32 @@ var transactions = []transaction{
 	{name: "firing a schedule", again: "false", prepare: func(w *world) func() (string, error) {
 		due, next := w.occurrence()
 		starts := []NewInstance{*w.newInstance("a", "s1", nil)}
-		return func() (string, error) { return said(w.FireSchedule(w.ctx(), due, nil, next, starts)) }
+		return func() (string, error) {
+			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
+			return said(ok, err)
+		}
+	}},
+	{name: "firing a schedule behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
+		due, next := w.occurrence()
+		w.gated("holder")
+		starts := []NewInstance{*w.newInstance("a", "s1", single)}
+		return func() (string, error) {
+			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
+			return said(ok, err)
+		}
+	}},
+	{name: "waiting behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
+		w.gated("holder")
+		send, to := w.behindGate("s", "a")
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now)) }
+	}},
+	{name: "starting what waited behind a gate", again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
+		item := w.held("s", "a")
+		return func() (string, error) { return said(w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))) }
+	}},
+	{name: "dropping what waited behind a gate", prepare: func(w *world) func() (string, error) {
+		item := w.held("s", "a")
+		return func() (string, error) { return done(w.DropHeld(w.ctx(), item)) }
 	}},
 	{name: "pausing", prepare: func(w *world) func() (string, error) {
 		return func() (string, error) { _, err := w.SetPaused(w.ctx(), true); return done(err) }

@@ -1,0 +1,104 @@
+package runtime
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
+)
+
+// workGates starts what waits behind gates: the commit that frees one wakes the
+// node that made it, and a sweep finds what a node left that has vanished in
+// between.
+func (r *Runtime) workGates(ctx context.Context) error {
+	swept := time.Time{}
+	var vanished atomic.Bool
+	gone := func() {
+		vanished.Store(true)
+		signal(r.cfg.Work.gates)
+	}
+	return r.besideVanished(ctx, gone, func(ctx context.Context) error {
+		return r.loop(ctx, "gates", queueLook, r.cfg.Work.gates, func(ctx context.Context) (bool, error) {
+			if r.holdsBack() || r.space.get() != roomy {
+				return false, nil // those that were freed are kept
+			}
+			if vanished.Swap(false) || time.Since(swept) >= queueSweep {
+				swept = time.Now()
+				if err := r.sweepGates(ctx); err != nil {
+					swept = time.Time{} // all of it again
+					return false, err
+				}
+			}
+			gates := r.cfg.Work.takeFreed()
+			err := sideBySide(sendsAtOnce, len(gates), func(i int) error {
+				err := r.startHeld(ctx, gates[i])
+				if err != nil {
+					r.cfg.Work.keepFreed(gates[i])
+				}
+				return err
+			})
+			return false, err
+		})
+	})
+}
+
+// sweepGates takes every gate behind which starts wait for one that was freed.
+func (r *Runtime) sweepGates(ctx context.Context) error {
+	waiting := 0
+	for cursor := ""; ; {
+		gates, n, next, err := r.cfg.Store.HeldGates(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		for _, g := range gates {
+			r.cfg.Work.Freed(g)
+		}
+		waiting += n
+		if cursor = next; next == "" {
+			r.cfg.Metrics.SetGated(waiting)
+			return nil
+		}
+	}
+}
+
+// startHeld starts the oldest that waits behind a gate, unless it is held. Whoever
+// holds it then wakes the next by its end.
+func (r *Runtime) startHeld(ctx context.Context, g store.Gate) error {
+	for {
+		held, item, bad, err := r.cfg.Store.NextHeld(ctx, g)
+		if bad != nil {
+			r.cfg.Log.ErrorContext(ctx, "what waits behind a gate cannot be read; it is passed over", "error", bad)
+		}
+		if err != nil || held || item == nil {
+			return err
+		}
+		started, more, err := r.startItem(ctx, item)
+		if started != "" {
+			r.cfg.Work.Hint([]string{started}, false)
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// startItem starts one; more: the gate is as it was.
+func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started string, more bool, err error) {
+	ctx, span := r.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: item.Trace, Sent: item.CreatedAt})
+	defer span.End()
+	p := triggerPlan(item.Held.Event, item.Held.Trigger, &item.Stimulus, r.cfg.Now().UTC())
+	p.trigger, p.gate, p.cmd.Trace = nil, &item.Held.Gate, tracing.Traceparent(ctx)
+	out, err := r.cfg.Store.StartHeld(ctx, item, p.instance())
+	switch {
+	case err != nil:
+		return "", false, err
+	case out == etcdstore.HeldStarted:
+		return p.id, false, nil
+	case out == etcdstore.HeldDone:
+		return "", true, r.cfg.Store.DropHeld(ctx, item)
+	}
+	return "", out == etcdstore.HeldGone, nil
+}

@@ -1,0 +1,364 @@
+package runtime_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// single runs one instance at a time, which ends at an event of its correlation.
+const single = `
+id: single
+options:
+  activation: Singleton
+root:
+  - event: begin
+    trigger: true
+  - writeLine: began
+  - event: end
+`
+
+// instancesOf gives all instances of a definition, oldest first.
+func (m *member) instancesOf(def string) []workflow.Instance {
+	m.t.Helper()
+	page, err := m.Instances(m.t.Context(), runtime.InstanceFilter{DefinitionID: def, Limit: 500})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return page.Items
+}
+
+func (m *member) queue() []runtime.QueueItem {
+	m.t.Helper()
+	page, err := m.Queue(m.t.Context(), "", 500)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return page.Items
+}
+
+func (m *member) deadLetters() []runtime.DeadLetter {
+	m.t.Helper()
+	page, err := m.DeadLetters(m.t.Context(), "", 500)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return page.Items
+}
+
+// running is the one instance of single that is suspended at its end.
+func (m *member) running(def string) string {
+	m.t.Helper()
+	id := ""
+	eventually(m.t, "one instance of "+def+" waits for its end", func() bool {
+		id = ""
+		n := 0
+		for _, in := range m.instancesOf(def) {
+			if in.SubStatus == workflow.Suspended {
+				id = in.ID
+				n++
+			}
+		}
+		return n == 1
+	})
+	return id
+}
+
+func (m *member) endOf(id string) {
+	m.t.Helper()
+	st := workflow.EventStimulus("end", nil)
+	st.InstanceID = id
+	if _, err := m.Send(m.t.Context(), st, nil); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// gatedBy waits until n events wait behind gates.
+func (m *member) gatedBy(n int) {
+	m.t.Helper()
+	eventually(m.t, fmt.Sprint(n, " events wait behind the gate"), func() bool {
+		waiting := 0
+		for _, i := range m.queue() {
+			if i.Gated != "" {
+				waiting++
+			}
+		}
+		return waiting == n
+	})
+}
+
+// What was accepted before a trigger was there, and meets its gate then, waits; the
+// key's answer goes on to name what there is.
+func TestAnAcceptedEventWaitsBehindAHeldGate(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	m := c[0]
+	key := &runtime.Key{Scope: "events", Value: "k", BodyHash: "h"}
+	first := m.send("late", "", key)
+	if first.Queued == "" {
+		t.Fatalf("got %+v", first)
+	}
+	m.publish(single)
+	m.send("begin", "", nil)
+	holder := m.running("single")
+	m.publish(strings.Replace(single, "event: begin", "event: late", 1))
+	m.gatedBy(1)
+	if q := m.queue(); len(q) != 1 || q[0].ID != first.Queued || q[0].Gated != "single" {
+		t.Errorf("queue %+v, want %s behind its gate", q, first.Queued)
+	}
+	if again := c[1].send("late", "", key); again.Queued != first.Queued {
+		t.Errorf("the key answers %+v, want %s", again, first.Queued)
+	}
+	if got := m.instancesOf("single"); len(got) != 1 {
+		t.Errorf("%d instances beside a held gate", len(got))
+	}
+	m.endOf(holder)
+	m.finished(holder)
+	next := m.running("single")
+	if next == holder || len(m.queue()) != 0 {
+		t.Errorf("next %s after %s, queue %+v", next, holder, m.queue())
+	}
+	if again := c[1].send("late", "", key); again.Queued != first.Queued {
+		t.Errorf("the key answers %+v, want %s", again, first.Queued)
+	}
+	m.endOf(next)
+	m.finished(next)
+	if got := m.instancesOf("single"); len(got) != 2 || len(m.queue()) != 0 || len(m.deadLetters()) != 0 {
+		t.Errorf("%d instances, queue %+v, dead %+v", len(got), m.queue(), m.deadLetters())
+	}
+}
+
+func TestWhatWorkflowsPublishWaitsBehindAHeldGate(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	m := c[0]
+	m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
+	m.send("begin", "", nil)
+	holder := m.running("single")
+	const n = 3
+	for i := range n {
+		c[i%2].execute("caller", fmt.Sprint("c", i), "")
+	}
+	m.gatedBy(n)
+	for range n {
+		m.endOf(holder)
+		m.finished(holder)
+		holder = m.running("single")
+	}
+	if got := m.instancesOf("single"); len(got) != n+1 || len(m.queue()) != 0 {
+		t.Errorf("%d instances, queue %+v", len(got), m.queue())
+	}
+}
+
+// Whoever calls and waits is told at once, and nothing is left behind.
+func TestACallerIsToldOfAHeldGate(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(single)
+	m.send("begin", "", nil)
+	m.running("single")
+	res := m.send("begin", "", nil)
+	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Refused || res.Outcomes[0].Code != string(workflow.CodeInstanceGated) {
+		t.Errorf("got %+v", res)
+	}
+	if len(m.queue()) != 0 {
+		t.Errorf("queue %+v", m.queue())
+	}
+}
+
+// Of an event that is for several the gated ones wait, and the others do not.
+func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(single, strings.Replace(single, "id: single", "id: second", 1))
+	m.send("begin", "", nil)
+	one, two := m.running("single"), m.running("second")
+	m.publish("id: waits\nroot:\n  - event: begin\n", "id: free\nroot:\n  - event: begin\n    trigger: true\n")
+	m.execute("waits", "w", "")
+	key := &runtime.Key{Scope: "events", Value: "k", BodyHash: "h"}
+	res := m.send("begin", "", key)
+	got := map[runtime.Outcome]int{}
+	for _, o := range res.Outcomes {
+		got[o.Outcome]++
+	}
+	if got[runtime.Accepted] != 2 || got[runtime.Resumed] != 1 || got[runtime.Started] != 1 {
+		t.Errorf("got %+v, want two accepted, one resumed, one started", res.Outcomes)
+	}
+	m.finished("w")
+	m.gatedBy(2)
+	if got := m.instancesOf("free"); len(got) != 1 {
+		t.Errorf("%d of the one without a gate", len(got))
+	}
+	m.endOf(two)
+	m.finished(two)
+	m.endOf(m.running("second"))
+	m.gatedBy(1)
+	m.endOf(one)
+	m.finished(one)
+	m.running("single")
+	for _, o := range m.send("begin", "", key).Outcomes {
+		if o.Outcome == runtime.Refused || o.Outcome == runtime.Accepted {
+			t.Errorf("a repeat says %+v", o)
+		}
+	}
+	for _, def := range []string{"single", "second"} {
+		if got := m.instancesOf(def); len(got) != 2 {
+			t.Errorf("%d of %s", len(got), def)
+		}
+	}
+}
+
+func TestManyEventsForOneSingletonStartOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	m := c[0]
+	// It ends by itself, and says its number.
+	m.publish("id: one\noptions:\n  activation: Singleton\nroot:\n  - event: hold\n    trigger: true\n  - event: end\n")
+	m.send("hold", "", nil)
+	holder := m.running("one")
+	const n = 50
+	for i := range n {
+		if res, err := c[i%3].Send(t.Context(), workflow.EventStimulus("work", fmt.Sprint(i)), nil); err != nil || res.Queued == "" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	m.publish("id: one\noptions:\n  activation: Singleton\nvariables:\n  n: \"\"\nroot:\n  - event: work\n    trigger: true\n    result: n\n  - writeLine: \"${{ variables.n }}\"\n")
+	m.gatedBy(n)
+	m.endOf(holder)
+	eventually(t, "all have run", func() bool {
+		done := 0
+		for _, in := range m.instancesOf("one") {
+			if in.Status == workflow.StatusFinished {
+				done++
+			}
+		}
+		return done == n+1
+	})
+	all := m.instancesOf("one")
+	all = slices.DeleteFunc(all, func(in workflow.Instance) bool { return in.ID == holder })
+	slices.SortFunc(all, func(a, b workflow.Instance) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	seen := map[string]bool{}
+	for i, in := range all {
+		seen[strings.Join(m.lines(in.ID), "")] = true
+		if i > 0 && in.CreatedAt.Before(*all[i-1].FinishedAt) {
+			t.Errorf("%s began before %s ended", in.ID, all[i-1].ID)
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d different events ran, want %d", len(seen), n)
+	}
+	if got := m.lines(all[0].ID); !slices.Equal(got, []string{"0"}) {
+		t.Errorf("the first to run was %q", got)
+	}
+	if got := m.lines(all[n-1].ID); !slices.Equal(got, []string{fmt.Sprint(n - 1)}) {
+		t.Errorf("the last to run was %q", got)
+	}
+}
+
+// What waited too long is a dead letter, which starts that very definition when it
+// is sent again, and nothing else that the event met.
+func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *runtime.Config) { c.QueueTTL = 300 * time.Millisecond })[0]
+	m.publish(single, "id: free\nroot:\n  - event: begin\n    trigger: true\n")
+	m.send("begin", "", nil)
+	holder := m.running("single")
+	m.send("begin", "", nil)
+	eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == 1 })
+	d := m.deadLetters()[0]
+	if d.Reason != store.DeadGated || !strings.Contains(d.Detail, "single") || len(m.queue()) != 0 {
+		t.Errorf("%+v, queue %+v", d, m.queue())
+	}
+	m.endOf(holder)
+	m.finished(holder)
+	before := len(m.instancesOf("free"))
+	if _, err := m.ReplayDeadLetter(t.Context(), d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if next := m.running("single"); next == holder {
+		t.Errorf("it is still %s", next)
+	}
+	if got := m.instancesOf("free"); len(got) != before {
+		t.Errorf("%d of the other definition, want %d", len(got), before)
+	}
+}
+
+func TestWhatWaitsBehindAGateStartsThoughItsDefinitionIsGone(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*member) error{
+		"retracted": func(m *member) error { return m.catalog.Retract(m.t.Context(), "single") },
+		"deleted":   func(m *member) error { return m.catalog.Delete(m.t.Context(), "single", true) },
+		"published again": func(m *member) error {
+			m.publish(strings.Replace(single, "writeLine: began", "writeLine: anew", 1))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1)[0]
+			m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
+			m.send("begin", "", nil)
+			holder := m.running("single")
+			m.execute("caller", "c", "")
+			m.gatedBy(1)
+			if err := change(m); err != nil {
+				t.Fatal(err)
+			}
+			m.endOf(holder)
+			m.finished(holder)
+			if next := m.running("single"); !slices.Equal(m.lines(next), []string{"began"}) {
+				t.Errorf("%s wrote %q", next, m.lines(next))
+			}
+		})
+	}
+}
+
+// The node whose commit frees the gate dies before it has looked behind it.
+func TestAGateThatADeadNodeFreedIsFound(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	a, b := c[0], c[1]
+	b.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
+	b.send("begin", "", nil)
+	holder := b.running("single")
+	b.execute("caller", "c", "")
+	b.gatedBy(1)
+	eventually(t, "the nodes know each other", func() bool { return len(b.session.Members()) == 2 })
+	gates := func(call clustertest.Call) bool {
+		return call.Op != "delete" && call.Touches(a.root+"queue/~gated/single/")
+	}
+	died := a.die(gates)
+	a.endOf(holder)
+	<-died
+	b.expire("a")
+	next := b.running("single")
+	if next == holder {
+		t.Errorf("it is still %s", next)
+	}
+}
+
+func TestAScheduleBehindAGateSaysSo(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish("id: often\noptions:\n  activation: Singleton\nroot:\n  - cron: \"* * * * * *\"\n    trigger: true\n  - event: end\n")
+	m.running("often")
+	eventually(t, "the list of what is to come says what the gate kept out", func() bool {
+		page, err := m.Timers(t.Context(), "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(page.Items, func(i runtime.TimerItem) bool {
+			return i.DefinitionID == "often" && i.Gated > 1 && time.Since(i.GatedAt) < time.Minute
+		})
+	})
+	if got := m.instancesOf("often"); len(got) != 1 {
+		t.Errorf("%d instances", len(got))
+	}
+}

@@ -58,8 +58,9 @@ func (b bulkActivity) Execute(_ context.Context, x *engine.Execution) error {
 // dispatch starts as many children as one commit should carry, and goes on
 // after it.
 func (b bulkActivity) dispatch(x *engine.Execution, s *bulkState) error {
-	n := min(len(s.Items), x.Room())
-	for i, item := range s.Items[:n] {
+	n := 0
+	for ; n < len(s.Items) && x.Room() > 0; n++ {
+		item := s.Items[n]
 		input := map[string]any{}
 		common, _ := s.Common.(map[string]any)
 		maps.Copy(input, common)
@@ -68,7 +69,7 @@ func (b bulkActivity) dispatch(x *engine.Execution, s *bulkState) error {
 		} else {
 			input[s.Key] = item
 		}
-		correlation, err := b.correlation(x, item, s.Index+i)
+		correlation, err := b.correlation(x, item, s.Index+n)
 		if err != nil {
 			return err
 		}

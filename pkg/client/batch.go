@@ -25,21 +25,56 @@ func (h *holding) collect(mail []store.Mail, more bool) batch {
 	if h.recovered && len(mail) > 0 {
 		return batch{mail: mail[:1], more: more || len(mail) > 1}
 	}
-	b := importsAlone(batch{mail: mail, more: more, hands: h.inbox[:min(len(h.inbox), handBatch)]})
+	b := batch{mail: h.withoutTwins(mail), more: more, hands: h.inbox[:min(len(h.inbox), handBatch)]}
+	b = atMost(importsAlone(b), h.atMost)
 	h.inbox = h.inbox[len(b.hands):]
 	for _, w := range b.hands {
 		w.taken = true
-		// A twin of this call on another node may have put it into the mailbox.
-		for i, m := range b.mail {
-			if m.Command.ID == w.cmd.ID {
-				w.created = m.Created
-				b.mail = slices.Delete(slices.Clone(b.mail), i, i+1)
-				break
-			}
-		}
 	}
 	h.active = b.hands
 	return b
+}
+
+// withoutTwins leaves out the mail that is in hand too: a twin of the call on
+// another node, or late durability, has put it into the mailbox. It is run for the
+// one who waits, also when that is not in this burst. mu is held.
+func (h *holding) withoutTwins(mail []store.Mail) []store.Mail {
+	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
+		for _, w := range h.inbox {
+			if w.cmd.ID == m.Command.ID {
+				w.created = m.Created
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// atMost cuts a batch to its first n commands; all, if n is 0.
+func atMost(b batch, n int) batch {
+	if n == 0 || len(b.mail)+len(b.hands) <= n {
+		return b
+	}
+	if len(b.mail) > n {
+		return batch{mail: b.mail[:n], more: true}
+	}
+	b.hands = b.hands[:n-len(b.mail)]
+	return b
+}
+
+// halve gives a burst back that is too large for a commit together. It is run
+// again, with half of its commands, as is the rest of this holding: the ids of what
+// it makes derive from its commands, so nothing of the first run stays. It is false
+// if there is only one.
+func (h *holding) halve(work *batch) bool {
+	n := len(work.mail) + len(work.hands)
+	if n < 2 {
+		return false
+	}
+	h.atMost = n / 2
+	h.giveBack(work.hands)
+	work.hands = nil
+	return true
 }
 
 // importsAlone cuts a batch so that an import has a burst of its own: it takes the place of

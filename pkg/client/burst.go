@@ -26,6 +26,7 @@ type burst struct {
 	response *workflow.Response // what it wrote for a command before it went on
 	requeue  []store.QueueItem
 	dead     []store.DeadLetter
+	weight   int                 // of requeue and dead, about, in bytes
 	extra    []workflow.Incident // that the engine does not know of
 	deleting bool
 	begun    bool               // a start was run
@@ -105,7 +106,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 		if err := x.one(ctx, m.Command, m.Created, nil); err != nil {
 			return err
 		}
-		if x.goOn {
+		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
 			x.h.giveBack(work.hands)
@@ -117,7 +118,7 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 		if err := x.one(ctx, w.cmd, x.h.durable(w), w); err != nil {
 			return err
 		}
-		if x.goOn {
+		if x.goOn || x.heavy() {
 			if !x.again {
 				i++
 			}
@@ -128,6 +129,15 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 	}
 	return nil
 }
+
+// heavy tells whether one commit should carry no more than it has.
+func (x *burst) heavy() bool {
+	return x.b != nil && x.b.Heavy() || x.weight > maxLeft
+}
+
+// maxLeft is how many bytes of commands that came to nothing one commit should
+// carry, to the queue and to the dead letters.
+const maxLeft = 384 << 10
 
 // one runs one command and notes what became of it.
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
@@ -270,6 +280,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 			st.InstanceID = x.h.id
 		}
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
+		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
 		return store.Effect{Outcome: EffectRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
@@ -291,6 +302,7 @@ func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code,
 }
 
 func (x *burst) bury(cmd workflow.Command, reason, detail string) {
+	x.weight += engine.Weigh(cmd.Input)
 	x.dead = append(x.dead, store.DeadLetter{ID: workflow.DeriveID("dead", x.h.id, cmd.ID), Reason: reason, Detail: detail,
 		Stimulus: cmd.Stimulus, Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
 	x.h.n.cfg.Metrics.DeadLetter(reason)

@@ -95,6 +95,8 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return batch{}, true, nil
 	case errors.Is(err, store.ErrConflict):
 		return h.conflict(ctx, work)
+	case errors.Is(err, etcdstore.ErrTooLarge) && h.halve(&work):
+		return work, false, nil
 	case errors.Is(err, etcdstore.ErrTooLarge):
 		return h.park(ctx, x, work, err)
 	case err != nil:

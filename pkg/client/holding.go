@@ -76,6 +76,7 @@ type holding struct {
 	own       ownership // guarded by mu
 	recovered bool
 	cut       bool   // ended by the limit on rounds; used by run only
+	atMost    int    // commands a burst takes, since more were too large; 0: no limit; used by run only
 	deletion  string // the command that comes again until all children are told; used by run only
 	began     time.Time
 	taken     time.Time

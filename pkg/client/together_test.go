@@ -31,10 +31,18 @@ func (m *member) together(ctx context.Context, id string, cmds func(workflow.Ins
 	t := m.w.t
 	t.Helper()
 	r := must(m.open(id).Do(ctx, startOf("d", "start-"+id)))(t)
-	held := inBackground(context.WithoutCancel(ctx), m.open(id), resumeOf("hold-"+id, r.Instance, 0))
+	return m.busy(ctx, id, r.Instance, cmds(r.Instance))
+}
+
+// busy gives an instance commands while it is busy, so that they come into its next
+// burst in this order.
+func (m *member) busy(ctx context.Context, id string, in workflow.Instance, cmds []workflow.Command) []<-chan answer {
+	t := m.w.t
+	t.Helper()
+	held := inBackground(context.WithoutCancel(ctx), m.open(id), resumeOf("hold-"+id, in, 0))
 	<-m.w.valve.entered
 	var out []<-chan answer
-	for i, cmd := range cmds(r.Instance) {
+	for i, cmd := range cmds {
 		out = append(out, inBackground(ctx, m.open(id), cmd))
 		eventually(t, "the command is in hand", func() bool { return m.InHand(id) == i+1 })
 	}

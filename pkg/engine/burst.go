@@ -57,7 +57,7 @@ type Burst struct {
 	response    *workflow.Response
 	rekeyed     bool
 	oldCorr     string
-	weight      int // of the journal, about, in bytes
+	weight      int // of the journal and of what goes to others, about, in bytes
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool

@@ -45,13 +45,22 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 		}
 		start.Parent.BookmarkID = bm.ID
 	}
+	b.weight += 2 * (sentBytes + Weigh(start.Input)) // in its header and in its command
 	b.children = append(b.children, ChildStart{InstanceID: id, CommandID: workflow.DeriveID(id, "start"), Start: start})
 	return id, nil
 }
 
 // Room is how many more children should start before the next commit; an
 // activity with more of them goes on after [Execution.Yield] with commit set.
-func (x *Execution) Room() int { return max(0, childSlice-len(x.b.children)) }
+func (x *Execution) Room() int {
+	if x.b.Heavy() {
+		return 0
+	}
+	return max(0, childSlice-len(x.b.children))
+}
+
+// sentBytes is about what a child or a stimulus takes in a commit beside its input.
+const sentBytes = 512
 
 // Publish sends a stimulus with the commit. One that is addressed to the
 // instance itself reaches it after the burst, also when it waits for it only
@@ -68,6 +77,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	if err := x.b.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
 		return err
 	}
+	x.b.weight += sentBytes + Weigh(s.Payload) + Weigh(s.Input)
 	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
 	return nil
 }
@@ -76,6 +86,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 // later response of the same burst replaces it.
 func (x *Execution) Respond(r workflow.Response) {
 	r = x.b.redactResponse(r)
+	x.b.weight += len(r.Body)
 	x.b.response = &r
 }
 

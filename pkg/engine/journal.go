@@ -19,8 +19,9 @@ const (
 	hiddenText     = "(hidden)"
 	maxJournalText = 4096
 	maxJournalData = 2048
-	// maxCommitJournal is how much journal, in bytes, one commit should carry.
-	maxCommitJournal = 384 << 10
+	// maxCommitBytes is how much one commit should carry of the journal and of what
+	// goes to others, about.
+	maxCommitBytes = 384 << 10
 )
 
 // journal adds a line about x. The workflow itself has none.
@@ -40,9 +41,7 @@ func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem
 	data, _ = b.env.Secrets.RedactValue(data)
 	b.weight += 160 + len(text) + len(n.id)
 	if data != nil {
-		left := maxCommitJournal
-		weigh(data, &left)
-		b.weight += maxCommitJournal - left
+		b.weight += Weigh(data)
 	}
 	return workflow.JournalItem{
 		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
@@ -150,6 +149,18 @@ func clip(v any) any {
 		return v
 	}
 	return shorten(Text(v), maxJournalData)
+}
+
+// Heavy reports whether the burst has as much for its commit, without the state,
+// as one should carry: it takes no further command then.
+func (b *Burst) Heavy() bool { return b.weight > maxCommitBytes }
+
+// Weigh tells about how many bytes a value takes in a commit. It stops at more
+// than one commit should carry.
+func Weigh(v any) int {
+	left := maxCommitBytes
+	weigh(v, &left)
+	return maxCommitBytes - left
 }
 
 // weigh reports whether v is smaller than the budget.

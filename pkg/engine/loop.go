@@ -133,7 +133,7 @@ func (b *Burst) wantsCommit(w *work) bool {
 	if !b.dirty {
 		return false
 	}
-	if b.weight > maxCommitJournal || len(b.children) >= childSlice || len(b.cancels) >= childSlice || len(b.events) >= childSlice {
+	if b.Heavy() || len(b.children) >= childSlice || len(b.cancels) >= childSlice || len(b.events) >= childSlice {
 		return true // as much as one commit should carry
 	}
 	switch {

@@ -1,0 +1,130 @@
+package client_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// bulk is a text of n characters that the store cannot compress.
+func bulk(n int, seed uint64) string {
+	raw := make([]byte, n*3/4)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range raw {
+		raw[i] = byte(r.Uint32())
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// publishes waits for e<n> in its nth branch and then publishes that many
+// characters, beside a branch that keeps the instance busy.
+func publishes(sizes ...int) *workflow.Definition {
+	branches := []*workflow.Activity{seq(waitFor("hold"), through())}
+	for i, n := range sizes {
+		branches = append(branches, seq(waitFor(fmt.Sprint("e", i)), &workflow.Activity{Type: "Elsa.PublishEvent", Inputs: map[string]workflow.Expression{
+			"eventName": workflow.Lit("out"), "payload": workflow.Lit(bulk(n, uint64(i)))}}))
+	}
+	def := define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: branches})
+	def.Options.LogPersistence = "Exclude"
+	return def
+}
+
+// Commands that fit a commit one by one, and not together, are applied in several;
+// one that does not fit alone is refused to its caller, and to no other.
+func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
+	t.Parallel()
+	const k = 1000
+	for name, tt := range map[string]struct {
+		doc     int   // of the instance's input
+		sizes   []int // of what each event publishes
+		tooMuch int   // the one that never fits; -1: all fit
+	}{
+		"three of five are too much":     {950 * k, []int{190 * k, 190 * k, 190 * k, 190 * k, 190 * k}, -1},
+		"two are too much":               {1200 * k, []int{200 * k, 150 * k, 200 * k}, -1},
+		"one is too much, in front":      {700 * k, []int{800 * k, 1 * k, 2 * k, 3 * k}, 0},
+		"one is too much, in the middle": {700 * k, []int{1 * k, 10 * k, 800 * k, 3 * k, 4 * k}, 2},
+		"one is too much, the last":      {700 * k, []int{1 * k, 800 * k}, 1},
+		"one is too much, alone":         {700 * k, []int{800 * k}, 0},
+	} {
+		for _, mode := range both {
+			for _, durable := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, "/", mode, "/durable=", durable), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t, publishes(tt.sizes...))
+					m := w.member("a", mode, slow)
+					start := startOf("d", "start-i")
+					start.Start.Input = map[string]any{"doc": bulk(tt.doc, 99)}
+					r := must(m.open("i").Do(t.Context(), start))(t)
+					cmds := make([]workflow.Command, len(tt.sizes))
+					for i := range tt.sizes {
+						cmds[i] = resumeOf(fmt.Sprint("c", i), r.Instance, i+1)
+						st := workflow.EventStimulus(fmt.Sprint("e", i), nil)
+						cmds[i].Stimulus = &st
+					}
+					if durable {
+						for _, cmd := range cmds {
+							if _, _, err := m.store.PutMail(t.Context(), "i", cmd, nil); err != nil {
+								t.Fatal(err)
+							}
+						}
+						m.worked("i")
+					} else {
+						got := m.busy(t.Context(), "i", r.Instance, cmds)
+						for i, g := range got {
+							a := <-g
+							switch code := workflow.CodeOf(a.err); {
+							case i == tt.tooMuch && code != workflow.CodeTooLarge:
+								t.Errorf("the one that does not fit: %+v, %v", a.Effect, a.err)
+							case i != tt.tooMuch && (a.err != nil || a.Effect.Outcome != client.EffectResumed):
+								t.Errorf("command %d: %+v, %v", i, a.Effect, a.err)
+							}
+						}
+					}
+					sends, _, err := m.store.Sends(t.Context(), "", 100)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := len(tt.sizes)
+					if tt.tooMuch >= 0 {
+						want--
+					}
+					if len(sends) != want {
+						t.Errorf("%d of %d were published", len(sends), want)
+					}
+					dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var letters []string
+					for _, d := range dead {
+						letters = append(letters, d.Command.ID+" "+d.Reason)
+					}
+					wantDead := ""
+					if durable && tt.tooMuch >= 0 {
+						wantDead = fmt.Sprintf("c%d %s", tt.tooMuch, store.DeadTooLarge)
+					}
+					if s := strings.Join(letters, ","); s != wantDead {
+						t.Errorf("dead letters %q, want %q", s, wantDead)
+					}
+				})
+			}
+		}
+	}
+}
+
+// worked works an instance's mailbox until it is empty.
+func (m *member) worked(id string) {
+	m.w.t.Helper()
+	eventually(m.w.t, "the mailbox is empty", func() bool {
+		if err := m.open(id).Work(m.w.t.Context(), false); err != nil {
+			m.w.t.Fatal(err)
+		}
+		return len(must(m.store.Load(m.w.t.Context(), id, "", ""))(m.w.t).Mail) == 0
+	})
+}

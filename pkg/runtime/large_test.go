@@ -1,0 +1,157 @@
+package runtime_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// bulk is a text of n characters that the store cannot compress.
+func bulk(n int, seed uint64) string {
+	raw := make([]byte, n*3/4)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range raw {
+		raw[i] = byte(r.Uint32())
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// hold keeps an instance busy, as a burst does, until it is released. It is for a node
+// that is sent nothing for it.
+func (m *member) hold(id string) (release func()) {
+	m.t.Helper()
+	var lock *cluster.Lock
+	eventually(m.t, "the instance is idle", func() (ok bool) {
+		var err error
+		lock, err = m.session.Locks().TryAcquire(m.t.Context(), cluster.InstanceLock(id))
+		return err == nil
+	})
+	return func() {
+		m.t.Helper()
+		if err := lock.Release(m.t.Context()); err != nil {
+			m.t.Error(err)
+		}
+	}
+}
+
+// noDead fails if anything became a dead letter.
+func (m *member) noDead() {
+	m.t.Helper()
+	page, err := m.DeadLetters(m.t.Context(), "", 10)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, d := range page.Items {
+		m.t.Errorf("a dead letter: %s: %s", d.Reason, d.Detail)
+	}
+}
+
+func shortReply(c *runtime.Config) { c.ReplyWait = time.Millisecond }
+
+// Events that each send a document on are all relayed, also those that met the
+// instance busy and are too much for one commit together.
+func TestManyEventsThatSendALotAreAllRelayed(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, shortReply)
+	a, b := c[0], c[1]
+	a.publish(`
+id: relay
+options: {logging: Exclude}
+inputs: {doc: string}
+variables: {n: 0}
+root:
+  - while: ${{ variables.n < 41 }}
+    body:
+      - event: go
+      - publishEvent: {eventName: out, payload: "${{ inputs.doc }}"}
+      - setVariable: {variable: n, value: "${{ variables.n + 1 }}"}
+`)
+	_, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "relay", InstanceID: "r", CorrelationID: "1", Input: map[string]any{"doc": bulk(50_000, 1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := c[2].hold("r")
+	for i := range 41 {
+		if res := c[i%2].send("go", "1", nil); len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Accepted {
+			t.Fatalf("event %d: %+v", i, res)
+		}
+	}
+	release()
+	b.work.Hint([]string{"r"}, false) // all at once, as the one that was busy would find them
+	b.finished("r")
+	eventually(t, "41 events are queued", func() bool { return queued(t, b) == 41 })
+	b.noDead()
+}
+
+// queued is how many stimuli wait in the queue.
+func queued(t *testing.T, m *member) int {
+	items, next, err := m.store.QueueItems(t.Context(), "", "", 500)
+	if err != nil || next != "" {
+		t.Fatal(next, err)
+	}
+	return len(items)
+}
+
+// A parent goes on with what all its children put out, also if that is too much for
+// one commit.
+func TestEndsOfChildrenThatPutOutALotAreAllTold(t *testing.T) {
+	t.Parallel()
+	for _, children := range []int{2, 45} {
+		t.Run(fmt.Sprint(children), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 3, shortReply)
+			a, b := c[0], c[1]
+			a.publish(`
+id: child
+options: {logging: Exclude}
+inputs: {doc: string}
+outputs: {doc: "${{ inputs.doc }}"}
+root:
+  - writeLine: done
+`, `
+id: parent
+options: {logging: Exclude}
+inputs: {doc: string, items: "Object[]"}
+root:
+  - parallelForEach: ${{ inputs.items }}
+    body:
+      - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {doc: "${{ inputs.doc }}"}}
+      - publishEvent: {eventName: out, payload: "${{ inputs.doc }}"}
+`)
+			items := make([]any, children)
+			for i := range items {
+				items[i] = i
+			}
+			if _, err := a.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "parent", InstanceID: "p", Input: map[string]any{"doc": bulk(60_000, 1), "items": items}}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the parent has its children", func() bool {
+				in, err := b.Instance(t.Context(), "p")
+				return err == nil && len(in.Bookmarks) > 0
+			})
+			release := c[2].hold("p")
+			var waits int
+			eventually(t, "the children have ended", func() bool {
+				in, err := b.Instance(t.Context(), "p")
+				if err != nil {
+					t.Fatal(err)
+				}
+				waits = len(in.Bookmarks)
+				l, err := b.store.Load(t.Context(), "p", "", "")
+				return err == nil && len(l.Mail) >= waits
+			})
+			release()
+			if in := b.finished("p"); in.SubStatus != workflow.Finished {
+				t.Errorf("the parent is %s: %+v", in.SubStatus, in.Incidents)
+			}
+			eventually(t, "all was sent on", func() bool { return queued(t, b) == children })
+			b.noDead()
+		})
+	}
+}

@@ -83,6 +83,25 @@ func TestOptionProblems(t *testing.T) {
 	wantProblem(t, p, "bad-literal", "commit interval")
 }
 
+// An activation strategy that is not known would run as if there was none: as
+// many at once as are started.
+func TestUnknownActivationStrategiesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"singelton": "did you mean Singleton?", "singleton": `"singleton"`, "Acme.NightlyStrategy, Acme": `"Acme.NightlyStrategy, Acme"`,
+		"Elsa.Workflows.Runtime.ActivationValidators.SingletonStrategy, Elsa.Workflows.Runtime": "Always, Singleton", // as a definition built in Go may have it
+	} {
+		def := root(line("x"))
+		def.Options.ActivationStrategy = name
+		wantProblem(t, compileProblems(t, def), "bad-option", text)
+	}
+	for _, name := range []string{"", "Always", "Singleton", "CorrelatedSingleton", "Correlation"} {
+		def := root(line("x"))
+		def.Options.ActivationStrategy = name
+		start(t, def)
+	}
+}
+
 func TestWhatReachesTheJournal(t *testing.T) {
 	t.Parallel()
 	shown := named("shown", act("SetVariable", inputs{"variable": lit("v"), "value": lit("visible")}))

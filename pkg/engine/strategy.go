@@ -23,6 +23,11 @@ type commitPoints struct{ before, after bool }
 
 func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	var s strategy
+	// What is not known would run ungated: two where the author wants one.
+	gates := []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
+	if name := def.Options.ActivationStrategy; name != "" && !slices.Contains(gates, name) {
+		c.problem("bad-option", def.Place, "activation strategy %q is not one of %s%s", name, strings.Join(gates, ", "), suggest(shortName(name, "Strategy"), gates))
+	}
 	switch name := shortName(def.Options.IncidentStrategy, "Strategy"); strings.ToLower(name) {
 	case "", "fault":
 	case "continuewithincidents":

@@ -1,6 +1,11 @@
 package runtime
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+)
 
 // Overdue picks what is purged.
 var Overdue = overdue
@@ -10,3 +15,15 @@ func (r *Runtime) PurgeDeadOnce(ctx context.Context) error { return r.purgeDeadO
 
 // PurgeKeysOnce is one round of the retention of idempotency keys.
 func (r *Runtime) PurgeKeysOnce(ctx context.Context) error { return r.purgeKeysOnce(ctx) }
+
+// PassQueue looks at all of the queue once.
+func PassQueue(ctx context.Context, r *Runtime) (depth int, oldest time.Duration, err error) {
+	for _, shard := range etcdstore.QueueShards {
+		n, age, err := r.passShard(ctx, string(shard))
+		if err != nil {
+			return 0, 0, err
+		}
+		depth, oldest = depth+n, max(oldest, age)
+	}
+	return depth, oldest, nil
+}

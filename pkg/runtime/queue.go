@@ -17,7 +17,8 @@ const (
 	queueLook  = 500 * time.Millisecond // how soon a new trigger is noticed; costs nothing
 	queueSweep = 30 * time.Second
 
-	queuePageSize = 500
+	queuePageSize = 1000 // keys only
+	queueValues   = 200
 	shardsAtOnce  = 8
 )
 
@@ -90,7 +91,7 @@ func (r *Runtime) besideVanished(ctx context.Context, gone func(), work func(con
 // at it; the next look comes with jitter.
 func (r *Runtime) passShardLocked(pass queuePass) queuePass {
 	return func(ctx context.Context, shard string) (int, time.Duration, error) {
-		items, _, err := r.cfg.Store.QueueItems(ctx, shard, "", 1)
+		items, _, err := r.cfg.Store.Queued(ctx, shard, "", 1)
 		if err != nil || len(items) == 0 {
 			return 0, 0, err
 		}
@@ -111,47 +112,74 @@ func (r *Runtime) passShardLocked(pass queuePass) queuePass {
 	}
 }
 
-// passShard looks at every item of a shard.
+// passShard looks at every item of a shard, at its key only: what waits may be
+// large, and there may be much of it. Those are read for whose hash somebody waits.
 func (r *Runtime) passShard(ctx context.Context, shard string) (depth int, oldest time.Duration, err error) {
+	var first etcdstore.Queued
+	last := ""
 	for cursor := ""; ; {
-		items, next, err := r.cfg.Store.QueueItems(ctx, shard, cursor, queuePageSize)
+		items, next, err := r.cfg.Store.Queued(ctx, shard, cursor, queuePageSize)
 		if err != nil {
 			return depth, oldest, err
 		}
-		if err := r.queuePage(ctx, items); err != nil {
+		var hashes []string
+		for _, item := range items {
+			if first.Created == 0 || item.Created < first.Created {
+				first = item
+			}
+			if item.Hash != last {
+				last = item.Hash
+				hashes = append(hashes, last)
+			}
+		}
+		if err := r.queueHashes(ctx, hashes); err != nil {
 			return depth, oldest, err
 		}
 		depth += len(items)
-		for _, item := range items {
-			oldest = max(oldest, r.cfg.Now().Sub(item.CreatedAt))
+		if cursor = next; next == "" {
+			break
 		}
-		if next == "" {
-			return depth, oldest, nil
-		}
-		cursor = next
 	}
+	if depth > 0 {
+		item, err := r.cfg.Store.QueueItem(ctx, first)
+		if err != nil {
+			return depth, oldest, err
+		}
+		if item != nil {
+			oldest = max(0, r.cfg.Now().Sub(item.CreatedAt))
+		}
+	}
+	return depth, oldest, nil
 }
 
-// queuePage sends those items on that something waits for now.
-func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error {
-	var hashes []string
-	known := map[string]bool{}
-	for _, item := range items {
-		if !known[item.Hash] {
-			known[item.Hash] = true
-			hashes = append(hashes, item.Hash)
-		}
-	}
+// queueHashes sends those items of some hashes on that something waits for now.
+func (r *Runtime) queueHashes(ctx context.Context, hashes []string) error {
 	awaited, err := r.cfg.Store.Awaited(ctx, hashes)
 	if err != nil {
 		return err
 	}
-	var sent atomic.Bool
-	err = sideBySide(sendsAtOnce, len(items), func(i int) error {
-		item := &items[i]
-		if !awaited[item.Hash] {
-			return nil
+	for _, hash := range hashes {
+		for cursor := ""; awaited[hash]; {
+			items, next, err := r.cfg.Store.QueueItems(ctx, hash+"/", cursor, queueValues)
+			if err != nil {
+				return err
+			}
+			if err := r.queuePage(ctx, items); err != nil {
+				return err
+			}
+			if cursor = next; next == "" {
+				break
+			}
 		}
+	}
+	return nil
+}
+
+// queuePage sends those items on that something waits for now.
+func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error {
+	var sent atomic.Bool
+	err := sideBySide(sendsAtOnce, len(items), func(i int) error {
+		item := &items[i]
 		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err

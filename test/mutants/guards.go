@@ -76,6 +76,12 @@ var patches = []patch{
 	{"the sweep behind the watch of the members", "pkg/cluster/members.go",
 		"context.WithTimeout(requireLeader(ctx), jitter(membersSweep))", "context.WithTimeout(requireLeader(ctx), 100*jitter(membersSweep))", inCluster, "TestTheSweepFinds"},
 
+	{"a page of values ends at its bytes", "pkg/store/etcdstore/pages.go",
+		"if b.values > 0 && b.taken+size > PageBytes {", "if false && b.taken+size > PageBytes {", inStore, "TestPagesAreBounded"},
+	{"the sweep of the queue reads keys", "pkg/store/etcdstore/queue.go",
+		"s.page(ctx, \"list queue\", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())", "s.page(ctx, \"list queue\", s.keys.queues()+shard, cursor, limit)", inRuntime, "TestTheSweepOfTheQueue"},
+	{"without space a delete is not refused with the put that shares its proposal", "pkg/cluster/groupcommit/batch.go",
+		"\tcase errors.Is(err, rpctypes.ErrNoSpace):\n\t\tb.tellFull(err)\n", "", inGroup, "TestDeletesComeThrough"},
 	{"note 18: requests that share a proposal do not write the same", "pkg/cluster/groupcommit/footprint.go",
 		"!t.writes.overlapAny(f.writes) && ", "", inGroup, ""},
 	{"note 18: none writes what an earlier one reads", "pkg/cluster/groupcommit/footprint.go",

@@ -108,6 +108,8 @@ func (b *batch) send() {
 		// Nothing was applied; whose fault it was shows when each is sent alone.
 		b.lane.metrics.EtcdBatchRefused(b.lane.kind)
 		b.tell(turn{send: true})
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		b.tellFull(err)
 	default:
 		b.tell(turn{err: err})
 	}
@@ -116,6 +118,21 @@ func (b *batch) send() {
 func (b *batch) tell(t turn) {
 	for _, c := range b.calls {
 		c.turn <- t
+	}
+}
+
+// tellFull tells everybody that etcd has no space. It refuses a proposal that may put
+// anything, also for the deletes that share it, and they are what makes room: they
+// are sent alone. Whether it was applied is not known, as etcd says the same after
+// the last one that it applies, so who puts hears the error. A delete of what is
+// gone does nothing.
+func (b *batch) tellFull(err error) {
+	for _, c := range b.calls {
+		if c.foot.puts {
+			c.turn <- turn{err: err}
+		} else {
+			c.turn <- turn{send: true}
+		}
 	}
 }
 

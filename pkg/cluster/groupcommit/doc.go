@@ -20,7 +20,8 @@
 //     way that proves that nothing was applied (an expired lease, too large),
 //     its requests are sent again one by one.
 //   - An unknown outcome is unknown for every request of the proposal. Nothing
-//     is ever repeated after it.
+//     is ever repeated after it, but for what only deletes when etcd says that it
+//     has no space: the deletes make room.
 //   - A request that meets an idle etcd is sent at once, on its caller's own
 //     goroutine and context, as if this package were not there. Requests gather
 //     only while Config.InFlight proposals are under way.

@@ -14,6 +14,7 @@ type footprint struct {
 	reads, writes []span
 	depth         int // operations on a path from its own level down, as etcd counts them
 	size          int // bytes, at least about
+	puts          bool
 }
 
 // span is the keys from from up to, not including, end; a nil end means no end.
@@ -63,6 +64,7 @@ func (f *footprint) add(op *clientv3.Op) int {
 			f.reads = append(f.reads, s)
 		} else {
 			f.writes = append(f.writes, s)
+			f.puts = f.puts || op.IsPut()
 		}
 		return 0
 	}

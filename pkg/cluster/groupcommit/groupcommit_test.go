@@ -119,6 +119,37 @@ func TestOneThatIsRefusedDoesNotFailTheOthers(t *testing.T) {
 	}
 }
 
+// Without space etcd refuses what puts, with all that shares its proposal. What only
+// deletes makes room, and has to come through.
+func TestDeletesComeThroughWithoutSpace(t *testing.T) {
+	r := newRig(t)
+	for _, key := range []string{"one", "two", "three"} {
+		if _, err := r.etcd.Put(t.Context(), r.root+key, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Err: rpctypes.ErrNoSpace, Match: func(c clustertest.Call) bool { return len(c.Puts) > 0 }})
+	here := clientv3.Compare(clientv3.CreateRevision(r.root+"two"), ">", 0)
+	nested := clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{here}, []clientv3.Op{clientv3.OpDelete(r.root + "two")}, nil)}, nil)
+	void := clientv3.OpTxn([]clientv3.Cmp{here}, []clientv3.Op{clientv3.OpDelete(r.root + "three")}, []clientv3.Op{r.put("void")})
+	plain, put := r.gather(t.Context(), clientv3.OpDelete(r.root+"one")), r.gather(t.Context(), r.put("new"))
+	purge, mixed := r.gather(t.Context(), nested), r.gather(t.Context(), void)
+	r.open()
+	for name, wait := range map[string]func() (clientv3.OpResponse, error){"a delete": plain, "a nested delete": purge} {
+		if _, err := wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, wait := range map[string]func() (clientv3.OpResponse, error){"a put": put, "a delete that may put": mixed} {
+		if _, err := wait(); !errors.Is(err, rpctypes.ErrNoSpace) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if r.has("one") || r.has("two") || !r.has("three") || r.has("new") {
+		t.Error("what is there is not what was told")
+	}
+}
+
 func TestAnUnknownOutcomeIsUnknownForEach(t *testing.T) {
 	for _, c := range []struct {
 		fault   clustertest.Fault

@@ -35,22 +35,24 @@ func (c *Check) Bad() []Finding {
 	return slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Passing })
 }
 
-// fsckPage is how many keys one request of a check reads.
+// fsckPage is how many keys, or small values, one request of a check reads.
 const fsckPage = 500
 
 // Fsck reads every key of the cluster at one revision and reports what does not
-// fit. It writes nothing and may run beside a working cluster. It holds what it
-// read in memory, journals and idempotency records by their names only.
+// fit. It writes nothing and may run beside a working cluster. It holds all keys in
+// memory, and of the instances what other keys have to fit: no state, no payload.
 //
 // Since every change is one transaction, all rules but those that are marked as
 // passing hold at every revision.
 func (s *Store) Fsck(ctx context.Context) (*Check, error) {
-	f := &fsck{s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{}}
+	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{}}
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
 	for _, rule := range []func(){f.instances, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.mail, f.causes, f.gates, f.definitions, f.idempotency} {
-		rule()
+		if rule(); f.err != nil {
+			return nil, f.err
+		}
 	}
 	if err := f.locks(ctx); err != nil {
 		return nil, err
@@ -60,6 +62,8 @@ func (s *Store) Fsck(ctx context.Context) (*Check, error) {
 
 // fsck is one check under way.
 type fsck struct {
+	ctx     context.Context // of the check
+	err     error           // the first to go wrong in a rule
 	s       *Store
 	check   *Check
 	kvs     map[string]*mvccpb.KeyValue // by key below the root
@@ -67,40 +71,50 @@ type fsck struct {
 	records map[string]*store.Record    // by instance id
 }
 
-// read gets everything, page by page at the revision of the first page.
+// read gets every key, page by page at the revision of the first page.
 func (f *fsck) read(ctx context.Context) error {
 	root := f.s.keys.root
-	end := clientv3.GetPrefixRangeEnd(root)
-	for from := root; from != ""; {
-		opts := []clientv3.OpOption{clientv3.WithRange(end), clientv3.WithLimit(fsckPage)}
+	for cursor := ""; ; {
+		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if f.check.Revision > 0 {
 			opts = append(opts, clientv3.WithRev(f.check.Revision))
 		}
-		resp, err := f.s.get(ctx, "read all keys", from, opts...)
+		resp, err := f.s.get(ctx, "read all keys", pageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
 		if err != nil {
 			return err
 		}
 		if f.check.Revision == 0 {
 			f.check.Revision = resp.Header.Revision
 		}
-		from = ""
 		for _, kv := range resp.Kvs {
-			if resp.More {
-				from = string(kv.Key) + "\x00"
-			}
-			f.keep(strings.TrimPrefix(string(kv.Key), root), kv)
+			cursor = strings.TrimPrefix(string(kv.Key), root)
+			f.kvs[cursor] = kv
+			f.names = append(f.names, cursor)
+		}
+		if !resp.More {
+			f.check.Keys = len(f.kvs)
+			return nil
 		}
 	}
-	f.check.Keys = len(f.kvs)
-	return nil
 }
 
-func (f *fsck) keep(name string, kv *mvccpb.KeyValue) {
-	if strings.HasPrefix(name, "journal/") || strings.HasPrefix(name, "idem/") || strings.HasPrefix(name, "definition-version/") {
-		kv.Value = nil
+// values is under with the values, which are read for it, so many at a time, and not
+// kept. What goes wrong ends the check.
+func (f *fsck) values(prefix string, many int64, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
+	for cursor := ""; f.err == nil; {
+		kvs, next, err := f.s.page(f.ctx, "read values", f.s.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
+		if err != nil {
+			f.err = err
+			return
+		}
+		for _, kv := range kvs {
+			name := strings.TrimPrefix(string(kv.Key), f.s.keys.root)
+			do(name, kv, strings.Split(strings.TrimPrefix(name, prefix), "/"))
+		}
+		if cursor = next; next == "" {
+			return
+		}
 	}
-	f.kvs[name] = kv
-	f.names = append(f.names, name)
 }
 
 // under calls do for each key below prefix, in order, with the parts that follow
@@ -138,7 +152,7 @@ func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) bool {
 func (f *fsck) locks(ctx context.Context) error {
 	alive := map[int64]bool{}
 	var err error
-	f.under("lock/", func(name string, kv *mvccpb.KeyValue, _ []string) {
+	f.values("lock/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		if kv.Lease == 0 {
 			f.report("lock-without-lease", name, "nothing will ever free it")
 			return
@@ -164,5 +178,5 @@ func (f *fsck) locks(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look whether leases live: %w", err)
 	}
-	return nil
+	return f.err
 }

@@ -13,11 +13,12 @@ import (
 
 // instances: readable, and a finished one waits nowhere.
 func (f *fsck) instances() {
-	f.under("instance/", func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("instance/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := &store.Record{}
 		if !f.decode(name, kv, r) {
 			return
 		}
+		r.State, r.Header.Input, r.Header.Output, r.Header.Incidents = nil, nil, nil, nil
 		f.records[parts[0]] = r
 		if r.Header.ID != parts[0] {
 			f.report("instance-misplaced", name, "it says that it is %s", r.Header.ID)
@@ -144,7 +145,7 @@ func (f *fsck) timers() {
 			}
 		}
 	}
-	f.under("timer/", func(name string, kv *mvccpb.KeyValue, _ []string) {
+	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var e timerEntry
 		switch {
 		case !f.decode(name, kv, &e):
@@ -158,7 +159,7 @@ func (f *fsck) timers() {
 
 // queue: each item is where its stimulus belongs, and ends at a time.
 func (f *fsck) queue() {
-	f.under("queue/", func(name string, kv *mvccpb.KeyValue, _ []string) {
+	f.values("queue/", mostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var item store.QueueItem
 		if !f.decode(name, kv, &item) {
 			return
@@ -176,7 +177,7 @@ func (f *fsck) queue() {
 // there when its instance was deleted is thrown away next.
 func (f *fsck) mail() {
 	interrupts := map[string]bool{}
-	f.under("mailbox/", func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("mailbox/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var cmd workflow.Command
 		if len(parts) != 3 || !f.decode(name, kv, &cmd) {
 			return
@@ -242,7 +243,7 @@ func (f *fsck) tells(child, parent, bookmark string) bool {
 
 // gates are held by instances that run, and that know it.
 func (f *fsck) gates() {
-	f.under("gate/", func(name string, kv *mvccpb.KeyValue, _ []string) {
+	f.values("gate/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		r := f.records[string(kv.Value)]
 		switch {
 		case r == nil:
@@ -258,7 +259,7 @@ func (f *fsck) gates() {
 // definitions: triggers and routes are those of the definitions' indexes.
 func (f *fsck) definitions() {
 	stands := map[string]bool{}
-	f.under("definition-index/", func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("definition-index/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if !f.has(f.s.keys.head(parts[0])) {
 			f.report("index-without-head", name, "definition %s has no head", parts[0])
 		}

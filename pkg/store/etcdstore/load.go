@@ -181,20 +181,21 @@ func (s *Store) Sweep(ctx context.Context, cursor string, limit int64) (entries 
 // returns the items of up to limit commits and the last commit's number, 0 at
 // the end.
 func (s *Store) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
-	from := s.keys.journal(id, after+1)
-	resp, err := s.get(ctx, "read journal of "+id, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.journalOf(id))), clientv3.WithLimit(limit))
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, kv := range resp.Kvs {
+	prefix := s.keys.journalOf(id)
+	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
+	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var e journalEntry
 		if err := Decode(kv.Value, &e); err != nil {
-			return nil, 0, err
+			return err
 		}
 		items = append(items, e.journal()...)
 		last = e.Seq
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	if !resp.More {
+	if next == "" {
 		last = 0
 	}
 	return items, last, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -159,8 +160,43 @@ func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance strin
 	return 0, false, nil
 }
 
-// QueueItems lists queue items from cursor on; shard (the first character of a
-// hash) restricts them, "" lists all.
+// Queued is a queue item as its key tells it.
+type Queued struct {
+	Hash    string
+	Created int64 // the key's create revision
+	at      string
+}
+
+// Queued lists queue items from cursor on, as QueueItems does, keys only.
+func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
+	kvs, next, err := s.page(ctx, "list queue", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]Queued, len(kvs))
+	for i, kv := range kvs {
+		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.queues()), "/")
+		out[i] = Queued{Hash: hash, Created: kv.CreateRevision, at: string(kv.Key)}
+	}
+	return out, next, nil
+}
+
+// QueueItem reads one; nil if it is gone.
+func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
+	resp, err := s.get(ctx, "read queue item", q.at)
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	items, err := appendQueueItems(nil, resp.Kvs)
+	if err != nil {
+		return nil, err
+	}
+	return &items[0], nil
+}
+
+// QueueItems lists queue items from cursor on; shard (the beginning of a hash)
+// restricts them, "" lists all. A page may be shorter than its limit and have a next
+// one.
 func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
 	prefix := s.keys.queues() + shard
 	var items []store.QueueItem

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -53,7 +54,8 @@ func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit in
 	return page, resp.Count, next, nil
 }
 
-// MaxPurge is how many instances [Store.Purge] takes at once.
+// MaxPurge is how many instances [Store.Purge] takes at once. It reads so many records
+// in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = 30
 
 // Purge deletes finished instances with their journals and index entries, and
@@ -183,21 +185,18 @@ type DeadSize struct {
 
 // DeadSizes lists dead letters; next is "" at the end.
 func (s *Store) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
-	kvs, next, err := s.page(ctx, "list dead letters", s.keys.deads(), cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	out := make([]DeadSize, 0, len(kvs))
-	for _, kv := range kvs {
+	var out []DeadSize
+	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
 		if err := Decode(kv.Value, &d); err != nil {
 			s.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
-			continue
+			return nil
 		}
 		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())), At: d.CreatedAt,
 			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
-	}
-	return out, next, nil
+		return nil
+	})
+	return out, next, err
 }
 
 // MaxPurgeDead is how many dead letters [Store.PurgeDead] takes at once.

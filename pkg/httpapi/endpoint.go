@@ -30,10 +30,14 @@ func (c *call) endpoint() (reply, error) {
 	if !utf8.Valid(c.body) {
 		return reply{}, workflow.Fail(codeMediaType, "endpoints take text and JSON; this body is binary")
 	}
+	parsed, err := c.parsedBody()
+	if err != nil {
+		return reply{}, err
+	}
 	req := runtime.EndpointRequest{
 		Method: c.r.Method, Path: strings.TrimPrefix(c.r.URL.Path, endpointPrefix),
 		Query: values(c.query), Headers: endpointHeaders(c.r.Header), ContentType: c.r.Header.Get("Content-Type"),
-		Body: string(c.body), ParsedBody: c.parsedBody(),
+		Body: string(c.body), ParsedBody: parsed,
 		CorrelationID: cmp.Or(c.r.Header.Get("X-Correlation-Id"), c.query.Get("correlationId")),
 		Allow:         c.endpointGuard(),
 		InstanceID:    cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),
@@ -44,7 +48,6 @@ func (c *call) endpoint() (reply, error) {
 	if err := checkNames([2]string{"correlationId", req.CorrelationID}); err != nil {
 		return reply{}, err
 	}
-	var err error
 	if req.Key, err = c.key(); err != nil {
 		return reply{}, err
 	}
@@ -137,24 +140,37 @@ func values(v url.Values) map[string]any {
 	return out
 }
 
-// parsedBody is the body as JSON or a form, nil if it is neither.
-func (c *call) parsedBody() any {
+// parsedBody is the body as a value if it is JSON or a form, else its text; nil
+// if there is none. Without a word, or with what curl says by default, the body is
+// told by its content. What says that it is JSON has to be JSON.
+func (c *call) parsedBody() (any, error) {
 	if len(c.body) == 0 {
-		return nil
+		return nil, nil
 	}
-	if typ := c.mediaType(); typ == formType && !looksJSON(c.body) {
-		form, err := url.ParseQuery(string(c.body))
+	typ, text := c.mediaType(), string(c.body)
+	if typ == formType && !looksJSON(c.body) {
+		form, err := url.ParseQuery(text)
 		if err != nil {
-			return nil
+			return text, nil //nolint:nilerr // it is no form, whatever it says
 		}
-		return values(form)
+		return values(form), nil
+	}
+	if typ != "" && !isJSON(typ) && !looksJSON(c.body) {
+		return text, nil
 	}
 	dec := newDecoder(c.body)
 	v, err := readAny(dec)
-	if err != nil || ended(dec) != nil {
-		return nil
+	if err == nil {
+		err = ended(dec)
 	}
-	return v
+	switch {
+	case err == nil:
+		return v, nil
+	case isJSON(typ):
+		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: "the body says that it is JSON, and is not", Problems: workflow.Problems{unreadable(c.body, dec, err)}}
+	default:
+		return text, nil
+	}
 }
 
 func looksJSON(body []byte) bool {

@@ -30,14 +30,15 @@ type Config struct {
 // Catalog publishes definitions and knows those that are published. Make it
 // with [New].
 type Catalog struct {
-	cfg      Config
-	store    *etcdstore.Store
-	log      *slog.Logger
-	programs *programs
-	flights  singleflight.Group
-	table    atomic.Pointer[table]
-	loaded   chan struct{} // closed when the table was read for the first time
-	once     sync.Once     // of closing loaded
+	cfg       Config
+	store     *etcdstore.Store
+	log       *slog.Logger
+	programs  *programs
+	flights   singleflight.Group
+	table     atomic.Pointer[table]
+	abilities []string      // what this node's program has
+	loaded    chan struct{} // closed when the table was read for the first time
+	once      sync.Once     // of closing loaded
 
 	mu sync.Mutex // serialises those who replace the table
 }
@@ -59,7 +60,7 @@ func New(cfg Config) (*Catalog, error) {
 	if cfg.Programs <= 0 {
 		cfg.Programs = 500
 	}
-	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: newPrograms(cfg.Programs), loaded: make(chan struct{})}
+	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: newPrograms(cfg.Programs), abilities: engine.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
 	c.table.Store(&table{})
 	return c, nil
 }

@@ -204,7 +204,7 @@ func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.Definit
 		}
 		def, problems := c.readStored(v)
 		if len(problems) > 0 {
-			return nil, invalid(id, problems)
+			return nil, c.notRunnable(v, problems)
 		}
 		prog, uses, problems, err := c.compile(ctx, def, nil)
 		if err != nil {
@@ -218,7 +218,7 @@ func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.Definit
 			return nil, invalid(id, problems)
 		}
 		next := *v
-		next.Uses, next.VersionID = uses, ""
+		next.Uses, next.Needs, next.VersionID = uses, prog.Needs(), ""
 		st.Seen = v.Version // the content is published: it stands in the head
 		updated = true
 		return c.store.PublishDefinition(ctx, st, next, pub, c.now())

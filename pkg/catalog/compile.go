@@ -12,11 +12,14 @@ import (
 
 // Program gives the compiled form of one version, and the definition that it
 // was compiled from. Each version is compiled once, also when many ask at once,
-// and kept while it is in use. Errors: definition-not-found;
-// definition-invalid if this node cannot run what another one published.
+// and kept while it is in use. Errors: definition-not-found; not-runnable-here if
+// this node's program cannot run what another's published. That is no fault of
+// the version: it was checked when it was published.
 func (c *Catalog) Program(ctx context.Context, id string, version int) (*engine.Program, *workflow.Definition, error) {
 	key := versionKey{id, version}
-	if p := c.programs.get(key); p != nil {
+	if p, err := c.programs.get(key); err != nil {
+		return nil, nil, err
+	} else if p != nil {
 		return p, p.Definition(), nil
 	}
 	flight := c.flights.DoChan(fmt.Sprintf("%s/%d", id, version), func() (any, error) {
@@ -38,8 +41,8 @@ func (c *Catalog) Program(ctx context.Context, id string, version int) (*engine.
 
 // load compiles a stored version.
 func (c *Catalog) load(ctx context.Context, key versionKey) (*engine.Program, error) {
-	if p := c.programs.get(key); p != nil { // a flight that has just landed
-		return p, nil
+	if p, err := c.programs.get(key); p != nil || err != nil { // a flight that has just landed
+		return p, err
 	}
 	v, err := c.version(ctx, key.id, key.version)
 	if err != nil {
@@ -47,14 +50,18 @@ func (c *Catalog) load(ctx context.Context, key versionKey) (*engine.Program, er
 	}
 	def, problems := c.readStored(v)
 	if len(problems) > 0 {
-		return nil, invalid(v.ID, problems)
+		err := c.notRunnable(v, problems)
+		c.programs.refuse(key, err)
+		return nil, err
 	}
 	prog, _, problems, err := c.compile(ctx, def, v.Uses)
 	if err != nil {
 		return nil, err
 	}
 	if len(problems) > 0 {
-		return nil, invalid(v.ID, problems)
+		err := c.notRunnable(v, problems)
+		c.programs.refuse(key, err)
+		return nil, err
 	}
 	c.programs.put(key, prog)
 	return prog, nil
@@ -135,7 +142,7 @@ func (r *resolver) resolve(ref workflow.DefinitionRef) (*workflow.Definition, bo
 	}
 	def, problems := r.c.readStored(v)
 	if len(problems) > 0 {
-		r.err = invalid(v.ID, problems)
+		r.err = r.c.notRunnable(v, problems)
 		return nil, false
 	}
 	if !slices.Contains(r.uses, use) {

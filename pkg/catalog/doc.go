@@ -8,7 +8,9 @@
 //   - Versions are immutable, and so is what they were compiled from: the
 //     versions of the definitions that they run as activities are fixed when a
 //     version is made. [Catalog.Program] gives the same program for the same
-//     version on every node, for ever.
+//     version on every node, for ever, or says not-runnable-here where the node's
+//     program lacks what the version uses, such as an activity type of a newer
+//     one.
 //   - Content equal to the head is no new version, and with
 //     [PublishRequest].OnlyNew no content that was ever published under that id
 //     is published again, whoever tries, at the same time or years later.

@@ -128,7 +128,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	if req.DryRun {
 		return c.dryRun(ctx, st, d, pub)
 	}
-	head, err := c.write(ctx, st, d, req.Source, uses, pub)
+	head, err := c.write(ctx, st, d, req.Source, uses, prog.Needs(), pub)
 	if err != nil {
 		return PublishResult{}, err
 	}
@@ -165,8 +165,8 @@ func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *docu
 	return res, c.store.CheckRoutes(ctx, d.def.ID, pub.Index.Routes)
 }
 
-func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *document, src []byte, uses []store.Use, pub etcdstore.Published) (*store.DefinitionHead, error) {
-	v := store.DefinitionVersion{VersionID: d.def.VersionID, Hash: d.hash, Notation: string(d.notation), Source: string(src), Uses: uses}
+func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *document, src []byte, uses []store.Use, needs []string, pub etcdstore.Published) (*store.DefinitionHead, error) {
+	v := store.DefinitionVersion{VersionID: d.def.VersionID, Hash: d.hash, Notation: string(d.notation), Source: string(src), Uses: uses, Needs: needs}
 	if !d.publish {
 		return c.store.SaveDraft(ctx, st, v, pub.Name, pub.Description, c.now())
 	}

@@ -39,7 +39,7 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, notation N
 	}
 	def, problems := c.readStored(v)
 	if len(problems) > 0 {
-		return Source{}, invalid(id, problems)
+		return Source{}, c.notRunnable(v, problems)
 	}
 	out.Notation, out.Converted = notation, true
 	if out.Content, err = c.writeAs(notation, def); err != nil {

@@ -54,6 +54,9 @@ func (s *served) nothing() bool {
 func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 	x := &burst{h: h, before: h.base, env: h.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.env.Takeover = h.recovered
+	if err := known(work); err != nil {
+		return x, err
+	}
 	var err error
 	switch {
 	case h.base != nil && len(h.base.State) > 0:
@@ -62,7 +65,10 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 		if perr != nil {
 			return x, perr
 		}
-		x.b, err = engine.Load(prog, hd, h.base.State, x.env)
+		if x.b, err = engine.Load(prog, hd, h.base.State, x.env); err != nil {
+			err = &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
+				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", h.id, hd.Version, hd.DefinitionID)}
+		}
 	default:
 		cmd, created := firstStart(work, h.base)
 		if cmd == nil {
@@ -78,6 +84,16 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 		x.b, err = engine.New(prog, h.id, cmd.Start, created, x.env)
 	}
 	return x, err
+}
+
+// known is the error for commands that only a newer program knows.
+func known(work *batch) error {
+	for i := range work.mail {
+		if c := &work.mail[i].Command; !c.Kind.Known() {
+			return workflow.Fail(workflow.CodeNotRunnable, fmt.Sprintf("the program of this node does not know the command %q (%s)", c.Kind, c.ID))
+		}
+	}
+	return nil
 }
 
 func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) {
@@ -329,11 +345,17 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
 	}
 	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return store.Effect{}, err
+	}
 	if err != nil {
 		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil //nolint:nilerr // the caller reads the refusal
 	}
 	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return store.Effect{}, err
+	}
 	if err != nil {
 		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}

@@ -26,14 +26,15 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 		}
 		span.End()
 	}()
+	x, err := h.open(ctx, &work)
+	if err != nil {
+		return h.unopened(ctx, x, work, err)
+	}
+	// What this node cannot run counts no attempt.
 	if h.recovered && len(work.mail) > 0 && work.mail[0].Command.ID != h.deletion {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
 		}
-	}
-	x, err := h.open(ctx, &work)
-	if err != nil {
-		return h.unopened(ctx, x, work, err)
 	}
 	h.mu.Lock()
 	h.burst = x.b

@@ -72,13 +72,18 @@ func (h *holding) conflict(ctx context.Context, work batch) (batch, bool, error)
 	return h.reload(ctx)
 }
 
-// unopened: there is nothing to run the commands on.
+// unopened: there is nothing to run the commands on. What this node cannot run
+// or read it leaves as it is: what is durable stays in the mailbox for a node that
+// can.
 func (h *holding) unopened(ctx context.Context, x *burst, work batch, err error) (batch, bool, error) {
 	if h.base == nil {
 		return h.discard(ctx, x, work, err)
 	}
-	code := workflow.CodeOf(err)
-	if code == workflow.CodeUnavailable || code == workflow.CodeBusy || ctx.Err() != nil {
+	switch workflow.CodeOf(err) {
+	case workflow.CodeUnavailable, workflow.CodeBusy, workflow.CodeNotRunnable:
+		return batch{}, false, h.fail(work.hands, err)
+	}
+	if ctx.Err() != nil {
 		return batch{}, false, h.fail(work.hands, err)
 	}
 	return h.park(ctx, x, work, err)
@@ -120,6 +125,10 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	if code == "" {
 		code = workflow.CodeInternal
 	}
+	reason := store.DeadUnrunnable
+	if code == workflow.CodeTooLarge {
+		reason = store.DeadTooLarge
+	}
 	refusal := &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %s: %v", h.id, cause)}
 	for _, w := range work.hands {
 		if w.created == 0 {
@@ -150,7 +159,7 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	c := &store.Commit{ID: uuid.NewString(), Fence: h.owner().Fence(), Before: base, After: after, At: now}
 	x.dead = nil
 	for _, m := range durable {
-		x.bury(m.Command, store.DeadTooLarge, refusal.Detail)
+		x.bury(m.Command, reason, refusal.Detail)
 		c.Consumed = append(c.Consumed, store.Consumed{Command: m.Command, Created: m.Created,
 			Effect: store.Effect{InstanceID: h.id, Outcome: EffectRefused, Code: string(code)}})
 	}

@@ -37,7 +37,11 @@ type Config struct {
 	NodeID  string // unique in the cluster. Required.
 	Address string // where other nodes and people reach this one
 	Version string // of the program
-	Mode    string // [ModeDistributed] (also if empty) or [ModeLocal]
+	// Program is a digest of what the program can run, equal for programs that can
+	// run the same; Abilities say what that is. They are what [Session.Able] compares.
+	Program   string
+	Abilities []string
+	Mode      string // [ModeDistributed] (also if empty) or [ModeLocal]
 
 	// TTL of the session, at least [MinTTL], in whole seconds (rounded up). What
 	// etcd grants counts; see [Epoch.TTL].

@@ -18,6 +18,7 @@ type Node struct {
 	ID        string    `json:"id"`
 	Address   string    `json:"address"`
 	Version   string    `json:"version"`
+	Program   string    `json:"program,omitempty"` // a digest of what its program can run; see [Session.Able]
 	Mode      string    `json:"mode"`
 	Epoch     int64     `json:"epoch"`
 	StartedAt time.Time `json:"startedAt"`

@@ -98,6 +98,10 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 	if err != nil {
 		return false, err
 	}
+	can, err := s.putAbilities(e)
+	if err != nil {
+		return false, err
+	}
 	var ownRev int64
 	if seen.own != nil {
 		ownRev = seen.own.ModRevision
@@ -108,7 +112,7 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 		If(clientv3.Compare(clientv3.ModRevision(s.nodeKey()), "=", ownRev),
 			// No node joined since the look. On an empty range this holds.
 			clientv3.Compare(clientv3.CreateRevision(s.nodesPrefix()), "<", seen.rev+1).WithPrefix()).
-		Then(clientv3.OpPut(s.nodeKey(), value, clientv3.WithLease(e.Lease))).
+		Then(clientv3.OpPut(s.nodeKey(), value, clientv3.WithLease(e.Lease)), can).
 		Commit()
 	if err != nil {
 		return false, fmt.Errorf("write the node record: %w", err)

@@ -58,7 +58,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		root: Root(cfg.Cluster),
 		log:  cfg.Logger.With("node", cfg.NodeID),
 		self: Node{
-			ID: cfg.NodeID, Address: cfg.Address, Version: cfg.Version, Mode: cfg.Mode,
+			ID: cfg.NodeID, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Mode: cfg.Mode,
 			StartedAt: cfg.Now().UTC().Truncate(time.Millisecond),
 		},
 		closing: make(chan struct{}),

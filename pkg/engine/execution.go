@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -217,14 +218,21 @@ func (x *Execution) Property(name string) (any, bool) {
 
 // Scratch is the execution's own durable memory: a *T that is kept with the
 // instance as JSON for as long as the execution lives. An execution has one.
+//
+// While nodes of two versions run, each may meet what the other saved: add fields
+// to T, and remove none that a saved one may have. What T has no field for, a
+// node without that field leaves to the others.
 func Scratch[T any](x *Execution) *T {
 	if p, ok := x.scratch.(*T); ok {
 		return p
 	}
 	p := new(T)
 	if len(x.raw) > 0 {
-		if err := json.Unmarshal(x.raw, p); err != nil {
-			panic(fmt.Errorf("the saved state of %s does not fit its code: %w", x.node.id, err))
+		dec := json.NewDecoder(bytes.NewReader(x.raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(p); err != nil {
+			panic(&misfitError{&workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
+				Detail: fmt.Sprintf("what activity %s (%s) has saved does not fit the code that this node has for it", x.node.id, x.node.desc.Type)}})
 		}
 		x.raw = nil
 	}

@@ -211,6 +211,11 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 		b.fatal = context.Cause(b.ctx)
 		return
 	}
+	var misfit *misfitError
+	if errors.As(err, &misfit) {
+		b.fatal = misfit.Unwrap()
+		return
+	}
 	if err != nil {
 		b.finishing = false
 		b.undo(x, before)
@@ -241,6 +246,13 @@ func (b *Burst) trace(x *Execution, c brokenCall) (context.Context, tracing.Span
 	b.traced++
 	return tracing.Activity(b.ctx, x.node.id, x.node.countedType())
 }
+
+// misfitError says that this node's code of an activity cannot read what the code
+// of another version saved. The burst is dropped, and left to a node that can.
+type misfitError struct{ err error }
+
+func (e *misfitError) Error() string { return e.err.Error() }
+func (e *misfitError) Unwrap() error { return e.err }
 
 // panicError is a panic of an activity or an expression.
 type panicError struct {
@@ -281,8 +293,11 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 func (b *Burst) recovered(x *Execution, r any) error {
 	var in *inputError
 	var secret *secretError
+	var misfit *misfitError
 	if e, ok := r.(error); ok {
 		switch {
+		case errors.As(e, &misfit):
+			return misfit
 		case errors.As(e, &in):
 			return in
 		case errors.As(e, &secret):

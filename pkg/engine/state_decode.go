@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,12 +15,13 @@ import (
 func (b *Burst) decode(raw []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
+	dec.DisallowUnknownFields() // a field of a newer program would be lost with the next commit
 	var d stateDoc
 	if err := dec.Decode(&d); err != nil {
-		return fmt.Errorf("the state is not readable: %w", err)
+		return cmp.Or(Readable(raw), fmt.Errorf("the state is not readable: %w", err))
 	}
 	if d.V != stateVersion {
-		return fmt.Errorf("the state has format %d and this node reads format %d; upgrade the node", d.V, stateVersion)
+		return newerState(d.V)
 	}
 	r := &reader{b: b}
 	b.seq, b.started, b.halted, b.rootDone, b.ending = d.Seq, d.Started, d.Halted, d.Done, d.Ending
@@ -35,6 +37,23 @@ func (b *Burst) decode(raw []byte) error {
 	r.bookmarks(d.Bookmarks, b.header.Bookmarks)
 	b.header.Bookmarks = nil
 	return r.err
+}
+
+// Readable tells whether this program knows the format of an encoded state. The
+// error has the code not-runnable-here: a program of another version may.
+func Readable(state []byte) error {
+	var d struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(state, &d); err != nil || d.V == stateVersion {
+		return nil //nolint:nilerr // what is no state at all, no other program can read
+	}
+	return newerState(d.V)
+}
+
+func newerState(v int) error {
+	return &workflow.Error{Code: workflow.CodeNotRunnable, Needs: []string{abilityState(v)},
+		Detail: fmt.Sprintf("the state has format %d, and the program of this node reads format %d", v, stateVersion)}
 }
 
 // reader turns documents into live values and keeps the first error.

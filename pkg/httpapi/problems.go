@@ -51,6 +51,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeBusy:               http.StatusServiceUnavailable,
 	workflow.CodeUnavailable:        http.StatusServiceUnavailable,
 	workflow.CodeUnknownOutcome:     http.StatusServiceUnavailable,
+	workflow.CodeNotRunnable:        http.StatusServiceUnavailable,
 	workflow.CodeDraining:           http.StatusServiceUnavailable,
 	workflow.CodePaused:             http.StatusServiceUnavailable,
 	workflow.CodeStoreNearlyFull:    http.StatusServiceUnavailable,
@@ -75,6 +76,7 @@ var titles = map[workflow.Code]string{
 	workflow.CodeDefinitionInvalid: "The definition is not valid",
 	workflow.CodeKeyReused:         "The Idempotency-Key was used with another body",
 	workflow.CodeUnknownOutcome:    "The outcome is not known",
+	workflow.CodeNotRunnable:       "This node's program cannot do this",
 }
 
 // problemView is an RFC 9457 problem with Weft's members.

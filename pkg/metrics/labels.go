@@ -44,6 +44,8 @@ const (
 	DeadLetterPoison = "poison"
 	// DeadLetterTooLarge is a command whose commit passes the limits of etcd.
 	DeadLetterTooLarge = "too-large"
+	// DeadLetterUnrunnable is a command for an instance whose definition is gone.
+	DeadLetterUnrunnable = "unrunnable"
 )
 
 // What retention deletes: the label kind of weft_purged_total.
@@ -187,7 +189,7 @@ var (
 	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
-	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge}
+	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge, DeadLetterUnrunnable}
 	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey}
 	knownShed            = []string{ShedStart, ShedResume, ShedOther}
 	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight}

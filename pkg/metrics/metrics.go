@@ -45,6 +45,7 @@ type Metrics struct {
 	activities        *prometheus.CounterVec
 	takeovers         prometheus.Counter
 	mailboxOldest     prometheus.Gauge
+	setAside          prometheus.Gauge
 	queueDepth        prometheus.Gauge
 	queueOldest       prometheus.Gauge
 	gated             *prometheus.CounterVec
@@ -147,6 +148,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			label{name: "type"}, label{name: "outcome"}),
 		takeovers: b.counter("takeovers_total",
 			"Instances with work that this node took over from one that is gone."),
+		setAside: b.gauge("not_runnable_instances",
+			"Instances with work in their mailbox that the program of this node cannot run or read, and leaves to others."),
 		mailboxOldest: b.gauge("mailbox_oldest_seconds",
 			"Age of the oldest command that waits in a mailbox; 0 when none waits."),
 		queueDepth: b.gauge("queue_depth",
@@ -433,6 +436,15 @@ func (m *Metrics) SetGated(n int) {
 		return
 	}
 	m.gatedWaiting.Set(float64(n))
+}
+
+// SetNotRunnable says of how many instances the mailbox holds work that this
+// node's program cannot run.
+func (m *Metrics) SetNotRunnable(instances int) {
+	if m == nil {
+		return
+	}
+	m.setAside.Set(float64(instances))
 }
 
 // SetMailboxOldest says how old the oldest command in a mailbox is; 0 when

@@ -56,8 +56,12 @@ func (n *Node) build(ctx context.Context) error {
 	n.fold(clients)
 	n.traceEtcd(clients)
 	n.watchEtcd(clients)
+	registry, err := n.cfg.registry()
+	if err != nil {
+		return err
+	}
 	n.waitsFor.Store("its place in the cluster")
-	if err := n.join(ctx, clients); err != nil {
+	if err := n.join(ctx, clients, registry); err != nil {
 		return err
 	}
 	n.waitsFor.Store("its parts")
@@ -70,10 +74,6 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
-		return err
-	}
-	registry, err := n.cfg.registry()
-	if err != nil {
 		return err
 	}
 	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
@@ -119,11 +119,16 @@ func (n *Node) listen(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) join(ctx context.Context, clients etcdClients) error {
-	err := patiently(ctx, n.cfg, func(ctx context.Context) (err error) {
+func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.Registry) error {
+	program, err := engine.Digest(n.cfg.Version, registry, expression.All())
+	if err != nil {
+		return err
+	}
+	err = patiently(ctx, n.cfg, func(ctx context.Context) (err error) {
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
+			Program: program, Abilities: engine.Abilities(registry, expression.All()),
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 		})
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type member struct {
 	work    *runtime.Work
 	faults  *clustertest.Faults // of its calls to etcd
 	root    string              // of the cluster's keys
+	leave   func()              // ends it, once; the end of the test does it too
 }
 
 // newCluster starts n nodes over one etcd; tune changes each one's
@@ -60,6 +62,12 @@ func newCluster(t testing.TB, n int, tune ...func(*runtime.Config)) []*member {
 
 func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
 	t.Helper()
+	return newMemberWith(t, name, id, activities.Default(), tune, session...)
+}
+
+// newMemberWith is a member whose program has these activities.
+func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
+	t.Helper()
 	faults := clustertest.NewFaults(1)
 	etcd := faults.Wrap(clustertest.Shared(t).Client(t))
 	log := slog.New(slog.DiscardHandler)
@@ -74,7 +82,10 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 			t.Fatal(err)
 		}
 	}
-	joins := cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log}
+	program, err := engine.Digest("test", registry, expression.All())
+	check()
+	joins := cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log,
+		Program: program, Abilities: engine.Abilities(registry, expression.All())}
 	for _, f := range session {
 		f(&joins)
 	}
@@ -82,7 +93,7 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 	check()
 	m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(name), Log: log})
 	check()
-	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: activities.Default(), Evaluators: expression.All(), Log: log})
+	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log})
 	check()
 	head := m.catalog.HeadIn(context.Background())
 	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
@@ -109,7 +120,7 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 	for _, p := range parts {
 		go func() { done <- p(ctx) }()
 	}
-	t.Cleanup(func() {
+	m.leave = sync.OnceFunc(func() {
 		down, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := node.Stop(down); err != nil {
@@ -123,6 +134,7 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 		}
 		_ = m.session.Close(down)
 	})
+	t.Cleanup(m.leave)
 	<-m.catalog.Loaded()
 	return m
 }

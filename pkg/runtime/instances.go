@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -200,7 +198,7 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 		if err == nil {
 			return res.Accepted, r.refused(id, cmd.Kind, &res.Effect)
 		}
-		if !errors.Is(err, client.ErrBusy) {
+		if err := r.elsewhere(ctx, err); err != nil {
 			return false, err
 		}
 	}

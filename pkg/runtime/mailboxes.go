@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // workMailboxes is one worker of the pool.
@@ -16,7 +17,7 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		if r.suspended() {
+		if r.suspended() || r.aside.waits(id) {
 			continue // the sweep finds it when work goes on
 		}
 		if r.space.full() {
@@ -26,6 +27,10 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 			}
 		}
 		err := r.cfg.Client(id).Work(ctx, recovered)
+		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+			r.setAside(ctx, id, err)
+			continue
+		}
 		if err != nil && !errors.Is(err, client.ErrBusy) && !errors.Is(err, store.ErrFenced) && ctx.Err() == nil {
 			r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
 		}
@@ -101,7 +106,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 	if err != nil {
 		return nil, err
 	}
-	after := map[string]sighting{}
+	after, mailed := map[string]sighting{}, map[string]bool{}
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
 		page, cancel := context.WithTimeout(ctx, patience)
@@ -119,7 +124,8 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 			was.sweeps++
 			after[e.Key] = was
 			oldest = max(oldest, now.Sub(was.since))
-			if r.cfg.Work.has(e.InstanceID) || ends != nil && !ends[e.InstanceID] {
+			mailed[e.InstanceID] = true
+			if r.cfg.Work.has(e.InstanceID) || r.aside.waits(e.InstanceID) || ends != nil && !ends[e.InstanceID] {
 				continue // it waits for its turn here, or until there is room
 			}
 			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
@@ -132,5 +138,6 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 		cursor = next
 	}
 	r.cfg.Metrics.SetMailboxOldest(oldest)
+	r.cfg.Metrics.SetNotRunnable(r.aside.keep(mailed))
 	return after, nil
 }

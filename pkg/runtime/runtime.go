@@ -61,6 +61,7 @@ type Runtime struct {
 	space  fill
 	turns  keylock.Table // of requests for the same endpoint of the same instance
 	clock  clockState
+	aside  aside // what this node's program cannot run
 }
 
 // New checks the configuration. It starts nothing.

@@ -205,7 +205,7 @@ func (r *Runtime) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow
 		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
 			return SendResult{}, false, nil // it was deleted meanwhile: look again
 		}
-		if !errors.Is(err, client.ErrBusy) {
+		if err := r.elsewhere(ctx, err); err != nil {
 			return SendResult{}, false, err
 		}
 	}

@@ -24,7 +24,7 @@ func (r *Runtime) Execute(ctx context.Context, req StartRequest) (StartResult, e
 		switch {
 		case p.answer != nil:
 			res, err = r.answeredStart(ctx, p, p.answer)
-		case p.gate != nil:
+		case p.gate != nil || p.elsewhere:
 			res, err = r.executeGated(ctx, p)
 		default:
 			res, err = r.executeNow(ctx, p)
@@ -83,6 +83,8 @@ type plan struct {
 	trigger *store.TriggerRef
 	chosen  bool // the caller chose the id
 	unseen  bool // the id was made here, and nobody can know it
+
+	elsewhere bool // the program of this node cannot run it, and that of another can
 }
 
 // instance is what the plan makes durable.
@@ -108,14 +110,11 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 		}
 		version, modified = head.Published, head.Modified
 	}
-	prog, def, err := r.cfg.Catalog.Program(ctx, req.DefinitionID, version)
+	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
+	activation, err := r.admits(ctx, &req, version, p)
 	if err != nil {
 		return nil, err
 	}
-	if problems := prog.CheckInput(req.Input); len(problems) > 0 {
-		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
-	}
-	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
 	key := commandKey(req.Key)
 	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: r.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
 		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
@@ -134,8 +133,33 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	if req.again != nil {
 		p.id, p.cmd.ID, p.unseen = req.again.id, req.again.cmd.ID, true
 	}
-	p.gate = gateOf(def.Options.ActivationStrategy, p.cmd.Start)
+	p.gate = gateOf(activation, p.cmd.Start)
 	return p, nil
+}
+
+// admits checks the input of a start against its definition, and gives the
+// definition's activation strategy. If only another live node's program can run
+// the definition, the input is left to it to check: the start faults if it is wrong.
+func (r *Runtime) admits(ctx context.Context, req *StartRequest, version int, p *plan) (activation string, err error) {
+	prog, def, err := r.cfg.Catalog.Program(ctx, req.DefinitionID, version)
+	if err == nil {
+		if problems := prog.CheckInput(req.Input); len(problems) > 0 {
+			return "", &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
+		}
+		return def.Options.ActivationStrategy, nil
+	}
+	if err := r.elsewhere(ctx, err); err != nil {
+		return "", err
+	}
+	head, herr := r.cfg.Catalog.Head(ctx, req.DefinitionID)
+	if herr != nil {
+		return "", herr
+	}
+	if head.Published != version { // its strategy stands in a source that this node cannot read
+		return "", err
+	}
+	p.elsewhere = true
+	return head.Activation, nil
 }
 
 func checkStart(req *StartRequest) error {
@@ -268,6 +292,11 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 				return StartResult{}, busy(p.id)
 			}
 			continue
+		case workflow.CodeOf(err) == workflow.CodeNotRunnable:
+			if err := r.elsewhere(ctx, err); err != nil {
+				return StartResult{}, err
+			}
+			return r.executeGated(ctx, p)
 		case !errors.Is(err, client.ErrBusy):
 			return StartResult{}, err
 		}

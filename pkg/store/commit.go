@@ -176,6 +176,7 @@ const (
 	DeadInstanceGone     = "instance-not-found"
 	DeadPoison           = "poison"
 	DeadTooLarge         = "too-large"
+	DeadUnrunnable       = "unrunnable" // what it is to run on is gone: a deleted definition's body
 )
 
 // Commit is everything that one burst makes durable, in one transaction.

@@ -64,6 +64,7 @@ type DefinitionVersion struct {
 	Notation  string    `json:"notation"`            // yaml or json
 	Source    string    `json:"source"`              // the bytes that were published
 	Uses      []Use     `json:"uses,omitempty"`
+	Needs     []string  `json:"needs,omitempty"` // what a program must have to compile it
 	CreatedAt time.Time `json:"createdAt"`
 }
 

@@ -17,6 +17,15 @@ const (
 	CommandContinue CommandKind = "continue" // go on after a commit that did not end the burst
 )
 
+// Known reports whether this program knows the kind; a newer one may have more.
+func (k CommandKind) Known() bool {
+	switch k {
+	case CommandStart, CommandResume, CommandChildEnd, CommandCancel, CommandDelete, CommandRetry, CommandImport, CommandContinue:
+		return true
+	}
+	return false
+}
+
 // ContinueID is the id of the one command that commits which do not end a burst
 // leave in the instance's own mailbox.
 const ContinueID = "~continue"

@@ -32,9 +32,10 @@ const (
 	CodeRouteTaken         Code = "route-taken"
 	CodeKeyReused          Code = "idempotency-key-reused" // with another body
 	CodeTooLarge           Code = "too-large"
-	CodeBusy               Code = "busy"            // repeat later
-	CodeUnavailable        Code = "unavailable"     // etcd or the session is away; repeat later with the same key
-	CodeUnknownOutcome     Code = "outcome-unknown" // it may or may not have been applied; repeat with the same key
+	CodeBusy               Code = "busy"              // repeat later
+	CodeUnavailable        Code = "unavailable"       // etcd or the session is away; repeat later with the same key
+	CodeUnknownOutcome     Code = "outcome-unknown"   // it may or may not have been applied; repeat with the same key
+	CodeNotRunnable        Code = "not-runnable-here" // this node's program lacks what another's wrote or uses; another node may have it
 	CodeDraining           Code = "draining"
 	CodePaused             Code = "paused"
 	CodeStoreNearlyFull    Code = "store-nearly-full"
@@ -47,6 +48,7 @@ type Error struct {
 	Code       Code
 	Detail     string
 	Problems   Problems      // for definition-invalid
+	Needs      []string      // for not-runnable-here: what whoever can has; nil: that is not known
 	RetryAfter time.Duration // for busy, unavailable, draining, paused; 0: none
 	Err        error
 }

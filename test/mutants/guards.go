@@ -171,6 +171,12 @@ var patches = []patch{
 		"\t\t\t\tc.Revision = h.Modified\n", "\t\t\t\tc.Revision = resp.Header.Revision\n", inStore, "TestTheWatchOfHeads"},
 	{"a full sweep behind the table of definitions", "pkg/catalog/table.go",
 		"\t\t\t\tafter = 0\n", "\t\t\t\t_ = after\n", inCatalog, "TestAFullSweep"},
+	{"what this node's program cannot run stays where it is", "pkg/client/failure.go",
+		"workflow.CodeBusy, workflow.CodeNotRunnable:", "workflow.CodeBusy:", inRuntime, "TestWorkOfANewer|TestWorkThatNoLive"},
+	{"what this node's program cannot run counts no attempt", "pkg/client/commit.go",
+		"\tx, err := h.open(ctx, &work)\n\tif err != nil {\n\t\treturn h.unopened", "\tx, err := h.open(ctx, &work)\n\tif err != nil {\n\t\tif len(work.mail) > 0 {\n\t\t\t_ = h.countAttempt(ctx, &work)\n\t\t}\n\t\treturn h.unopened", inRuntime, "TestWorkThatNoLive"},
+	{"a node seldom tries what its program cannot run", "pkg/runtime/aside.go",
+		"time.Now().Before(b.till)", "false && time.Now().Before(b.till)", inRuntime, "TestWorkThatNoLive"},
 	{"a paused cluster takes up nothing", "pkg/runtime/control.go",
 		"{ return r.paused.paused.Load() || r.paused.draining.Load() }", "{ return r.paused.draining.Load() }", inRuntime, "TestAPausedNode"},
 }

@@ -1,0 +1,124 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// aside is what this node found that its program cannot run or read: work of
+// definitions that use what only another version of the program has, and records
+// that it wrote. Nothing is done to it. It stays where it is, for a node that can,
+// and this node tries again seldom.
+type aside struct {
+	mu   sync.Mutex
+	held map[string]*backoff // by instance; guarded by mu
+	said time.Time           // guarded by mu
+}
+
+type backoff struct {
+	wait time.Duration
+	till time.Time
+}
+
+const (
+	asideFirst = time.Second
+	asideMost  = time.Minute
+	asideSaid  = 10 * time.Second // at most so often the log says that something waits
+)
+
+// waits reports whether it is too early to try an instance again.
+func (a *aside) waits(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.held[id]
+	return b != nil && time.Now().Before(b.till)
+}
+
+// note puts an instance aside, for longer each time.
+func (a *aside) note(id string) (total int, say bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.held[id]
+	if b == nil {
+		if a.held == nil {
+			a.held = map[string]*backoff{}
+		}
+		b = &backoff{wait: asideFirst / 2}
+		a.held[id] = b
+	}
+	b.wait = min(2*b.wait, asideMost)
+	b.till = time.Now().Add(jitter(b.wait))
+	if say = time.Since(a.said) >= asideSaid; say {
+		a.said = time.Now()
+	}
+	return len(a.held), say
+}
+
+// keep forgets the instances that have no mail any more, and tells how many are
+// left.
+func (a *aside) keep(mailed map[string]bool) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.held {
+		if !mailed[id] {
+			delete(a.held, id)
+		}
+	}
+	return len(a.held)
+}
+
+// setAside leaves an instance to nodes whose program can run it.
+func (r *Runtime) setAside(ctx context.Context, id string, err error) {
+	total, say := r.aside.note(id)
+	if !say {
+		return
+	}
+	able, aerr := r.cfg.Session.Able(ctx, needsOf(err))
+	others := strings.Join(able, ", ")
+	switch {
+	case aerr != nil:
+		others = "not known: " + aerr.Error()
+	case len(able) == 0:
+		others = "none that is live; start a node with a program that can"
+	}
+	r.cfg.Log.WarnContext(ctx, "work left to other nodes: the program of this one cannot run it; it waits in its mailbox",
+		"instanceId", id, "error", err, "nodesThatCan", others, "instancesLeft", total)
+}
+
+// needsOf is what whoever can run it has; nil if that is not known.
+func needsOf(err error) []string {
+	if e := (*workflow.Error)(nil); errors.As(err, &e) {
+		return e.Needs
+	}
+	return nil
+}
+
+// elsewhere decides about a call that this node cannot serve itself: nil if it is
+// to be made durable for another node, since one is at the instance already, or
+// this one's program cannot run it and a live one's can. Otherwise the error for
+// the caller.
+func (r *Runtime) elsewhere(ctx context.Context, err error) error {
+	if errors.Is(err, client.ErrBusy) {
+		return nil
+	}
+	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		return err
+	}
+	able, aerr := r.cfg.Session.Able(ctx, needsOf(err))
+	if aerr != nil {
+		return unavailable("the program of this node cannot run it, and which other can was not to be read", errors.Join(err, aerr))
+	}
+	if len(able) > 0 {
+		return nil
+	}
+	var e *workflow.Error
+	errors.As(err, &e)
+	return &workflow.Error{Code: e.Code, Problems: e.Problems, Needs: e.Needs, Err: e.Err, RetryAfter: asideSaid,
+		Detail: e.Detail + "; no live node has a program that can, and nothing was acknowledged"}
+}

@@ -1,0 +1,188 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// newer are the activities of a program of the next version: one more type.
+func newer(t testing.TB) *engine.Registry {
+	t.Helper()
+	r := activities.Default()
+	err := engine.RegisterFunc(r, workflow.Descriptor{Type: "test.New"},
+		func(context.Context, *engine.Execution, struct{}) (struct{}, error) { return struct{}{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ofTheNewer are definitions that only the newer program can run, in all the ways
+// in which work comes to an instance.
+var ofTheNewer = []string{
+	"id: timed\nroot:\n  - delay: 1s\n  - test.New:\n  - writeLine: done\n",
+	"id: waits\nroot:\n  - event: go\n  - test.New:\n  - writeLine: done\n",
+	"id: child\nroot:\n  - test.New:\n  - writeLine: done\n",
+	"id: parent\nroot:\n  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true}\n  - test.New:\n  - writeLine: done\n",
+	"id: triggered\nroot:\n  - event: born\n    trigger: true\n  - test.New:\n  - writeLine: done\n",
+	"id: single\noptions: {activation: CorrelatedSingleton}\nroot:\n  - test.New:\n  - writeLine: done\n",
+}
+
+// One node of three has the program that can run what is published. All work comes
+// by the other two, and all of it is done, by the one.
+func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	able := newMemberWith(t, name, "n", newer(t), nil)
+	older := []*member{newMember(t, name, "a", nil), newMember(t, name, "b", nil)}
+	able.publish(ofTheNewer...)
+	const each = 2
+	var ids []string
+	for i := range each {
+		by := older[i%len(older)]
+		for _, def := range []string{"timed", "waits", "parent", "single"} {
+			id := fmt.Sprintf("%s-%d", def, i)
+			eventually(t, "the older node starts "+id, func() bool {
+				_, err := by.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id})
+				if err != nil && workflow.CodeOf(err) != workflow.CodeInstanceExists {
+					t.Fatal(err)
+				}
+				return true
+			})
+			ids = append(ids, id)
+		}
+		ids = append(ids, by.send("born", fmt.Sprint("born-", i), nil).Outcomes[0].InstanceID)
+	}
+	for i := range each {
+		id := fmt.Sprintf("waits-%d", i)
+		eventually(t, id+" waits", func() bool {
+			in, err := able.Instance(t.Context(), id)
+			return err == nil && len(in.Bookmarks) == 1
+		})
+		older[(i+1)%len(older)].send("go", id, nil)
+	}
+	for _, id := range ids {
+		if in := able.finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+			t.Errorf("%s: %s %v", id, in.SubStatus, in.Incidents)
+		}
+		if lines := able.lines(id); len(lines) != 1 {
+			t.Errorf("%s wrote %q", id, lines)
+		}
+	}
+	able.noDeadLetters()
+}
+
+// While no live node can run it, what is durable waits, and what is in hand is
+// refused with what is missing. A node that can does all of it.
+func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	able := newMemberWith(t, name, "n", newer(t), nil)
+	able.publish(ofTheNewer...)
+	able.publish("id: at-once\nroot:\n  - timer: 1s\n    trigger: true\n  - test.New:\n  - writeLine: done\n")
+	var ids []string
+	for i := range 3 {
+		id := fmt.Sprint("timed-", i)
+		able.execute("timed", id, id)
+		able.execute("waits", fmt.Sprint("waits-", i), fmt.Sprint("waits-", i))
+		ids = append(ids, id)
+	}
+	able.leave()
+	tries := tally{}
+	a, b := newMember(t, name, "a", []func(*runtime.Config){tries.count}), newMember(t, name, "b", nil)
+	started := time.Now()
+	_, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "child"})
+	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("a start that nobody can run: %v", err)
+	}
+	t.Log(err)
+	st := workflow.EventStimulus("go", nil)
+	st.CorrelationID = "waits-0"
+	if _, err := b.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("an event that nobody can apply: %v", err)
+	}
+	if _, err := b.Cancel(t.Context(), "waits-1"); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("a cancel that nobody can apply: %v", err)
+	}
+	// Long enough that each of them was tried more often than an attempt is allowed.
+	eventually(t, "the timers have fired and schedules have started instances", func() bool {
+		page, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "at-once"})
+		return err == nil && len(page.Items) > 3 && time.Since(started) > 12*time.Second
+	})
+	for _, id := range ids {
+		in, err := a.Instance(t.Context(), id)
+		if err != nil || in.Status != workflow.StatusRunning || len(in.Incidents) > 0 {
+			t.Errorf("%s: %+v, %v", id, in, err)
+		}
+	}
+	a.noDeadLetters()
+	mail, err := a.store.Load(t.Context(), ids[0], "", "")
+	if err != nil || len(mail.Mail) != 1 || mail.Mail[0].Command.Attempts != 0 {
+		t.Errorf("the mailbox of %s: %+v, %v", ids[0], mail, err)
+	}
+	if n := tries.of(ids[0]); n < 2 || n > 6 {
+		t.Errorf("a node that cannot run it tried %d times in 12 s", n)
+	}
+	again := newMemberWith(t, name, "n", newer(t), nil)
+	again.send("go", "waits-0", nil)
+	for _, id := range append(ids, "waits-0") {
+		if in := again.finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+			t.Errorf("%s: %s %v", id, in.SubStatus, in.Incidents)
+		}
+	}
+}
+
+// tally counts how often a node took up the mailbox of an instance.
+type tally struct {
+	mu    sync.Mutex
+	tries map[string]int
+}
+
+func (c *tally) count(cfg *runtime.Config) {
+	open := cfg.Client
+	cfg.Client = func(id string) client.Client { return counted{open(id), c, id} }
+}
+
+func (c *tally) of(id string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tries[id]
+}
+
+type counted struct {
+	client.Client
+	tally *tally
+	id    string
+}
+
+func (c counted) Work(ctx context.Context, recovered bool) error {
+	c.tally.mu.Lock()
+	if c.tally.tries == nil {
+		c.tally.tries = map[string]int{}
+	}
+	c.tally.tries[c.id]++
+	c.tally.mu.Unlock()
+	return c.Client.Work(ctx, recovered)
+}
+
+// noDeadLetters holds that nothing was given up.
+func (m *member) noDeadLetters() {
+	m.t.Helper()
+	page, err := m.DeadLetters(m.t.Context(), "", 100)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, d := range page.Items {
+		m.t.Errorf("dead letter %s: %s", d.Reason, d.Detail)
+	}
+}

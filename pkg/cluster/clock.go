@@ -5,26 +5,72 @@ import (
 	"time"
 )
 
-// clockEstimate is how far our wall clock is ahead of another node's. Each
-// sample is too high by the time that the record travelled, never too low, so
-// the smallest of the last few is the best.
-type clockEstimate struct {
-	samples [5]time.Duration
-	n       int
+// written is what a node tells of its last heartbeat with the next one: which it
+// was, and how long etcd took to answer. By that, whoever saw it knows when it was
+// written, by the clock of the node: between its Clock and so much later.
+type written struct {
+	Revision int64         `json:"revision"`
+	Took     time.Duration `json:"took"` // nanoseconds, by the monotonic clock
 }
 
-func (c *clockEstimate) add(d time.Duration) {
-	c.samples[c.n%len(c.samples)] = d
+// clockSample bounds how far our wall clock is ahead of another node's.
+type clockSample struct{ low, high time.Duration }
+
+// clockEstimate is what the last few heartbeats of a node tell of its clock.
+type clockEstimate struct {
+	samples [5]clockSample
+	n       int
+
+	revision int64     // of the heartbeat seen last, which is a sample when the next one comes
+	clock    time.Time // in it
+	received time.Time // by our clock
+}
+
+func (c *clockEstimate) add(s clockSample) {
+	c.samples[c.n%len(c.samples)] = s
 	c.n++
 }
 
-func (c *clockEstimate) best() time.Duration {
-	return slices.Min(c.samples[:min(c.n, len(c.samples))])
+// off is the difference nearest to none that the best sample allows; false: there
+// is no sample. The best has travelled least.
+func (c *clockEstimate) off() (time.Duration, bool) {
+	if c == nil || c.n == 0 {
+		return 0, false
+	}
+	best := c.samples[0]
+	for _, s := range c.samples[1:min(c.n, len(c.samples))] {
+		if s.high < best.high {
+			best = s
+		}
+	}
+	return min(max(0, best.low), best.high), true
+}
+
+// watchLag is the longest that the watch can have been behind when it gave us our
+// own last heartbeat.
+type watchLag struct {
+	clock time.Time     // in the heartbeat sent last
+	sent  time.Time     // when that was, with its monotonic reading
+	most  time.Duration // of the last one that came back
+	known bool
+}
+
+// sending notes that a heartbeat of ours is sent now.
+func (m *members) sending(clock time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lag.clock, m.lag.sent = clock, time.Now()
 }
 
 // observeClock needs m.mu. Only records that arrive through the watch count:
 // those that a sweep finds are of unknown age.
-func (m *members) observeClock(n Node, received time.Time) {
+//
+// A heartbeat was written not before its clock says, and not after that and the
+// time that etcd took to answer, which its node tells with the next one. We got it
+// not before it was written, and not later than our watch is behind. Both bound
+// the difference of the clocks, so that neither a slow write nor a slow watch looks
+// like a wrong clock.
+func (m *members) observeClock(n Node, revision int64, received time.Time) {
 	if n.Clock.IsZero() {
 		return
 	}
@@ -33,27 +79,34 @@ func (m *members) observeClock(n Node, received time.Time) {
 		c = &clockEstimate{}
 		m.clocks[n.LeaseID] = c
 	}
+	if m.lag.clock.Equal(n.Clock) && !m.lag.sent.IsZero() { // our own
+		m.lag.most, m.lag.known = time.Since(m.lag.sent), true
+	}
+	if n.Last.Revision != 0 && n.Last.Revision == c.revision && m.lag.known {
+		high := c.received.Sub(c.clock)
+		c.add(clockSample{high - n.Last.Took - m.lag.most, high})
+	}
 	// Round(0) drops the monotonic reading: this compares wall clocks.
-	c.add(received.Round(0).Sub(n.Clock))
+	c.revision, c.clock, c.received = revision, n.Clock, received.Round(0)
 }
 
 // ClockSkew is this node's wall clock minus the median of the clocks of all live
-// nodes, this one included; 0 when alone or before the first heartbeat of
-// another node was seen.
+// nodes, this one included, or 0 if it may be right: when alone, before two
+// heartbeats of another node were seen, and while these take so long that the
+// difference may be none.
 //
-// It is good to about the time that a record takes from one node to another
-// (milliseconds, the best of five heartbeats counts; a node that is far behind
-// with its watch sees itself too far ahead), and up to five heartbeats, 15 s at
-// most, behind a clock that is set forward. With two nodes each sees half of the
-// difference: nobody can tell which one is right.
+// While etcd answers at once it is good to milliseconds; otherwise it is too small
+// by up to the time that a heartbeat takes to be written and to come back. It is up
+// to five heartbeats, 15 s at most, behind a clock that is set forward. With two
+// nodes each sees half of the difference: nobody can tell which one is right.
 func (s *Session) ClockSkew() time.Duration {
 	m := &s.members
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ahead := []time.Duration{0} // this node compared with itself
 	for _, n := range m.sorted {
-		if c := m.clocks[n.LeaseID]; c != nil && n.ID != s.cfg.NodeID {
-			ahead = append(ahead, c.best())
+		if off, ok := m.clocks[n.LeaseID].off(); ok && n.ID != s.cfg.NodeID {
+			ahead = append(ahead, off)
 		}
 	}
 	slices.Sort(ahead)

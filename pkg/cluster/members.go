@@ -23,6 +23,7 @@ type members struct {
 	subs     map[*Subscription]bool    // guarded by mu
 	closed   bool                      // guarded by mu
 	clocks   map[string]*clockEstimate // by lease; guarded by mu
+	lag      watchLag                  // guarded by mu
 }
 
 type member struct {
@@ -155,7 +156,7 @@ func (m *members) apply(ev *clientv3.Event, received time.Time) {
 	}
 	now := member{decodeNode(ev.Kv), ev.Kv.ModRevision}
 	m.byKey[key] = now
-	m.observeClock(now.node, received)
+	m.observeClock(now.node, ev.Kv.ModRevision, received)
 	var vanished []Node
 	if known && before.node.LeaseID != now.node.LeaseID {
 		// The node came back with a new epoch: what its old one held is free.
@@ -166,7 +167,7 @@ func (m *members) apply(ev *clientv3.Event, received time.Time) {
 
 // differs ignores the clock: a heartbeat is no news.
 func differs(a, b Node) bool {
-	a.Clock, b.Clock = time.Time{}, time.Time{}
+	a.Clock, b.Clock, a.Last, b.Last = time.Time{}, time.Time{}, written{}, written{}
 	return a != b
 }
 

@@ -121,50 +121,6 @@ func TestAHeartbeatIsNoNews(t *testing.T) {
 	}
 }
 
-func TestClockSkewIsOwnMinusMedian(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		ahead []time.Duration // own clock minus each other's
-		want  time.Duration
-	}{
-		{nil, 0},
-		{[]time.Duration{0, 0}, 0},
-		{[]time.Duration{10 * time.Second, 10 * time.Second}, 10 * time.Second}, // we are wrong
-		{[]time.Duration{0, 10 * time.Second}, 0},                               // another one is
-		{[]time.Duration{4 * time.Second}, 2 * time.Second},
-		{[]time.Duration{-3 * time.Second, -3 * time.Second}, -3 * time.Second},
-	} {
-		s := &Session{cfg: Config{NodeID: "me"}}
-		s.members.init()
-		s.members.sorted = []Node{{ID: "me", LeaseID: "0"}}
-		for i, d := range c.ahead {
-			n := Node{ID: fmt.Sprint("n", i), LeaseID: fmt.Sprint(i + 1)}
-			s.members.sorted = append(s.members.sorted, n)
-			for _, lag := range []time.Duration{900, 3, 500, 100, 40} { // travel time only adds
-				now := time.Now()
-				n.Clock = now.Add(-d - lag*time.Millisecond) //nolint:durationcheck // lag is a number here
-				s.members.observeClock(n, now)
-			}
-		}
-		if got := s.ClockSkew(); (got - c.want).Abs() > 10*time.Millisecond {
-			t.Errorf("%v: %v, want %v", c.ahead, got, c.want)
-		}
-	}
-}
-
-func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
-	w := newWorld(t)
-	a, b := w.run("a", ttl(2*time.Second)), w.run("b", ttl(2*time.Second))
-	eventually(t, 10*time.Second, "a heartbeat of the other", func() bool {
-		a.members.mu.Lock()
-		defer a.members.mu.Unlock()
-		return a.members.clocks[leaseHex(b.Epoch().Lease)] != nil
-	})
-	if d := a.ClockSkew(); d < 0 || d > time.Second {
-		t.Errorf("skew %v on one machine", d)
-	}
-}
-
 func TestRendezvousMovesOnlyTheShareOfTheNodeThatLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

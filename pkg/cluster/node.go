@@ -25,6 +25,7 @@ type Node struct {
 	// Clock is the node's wall clock when it wrote the record; see
 	// [Session.ClockSkew].
 	Clock   time.Time `json:"clock"`
+	Last    written   `json:"last,omitzero"`
 	LeaseID string    `json:"leaseId"` // hexadecimal, as in the keys of locks
 
 	Draining        bool  `json:"draining,omitempty"`
@@ -73,12 +74,15 @@ func (s *Session) notReady() error {
 	return sessionLost("it was rebuilt just now") // between two looks
 }
 
-// record is the own node record as it should be in epoch e.
+// record is the own node record as it should be in epoch e, to be sent now. It needs
+// s.recordMu.
 func (s *Session) record(e *Epoch) (string, error) {
 	s.mu.Lock()
 	n := s.self
 	s.mu.Unlock()
-	n.Epoch, n.LeaseID, n.Clock = e.Number, leaseHex(e.Lease), s.cfg.Now().UTC()
+	n.Epoch, n.LeaseID, n.Clock = e.Number, leaseHex(e.Lease), s.cfg.Now().UTC().Round(0)
+	n.Last, s.last = s.last, written{} // of a write without an answer nobody knows when it was
+	s.members.sending(n.Clock)
 	b, err := json.Marshal(n)
 	return string(b), err
 }
@@ -96,6 +100,7 @@ func (s *Session) publish(ctx context.Context, e *Epoch) error {
 		}
 		key := s.nodeKey()
 		cctx, cancel := withCallTimeout(ctx)
+		began := time.Now()
 		resp, err := s.cfg.Client.Txn(cctx).
 			If(clientv3.Compare(clientv3.ModRevision(key), "=", s.recordRev)).
 			Then(clientv3.OpPut(key, value, clientv3.WithLease(e.Lease))).
@@ -111,6 +116,7 @@ func (s *Session) publish(ctx context.Context, e *Epoch) error {
 		}
 		if resp.Succeeded {
 			s.recordRev = resp.Header.Revision
+			s.last = written{s.recordRev, time.Since(began)}
 			return nil
 		}
 		// Moved without us knowing: an unknown write of our own was applied, or

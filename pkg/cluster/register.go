@@ -108,6 +108,7 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 	}
 	cctx, cancel := withCallTimeout(ctx)
 	defer cancel()
+	began := time.Now()
 	resp, err := s.cfg.Client.Txn(cctx).
 		If(clientv3.Compare(clientv3.ModRevision(s.nodeKey()), "=", ownRev),
 			// No node joined since the look. On an empty range this holds.
@@ -119,6 +120,7 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 	}
 	if resp.Succeeded {
 		s.recordRev = resp.Header.Revision
+		s.last = written{s.recordRev, time.Since(began)}
 	}
 	return resp.Succeeded, nil
 }

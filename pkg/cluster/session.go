@@ -26,7 +26,8 @@ type Session struct {
 
 	// recordMu serialises the writes of the own node record.
 	recordMu  sync.Mutex
-	recordRev int64 // mod revision of the own record as last seen; guarded by recordMu
+	recordRev int64   // mod revision of the own record as last seen; guarded by recordMu
+	last      written // the heartbeat before, to be told with the next; guarded by recordMu
 
 	mu      sync.Mutex
 	epoch   *Epoch // the last one, also when it has ended; guarded by mu

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -292,4 +293,28 @@ func maxTime(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// TestTimersFireWhileEtcdIsSlow: heartbeats that take seconds to be written are no
+// reason to fire nothing.
+func TestTimersFireWhileEtcdIsSlow(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	members := make([]*member, 3)
+	for i := range members {
+		members[i] = newMember(t, name, string(rune('a'+i)), nil, func(cfg *cluster.Config) {
+			slow := clustertest.NewFaults(uint64(i))
+			records := func(c clustertest.Call) bool { return c.PutsUnder(cluster.Root(name) + "nodes/") }
+			slow.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 2500 * time.Millisecond, Times: 1, Match: records}) // it joins
+			slow.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 2500 * time.Millisecond, Prob: 0.8, Match: records})
+			slow.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 4 * time.Second, Match: records})
+			cfg.TTL, cfg.Client = 6*time.Second, slow.Wrap(clustertest.Shared(t).Client(t))
+		})
+	}
+	members[0].publish("id: delayed\nroot:\n  - delay: 20s\n") // when all have compared their clocks
+	members[0].execute("delayed", "d", "")
+	eventually(t, "the timer fires", func() bool {
+		in, err := members[1].Instance(t.Context(), "d")
+		return err == nil && in.Status == workflow.StatusFinished
+	})
 }

@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+// heartbeats of one node as this one sees them: each is on its way to etcd and back
+// to its node for some time, and some time on its way here.
+type way struct{ there, back, here time.Duration }
+
+func always(w way) func() way { return func() way { return w } }
+
+// upTo draws each part of the way anew.
+func upTo(w way) func() way {
+	return func() way { return way{rand.N(w.there + 1), rand.N(w.back + 1), rand.N(w.here + 1)} }
+}
+
+// seen is a session that has seen some heartbeats of itself and of nodes whose
+// clocks it is ahead of by so much.
+func seen(off []time.Duration, on func() way) *Session {
+	s := &Session{cfg: Config{NodeID: "me"}}
+	s.members.init()
+	s.members.sorted = []Node{{ID: "me", LeaseID: "0"}}
+	for i := range off {
+		s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), LeaseID: fmt.Sprint(i + 1)})
+	}
+	last := make([]written, len(off))
+	at := time.Now() // by our clock
+	for beat := range int64(8) {
+		at = at.Add(3 * time.Second)
+		own := on()
+		s.members.lag = watchLag{most: own.there + own.here, known: true}
+		for i, d := range off {
+			w, n := on(), s.members.sorted[i+1]
+			n.Clock, n.Last = at.Add(-d), last[i]
+			revision := 100*beat + int64(i) + 1
+			s.members.observeClock(n, revision, at.Add(w.there+w.here))
+			last[i] = written{revision, w.there + w.back}
+		}
+	}
+	return s
+}
+
+func TestClockSkewIsOwnMinusMedian(t *testing.T) {
+	t.Parallel()
+	fast, year := upTo(way{3 * time.Millisecond, 3 * time.Millisecond, 3 * time.Millisecond}), 365*24*time.Hour
+	for _, c := range []struct {
+		ahead []time.Duration // own clock minus each other's
+		want  time.Duration
+	}{
+		{nil, 0},
+		{[]time.Duration{0, 0}, 0},
+		{[]time.Duration{10 * time.Second, 10 * time.Second}, 10 * time.Second}, // we are wrong
+		{[]time.Duration{0, 10 * time.Second}, 0},                               // another one is
+		{[]time.Duration{4 * time.Second}, 2 * time.Second},
+		{[]time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, 3 * time.Second},
+		{[]time.Duration{-3 * time.Second, -3 * time.Second}, -3 * time.Second},
+		{[]time.Duration{10 * year, 10 * year}, 10 * year},
+		{[]time.Duration{-10 * year, -10 * year}, -10 * year},
+		{[]time.Duration{0, 0, 10 * year, -10 * year}, 0},
+	} {
+		if got := seen(c.ahead, fast).ClockSkew(); (got - c.want).Abs() > 20*time.Millisecond {
+			t.Errorf("%v: %v, want %v", c.ahead, got, c.want)
+		}
+	}
+}
+
+// Whatever is slow, a right clock does not look wrong, and one that is further off
+// than heartbeats travel does.
+func TestSlowHeartbeatsAreNoWrongClock(t *testing.T) {
+	t.Parallel()
+	const slow = 5 * time.Second
+	for name, on := range map[string]func() way{
+		"to etcd":        always(way{there: slow}),
+		"answers":        always(way{back: slow}),
+		"watch":          always(way{here: slow}),
+		"all":            always(way{slow, slow, slow}),
+		"now and then":   upTo(way{slow, slow, slow}),
+		"2.5 s to etcd":  always(way{there: slow / 2}),
+		"2.5 s in watch": always(way{here: slow / 2}),
+	} {
+		for range 50 {
+			if got := seen([]time.Duration{0, 0}, on).ClockSkew(); got != 0 {
+				t.Fatalf("%s: a right clock is off by %v", name, got)
+			}
+			for _, off := range []time.Duration{time.Minute, -time.Minute, 24 * time.Hour, -24 * time.Hour} {
+				got := seen([]time.Duration{off, off}, on).ClockSkew()
+				if got.Abs() > off.Abs() || (got-off).Abs() > 4*slow {
+					t.Fatalf("%s: a clock that is off by %v is off by %v", name, off, got)
+				}
+			}
+		}
+	}
+}
+
+// A heartbeat that was never answered, or that was not seen, tells nothing.
+func TestAHeartbeatWithoutItsAnswerIsNoSample(t *testing.T) {
+	t.Parallel()
+	s := seen([]time.Duration{0}, always(way{}))
+	c := s.members.clocks["1"]
+	before, n := c.n, Node{ID: "n0", LeaseID: "1", Clock: time.Now()}
+	s.members.observeClock(n, 9000, time.Now().Add(time.Hour))
+	n.Last = written{Revision: 9001} // not the one before
+	s.members.observeClock(n, 9002, time.Now())
+	if c.n != before {
+		t.Errorf("%d samples more", c.n-before)
+	}
+}
+
+// Three nodes, each beat of which takes 2.5 to 4 s to be written: nobody believes
+// that it is off, unless it is.
+func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
+	for _, off := range []time.Duration{0, 30 * time.Second, -30 * time.Second} {
+		t.Run(off.String(), func(t *testing.T) {
+			w := newWorld(t)
+			nodes := make([]*Session, 3)
+			for i := range nodes {
+				nodes[i] = w.run(string(rune('a'+i)), ttl(6*time.Second), func(c *Config) {
+					faults := clustertest.NewFaults(uint64(i))
+					records := func(call clustertest.Call) bool { return call.PutsUnder(Root(w.name) + nodesDir) }
+					faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 2500 * time.Millisecond, Prob: 0.5, Match: records})
+					faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 4000 * time.Millisecond, Match: records})
+					c.LeaseClient = w.etcd.Client(t)
+					c.Client = faults.Wrap(w.etcd.Client(t))
+					if i == 0 {
+						c.Now = func() time.Time { return time.Now().Add(off) }
+					}
+				})
+			}
+			eventually(t, 90*time.Second, "samples of each other", func() bool {
+				for i, s := range nodes {
+					skew := s.ClockSkew()
+					if wrong := skew.Abs() > 2*time.Second; wrong && (i > 0 || off == 0) {
+						t.Fatalf("node %d is off by %v", i, skew)
+					}
+					s.members.mu.Lock()
+					enough := len(s.members.clocks) == len(nodes)
+					for _, c := range s.members.clocks {
+						enough = enough && c.n >= 2
+					}
+					s.members.mu.Unlock()
+					if !enough {
+						return false
+					}
+				}
+				return true
+			})
+			if skew := nodes[0].ClockSkew(); off != 0 && (skew.Abs() < 2*time.Second || skew > 0 != (off > 0)) {
+				t.Errorf("%v off is measured as %v", off, skew)
+			}
+		})
+	}
+}
+
+func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
+	w := newWorld(t)
+	three := 3 * time.Second
+	a := w.run("a", ttl(2*time.Second))
+	w.run("b", ttl(2*time.Second))
+	wrong := w.run("c", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(three) } })
+	eventually(t, 20*time.Second, "the wrong clock is seen", func() bool { return (wrong.ClockSkew() - three).Abs() < time.Second })
+	if d := a.ClockSkew(); d.Abs() > time.Second {
+		t.Errorf("skew %v on one machine", d)
+	}
+}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,44 +22,62 @@ func stamp(t *testing.T, v any) time.Time {
 }
 
 // Delays are armed through one node; it is killed before they are due: each one
-// ends once, not early, and soon after it is due.
+// ends once, not early, and soon after it is due. Then all nodes are killed with
+// delays that are armed: a new one ends them.
 func TestE14_DelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
 	t.Parallel()
 	c := processes(t, "--session-ttl", shortTTL.String())
 	c.publish(t, "id: later\nroot:\n  - writeLine: armed\n  - delay: 3s\n  - writeLine: due\n")
-	victim := c.members[0]
 	const n = 12
-	due := make([]time.Time, n)
-	for i := range n {
-		a := c.execute(t, victim, "later", fmt.Sprintf("d%d", i), "{}")
-		bookmarks := objects(a.body["bookmarks"])
-		if len(bookmarks) != 1 {
-			t.Fatalf("execute: %s", a)
+	arm := func(m *member, prefix string) map[string]time.Time {
+		due := map[string]time.Time{}
+		for i := range n {
+			id := prefix + strconv.Itoa(i)
+			a := c.execute(t, m, "later", id, "{}")
+			bookmarks := objects(a.body["bookmarks"])
+			if len(bookmarks) != 1 {
+				t.Fatalf("execute: %s", a)
+			}
+			due[id] = stamp(t, bookmarks[0]["dueAt"])
 		}
-		due[i] = stamp(t, bookmarks[0]["dueAt"])
+		return due
 	}
+	ends := func(due map[string]time.Time) (latest time.Duration) {
+		for id, due := range due {
+			c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+			c.wantLines(t, c.any(), id, "armed", "due")
+			late := stamp(t, c.instance(t, c.any(), id).body["finishedAt"]).Sub(due)
+			if late < 0 {
+				t.Errorf("%s ended %v early", id, -late)
+			}
+			latest = max(latest, late)
+		}
+		if left := c.list(t, c.any(), "/api/v1/timers"); len(left) != 0 {
+			t.Errorf("timers are left: %v", left)
+		}
+		return latest
+	}
+	due := arm(c.members[0], "one")
 	bound := takeoverBound(t)
-	victim.kill(t)
-	latest := time.Duration(0)
-	for i := range n {
-		id := fmt.Sprintf("d%d", i)
-		c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
-		c.wantLines(t, c.any(), id, "armed", "due")
-		late := stamp(t, c.instance(t, c.any(), id).body["finishedAt"]).Sub(due[i])
-		if late < 0 {
-			t.Errorf("%s ended %v early", id, -late)
-		}
-		latest = max(latest, late)
-	}
+	c.members[0].kill(t)
+	latest := ends(due)
 	t.Logf("%d delays of a killed node; the latest ended %v after it was due", n, latest.Round(time.Millisecond))
 	// Due a second after the kill: while the dead node's shards are still its own,
 	// the others wait for two seconds.
 	if latest > bound() {
 		t.Errorf("one ended %v after it was due", latest)
 	}
-	if left := c.list(t, c.any(), "/api/v1/timers"); len(left) != 0 {
-		t.Errorf("timers are left: %v", left)
+
+	due = arm(c.any(), "all")
+	for _, m := range c.live() {
+		m.kill(t)
 	}
+	fresh := c.launch(t, "fresh", "--session-ttl", shortTTL.String())
+	if fresh == nil {
+		t.FailNow()
+	}
+	c.members = append(c.members, fresh)
+	t.Logf("%d delays of a cluster that was killed; the latest ended %v after it was due", n, ends(due).Round(time.Millisecond))
 	c.checkHistories(t)
 }
 

@@ -224,13 +224,9 @@ func parseBody(contentType string, body []byte) any {
 	}
 	media, _, err := mime.ParseMediaType(contentType)
 	if err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")) {
-		dec := json.NewDecoder(bytes.NewReader(body))
-		dec.UseNumber()
 		var v any
-		if dec.Decode(&v) == nil {
-			if n, err := engine.Normalize(v); err == nil {
-				return n
-			}
+		if workflow.Unmarshal(body, &v) == nil {
+			return v
 		}
 	}
 	if utf8.Valid(body) {

@@ -2,14 +2,11 @@ package catalog
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	yamlv4 "go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
@@ -109,40 +106,17 @@ func contentHash(n Notation, src []byte) (string, error) {
 	var tree any
 	if n == JSON {
 		model, _ := elsajson.Unwrap(src)
-		dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(model, []byte("\xef\xbb\xbf"))))
-		dec.UseNumber()
-		if err := dec.Decode(&tree); err != nil {
+		if err := workflow.Unmarshal(bytes.TrimPrefix(model, []byte("\xef\xbb\xbf")), &tree); err != nil {
 			return "", fmt.Errorf("hash definition: %w", err)
 		}
 		if top, ok := tree.(map[string]any); ok {
 			maps.DeleteFunc(top, func(k string, _ any) bool { return slices.Contains(volatile, strings.ToLower(k)) })
 		}
 	} else {
-		if err := yamlv4.Unmarshal(src, &tree); err != nil {
+		var err error
+		if tree, err = yaml.Value(src); err != nil {
 			return "", fmt.Errorf("hash definition: %w", err)
 		}
-		tree = jsonLike(tree)
 	}
 	return workflow.Hash("definition", tree)
-}
-
-// jsonLike makes keys text, as JSON wants them.
-func jsonLike(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k := range v {
-			v[k] = jsonLike(v[k])
-		}
-	case map[any]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[fmt.Sprint(k)] = jsonLike(v[k])
-		}
-		return out
-	case []any:
-		for i := range v {
-			v[i] = jsonLike(v[i])
-		}
-	}
-	return v
 }

@@ -27,6 +27,8 @@ func TestContentHash(t *testing.T) {
 		{"what an export changes", JSON, `{"root":1,"version":1,"createdAt":"x","id":"v1","isLatest":true}`, `{"root":1,"version":2,"toolVersion":"3","IsLatest":false}`, true},
 		{"the same names further inside count", JSON, `{"root":{"version":1}}`, `{"root":{"version":2}}`, false},
 		{"large numbers", JSON, `{"a":9007199254740993}`, `{"a":9007199254740992}`, false},
+		{"larger numbers", YAML, "a: 100000000000000000000000000001", "a: 100000000000000000000000000002", false},
+		{"a merge is what it stands for", YAML, "a: &x {k: 1}\nb: {<<: *x}", "a: {k: 1}\nb: {k: 1}", true},
 	} {
 		if got := hash(c.n, c.a) == hash(c.n, c.b); got != c.same {
 			t.Errorf("%s: equal is %v", c.name, got)

@@ -338,7 +338,7 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		State    json.RawMessage   `json:"state"`
 	}
 	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
-	if err := json.Unmarshal(cmd.State, &in); err != nil {
+	if err := workflow.Unmarshal(cmd.State, &in); err != nil {
 		return refused, nil //nolint:nilerr // the caller reads the refusal
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {

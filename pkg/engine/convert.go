@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,7 +12,8 @@ import (
 )
 
 // convert gives v the Go type that an input of this descriptor has: string,
-// bool, int64, float64, time.Duration, time.Time, []any or, for Object and
+// bool, int64, float64 (int64 or json.Number for whole numbers that it does not
+// hold), time.Duration, time.Time, []any or, for Object and
 // unknown aliases, v itself. nil stays nil. v is in the engine's value space.
 func convert(v any, in workflow.InputDescriptor) (any, error) {
 	if v == nil {
@@ -80,6 +80,8 @@ func toText(v any) (any, error) {
 		return strconv.FormatInt(v, 10), nil
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case json.Number:
+		return v.String(), nil
 	case nil:
 		return "", nil
 	case time.Duration:
@@ -112,6 +114,8 @@ func toBool(v any) (any, error) {
 		return v != 0, nil
 	case float64:
 		return v != 0, nil
+	case json.Number:
+		return true, nil // zero is an int64
 	case string:
 		switch strings.ToLower(strings.TrimSpace(v)) {
 		case "true", "1", "yes":
@@ -133,27 +137,48 @@ func toInt(v any) (any, error) {
 		}
 		return int64(0), nil
 	case string:
-		if n, err := parseNumber(strings.TrimSpace(v)); err == nil {
-			if i, ok := n.(int64); ok {
-				return i, nil
-			}
+		s := strings.TrimSpace(v)
+		if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return i, nil // 007 and +7 are no JSON
 		}
+		if i, ok := numberOf(s).(int64); ok {
+			return i, nil
+		}
+	case json.Number:
+		return nil, mismatch(v, "a whole number of at most 64 bits, -9223372036854775808 to 9223372036854775807")
 	}
 	return nil, mismatch(v, "a whole number")
 }
 
+// toFloat gives a float64; a whole number that none holds stays what it is.
 func toFloat(v any) (any, error) {
 	switch v := v.(type) {
-	case float64:
+	case float64, json.Number:
 		return v, nil
 	case int64:
+		if v > workflow.MaxExact || v < -workflow.MaxExact {
+			return v, nil
+		}
 		return float64(v), nil
 	case string:
-		if f, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return f, nil
+		if n := numberOf(strings.TrimSpace(v)); n != nil {
+			return toFloat(n)
 		}
 	}
 	return nil, mismatch(v, "a number")
+}
+
+// numberOf reads a number from text, nil if it is none. It takes what Go does too,
+// such as .5 and +7.
+func numberOf(s string) any {
+	if n, ok := workflow.ParseNumber(s); ok {
+		return n
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil
+	}
+	return workflow.Float(f)
 }
 
 func toDuration(v any) (any, error) {

@@ -69,7 +69,7 @@ func TestNormalize(t *testing.T) {
 		v    any
 		want string
 	}{
-		{1, "int64 1"}, {1.0, "int64 1"}, {1.5, "float64 1.5"}, {math.NaN(), "<nil> <nil>"}, {math.Inf(1), "<nil> <nil>"}, {uint64(math.MaxUint64), "float64 1.8446744073709552e+19"},
+		{1, "int64 1"}, {1.0, "int64 1"}, {1.5, "float64 1.5"}, {math.NaN(), "<nil> <nil>"}, {math.Inf(1), "<nil> <nil>"}, {uint64(math.MaxUint64), "json.Number 18446744073709551615"},
 		{json.Number("9007199254740993"), "int64 9007199254740993"}, {json.Number("1e3"), "int64 1000"}, {math.Copysign(0, -1), "int64 0"},
 		{point{1, 2.5}, "map[string]interface {} map[X:1 Y:2.5]"}, {[]int{1}, "[]interface {} [1]"}, {time.Second, "string 1s"}, {map[string]any(nil), "<nil> <nil>"},
 	} {

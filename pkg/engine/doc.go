@@ -23,9 +23,9 @@
 //
 // # Numbers
 //
-// Values are JSON-like. A whole number that fits is an int64, every other
-// number a float64; the state's encoding keeps that exactly. NaN and infinities
-// become null, as they do in JSON.
+// Values are JSON-like, with numbers as [workflow.Number] has them: an int64, a
+// float64 or, beyond both, a json.Number. Every encoding keeps that exactly. NaN
+// and infinities become null, as they do in JSON.
 //
 // # Concurrency
 //

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -228,9 +227,7 @@ func Scratch[T any](x *Execution) *T {
 	}
 	p := new(T)
 	if len(x.raw) > 0 {
-		dec := json.NewDecoder(bytes.NewReader(x.raw))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(p); err != nil {
+		if err := workflow.UnmarshalKnown(x.raw, p); err != nil {
 			panic(&misfitError{&workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
 				Detail: fmt.Sprintf("what activity %s (%s) has saved does not fit the code that this node has for it", x.node.id, x.node.desc.Type)}})
 		}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/json"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -137,7 +139,7 @@ func (b *Burst) journalFaulted(x *Execution, err error) {
 // its text.
 func clip(v any) any {
 	switch v := v.(type) {
-	case nil, bool, int64, float64:
+	case nil, bool, int64, float64, json.Number:
 		return v
 	case string:
 		return shorten(v, maxJournalData)

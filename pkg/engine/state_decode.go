@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -13,11 +12,8 @@ import (
 // decode reads an encoded state. Everything that it does not understand is an
 // error: a state that is half understood would do harm.
 func (b *Burst) decode(raw []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	dec.DisallowUnknownFields() // a field of a newer program would be lost with the next commit
 	var d stateDoc
-	if err := dec.Decode(&d); err != nil {
+	if err := workflow.UnmarshalKnown(raw, &d); err != nil { // a field of a newer program would be lost with the next commit
 		return cmp.Or(Readable(raw), fmt.Errorf("the state is not readable: %w", err))
 	}
 	if d.V != stateVersion {

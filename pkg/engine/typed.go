@@ -73,7 +73,7 @@ func (t typedActivity[In, Out]) Execute(ctx context.Context, x *Execution) error
 		return err
 	}
 	var in In
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := workflow.Unmarshal(raw, &in); err != nil {
 		return fmt.Errorf("the inputs do not fit: %w", err)
 	}
 	out, err := t.f(ctx, x, in)

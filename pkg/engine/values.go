@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // maxValueDepth bounds the nesting of a value, so that a cyclic or hostile one
@@ -18,8 +19,8 @@ const maxValueDepth = 500
 var errTooDeep = errors.New("value is nested too deeply (or contains itself)")
 
 // Normalize returns a deep copy of v in the engine's value space: nil, bool,
-// int64 (every whole number that fits), float64, string, []any and
-// map[string]any. Times become RFC 3339 text, durations their text, other Go
+// numbers as [workflow.Number] has them (int64, float64 or, beyond both,
+// json.Number), string, []any and map[string]any. Times become RFC 3339 text, durations their text, other Go
 // values what their JSON says. It returns an error for values without a JSON
 // form and for cyclic ones.
 func Normalize(v any) (any, error) { return normalize(v, 0) }
@@ -36,11 +37,15 @@ func normalize(v any, depth int) (any, error) {
 	case int32:
 		return int64(v), nil
 	case float64:
-		return number(v), nil
+		return workflow.Float(v), nil
 	case float32:
-		return number(float64(v)), nil
+		return workflow.Float(float64(v)), nil
 	case json.Number:
-		return parseNumber(v.String())
+		n, ok := workflow.ParseNumber(v.String())
+		if !ok {
+			return nil, fmt.Errorf("%q is not a number as JSON writes it", v.String())
+		}
+		return n, nil
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano), nil
 	case time.Duration:
@@ -85,12 +90,9 @@ func normalizeOther(v any, depth int) (any, error) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return rv.Int(), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		if u := rv.Uint(); u <= math.MaxInt64 {
-			return int64(u), nil
-		}
-		return float64(rv.Uint()), nil
+		return workflow.Number(strconv.FormatUint(rv.Uint(), 10)), nil
 	case reflect.Float32, reflect.Float64:
-		return number(rv.Float()), nil
+		return workflow.Float(rv.Float()), nil
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
 		return nil, fmt.Errorf("a value of type %T has no JSON form", v)
 	}
@@ -102,37 +104,11 @@ func normalizeOther(v any, depth int) (any, error) {
 	return decodeValue(raw)
 }
 
-// number gives the engine's form of f.
-func number(f float64) any {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return nil
-	case f == math.Trunc(f) && f >= -(1<<63) && f < 1<<63:
-		return int64(f)
-	}
-	return f
-}
-
-func parseNumber(s string) (any, error) {
-	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return i, nil
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("number %q: %w", s, err)
-	}
-	return number(f), nil
-}
-
 // decodeValue reads one JSON value into the engine's value space.
 func decodeValue(raw []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	return normalize(v, 0)
+	err := workflow.Unmarshal(raw, &v)
+	return v, err
 }
 
 // normalizeMap is [Normalize] for objects; nil stays nil.

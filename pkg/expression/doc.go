@@ -17,10 +17,9 @@
 //
 // # Values
 //
-// Values are nil, bool, int64, float64, string, []any and map[string]any. Whole
-// numbers up to 2^53 become int64, larger ones float64 unless they were written
-// as whole numbers; NaN and the infinities become nil, as in JSON. Times become
-// RFC 3339 text in UTC. Integers beyond 2^53 lose precision in JavaScript.
+// Values are nil, bool, string, []any, map[string]any and numbers, as
+// [workflow.Number] has them; NaN and the infinities become nil, as in JSON. Times
+// become RFC 3339 text in UTC. A number that is only handed on stays what it is.
 // Functions, symbols, Map and Set, values that contain themselves, and nesting
 // beyond 200 are errors. Properties that are undefined are left out. What
 // Eval gives for a constant is shared; it must not be changed.
@@ -76,6 +75,11 @@
 // builtin over the largest list, which cannot be interrupted, about a second.
 // Local times in a script (getHours, unlike getUTCHours) are those of the
 // process's time zone.
+//
+// Numbers in a script are float64. Those beyond 2^53 that come out as they went in
+// are given back exactly; two that went in and are one to JavaScript are an error
+// when it is not clear which of them is meant. What a script computes from them,
+// and the text that it makes of them, is as precise as float64.
 //
 // # Liquid
 //

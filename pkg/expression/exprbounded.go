@@ -213,3 +213,17 @@ func (r *run) text(args ...any) any {
 	r.spend(16 + len(b))
 	return string(b)
 }
+
+func (r *run) parse(args ...any) any {
+	text := argText(args, 0, "fromJSON")
+	r.spend(len(text))
+	v, at, err := parseJSON(text)
+	if err != nil {
+		stop(fmt.Errorf("fromJSON: byte %d: %w", at, err))
+	}
+	if v, err = clean(v, r.memory); err != nil {
+		stop(err)
+	}
+	r.weigh(v, 0)
+	return v
+}

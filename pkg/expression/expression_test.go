@@ -42,7 +42,7 @@ func TestConstants(t *testing.T) {
 		{workflow.Literal, []string{"a"}, []any{"a"}},
 		{workflow.Literal, map[any]any{1: true}, map[string]any{"1": true}},
 		{workflow.Object, `["GET"]`, []any{"GET"}},
-		{workflow.Object, ` {"a": 1.5, "b": 12345678901234567890} `, map[string]any{"a": 1.5, "b": 12345678901234567890.0}},
+		{workflow.Object, ` {"a": 1.5, "b": 12345678901234567890} `, map[string]any{"a": 1.5, "b": json.Number("12345678901234567890")}},
 		{workflow.Object, "", nil},
 		{workflow.Object, `"x"`, "x"},
 		{workflow.Object, []any{"x"}, []any{"x"}},

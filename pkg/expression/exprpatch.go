@@ -54,12 +54,13 @@ const (
 	fnReplace = "replace!"
 	fnUniq    = "uniq!"
 	fnString  = "string!"
+	fnParse   = "fromJSON!"
 )
 
 // replaced are builtins that could make much out of little; bounded versions
-// stand in for them.
+// stand in for them. That of fromJSON keeps numbers as they are.
 var replaced = map[string]string{
-	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString,
+	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString, "fromJSON": fnParse,
 }
 
 // small are builtins whose result needs no weighing: it is a number, a truth

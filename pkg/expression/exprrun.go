@@ -2,6 +2,7 @@ package expression
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -52,7 +53,7 @@ func newRun() *run {
 	r.machine.MemoryBudget = exprElements
 	r.env = map[string]any{
 		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
-		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text,
+		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text, fnParse: r.parse,
 		"outputs": r.outputs, "now": r.now, "newId": r.newID, "resumeUrl": r.resumeURL,
 	}
 	return r
@@ -208,7 +209,7 @@ func (r *run) tick(args ...any) any {
 // charge counts a value that was just made.
 func (r *run) charge(args ...any) any {
 	switch v := args[0].(type) {
-	case nil, bool, int, int64, float64:
+	case nil, bool, int, int64, float64, json.Number:
 		return v
 	}
 	r.check()
@@ -276,7 +277,7 @@ func kindOf(v any) string {
 		return "a list"
 	case map[string]any:
 		return "an object"
-	case int, int64, float64:
+	case int, int64, float64, json.Number:
 		return "a number"
 	}
 	return fmt.Sprintf("%T", v)

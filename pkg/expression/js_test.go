@@ -22,7 +22,7 @@ func TestJavaScriptValues(t *testing.T) {
 		{"true", true},
 		{"0.5", 0.5},
 		{"2 ** 53", int64(1 << 53)},
-		{"2 ** 53 * 2", float64(1 << 54)},
+		{"2 ** 53 * 2", int64(1 << 54)},
 		{"0/0", nil},
 		{"'x'", "x"},
 		{"`Child received: ${getMessage()}`", "Child received: hi"},

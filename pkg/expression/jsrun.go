@@ -26,6 +26,7 @@ type scriptRun struct {
 	calls      map[string]goja.Value // host functions that were looked up
 	read       map[string]*borrowed  // variables that hold lists or objects
 	inputs     map[string]goja.Value
+	exact      exactNumbers
 	add        goja.Callable // a + b
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor, the builtin
 	watcher    *watcher

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // in gives a JSON-like value to the script, as a copy that is the script's own.
@@ -26,15 +29,17 @@ func (x *scriptRun) inAt(v any, depth int) goja.Value {
 		for i, e := range v {
 			items[i] = x.inAt(e, depth+1)
 		}
-		return x.vm.NewArray(items...)
+		return x.exact.hold(x.vm.NewArray(items...), v)
 	case map[string]any:
 		o := x.vm.NewObject()
 		for _, k := range sortedKeys(v) {
 			_ = o.DefineDataProperty(k, x.inAt(v[k], depth+1), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 		}
-		return o
-	case bool, string, int64, int, float64:
+		return x.exact.hold(o, v)
+	case bool, string, int:
 		return x.vm.ToValue(v)
+	case int64, float64, json.Number:
+		return x.vm.ToValue(x.exact.in(v))
 	}
 	c, err := clean(v, math.MaxInt)
 	if err != nil {
@@ -46,13 +51,14 @@ func (x *scriptRun) inAt(v any, depth int) goja.Value {
 // out takes a value from the script, as a copy in JSON-like form. It may run
 // code of the script (getters), and panics with what that throws.
 func (x *scriptRun) out(v goja.Value) (any, error) {
-	g := outGauge{gauge{x.limits.output}, x.vm}
+	g := outGauge{gauge{x.limits.output}, x.vm, &x.exact}
 	return g.value(v, 0)
 }
 
 type outGauge struct {
 	gauge
-	vm *goja.Runtime
+	vm    *goja.Runtime
+	exact *exactNumbers
 }
 
 func (g *outGauge) value(v goja.Value, depth int) (any, error) {
@@ -74,9 +80,14 @@ func (g *outGauge) value(v goja.Value, depth int) (any, error) {
 	case bool:
 		return n, g.take(4)
 	case int64:
-		return n, g.take(8)
+		if n < workflow.MaxExact && n > -workflow.MaxExact {
+			return n, g.take(8)
+		}
+		v, err := g.exact.out(float64(n))
+		return v, errOr(err, g.take(8))
 	case float64:
-		return number(n), g.take(8)
+		v, err := g.exact.out(n)
+		return v, errOr(err, g.take(8))
 	}
 	return nil, fmt.Errorf("a value such as %s is not one that can be kept", excerpt(v.String()))
 }
@@ -141,8 +152,16 @@ func (g *outGauge) array(o *goja.Object, depth int) (any, error) {
 		return nil, err
 	}
 	out := make([]any, n)
+	held, _ := g.exact.held[o].([]any)
+	if len(held) != len(out) { // what stood where cannot be told any more
+		held = nil
+	}
 	for i := range out {
-		v, err := g.value(o.Get(strconv.Itoa(i)), depth+1)
+		var was any
+		if held != nil {
+			was = held[i]
+		}
+		v, err := g.part(o.Get(strconv.Itoa(i)), was, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -151,11 +170,20 @@ func (g *outGauge) array(o *goja.Object, depth int) (any, error) {
 	return out, nil
 }
 
+// part takes a part of a list or an object; was stood there when the script got it.
+func (g *outGauge) part(v goja.Value, was any, depth int) (any, error) {
+	if isExact(v, was) {
+		return g.clean(was, depth)
+	}
+	return g.value(v, depth)
+}
+
 func (g *outGauge) fields(o *goja.Object, keys []string, depth int) (any, error) {
 	if err := g.take(2); err != nil {
 		return nil, err
 	}
 	out := make(map[string]any, min(len(keys), 64))
+	held, _ := g.exact.held[o].(map[string]any)
 	for _, k := range keys {
 		v := o.Get(k)
 		if v == nil || goja.IsUndefined(v) {
@@ -164,7 +192,7 @@ func (g *outGauge) fields(o *goja.Object, keys []string, depth int) (any, error)
 		if err := g.take(len(k) + 4); err != nil {
 			return nil, err
 		}
-		c, err := g.value(v, depth+1)
+		c, err := g.part(v, held[k], depth+1)
 		if err != nil {
 			return nil, err
 		}

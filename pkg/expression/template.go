@@ -131,6 +131,8 @@ func appendText(b []byte, v any) ([]byte, error) {
 		return strconv.AppendInt(b, v, 10), nil
 	case float64:
 		return strconv.AppendFloat(b, v, 'f', -1, 64), nil
+	case json.Number:
+		return append(b, v...), nil
 	case time.Time:
 		return v.UTC().AppendFormat(b, time.RFC3339Nano), nil
 	case time.Duration:

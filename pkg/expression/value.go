@@ -3,18 +3,16 @@ package expression
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // maxDepth bounds the nesting of a value that goes into or comes out of an
 // expression; it also ends the conversion of a value that contains itself.
 const maxDepth = 200
-
-// maxExact is 2^53: up to it, whole numbers in a float64 are exact.
-const maxExact = 1 << 53
 
 // gauge counts the bytes of a value while it is converted.
 type gauge struct{ left int }
@@ -53,10 +51,9 @@ func (g *gauge) clean(v any, depth int) (any, error) {
 	case int:
 		return int64(v), g.take(8)
 	case float64:
-		return number(v), g.take(8)
+		return workflow.Float(v), g.take(8)
 	case json.Number:
-		n, err := parseNumber(v.String())
-		return n, errOr(err, g.take(8))
+		return workflow.Number(v.String()), g.take(len(v))
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano), g.take(24)
 	case time.Duration:
@@ -120,12 +117,9 @@ func (g *gauge) other(v reflect.Value, depth int) (any, error) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return v.Int(), g.take(8)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if u := v.Uint(); u > math.MaxInt64 {
-			return float64(u), g.take(8)
-		}
-		return int64(v.Uint()), g.take(8)
+		return workflow.Number(strconv.FormatUint(v.Uint(), 10)), g.take(8)
 	case reflect.Float32, reflect.Float64:
-		return number(v.Float()), g.take(8)
+		return workflow.Float(v.Float()), g.take(8)
 	case reflect.Slice, reflect.Array:
 		if err := g.take(2 + v.Len()); err != nil {
 			return nil, err
@@ -169,29 +163,6 @@ func (g *gauge) anyMap(v reflect.Value, depth int) (any, error) {
 		out[k] = c
 	}
 	return out, nil
-}
-
-// number gives f its JSON-like form: whole numbers that are exact become int64,
-// NaN and the infinities nil, as in JSON.
-func number(f float64) any {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return nil
-	case f == math.Trunc(f) && math.Abs(f) <= maxExact:
-		return int64(f)
-	}
-	return f
-}
-
-func parseNumber(s string) (any, error) {
-	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return i, nil
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("number %q: %w", s, err)
-	}
-	return number(f), nil
 }
 
 // keep is clean against what is left of the gauge.

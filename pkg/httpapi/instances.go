@@ -245,7 +245,7 @@ func (c *call) importState() (reply, error) {
 	if len(b.Instance) == 0 || len(b.State) == 0 {
 		return reply{}, invalid("missing-field", "", "an exported state has the fields sequence, instance and state")
 	}
-	if err := json.Unmarshal(b.Instance, &in.Instance); err != nil {
+	if err := workflow.Unmarshal(b.Instance, &in.Instance); err != nil {
 		return reply{}, invalid("wrong-type", "/instance", "instance is not the header of an exported instance: "+err.Error())
 	}
 	if in.Instance.ID != id {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,8 +23,8 @@ const maxDepth = 200
 // refuses, all at once and each with its place: fields that into does not have
 // (names are compared exactly), wrong types. What is no JSON, names given twice,
 // nesting beyond [maxDepth] and anything after the object are refused at the
-// first. Free-form parts (any, map[string]any) keep whole numbers as int64 where
-// they fit. A null field counts as not given.
+// first. Numbers in free-form parts (any, map[string]any) are as [workflow.Number]
+// has them. A null field counts as not given.
 //
 // It reads the body once, since it runs for every request: encoding/json needs a
 // pass of its own for each of these checks.
@@ -164,22 +163,11 @@ func readAny(dec *jsontext.Decoder) (any, error) {
 	case '"':
 		return tok.String(), nil
 	case '0':
-		return plainNumber(tok.String()), nil
+		return workflow.Number(tok.String()), nil
 	case 't', 'f':
 		return tok.Bool(), nil
 	}
 	return nil, nil
-}
-
-// plainNumber gives int64 or float64, or what was written if it is beyond both.
-func plainNumber(s string) any {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n
-	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil {
-		return f
-	}
-	return s
 }
 
 func kindOf(v any) string {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -55,12 +56,12 @@ func TestDecodeStrictSaysEverythingThatIsWrong(t *testing.T) {
 func TestDecodeStrictKeepsNumbers(t *testing.T) {
 	t.Parallel()
 	var b startBody
-	body := `{"input": {"whole": 9007199254740993, "fraction": 1.5, "large": 1e30, "list": [1, 2.0], "huge": 1e999}}`
+	body := `{"input": {"whole": 9007199254740993, "fraction": 1.5, "large": 1e30, "list": [1, 2.0], "huge": 1e999, "id": 18446744073709551615}}`
 	if problems := decodeStrict([]byte(body), &b); problems != nil {
 		t.Fatal(problems)
 	}
 	want := map[string]any{
-		"whole": int64(9007199254740993), "fraction": 1.5, "large": 1e30, "list": []any{int64(1), 2.0}, "huge": "1e999",
+		"whole": int64(9007199254740993), "fraction": 1.5, "large": 1e30, "list": []any{int64(1), int64(2)}, "huge": json.Number("1e999"), "id": json.Number("18446744073709551615"),
 	}
 	if diff := cmp.Diff(want, b.Input); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)

@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -62,7 +61,7 @@ func newCluster(t testing.TB, n int, tune ...func(*runtime.Config)) []*member {
 
 func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
 	t.Helper()
-	return newMemberWith(t, name, id, activities.Default(), tune, session...)
+	return newMemberWith(t, name, id, withAwait(), tune, session...)
 }
 
 // newMemberWith is a member whose program has these activities.

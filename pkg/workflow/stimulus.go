@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -119,11 +118,7 @@ func writeCanonical(b *bytes.Buffer, v any) error {
 		}
 		b.WriteByte(']')
 	case json.Number:
-		n, err := canonicalNumber(v.String())
-		if err != nil {
-			return err
-		}
-		b.WriteString(n)
+		b.WriteString(canonicalNumber(v.String()))
 	default:
 		raw, err := json.Marshal(v)
 		if err != nil {
@@ -134,32 +129,20 @@ func writeCanonical(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// canonicalNumber gives <digits>e<exponent> without leading or trailing zeros,
-// so no precision is lost and no spelling matters.
-func canonicalNumber(s string) (string, error) {
-	neg := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	mantissa, expText, hasExp := strings.Cut(strings.ToLower(s), "e")
-	exp := int64(0)
-	if hasExp {
-		var err error
-		if exp, err = strconv.ParseInt(expText, 10, 32); err != nil {
-			return "", fmt.Errorf("number %q: exponent out of range", s)
-		}
+// canonicalNumber writes a number as [Number] has it, whatever its spelling. What
+// has an exponent of more than 32 bits stays the text that it is.
+func canonicalNumber(text string) string {
+	switch v := Number(text).(type) {
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case float64: // of decimals, the nearest is kept
+		text = strconv.FormatFloat(v, 'e', -1, 64)
 	}
-	whole, frac, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+frac, "0")
-	exp -= int64(len(frac))
-	trimmed := strings.TrimRight(digits, "0")
-	exp += int64(len(digits) - len(trimmed))
-	if trimmed == "" {
-		return "0", nil
+	d, err := parseDecimal(text)
+	if err != nil {
+		return text
 	}
-	out := trimmed + "e" + strconv.FormatInt(exp, 10)
-	if neg {
-		out = "-" + out
-	}
-	return out, nil
+	return d.String()
 }
 
 // DeriveID makes a stable id of 26 characters of [a-v0-9] from its parts, each

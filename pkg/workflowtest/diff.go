@@ -41,14 +41,6 @@ func same(a, b any) bool {
 			}
 		}
 		return true
-	case int64:
-		if f, ok := b.(float64); ok {
-			return float64(a) == f
-		}
-	case float64:
-		if i, ok := b.(int64); ok {
-			return a == float64(i)
-		}
 	}
 	return a == b
 }

@@ -1,11 +1,12 @@
 package workflowtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 func (c *checker) children(want []Started) {
@@ -60,7 +61,7 @@ func (c *checker) response(want *Response) {
 	}
 	var body any = string(got.Body)
 	if _, isText := want.Body.(string); !isText {
-		if err := json.Unmarshal(got.Body, &body); err != nil {
+		if err := workflow.Unmarshal(got.Body, &body); err != nil {
 			c.differ("response.body", "got %s, which is no JSON, want %s", show(string(got.Body)), show(want.Body))
 			return
 		}

@@ -167,7 +167,7 @@ func (r *Run) load(in *instance) (*engine.Burst, error) {
 		return nil, fmt.Errorf("encode instance %s: %w", in.id, err)
 	}
 	var h workflow.Instance
-	if err := json.Unmarshal(raw, &h); err != nil {
+	if err := workflow.Unmarshal(raw, &h); err != nil {
 		return nil, fmt.Errorf("decode instance %s: %w", in.id, err)
 	}
 	return engine.Load(in.prog, h, in.state, r.env())

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Values are JSON; those above compressAbove bytes are zstd frames, told apart
@@ -40,7 +42,8 @@ func Encode(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// Decode reads what [Encode] wrote. Numbers become float64 in untyped places.
+// Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
+// see [workflow.Number].
 func Decode(raw []byte, v any) error {
 	if bytes.HasPrefix(raw, zstdMagic) {
 		var err error
@@ -48,7 +51,7 @@ func Decode(raw []byte, v any) error {
 			return fmt.Errorf("decompress %T: %w", v, err)
 		}
 	}
-	if err := json.Unmarshal(raw, v); err != nil {
+	if err := workflow.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("decode %T: %w", v, err)
 	}
 	return nil

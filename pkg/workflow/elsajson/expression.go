@@ -25,7 +25,7 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 	case c.kind == null:
 		return e
 	case c.kind != object:
-		e.Kind, e.Value = workflow.Literal, r.any(c)
+		e.Kind, e.Value = workflow.Literal, c.value()
 		if c.kind == array {
 			e.Kind = workflow.Object
 		} else if want.Type == "Variable" {
@@ -50,7 +50,7 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 	case c.isExpression():
 		e.Kind, e.Value = r.expression(c)
 	default:
-		e.Kind, e.Value = workflow.Object, r.any(c)
+		e.Kind, e.Value = workflow.Object, c.value()
 	}
 	if e.Kind != "" {
 		e.Place = r.placeOf(c)
@@ -103,9 +103,9 @@ func (r *reader) expression(c cur) (kind string, value any) {
 		return "", nil
 	case object:
 	case array:
-		return workflow.Object, r.any(c)
+		return workflow.Object, c.value()
 	default:
-		return workflow.Literal, r.any(c)
+		return workflow.Literal, c.value()
 	}
 	val := cur{node: &node{off: c.off, end: c.off}, ptr: c.ptr}
 	for _, f := range r.fields(c) {
@@ -129,9 +129,9 @@ func (r *reader) expression(c cur) (kind string, value any) {
 	case kind == workflow.JavaScript || kind == workflow.Liquid:
 		return kind, r.str(field{"the source", val})
 	case kind == workflow.Literal && (val.kind == object || val.kind == array):
-		return workflow.Object, r.any(val)
+		return workflow.Object, val.value()
 	}
-	return kind, r.any(val)
+	return kind, val.value()
 }
 
 // reference reads what names a variable or an input: a text, or the object that

@@ -50,7 +50,7 @@ func (ar *activityReader) connections(f field) {
 		case ar.shallow || known[con.Source] && known[con.Target]:
 			ar.a.Connections = append(ar.a.Connections, con)
 		default:
-			v, _ := c.value()
+			v := c.value()
 			lost = append(lost, v)
 		}
 	}

@@ -199,23 +199,12 @@ func (r *reader) whole(f field) int {
 		return 0
 	}
 	if f.kind == number || f.kind == text {
-		if v, ok := parseNumber(f.text); ok {
-			if x, ok := v.(float64); ok && x == float64(int32(x)) {
-				return int(x)
-			}
+		if x, ok := parseNumber(f.text).(float64); ok && x == float64(int32(x)) {
+			return int(x)
 		}
 	}
 	r.shape(f.cur, f.name, "a whole number")
 	return 0
-}
-
-// any reads a free value.
-func (r *reader) any(c cur) any {
-	v, ok := c.value()
-	if !ok {
-		r.problem("number-out-of-range", c, "a number in here is too large")
-	}
-	return v
 }
 
 // dict reads an object with free keys; nil for null.
@@ -223,7 +212,7 @@ func (r *reader) dict(f field) map[string]any {
 	if f.kind == null {
 		return nil
 	}
-	m, ok := r.any(f.cur).(map[string]any)
+	m, ok := f.cur.value().(map[string]any)
 	if !ok {
 		r.shape(f.cur, f.name, "an object")
 	}

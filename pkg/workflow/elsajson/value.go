@@ -3,61 +3,43 @@ package elsajson
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"strconv"
 	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// maxExact is the largest whole number up to which float64 holds every one.
-const maxExact = 1 << 53
-
 // value gives n as Go's JSON types: nil, bool, string, []any, map[string]any,
-// float64; int64 for whole numbers that float64 cannot hold. ok is false when a
-// number does not fit.
-func (n *node) value() (v any, ok bool) {
+// float64; whole numbers that float64 cannot hold as [workflow.Number] has them.
+func (n *node) value() any {
 	switch n.kind {
 	case boolean:
-		return n.yes, true
+		return n.yes
 	case text:
-		return n.text, true
+		return n.text
 	case number:
 		return parseNumber(n.text)
 	case array:
 		list := make([]any, len(n.items))
-		ok = true
 		for i, it := range n.items {
-			var one bool
-			list[i], one = it.value()
-			ok = ok && one
+			list[i] = it.value()
 		}
-		return list, ok
+		return list
 	case object:
 		m := make(map[string]any, len(n.members))
-		ok = true
 		for _, f := range n.members {
-			var one bool
-			m[f.name], one = f.val.value()
-			ok = ok && one
+			m[f.name] = f.val.value()
 		}
-		return m, ok
+		return m
 	}
-	return nil, true
+	return nil
 }
 
-func parseNumber(s string) (any, bool) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(f, 0) {
-		return nil, false
+func parseNumber(s string) any {
+	v := workflow.Number(s)
+	if i, ok := v.(int64); ok && i <= workflow.MaxExact && i >= -workflow.MaxExact {
+		return float64(i)
 	}
-	if math.Abs(f) >= maxExact {
-		if i, err := strconv.ParseInt(s, 10, 64); err == nil && (i > maxExact || i < -maxExact) {
-			return i, true
-		}
-	}
-	if f == 0 {
-		f = 0 // not minus zero
-	}
-	return f, true
+	return v
 }
 
 // same tells whether two values mean the same: the order of fields and the
@@ -72,12 +54,7 @@ func (n *node) same(o *node) bool {
 	case text:
 		return n.text == o.text
 	case number:
-		if n.text == o.text {
-			return true
-		}
-		a, ok := parseNumber(n.text)
-		b, ok2 := parseNumber(o.text)
-		return ok && ok2 && a == b
+		return parseNumber(n.text) == parseNumber(o.text)
 	case array:
 		if len(n.items) != len(o.items) {
 			return false

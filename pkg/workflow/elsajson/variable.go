@@ -29,7 +29,7 @@ func (r *reader) variable(c cur) workflow.Variable {
 		case "isArray":
 			v.IsArray = r.truth(f)
 		case "value":
-			v.Value = r.any(f.cur)
+			v.Value = f.cur.value()
 		case "storageDriverTypeName":
 			v.StorageDriver = driver(r.str(f))
 		}
@@ -80,7 +80,7 @@ func (r *reader) defInput(c cur) workflow.Input {
 		case "isRequired":
 			in.Required = r.truth(f)
 		case "defaultValue":
-			in.Default = r.any(f.cur)
+			in.Default = f.cur.value()
 		case "storageDriverType":
 			in.StorageDriver = driver(r.str(f))
 		}

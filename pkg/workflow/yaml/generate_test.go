@@ -1,6 +1,7 @@
 package yaml_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,7 @@ func (m *maker) data(depth int) any {
 	case k == 2:
 		return float64(rapid.IntRange(-1000, 1000).Draw(m.T, "int"))
 	case k == 3:
-		return rapid.SampledFrom([]any{0.1, 1e21, 1.5e-9, float64(1 << 53), int64(1<<53 + 1), -0.5}).Draw(m.T, "number")
+		return rapid.SampledFrom([]any{0.1, 1e21, 1.5e-9, float64(1 << 53), int64(1<<53 + 1), -0.5, json.Number("18446744073709551616"), json.Number("1.0e400")}).Draw(m.T, "number")
 	case k == 4 && depth > 0:
 		out := []any{}
 		for range rapid.IntRange(0, 3).Draw(m.T, "len") {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // The functions here make nodes of the YAML library.
@@ -112,14 +114,16 @@ func data(v any) *yaml.Node {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return plain("null")
-		case v == math.Trunc(v) && math.Abs(v) <= maxExact:
+		case v == math.Trunc(v) && math.Abs(v) <= workflow.MaxExact:
 			return plain(strconv.FormatFloat(v, 'f', -1, 64))
 		}
-		s := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(s, ".") { // 1e+21 would be a text for some readers
-			s = strings.Replace(s, "e", ".0e", 1)
+		return plain(withPoint(strconv.FormatFloat(v, 'g', -1, 64)))
+	case json.Number:
+		n := plain(withPoint(strings.ToLower(v.String())))
+		if _, err := v.Float64(); err != nil { // the library takes it for a text
+			n.Tag, n.Style = "!!float", yaml.TaggedStyle
 		}
-		return plain(s)
+		return n
 	case []any:
 		n := list()
 		for _, e := range v {
@@ -148,6 +152,14 @@ func data(v any) *yaml.Node {
 		return plain("null")
 	}
 	return data(tree)
+}
+
+// withPoint writes 1e+21 as 1.0e+21; the first would be a text for some readers.
+func withPoint(number string) string {
+	if strings.Contains(number, ".") {
+		return number
+	}
+	return strings.Replace(number, "e", ".0e", 1)
 }
 
 // decodeJSON reads JSON text with numbers as this package has them.

@@ -47,6 +47,17 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 	return r.definition(root), r.finish()
 }
 
+// Value reads a document as Go's JSON types, with numbers as definitions have
+// them. An error is the first problem.
+func Value(src []byte) (any, error) {
+	r := &reader{src: src}
+	root := r.parse()
+	if root == nil || r.full {
+		return nil, r.problems[:1]
+	}
+	return r.value(root), nil
+}
+
 func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 	d := &workflow.Definition{Place: r.place(n)}
 	hasRoot := false

@@ -1,11 +1,12 @@
 package yaml
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // value gives a node as Go's JSON types, see scalar.
@@ -27,11 +28,8 @@ func (r *reader) value(n *yaml.Node) any {
 	return r.scalar(n)
 }
 
-// maxExact is the largest whole number up to which float64 holds every one.
-const maxExact = 1 << 53
-
-// scalar gives nil, bool, string, float64, or int64 for whole numbers that
-// float64 cannot hold.
+// scalar gives nil, bool, string, float64, or whole numbers that float64 cannot
+// hold as [workflow.Number] has them.
 func (r *reader) scalar(n *yaml.Node) any {
 	switch n.Tag {
 	case "!!null", "":
@@ -56,20 +54,18 @@ func (r *reader) scalar(n *yaml.Node) any {
 
 func number(s string) (any, bool) {
 	s = strings.ReplaceAll(s, "_", "")
+	var v any
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
-		if i > maxExact || i < -maxExact {
-			return i, true
-		}
-		return float64(i), true
+		v = i
+	} else if n, ok := workflow.ParseNumber(strings.TrimPrefix(s, "+")); ok {
+		v = n
+	} else if f, err := strconv.ParseFloat(s, 64); err == nil {
+		v = workflow.Float(f)
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, false
+	if i, ok := v.(int64); ok && i <= workflow.MaxExact && i >= -workflow.MaxExact {
+		v = float64(i)
 	}
-	if f == 0 {
-		f = 0 // not minus zero
-	}
-	return f, true
+	return v, v != nil
 }
 
 // text reads a text; numbers and the like keep their spelling.

@@ -320,9 +320,12 @@ func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code,
 func (x *burst) bury(cmd workflow.Command, reason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
 	x.dead = append(x.dead, store.DeadLetter{ID: workflow.DeriveID("dead", x.h.id, cmd.ID), Reason: reason, Detail: detail,
-		Stimulus: cmd.Stimulus, Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
+		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
 	x.h.n.cfg.Metrics.DeadLetter(reason)
 }
+
+// buries tells whether all that the burst does is to set aside what it took.
+func (x *burst) buries() bool { return len(x.dead) > 0 && len(x.dead) == len(x.consumed) && !x.goOn }
 
 // poison gives up on a command that ended its nodes again and again.
 func (x *burst) poison(cmd workflow.Command) {

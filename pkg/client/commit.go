@@ -98,6 +98,8 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return h.conflict(ctx, work)
 	case errors.Is(err, etcdstore.ErrTooLarge) && h.halve(&work):
 		return work, false, nil
+	case errors.Is(err, etcdstore.ErrTooLarge) && x.buries():
+		return h.oneByOne(ctx, x, x.consumed) // it is a dead letter for a better reason than its size
 	case errors.Is(err, etcdstore.ErrTooLarge):
 		return h.park(ctx, x, work, err)
 	case err != nil:

@@ -107,9 +107,37 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 		effect.InstanceID = h.id
 		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == EffectDropped})
 	}
-	if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, consumed, x.dead, x.env.Now()); err != nil {
+	err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, nil, consumed, x.dead, x.env.Now())
+	if errors.Is(err, etcdstore.ErrTooLarge) {
+		return h.oneByOne(ctx, x, consumed)
+	}
+	if err != nil {
 		return batch{}, false, err
 	}
+	return h.reload(ctx)
+}
+
+// oneByOne sets commands aside that do not fit one transaction with the instance's
+// record, or with each other: each one alone, and the record stays as it is. That
+// always fits, so no command is in the way of those behind it.
+func (h *holding) oneByOne(ctx context.Context, x *burst, consumed []store.Consumed) (batch, bool, error) {
+	h.mu.Lock()
+	base := h.base
+	h.mu.Unlock()
+	for i := range consumed {
+		var dead []store.DeadLetter
+		for _, d := range x.dead {
+			if d.Command != nil && d.Command.ID == consumed[i].Command.ID {
+				dead = append(dead, d)
+			}
+		}
+		if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, base, consumed[i:i+1], dead, x.env.Now()); err != nil {
+			return batch{}, false, h.fail(nil, err)
+		}
+	}
+	h.mu.Lock()
+	h.active = nil
+	h.mu.Unlock()
 	return h.reload(ctx)
 }
 
@@ -166,6 +194,9 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	c.Dead = x.dead
 	x.tellParent(c, base)
 	done, err := h.send(ctx, c)
+	if errors.Is(err, etcdstore.ErrTooLarge) {
+		return h.oneByOne(ctx, x, c.Consumed)
+	}
 	if err != nil {
 		return batch{}, false, h.fail(nil, err)
 	}

@@ -90,6 +90,9 @@ type deadLetterView struct {
 	Stimulus     any       `json:"stimulus,omitempty"`
 	Command      string    `json:"command,omitempty" doc:"Kind of the command, if it was one."`
 	CreatedAt    time.Time `json:"createdAt"`
+
+	DroppedBytes  int64  `json:"droppedBytes,omitempty" doc:"What it brought was too large to be kept: the size of the whole as JSON. It cannot be replayed."`
+	DroppedSHA256 string `json:"droppedSha256,omitempty" doc:"The SHA-256 of that, in hexadecimal."`
 }
 
 // listView is one page.
@@ -169,6 +172,9 @@ func viewDeadLetter(d runtime.DeadLetter) deadLetterView {
 	}
 	if d.Command != nil {
 		v.Command = string(d.Command.Kind)
+	}
+	if d.Dropped != nil {
+		v.DroppedBytes, v.DroppedSHA256 = d.Dropped.Bytes, d.Dropped.SHA256
 	}
 	return v
 }

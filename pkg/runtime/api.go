@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -137,6 +138,7 @@ type DeadLetter struct {
 	Detail     string             `json:"detail,omitempty"`
 	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
 	Command    *workflow.Command  `json:"command,omitempty"`
+	Dropped    *store.Dropped     `json:"dropped,omitempty"` // what was too large to be kept of both
 	InstanceID string             `json:"instanceId,omitempty"`
 	CreatedAt  time.Time          `json:"createdAt"`
 }

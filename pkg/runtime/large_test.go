@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -152,6 +153,85 @@ root:
 			}
 			eventually(t, "all was sent on", func() bool { return queued(t, b) == children })
 			b.noDead()
+		})
+	}
+}
+
+// What cannot be committed, nor set aside together with its instance, leaves the
+// mailbox all the same: what came behind it is applied.
+func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		doc, event int
+		ends       bool // the instance ends meanwhile
+		addressed  bool
+		reason     string
+	}{
+		"at the limit":            {800_000, 640_000, false, false, store.DeadTooLarge},
+		"as much as a body":       {1_000_000, 1_000_000, false, true, store.DeadTooLarge},
+		"the event is the larger": {600_000, 890_000, false, false, store.DeadTooLarge},
+		"the instance has ended":  {900_000, 700_000, true, true, store.DeadInstanceFinished},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 3, shortReply, func(c *runtime.Config) {
+				c.Retention = runtime.Retention{Finished: time.Second, Grace: time.Millisecond}
+			})
+			a, b := c[0], c[1]
+			a.publish(`
+id: keeps
+options: {logging: Exclude}
+inputs: {doc: string}
+variables: {n: 0, kept: ""}
+root:
+  - parallel:
+      - while: ${{ variables.n < 1 }}
+        body:
+          - event: go
+            outputs: {result: kept}
+          - if: ${{ variables.kept == "small" }}
+            then: [{setVariable: {variable: n, value: 1}}]
+      - event: end
+`)
+			if _, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "keeps", InstanceID: "k", CorrelationID: "1", Input: map[string]any{"doc": bulk(tt.doc, 1)}}); err != nil {
+				t.Fatal(err)
+			}
+			release := c[2].hold("k")
+			if tt.ends {
+				if _, err := b.Cancel(t.Context(), "k"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			big := workflow.EventStimulus("go", bulk(tt.event, 2))
+			big.CorrelationID = "1"
+			if tt.addressed {
+				big.InstanceID = "k"
+			}
+			if res, err := a.Send(t.Context(), big, nil); err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Accepted {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if !tt.ends {
+				small := workflow.EventStimulus("go", "small")
+				small.CorrelationID = "1"
+				if _, err := b.Send(t.Context(), small, nil); err != nil {
+					t.Fatal(err)
+				}
+				b.send("end", "1", nil)
+			}
+			release()
+			b.finished("k")
+			page, err := b.DeadLetters(t.Context(), "", 10)
+			if err != nil || len(page.Items) != 1 {
+				t.Fatalf("dead letters %d, %v", len(page.Items), err)
+			}
+			d := page.Items[0]
+			if d.Reason != tt.reason || d.Command == nil || d.Dropped != nil || d.Stimulus == nil || d.Stimulus.Input["payload"] != big.Input["payload"] {
+				t.Errorf("got the dead letter %s (%s), dropped %+v", d.Reason, d.Detail, d.Dropped)
+			}
+			eventually(t, "the instance is purged", func() bool {
+				_, err := b.Instance(t.Context(), "k")
+				return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
+			})
 		})
 	}
 }

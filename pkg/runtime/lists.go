@@ -86,7 +86,7 @@ func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64)
 // DeadLetters lists work that could not be done.
 func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
 	return list(ctx, "dead letters", cursor, limit, r.cfg.Store.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
-		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt}, true
+		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt}, true
 	})
 }
 
@@ -98,6 +98,9 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	d, err := r.deadLetter(ctx, id)
 	if err != nil {
 		return SendResult{}, err
+	}
+	if d.Dropped != nil {
+		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("what dead letter %q brought was too large to be kept (%d bytes, SHA-256 %s); send it again yourself, smaller", id, d.Dropped.Bytes, d.Dropped.SHA256))
 	}
 	if d.Stimulus == nil {
 		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))

@@ -163,9 +163,16 @@ type DeadLetter struct {
 	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
 	Targets    []Target           `json:"targets,omitempty"` // the stimulus is for these only; none: for whom it meets when it is sent again
 	Command    *workflow.Command  `json:"command,omitempty"`
+	Dropped    *Dropped           `json:"dropped,omitempty"` // what was too large to be kept of both
 	InstanceID string             `json:"instanceId,omitempty"`
 	CreatedAt  time.Time          `json:"createdAt"`
 	Created    int64              `json:"-"`
+}
+
+// Dropped tells what a dead letter was about that is too large for one.
+type Dropped struct {
+	Bytes  int64  `json:"bytes"`  // as JSON, with the rest
+	SHA256 string `json:"sha256"` // of that
 }
 
 // Reasons of dead letters.

@@ -33,7 +33,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
 	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void)}
 	o := newOps()
-	o.put(key, cmd)
+	s.putMail(o, instance, cmd)
 	if cmd.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
 		s.recordAccepted(o, instance, cmd)
@@ -235,7 +235,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 			continue
 		}
 		cmps = append(cmps, s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
-		o.put(s.keys.mail(d.Bookmark.InstanceID, d.Command.ID), d.Command)
+		s.putMail(o, d.Bookmark.InstanceID, d.Command)
 	}
 	var done []clientv3.Op
 	switch {

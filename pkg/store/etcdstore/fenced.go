@@ -30,7 +30,7 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 	key := s.keys.mail(id, cmd.ID)
 	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
 	o := newOps()
-	o.put(key, cmd)
+	s.putMail(o, id, cmd)
 	if cmd.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
 		s.recordAccepted(o, id, cmd)
@@ -69,7 +69,7 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 // If: the lock is mine; the command's create revision.
 func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) error {
 	key := s.keys.mail(id, cmd.ID)
-	raw, err := Encode(cmd)
+	raw, err := Encode(lean(cmd))
 	if err != nil {
 		return err
 	}
@@ -81,11 +81,17 @@ func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd
 	return err
 }
 
-// Discard takes commands out of the mailbox of an instance that does not exist.
+// Discard takes commands out of the mailbox without writing the instance: there is
+// none (base is nil), or its record and what they become do not fit together. One
+// command always fits.
 //
-// If: the lock is mine; the instance is absent; each command as read.
-func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, consumed []store.Consumed, dead []store.DeadLetter, at time.Time) error {
-	cmps := append(fenceCompares(f), absent(s.keys.instance(id)))
+// If: the lock is mine; the instance as loaded, or absent; each command as read.
+func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter, at time.Time) error {
+	stands := absent(s.keys.instance(id))
+	if base != nil {
+		stands = modifiedAt(s.keys.instance(id), base.Modified)
+	}
+	cmps := append(fenceCompares(f), stands)
 	o := newOps()
 	for i := range consumed {
 		done := &consumed[i]
@@ -95,7 +101,7 @@ func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, consumed
 		s.consumeOne(id, done, at, o)
 	}
 	for _, d := range dead {
-		o.put(s.keys.dead(d.ID), d)
+		s.putDead(o, d)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

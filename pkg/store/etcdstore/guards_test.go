@@ -48,7 +48,14 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "mailbox/"},
 		{"discarding the mail of an instance that is there", func(w *world) (bool, error) {
 			_, m := mailed(w)
-			err := w.Discard(w.ctx(), w.lock("a", "me"), "a", []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
+			err := w.Discard(w.ctx(), w.lock("a", "me"), "a", nil, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
+			return errors.Is(err, store.ErrFenced) && len(w.mailOf("a")) == 1, nil
+		}, "dead/"},
+		{"setting mail aside of an instance that moved", func(w *world) (bool, error) {
+			_, m := mailed(w)
+			rec := w.record("a")
+			w.commit(w.next("a", nil))
+			err := w.Discard(w.ctx(), nil, "a", rec, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
 			return errors.Is(err, store.ErrFenced) && len(w.mailOf("a")) == 1, nil
 		}, "dead/"},
 		{"mail with a key that was used", func(w *world) (bool, error) {

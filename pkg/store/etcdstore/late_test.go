@@ -152,7 +152,7 @@ var lateCopies = []late{
 		m := w.mailOf("a")[0]
 		gone := []store.Consumed{{Command: m.Command, Created: m.Created}}
 		return func() error {
-				return w.Discard(w.ctx(), nil, "a", gone, []store.DeadLetter{{ID: "d"}}, w.now)
+				return w.Discard(w.ctx(), nil, "a", nil, gone, []store.DeadLetter{{ID: "d"}}, w.now)
 			}, func() {
 				d, err := w.DeadLetter(w.ctx(), "d")
 				w.ok(err)

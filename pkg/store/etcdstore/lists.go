@@ -157,8 +157,7 @@ func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]
 func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
 	var out []store.DeadLetter
 	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
-		d := store.DeadLetter{Created: kv.CreateRevision}
-		err := Decode(kv.Value, &d)
+		d, err := decodeDead(kv)
 		out = append(out, d)
 		return err
 	})
@@ -171,8 +170,8 @@ func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, e
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	d := &store.DeadLetter{Created: resp.Kvs[0].CreateRevision}
-	return d, Decode(resp.Kvs[0].Value, d)
+	d, err := decodeDead(resp.Kvs[0])
+	return &d, err
 }
 
 // TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into

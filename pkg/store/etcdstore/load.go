@@ -78,6 +78,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) ([]store.Mail, error) {
 		if err := Decode(kv.Value, &mail[i].Command); err != nil {
 			return nil, err
 		}
+		whole(&mail[i].Command)
 	}
 	return mail, nil
 }

@@ -137,7 +137,7 @@ func keyName(k *workflow.CommandKey) string {
 func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	o := newOps()
 	s.deleteQueueItem(o, item)
-	o.put(s.keys.mail(instance, cmd.ID), cmd)
+	s.putMail(o, instance, cmd)
 	then, err := o.render()
 	if err != nil {
 		return 0, false, err
@@ -228,7 +228,7 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (rea
 		dead := expired(&items[0], at)
 		reason = dead.Reason
 		o.del(items[0].At)
-		o.put(s.keys.dead(dead.ID), dead)
+		s.putDead(o, dead)
 	}
 	then, err := o.render()
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*
 func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
 	o := newOps()
 	o.del(s.keys.send(send.ID))
-	o.put(s.keys.dead(dead.ID), dead)
+	s.putDead(o, dead)
 	then, err := o.render()
 	if err != nil {
 		return false, err

@@ -22,7 +22,7 @@ func (s *Store) writeSent(c *store.Commit, o *ops) {
 		o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
 	}
 	for _, d := range c.Dead {
-		o.put(s.keys.dead(d.ID), d)
+		s.putDead(o, d)
 	}
 	if c.Continue != nil {
 		o.put(s.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)

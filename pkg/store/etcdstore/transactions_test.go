@@ -103,7 +103,7 @@ var transactions = []transaction{
 		f := w.lock("a", "me")
 		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: "refused"}}}
 		return func() (string, error) {
-			err := w.Discard(w.ctx(), f, "a", gone, []store.DeadLetter{{ID: "d", Reason: store.DeadInstanceGone}}, w.now)
+			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: store.DeadInstanceGone}}, w.now)
 			if errors.Is(err, store.ErrFenced) {
 				return "fenced", nil
 			}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,60 @@ func TestBadCronExpressions(t *testing.T) {
 	for _, bad := range []string{"", "* * * * *", "* * * * * * *", "@hourly", "TZ=Europe/Berlin 0 0 * * * *", "61 * * * * *", "x x x x x x", "CRON_TZ=UTC 0 * * * *"} {
 		if catalog.CheckCron(bad) == nil {
 			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// What was missed is what walking from occurrence to occurrence gives, the last of it.
+func TestMissedIsTheEndOfTheWalk(t *testing.T) {
+	t.Parallel()
+	const most = 7
+	start := time.Date(2026, 2, 27, 23, 59, 58, 0, time.UTC)
+	for _, e := range []*store.CronEntry{
+		{Kind: store.ScheduleCron, Expression: "* * * * * *"},
+		{Kind: store.ScheduleCron, Expression: "*/7 * * * * *"},
+		{Kind: store.ScheduleCron, Expression: "0,1,2 0 0 * * *"},
+		{Kind: store.ScheduleCron, Expression: "* 59 23 28 2 *"},
+		{Kind: store.ScheduleCron, Expression: "0 0 0 29 2 *"},
+		{Kind: store.ScheduleTimer, Interval: 7 * time.Second},
+		{Kind: store.ScheduleTimer, Interval: 1500 * time.Millisecond},
+		{Kind: store.ScheduleTimer, Interval: 0},
+		{Kind: store.ScheduleStartAt, At: &start},
+		{Kind: store.ScheduleCron, Expression: "none"},
+	} {
+		e.Due = start
+		if first, ok := catalog.Next(e, start.Add(-time.Second)); ok && e.Kind == store.ScheduleCron {
+			e.Due = first
+		}
+		for _, late := range []time.Duration{0, time.Millisecond, 6 * time.Second, 7 * time.Second, 41 * time.Second, 49 * time.Second, time.Hour, 25 * time.Hour} {
+			now := e.Due.Add(late)
+			var want []time.Time
+			next, more := e.Due, true
+			for more && !next.After(now) {
+				want = append(want, next)
+				next, more = catalog.Next(e, next)
+			}
+			want = want[max(0, len(want)-most):]
+			got, gotNext, gotMore := catalog.Missed(e, now, most)
+			if !slices.EqualFunc(got, want, time.Time.Equal) || gotMore != more || more && !gotNext.Equal(next) {
+				t.Errorf("%s %q %v, %v late: %v then %v %v, want %v then %v %v", e.Kind, e.Expression, e.Interval, late, got, gotNext, gotMore, want, next, more)
+			}
+		}
+	}
+}
+
+// Each second for two hundred years: walking through that would not end.
+func TestWhatWasMissedForLongCostsNoMore(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := due.AddDate(200, 0, 0)
+	for _, e := range []*store.CronEntry{
+		{Kind: store.ScheduleCron, Expression: "* * * * * *", Due: due},
+		{Kind: store.ScheduleTimer, Interval: time.Millisecond, Due: due},
+	} {
+		dues, next, more := catalog.Missed(e, now, 100)
+		if len(dues) != 100 || !dues[99].Equal(now) || !more || !next.After(now) {
+			t.Errorf("%s: %d, then %v %v", e.Kind, len(dues), next, more)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -136,28 +135,55 @@ func (r *Runtime) outcomes(ctx context.Context, ds []delivery) SendResult {
 	return SendResult{Outcomes: r.awaitAll(ctx, effects)}
 }
 
-// maxAwaited bounds the commands that one call watches.
-const maxAwaited = 500
+const (
+	// maxAwaited bounds the commands that one call waits for.
+	maxAwaited = 500
+	// How often it looks at those of several, at first and at most: a watch for each
+	// would be hundreds for one call, and the same requests behind them.
+	awaitFirst, awaitMost = 10 * time.Millisecond, 200 * time.Millisecond
+)
 
 // awaitAll waits a little for what became of those that were only accepted.
 func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []TargetOutcome {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
+	ctx, cancel := context.WithTimeout(tracing.Quiet(ctx), r.cfg.ReplyWait)
 	defer cancel()
 	out := make([]TargetOutcome, len(effects))
-	var wg sync.WaitGroup
+	var open []int // of effects
 	for i := range effects {
 		e := &effects[i]
 		out[i] = outcomeOf(e.InstanceID, e)
-		if e.Outcome != string(Accepted) || e.Command == "" || i >= maxAwaited {
-			continue
+		if e.Outcome == string(Accepted) && e.Command != "" && i < maxAwaited {
+			open = append(open, i)
 		}
-		wg.Go(func() {
-			if became := r.await(ctx, e.InstanceID, e.Command); became != nil {
-				out[i] = outcomeOf(e.InstanceID, became)
-			}
-		})
 	}
-	wg.Wait()
+	if len(open) == 1 {
+		e := &effects[open[0]]
+		if became := r.await(ctx, e.InstanceID, e.Command); became != nil {
+			out[open[0]] = outcomeOf(e.InstanceID, became)
+		}
+		return out
+	}
+	for every := awaitFirst; len(open) > 0; every = min(2*every, awaitMost) {
+		asked := make([]store.Effect, len(open))
+		for n, i := range open {
+			asked[n] = effects[i]
+		}
+		became, err := r.cfg.Store.Effects(ctx, asked)
+		if err == nil {
+			left := open[:0]
+			for n, i := range open {
+				if became[n] != nil {
+					out[i] = outcomeOf(effects[i].InstanceID, became[n])
+				} else {
+					left = append(left, i)
+				}
+			}
+			open = left
+		}
+		if len(open) > 0 && pause(ctx, every) != nil {
+			break
+		}
+	}
 	return out
 }
 

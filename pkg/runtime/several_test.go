@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -148,5 +149,28 @@ func TestALargeStimulusReachesAll(t *testing.T) {
 				m.finished(fmt.Sprint("w", n, "-", i))
 			}
 		})
+	}
+}
+
+// Who waits for the outcomes of many asks for all of them at once.
+func TestTheOutcomesOfManyAreAskedForTogether(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })[0]
+	m.publish(waits)
+	const n = 30
+	for i := range n {
+		m.execute("waits", fmt.Sprint("w", i), fmt.Sprint(i))
+	}
+	single := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
+		return c.Op == "get" && c.Touches(m.root+"idem/c/")
+	}})
+	res := m.send("go", "", nil)
+	for _, o := range res.Outcomes {
+		if o.Outcome != runtime.Resumed {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(res.Outcomes) != n || single.Fired() > 0 {
+		t.Errorf("%d outcomes, %d requests for one of them", len(res.Outcomes), single.Fired())
 	}
 }

@@ -236,14 +236,7 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 // follows, by the catch-up policy: skip starts the latest missed occurrence only
 // if it is fresh, one starts one for all that were missed, all starts each.
 func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *store.CronEntry) {
-	due, more := e.Due, true
-	for more && !due.After(now) {
-		dues = append(dues, due)
-		due, more = catalog.Next(e, due)
-		if len(dues) > maxCatchUp { // far behind: jump
-			dues = dues[1:]
-		}
-	}
+	dues, due, more := catalog.Missed(e, now, maxCatchUp)
 	if more {
 		n := *e
 		n.Due = due

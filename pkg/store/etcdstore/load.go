@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -111,6 +112,33 @@ func (s *Store) Effect(ctx context.Context, instance, command string) (*store.Ef
 	}
 	e := new(store.Effect)
 	return e, Decode(resp.Kvs[0].Value, e)
+}
+
+// Effects reads what several commands did, each named by its instance and its id;
+// nil as for [Store.Effect].
+func (s *Store) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect, error) {
+	var out []*store.Effect
+	for chunk := range slices.Chunk(of, maxLevel) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, e := range chunk {
+			reads[i] = get(s.keys.commandRecord(e.InstanceID, e.Command))
+		}
+		resp, err := s.read(ctx, "read command records", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range resp.Responses {
+			var e *store.Effect
+			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
+				e = new(store.Effect)
+				if err := Decode(kvs[0].Value, e); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
 }
 
 // WatchInstance gives a hint when an instance was written, until ctx ends or the

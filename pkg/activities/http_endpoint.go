@@ -16,10 +16,10 @@ import (
 const EndpointType = "Elsa.HttpEndpoint"
 
 // EndpointPayload is the hashed part of the stimulus that a request is: the
-// route's template without slashes around it, regardless of case, and the
-// method.
+// pattern of the route's template (workflow.RoutePattern), which is that of the
+// pattern as well, and the method.
 func EndpointPayload(method, template string) map[string]any {
-	return map[string]any{"path": strings.ToLower(trimPath(template)), "method": strings.ToUpper(method)}
+	return map[string]any{"path": workflow.RoutePattern(trimPath(template)), "method": strings.ToUpper(method)}
 }
 
 func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") }
@@ -163,6 +163,9 @@ func checkTemplate(t string) error {
 	}
 	if t == "" {
 		return nil
+	}
+	if err := workflow.CheckRouteSize(t); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	segments := strings.Split(t, "/")

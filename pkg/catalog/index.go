@@ -110,7 +110,7 @@ func (x *indexer) route(t *engine.Trigger) {
 	for _, method := range t.Route.Methods {
 		method = strings.ToUpper(method)
 		template := strings.Trim(t.Route.Template, "/")
-		key := method + " " + etcdstore.RoutePattern(template)
+		key := method + " " + workflow.RoutePattern(template)
 		if other, taken := x.routes[key]; taken {
 			x.problem(string(workflow.CodeRouteTaken), x.places[t.ActivityID], "activity %s: %s %s belongs to activity %s already; choose another path", t.ActivityID, method, template, other)
 			continue

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,26 +50,17 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	if err := r.accepting(goesOn); err != nil {
 		return EndpointAnswer{}, err
 	}
-	method := strings.ToUpper(req.Method)
-	starting, err := r.cfg.Store.Routes(ctx, method)
-	var waiting []store.RouteEntry
-	if err == nil {
-		waiting, err = r.cfg.Store.Endpoints(ctx, method)
-	}
+	at, err := r.findEndpoint(ctx, &req)
 	if err != nil {
-		return EndpointAnswer{}, unavailable("the routes could not be read", err)
+		return EndpointAnswer{}, err
 	}
-	route, _ := match(slices.Concat(starting, waiting), req.Path)
-	if route == nil {
-		return EndpointAnswer{}, noRoute(&req)
-	}
-	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(route.Method, route.Template), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
+	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(at.Method, at.Pattern), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
 		// it. Once this call is over nobody can ask by it any more.
 		req.Key = &Key{Value: newID(), made: true}
 	}
-	a := &arrival{EndpointRequest: req, starts: starting, limits: route.EndpointLimits}
+	a := &arrival{EndpointRequest: req, at: at}
 	key := *req.Key
 	for range maxLooks {
 		k := commandKey(&key)
@@ -84,6 +74,36 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		key.Scope, key.Value = "again", k.Name
 	}
 	return EndpointAnswer{}, movesOn()
+}
+
+// findEndpoint finds the endpoint that a path is for, of those at which something
+// starts or waits the one that matches it best. What it costs does not depend on
+// how many there are. A request with a key of its caller goes on without one: its
+// answer may be there.
+func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcdstore.Endpoint, error) {
+	method := strings.ToUpper(req.Method)
+	shapes, err := r.cfg.Store.Shapes(ctx, method, workflow.RouteSegments(req.Path))
+	if err != nil {
+		return nil, unavailable("the shapes of endpoints could not be read", err)
+	}
+	var among []etcdstore.Endpoint
+	for _, pattern := range workflow.RoutePatterns(shapes, req.Path) {
+		hash, err := workflow.Hash(activities.EndpointType, activities.EndpointPayload(method, pattern))
+		if err != nil {
+			return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+		}
+		among = append(among, etcdstore.Endpoint{Method: method, Pattern: pattern, Hash: hash})
+	}
+	at, err := r.cfg.Store.FindEndpoint(ctx, among)
+	switch {
+	case err != nil:
+		return nil, unavailable("the endpoints could not be read", err)
+	case at == nil && req.Key != nil:
+		return &etcdstore.Endpoint{Method: method, Pattern: workflow.RoutePattern(req.Path)}, nil
+	case at == nil:
+		return nil, noRoute(req)
+	}
+	return at, nil
 }
 
 // missed tells whether a request had no effect, since what it was for was gone.
@@ -101,8 +121,8 @@ func missed(res SendResult) bool {
 // arrival is a request on its way to the one place that it is for.
 type arrival struct {
 	EndpointRequest
-	starts []store.RouteEntry   // at which definitions are started, as read last
-	limits store.EndpointLimits // of that place; until it is known, of one that has the path
+	at     *etcdstore.Endpoint  // as it was found
+	limits store.EndpointLimits // of that place, once it is known
 	turn   string               // which it has of the runtime's
 }
 
@@ -153,17 +173,59 @@ func (r *Runtime) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.
 
 // mayHave asks whether the caller may have the answer to an earlier request with
 // the same key. One from before answers said whose it is goes by the path.
-func (a *arrival) mayHave(ctx context.Context, answer *store.Answer, k *workflow.CommandKey) error {
-	if answer.Guard == nil {
-		return a.allowed(ctx, a.limits.Guard())
+func (a *arrival) mayHave(ctx context.Context, r *Runtime, answer *store.Answer, k *workflow.CommandKey) error {
+	limits, err := r.limitsOf(ctx, a.at)
+	if err != nil {
+		return err
 	}
-	k.Guard = answer.Guard
-	return a.allowed(ctx, *answer.Guard)
+	if limits != nil {
+		a.limits = *limits
+	}
+	if answer.Guard != nil {
+		k.Guard = answer.Guard
+		return a.allowed(ctx, *answer.Guard)
+	}
+	if limits == nil {
+		return noRoute(&a.EndpointRequest)
+	}
+	return a.allowed(ctx, limits.Guard())
 }
 
 // hide keeps from strangers how it stands with an instance that they name.
-func (a *arrival) hide(ctx context.Context, err error) error {
-	return cmp.Or(a.allowed(ctx, a.limits.Guard()), err)
+func (a *arrival) hide(ctx context.Context, r *Runtime, err error) error {
+	limits, lerr := r.limitsOf(ctx, a.at)
+	switch {
+	case lerr != nil:
+		return lerr
+	case limits == nil:
+		return noRoute(&a.EndpointRequest)
+	}
+	return cmp.Or(a.allowed(ctx, limits.Guard()), err)
+}
+
+// limitsOf are those of one of the places at an endpoint; nil: there is none.
+func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*store.EndpointLimits, error) {
+	if at.Route != nil || at.Waiting == "" {
+		if at.Route == nil {
+			return nil, nil
+		}
+		return &at.Route.EndpointLimits, nil
+	}
+	rec, err := r.cfg.Store.Instance(ctx, at.Waiting)
+	if err != nil {
+		return nil, unavailable("instance "+at.Waiting+" could not be read", err)
+	}
+	if rec == nil {
+		return nil, nil
+	}
+	for i := range rec.Header.Bookmarks {
+		if b := &rec.Header.Bookmarks[i]; b.Hash == at.Hash {
+			if e := etcdstore.EndpointOf(b); e != nil {
+				return &e.EndpointLimits, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // admitted asks the one place that a request met whether it takes it, and what it
@@ -208,28 +270,28 @@ func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*store.Route
 }
 
 func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*store.RouteEntry, error) {
-	find := func() *store.RouteEntry {
-		for i := range s.request.starts {
-			e := &s.request.starts[i]
-			if e.DefinitionID == t.DefinitionID && e.Version == t.Version && e.ActivityID == t.ActivityID && e.Hash == t.Hash {
-				return e
-			}
+	at := s.request.at
+	for fresh := false; ; fresh = true {
+		if e := at.Route; e != nil && e.DefinitionID == t.DefinitionID && e.Version == t.Version && e.ActivityID == t.ActivityID && e.Hash == t.Hash {
+			return e, nil
 		}
-		return nil
+		if fresh {
+			return nil, nil
+		}
+		now, err := s.r.cfg.Store.FindEndpoint(ctx, []etcdstore.Endpoint{{Method: at.Method, Pattern: at.Pattern, Hash: at.Hash}})
+		if err != nil {
+			return nil, unavailable("the route could not be read", err)
+		}
+		if now == nil {
+			return nil, nil
+		}
+		s.request.at, at = now, now // published since it was read
 	}
-	if e := find(); e != nil {
-		return e, nil
-	}
-	var err error // published since the routes were read
-	if s.request.starts, err = s.r.cfg.Store.Routes(ctx, strings.ToUpper(s.request.Method)); err != nil {
-		return nil, unavailable("the routes could not be read", err)
-	}
-	return find(), nil
 }
 
 // input is what the activity gets of the request.
 func (a *arrival) input(place *store.RouteEntry) (map[string]any, error) {
-	_, data := match([]store.RouteEntry{*place}, a.Path)
+	data := routeData(place.Template, a.Path)
 	body, parsed := a.Body, a.ParsedBody
 	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
 	if tooLarge && !place.TooLarge {
@@ -276,40 +338,21 @@ func noRoute(req *EndpointRequest) error {
 	return workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no workflow waits for %s /workflows/%s", req.Method, req.Path))
 }
 
-// match finds the route for a path: literal segments win over parameters.
-func match(routes []store.RouteEntry, path string) (best *store.RouteEntry, data map[string]any) {
+// routeData are the values that a path has for the parameters of a template that
+// matches it, such as orders/{id} or files/{*rest}.
+func routeData(template, path string) map[string]any {
+	values := map[string]any{}
 	segments := strings.Split(strings.Trim(path, "/"), "/")
-	bestLiterals := -1
-	for i := range routes {
-		values, literals, ok := matchTemplate(routes[i].Template, segments)
-		if ok && literals > bestLiterals {
-			best, data, bestLiterals = &routes[i], values, literals
-		}
-	}
-	return best, data
-}
-
-// matchTemplate matches one template such as orders/{id} or files/{*rest}.
-func matchTemplate(template string, segments []string) (values map[string]any, literals int, ok bool) {
-	values = map[string]any{}
-	parts := strings.Split(strings.Trim(template, "/"), "/")
-	for i, part := range parts {
+	for i, part := range strings.Split(strings.Trim(template, "/"), "/") {
 		name, isParam := strings.CutPrefix(part, "{")
 		name = strings.TrimSuffix(name, "}")
 		if rest, greedy := strings.CutPrefix(name, "*"); isParam && greedy {
 			values[rest] = strings.Join(segments[min(i, len(segments)):], "/")
-			return values, literals, true
+			return values
 		}
-		switch {
-		case i >= len(segments):
-			return nil, 0, false
-		case isParam:
+		if isParam && i < len(segments) {
 			values[name] = segments[i]
-		case !strings.EqualFold(part, segments[i]):
-			return nil, 0, false
-		default:
-			literals++
 		}
 	}
-	return values, literals, len(parts) == len(segments)
+	return values
 }

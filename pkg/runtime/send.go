@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -74,6 +75,11 @@ func checkStimulus(st *workflow.Stimulus) error {
 	if startsChildren(st.ActivityType) {
 		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
 	}
+	if payload, ok := st.Payload.(map[string]any); ok && st.ActivityType == activities.EndpointType {
+		method, _ := payload["method"].(string)
+		path, _ := payload["path"].(string)
+		st.Payload = activities.EndpointPayload(method, path) // whatever its parameters are called
+	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}
@@ -106,7 +112,7 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	}
 	if look.Answer != nil {
 		if s.request != nil {
-			if err := s.request.mayHave(ctx, look.Answer, s.key); err != nil {
+			if err := s.request.mayHave(ctx, s.r, look.Answer, s.key); err != nil {
 				return res, false, err
 			}
 		}
@@ -116,7 +122,7 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	if s.st.InstanceID != "" {
 		if err := addressable(s.st, look); err != nil {
 			if s.request != nil {
-				err = s.request.hide(ctx, err)
+				err = s.request.hide(ctx, s.r, err)
 			}
 			return res, false, err
 		}

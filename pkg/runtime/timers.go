@@ -266,17 +266,11 @@ func (r *Runtime) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.Ne
 	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: gateOf(e.Activation, cmd.Start)}
 }
 
-// expireRecords deletes idempotency records whose time is over, and templates of
-// HTTP endpoints at which nothing waits any more, in small slices.
+// expireRecords deletes idempotency records whose time is over, in small slices.
 func (r *Runtime) expireRecords(ctx context.Context) error {
-	endpoints := ""
 	return r.loop(ctx, "expired records", 10*time.Second, nil, func(ctx context.Context) (bool, error) {
 		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
 			return false, nil
-		}
-		var err error
-		if endpoints, err = r.cfg.Store.DropEndpoints(ctx, endpoints, 20); err != nil {
-			return false, err
 		}
 		n, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Now(), 200)
 		if err == nil {

@@ -36,14 +36,3 @@ func testSeen(d *defs) {
 		t.Errorf("seen %d, %d, %d", a, b, c)
 	}
 }
-
-func testPattern(d *defs) {
-	t := d.tb
-	for template, want := range map[string]string{
-		"orders/{id}": "orders/{}", "Orders/{ID}": "orders/{}", "/orders/{nr:int}/": "orders/{}", "files/{*rest}": "files/{*}", "files/{**rest}": "files/{*}", "": "", "a": "a",
-	} {
-		if got := RoutePattern(template); got != want {
-			t.Errorf("%q gives %q, want %q", template, got, want)
-		}
-	}
-}

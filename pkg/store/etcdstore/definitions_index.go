@@ -71,9 +71,10 @@ func (s *Store) indexRoutes(c *change, routes []store.RouteEntry, now *store.Ind
 	var fresh []store.RouteEntry
 	for _, r := range routes {
 		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
-		at := store.RouteKey{Method: r.Method, Template: RoutePattern(r.Template)}
+		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
 		key := s.keys.route(at.Method, at.Template)
 		c.ops.put(key, r)
+		c.ops.putRaw(s.keys.shape(r.Method, r.Template), nil)
 		now.Routes = append(now.Routes, at)
 		if slices.Contains(c.before.Indexed.Routes, at) {
 			continue
@@ -124,7 +125,7 @@ func (s *Store) CheckRoutes(ctx context.Context, id string, routes []store.Route
 	}
 	var reads []clientv3.Op
 	for _, r := range routes {
-		reads = append(reads, clientv3.OpGet(s.keys.route(r.Method, RoutePattern(r.Template))))
+		reads = append(reads, clientv3.OpGet(s.keys.route(r.Method, workflow.RoutePattern(r.Template))))
 	}
 	resp, err := s.read(ctx, "check routes of "+id, reads...)
 	if err != nil {

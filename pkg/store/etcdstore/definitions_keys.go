@@ -47,20 +47,3 @@ func (k keys) cronOwner(key string) string {
 	}
 	return parts[3]
 }
-
-// RoutePattern is a route's template without the names of its parameters, in
-// lower case: two templates with one pattern match the same paths.
-func RoutePattern(template string) string {
-	segments := strings.Split(strings.ToLower(strings.Trim(template, "/")), "/")
-	for i, seg := range segments {
-		if !strings.HasPrefix(seg, "{") {
-			continue
-		}
-		star := ""
-		if strings.HasPrefix(seg, "{*") {
-			star = "*"
-		}
-		segments[i] = "{" + star + "}"
-	}
-	return strings.Join(segments, "/")
-}

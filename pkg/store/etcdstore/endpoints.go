@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -11,24 +12,38 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Endpoints in the middle of a workflow are bookmarks, found by their hash like
-// any other; what a request has to be matched against are their templates. A
-// template is kept once, however many instances wait there, and deleted when
-// none does any more. Who may call is not read there: those that wait at one
-// template may be of definitions that say different things about it.
+// HTTP endpoints in the middle of a workflow are bookmarks, and as triggers routes;
+// both are found by the pattern of their template, which their hash is made of.
+// Which patterns may match a path tell the shapes (workflow.RouteShape) that any
+// template ever had: a key for each, put with every bookmark and route, so that the
+// shape of what waits is always there. Shapes are few however many wait, and stay:
+// one that nothing has any more costs a request one look, and there is no moment at
+// which it could be missed. Who may call is not read there: those that wait at one
+// pattern may be of definitions that say different things about it.
 
 // endpointType is the activity type whose bookmarks have templates.
 const endpointType = "Elsa.HttpEndpoint"
 
-func (k keys) endpoints(method string) string { return k.root + "endpoint/" + method + "/" }
-func (k keys) endpoint(method, template string) string {
-	return k.endpoints(method) + encode(template)
+// shape lies by how many segments it matches: that many, or any number from some on.
+func (k keys) shapes(method, segments string) string {
+	return k.root + "endpoint/" + method + "/" + segments + "/"
+}
+func (k keys) shape(method, template string) string {
+	shape := workflow.RouteShape(workflow.RoutePattern(template))
+	if strings.HasSuffix(shape, "r") {
+		return k.shapes(method, anySegments) + shape
+	}
+	return k.shapes(method, segmentsIn(len(shape))) + shape
 }
 
-// putEndpoint puts the template of an HTTP endpoint's bookmark.
+const anySegments = "any"
+
+func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
+
+// putEndpoint puts the shape of an HTTP endpoint's bookmark.
 func (s *Store) putEndpoint(o *ops, b *workflow.Bookmark) {
 	if e := EndpointOf(b); e != nil {
-		o.put(s.keys.endpoint(e.Method, e.Template), e)
+		o.putRaw(s.keys.shape(e.Method, e.Template), nil)
 	}
 }
 
@@ -38,8 +53,8 @@ func EndpointOf(b *workflow.Bookmark) *store.RouteEntry {
 	payload, _ := b.Payload.(map[string]any)
 	meta, _ := b.Metadata.(map[string]any)
 	method, _ := payload["method"].(string)
-	template, _ := meta["template"].(string)
-	if b.ActivityType != endpointType || method == "" || template == "" {
+	template, said := meta["template"].(string)
+	if b.ActivityType != endpointType || method == "" || !said {
 		return nil
 	}
 	e := &store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
@@ -59,56 +74,70 @@ func EndpointOf(b *workflow.Bookmark) *store.RouteEntry {
 	return e
 }
 
-// Endpoints reads the templates at which instances wait, or lately waited, for a
-// request of this method; up to 10,000.
-func (s *Store) Endpoints(ctx context.Context, method string) ([]store.RouteEntry, error) {
-	return s.routeEntries(ctx, s.keys.endpoints(method))
-}
-
-// Routes reads the routes of one method at which definitions are started.
-func (s *Store) Routes(ctx context.Context, method string) ([]store.RouteEntry, error) {
-	return s.routeEntries(ctx, s.keys.routes()+method+"/")
-}
-
-func (s *Store) routeEntries(ctx context.Context, prefix string) ([]store.RouteEntry, error) {
-	resp, err := s.get(ctx, "read routes", prefix, clientv3.WithPrefix(), clientv3.WithLimit(maxRoutesRead))
+// Shapes reads the shapes that a path with so many segments may match, keys only.
+func (s *Store) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
+	prefixes := []string{s.keys.shapes(method, segmentsIn(segments)), s.keys.shapes(method, anySegments)}
+	var reads []clientv3.Op
+	for _, p := range prefixes {
+		reads = append(reads, clientv3.OpGet(p, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	}
+	resp, err := s.read(ctx, "read shapes of endpoints", reads...)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]store.RouteEntry, len(resp.Kvs))
-	for i, kv := range resp.Kvs {
-		out[i].Modified = kv.ModRevision
-		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, err
+	var shapes []string
+	for i, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			shapes = append(shapes, strings.TrimPrefix(string(kv.Key), prefixes[i]))
 		}
 	}
-	return out, nil
+	return shapes, nil
 }
 
-const maxRoutesRead = 10000
+// Endpoint is a pattern of a method, and what is there.
+type Endpoint struct {
+	Method, Pattern string
+	Hash            string            // of the stimuli for it
+	Route           *store.RouteEntry // of the definition that it starts; nil: none
+	Waiting         string            // an instance that waits there; "": none
+}
 
-// DropEndpoints deletes templates at which nothing waits any more; it looks at
-// up to limit from cursor on and returns where to go on, "" at the end.
-//
-// If: no bookmark of its hash, which the key decides. This can become true again,
-// and does no harm then: a bookmark is put together with its template, so the
-// template of one that waits is always there, and one that nobody waits at may
-// go at any time.
-func (s *Store) DropEndpoints(ctx context.Context, cursor string, limit int64) (next string, err error) {
-	kvs, next, err := s.page(ctx, "read endpoints", s.keys.root+"endpoint/", cursor, limit)
-	if err != nil {
-		return "", err
-	}
-	for _, kv := range kvs {
-		var e store.RouteEntry
-		if err := Decode(kv.Value, &e); err != nil {
-			return "", err
+// FindEndpoint gives the first of these at which something starts or waits; nil if
+// nothing does anywhere. It reads one bookmark of each at most, however many wait.
+func (s *Store) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
+	for len(among) > 0 {
+		n := min(len(among), maxLevel/2)
+		var reads []clientv3.Op
+		for _, e := range among[:n] {
+			reads = append(reads, get(s.keys.route(e.Method, e.Pattern)),
+				clientv3.OpGet(s.keys.bookmarks(e.Hash), clientv3.WithPrefix(), clientv3.WithLimit(1)))
 		}
-		key := string(kv.Key)
-		_, err := s.txn(ctx, "drop endpoint", []clientv3.Cmp{noneNewer(s.keys.bookmarks(e.Hash), 0)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+		resp, err := s.read(ctx, "look for an endpoint", reads...)
 		if err != nil {
-			return "", fmt.Errorf("drop endpoint %s: %w", e.Template, err)
+			return nil, err
 		}
+		for i := range among[:n] {
+			routes, waiting := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
+			if len(routes)+len(waiting) == 0 {
+				continue
+			}
+			e := &among[i]
+			if len(routes) > 0 {
+				e.Route = &store.RouteEntry{Modified: routes[0].ModRevision}
+				if err := Decode(routes[0].Value, e.Route); err != nil {
+					return nil, err
+				}
+			}
+			if len(waiting) > 0 {
+				var b bookmarkEntry
+				if err := Decode(waiting[0].Value, &b); err != nil {
+					return nil, err
+				}
+				e.Waiting = b.Instance
+			}
+			return e, nil
+		}
+		among = among[n:]
 	}
-	return next, nil
+	return nil, nil
 }

@@ -97,6 +97,9 @@ func (f *fsck) bookmarks() {
 			if !f.has(key) {
 				f.report("bookmark-missing", key, "instance %s waits there", h.ID)
 			}
+			if e := EndpointOf(&b); e != nil && !f.has(f.s.keys.shape(e.Method, e.Template)) {
+				f.report("shape-missing", f.s.keys.shape(e.Method, e.Template), "no request finds the endpoint %s of instance %s", e.Template, h.ID)
+			}
 		}
 	}
 	f.under("bookmark/", func(name string, _ *mvccpb.KeyValue, _ []string) {

@@ -18,9 +18,11 @@ func sound(t *testing.T) *world {
 	timed.DueAt = &due
 	task := w.bookmark("i", "task", "task")
 	task.ActivityType, task.Name = workflow.TaskType, "pack"
+	door := w.bookmark("i", "door", "door")
+	door.ActivityType, door.Payload, door.Metadata = endpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
 	h := w.header("i")
 	h.CorrelationID = "c"
-	h.Bookmarks = []workflow.Bookmark{b, timed, task}
+	h.Bookmarks = []workflow.Bookmark{b, timed, task, door}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
@@ -30,6 +32,10 @@ func sound(t *testing.T) *world {
 	}
 	w.parentOf("j")
 	w.continuing("k")
+	send, to := w.behindGate("g", "x")
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
 	st := event("nothing")
 	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
 	w.ok(err)
@@ -60,6 +66,7 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
 	for rule, spoil := range map[string]func(w *world) (del, put string){
 		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
+		"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
 		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
 		"timer-missing":             func(w *world) (string, string) { return w.keys.timer(timerBookmark, "i~t", due), "" },
 		"timer-without-item": func(w *world) (string, string) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -37,7 +37,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 			return nil, err
 		}
 		for _, it := range items {
-			add(tokenOf(&it.Stimulus), it.Stimulus.InstanceID)
+			add(e.tokenOf(&it.Stimulus), it.Stimulus.InstanceID)
 		}
 		if cursor = next; next == "" {
 			break
@@ -50,7 +50,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 		}
 		for _, d := range letters {
 			r.dead[d.Reason]++
-			add(tokenOf(d.Stimulus), d.InstanceID)
+			add(e.tokenOf(d.Stimulus), d.InstanceID)
 			if d.Reason != store.DeadExpired {
 				r.lost[d.InstanceID] = true
 			}
@@ -87,7 +87,7 @@ func (e *evidence) checkEvents(res *residue) {
 }
 
 func (e *evidence) checkEvent(token string, calls []call, effects map[string]int, res *residue) {
-	several := strings.HasPrefix(token, "all-") || strings.HasPrefix(token, "crowd-")
+	several := forSeveral(token)
 	total := res.any[token]
 	for _, n := range effects {
 		total += n
@@ -173,11 +173,15 @@ func (e *evidence) checkInstances(res *residue) {
 	}
 	e.checkEnds()
 	want := map[string][]string{
-		"sleeper": {"asleep", "awake", "up"}, "parent": {"one", "two"}, "announce": {"announced"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
+		"sleeper": {"asleep", "awake", "up"}, "announce": {"announced"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.history.instances)) {
 		l := e.history.instances[id]
 		lines, exact := want[l.definition]
+		if l.definition == "parent" {
+			number := strconv.FormatInt(numberOf(id), 10)
+			lines, exact = []string{"one " + number, "two " + number}, true
+		}
 		if !l.exists || ended[id] || res.lost[id] || l.definition == "listen" || l.definition == "victim" {
 			continue
 		}

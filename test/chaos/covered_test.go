@@ -34,6 +34,7 @@ var wanted = []string{
 	"late durability", "takeovers", "orphaned locks removed", "epochs lost",
 	"watches dropped", "leases revoked", "nodes killed", "nodes restarted", "nodes cut off",
 	"answers lost, though applied", "calls failed before",
+	"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in send",
 }
 
 // counters gives all of them by name, of this round.

@@ -40,7 +40,7 @@ root:
     body:
       - event: poke
         result: got
-      - writeLine: "token ${{ variables.got.token }}"
+      - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
   - writeLine: end
 `, `
 id: listen
@@ -51,7 +51,7 @@ root:
     body:
       - event: "${{ inputs.event }}"
         result: got
-      - writeLine: "token ${{ variables.got.token }}"
+      - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `, `
 id: sleeper
 root:
@@ -62,25 +62,29 @@ root:
   - writeLine: up
 `, `
 id: child
-inputs: {token: string}
+inputs: {token: string, number: integer}
+outputs: {number: "${{ inputs.number }}", token: "${{ inputs.token }}"}
 root:
   - delay: 200ms
-  - writeLine: "token ${{ inputs.token }}"
+  - writeLine: "token ${{ inputs.token }} ${{ inputs.number }}"
 `, `
 id: parent
-inputs: {token: string}
+inputs: {token: string, number: integer}
+variables: {end: object}
 root:
-  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.1"}}
-  - writeLine: one
-  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.2"}}
-  - writeLine: two
+  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.1", number: "${{ inputs.number }}"}}
+    result: end
+  - writeLine: "one ${{ variables.end.Output.number }}"
+  - executeWorkflow: {workflowDefinitionId: child, waitForCompletion: true, input: {token: "${{ inputs.token }}.2", number: "${{ inputs.number }}"}}
+    result: end
+  - writeLine: "two ${{ variables.end.Output.number }}"
 `, `
 id: announce
-inputs: {token: string, to: string}
+inputs: {token: string, number: integer, to: string}
 root:
   - if: ${{ inputs.to == "" }}
-    then: {publishEvent: {eventName: begin, payload: {token: "${{ inputs.token }}"}}}
-    else: {publishEvent: {eventName: poke, correlationId: "${{ inputs.to }}", payload: {token: "${{ inputs.token }}"}}}
+    then: {publishEvent: {eventName: begin, payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
+    else: {publishEvent: {eventName: poke, correlationId: "${{ inputs.to }}", payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
   - writeLine: announced
 `, triggered(1), `
 id: victim
@@ -105,7 +109,7 @@ root:
   - event: poke
     result: got
   - chaos.Slow
-  - writeLine: "token ${{ variables.got.token }}"
+  - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `, `
 id: beat
 root:
@@ -123,6 +127,6 @@ root:
   - event: begin
     trigger: true
     result: got
-  - writeLine: "token ${{ variables.got.token }}"
+  - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `
 }

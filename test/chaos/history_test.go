@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type history struct {
 	problems  []string
 	revision  int64
 	commits   int
+	numbered  map[string]int64 // numbers that were seen beside a token, by the kind of the key
 	trail     trail
 
 	seen atomic.Int64 // revision, for those who compact
@@ -72,7 +74,7 @@ type timerValue struct {
 
 func newHistory(root string) *history {
 	return &history{root: root, instances: map[string]*life{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
-		singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
+		numbered: map[string]int64{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
 }
 
 func (h *history) problem(rule, format string, args ...any) {
@@ -118,9 +120,14 @@ func (h *history) step(revision int64, events []*clientv3.Event) {
 	b := &batch{mail: map[string]workflow.Command{}, journal: map[string]bool{}}
 	for _, ev := range events {
 		name := strings.TrimPrefix(string(ev.Kv.Key), h.root)
-		h.trail.note(name, ev)
 		kind, rest, _ := strings.Cut(name, "/")
 		put := ev.Type == mvccpb.PUT
+		var raw []byte
+		if put && slices.Contains([]string{"instance", "mailbox", "queue", "send", "dead", "journal"}, kind) {
+			raw = plain(ev.Kv.Value)
+			h.numbers(kind, name, raw)
+		}
+		h.trail.note(name, ev, raw)
 		switch kind {
 		case "lock":
 			h.lock(rest, string(ev.Kv.Key), ev, put)
@@ -222,8 +229,11 @@ func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 			continue
 		}
 		l.lines = append(l.lines, it.Text)
-		if token, is := strings.CutPrefix(it.Text, "token "); is {
+		if token, is := tokenIn(it.Text); is {
 			l.tokens[token]++
+			if it.Text != line(token) {
+				h.problem("number", "%s wrote %q, not %q", rest, it.Text, line(token))
+			}
 		}
 	}
 }

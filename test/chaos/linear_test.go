@@ -64,7 +64,7 @@ func (e *evidence) checkList(id string, reads []read, events map[string]porcupin
 	for _, r := range reads {
 		var b strings.Builder
 		for _, line := range r.lines {
-			if token, is := strings.CutPrefix(line, "token "); is {
+			if token, is := tokenIn(line); is {
 				b.WriteString(token + "\n")
 				if _, known := events[token]; !known { // sent by another instance
 					ops = append(ops, porcupine.Operation{ClientId: len(ops), Input: listInput{token: token}, Return: math.MaxInt64})

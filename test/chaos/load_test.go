@@ -31,6 +31,7 @@ type caller struct {
 	e         *evidence
 	pick      func(n int) target             // the nth of the live ones, round and round
 	slowInput func(id string) map[string]any // what makes the slow definitions slow; nil: nothing has to be said
+	sizes     sizing
 	n         int
 	id        int
 	mu        sync.Mutex
@@ -85,7 +86,7 @@ func (c *caller) send(ctx context.Context, event, correlation, token, key string
 
 func (c *caller) sendTo(ctx context.Context, m target, event, correlation, token, key string) outcome {
 	call := call{token: token, key: key, node: m.name(), from: c.e.record.now()}
-	st := workflow.EventStimulus(event, map[string]any{"token": token})
+	st := workflow.EventStimulus(event, payloadOf(token, c.sizes))
 	st.CorrelationID = correlation
 	if correlation != "" {
 		call.instance = correlation // correlations are the ids of their only instance
@@ -155,7 +156,7 @@ func (c *caller) newborn(ctx context.Context) {
 		if i == 4 && c.draw(4) == 0 {
 			by := c.name("announce")
 			wg.Go(func() {
-				c.start(ctx, "announce", by, "", token, "", map[string]any{"token": token, "to": id})
+				c.start(ctx, "announce", by, "", token, "", map[string]any{"token": token, "number": numberOf(token), "to": id})
 			})
 			continue
 		}
@@ -177,6 +178,9 @@ func (c *caller) read(ctx context.Context, id string) {
 	for _, it := range page.Items {
 		if it.Event == "WriteLine" {
 			rd.lines = append(rd.lines, it.Text)
+			if token, is := tokenIn(it.Text); is && it.Text != line(token) {
+				c.e.record.violate("number", "%s answered %q, not %q", id, it.Text, line(token))
+			}
 		}
 	}
 	c.e.record.addRead(rd)
@@ -226,7 +230,7 @@ func (c *caller) sleeper(ctx context.Context) {
 
 func (c *caller) parent(ctx context.Context) {
 	id := c.name("parent")
-	c.start(ctx, "parent", id, "", "", "", map[string]any{"token": id})
+	c.start(ctx, "parent", id, "", "", "", map[string]any{"token": id, "number": numberOf(id)})
 }
 
 // single starts what may run only once at a time; the others are refused.
@@ -283,7 +287,7 @@ func (c *caller) trigger(ctx context.Context) {
 // announce starts an instance that sends the event.
 func (c *caller) announce(ctx context.Context) {
 	id := c.name("announce")
-	c.start(ctx, "announce", id, "", "published-"+id, "", map[string]any{"token": "published-" + id, "to": ""})
+	c.start(ctx, "announce", id, "", "published-"+id, "", map[string]any{"token": "published-" + id, "number": numberOf("published-" + id), "to": ""})
 }
 
 // victim cancels or deletes what waits, and what is being sent to.

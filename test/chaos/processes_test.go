@@ -51,7 +51,8 @@ func TestProcesses(t *testing.T) {
 
 // wantedOfProcesses must move in every run; the others if it is a long one.
 var (
-	wantedOfProcesses = []string{"partitions", "nodes restarted", "commits", "takeovers", "epochs lost", "nodes killed or stopped past the TTL", "etcd faults"}
+	wantedOfProcesses = []string{"partitions", "nodes restarted", "commits", "takeovers", "epochs lost", "nodes killed or stopped past the TTL", "etcd faults",
+		"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue"}
 	wantedOfLongRuns  = []string{
 		"nodes killed", "nodes stopped past the TTL", "nodes stopped for less than the TTL", "nodes drained",
 		"killed after the lock", "killed before the commit", "killed after an effect, before the commit", "killed after the commit, before the answer",
@@ -61,7 +62,7 @@ var (
 		"cut off both ways", "cut off upstream", "cut off downstream", "connections delayed", "connections reset",
 		"leaders moved", "etcd leaders killed", "etcd followers killed", "etcd leaders paused", "etcd followers paused",
 		"compactions", "quota reached", "quota recovered", "changes of leader seen",
-		"commits fenced or abandoned", "commits resolved", "late durability", "calls outside repeated", "commits that came late",
+		"commits fenced or abandoned", "commits resolved", "late durability", "calls outside repeated", "commits that came late", "numbers seen in send",
 	}
 	wantedOfNamespaces = []string{"namespace cut both ways", "namespace cut INPUT", "namespace cut OUTPUT"}
 )

@@ -41,6 +41,9 @@ const starvation = 2 * time.Second
 func (e *evidence) result(seed uint64, res *residue, took, healing, pause time.Duration, counters map[string]int64) *result {
 	r := &result{Seed: seed, Calls: map[string]int{}, Commits: e.history.commits, Instances: len(e.history.instances), Dead: res.dead,
 		Counters: counters, Violations: e.record.violations, Took: took, Healing: healing, Pause: pause}
+	for kind, n := range e.history.numbered {
+		r.Counters["numbers seen in "+kind] = n
+	}
 	for _, c := range e.record.calls {
 		r.Calls[c.kind+" "+string(c.outcome)]++
 		if c.kind == "event" {

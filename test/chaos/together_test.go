@@ -38,12 +38,16 @@ func (h *history) settle(b *batch) {
 	}
 }
 
-// tokenOf gives the token that a stimulus carries.
-func tokenOf(st *workflow.Stimulus) string {
+// tokenOf gives the token that a stimulus carries, and checks its number as the
+// store hands it out.
+func (e *evidence) tokenOf(st *workflow.Stimulus) string {
 	if st == nil {
 		return ""
 	}
 	raw, _ := json.Marshal(st.Input[workflow.EventInput])
+	if wrong, _ := wrongNumbers(raw); len(wrong) > 0 {
+		e.record.violate("number", "read from the store: %v", wrong)
+	}
 	var p struct {
 		Token string `json:"token"`
 	}

@@ -167,7 +167,7 @@ root:
   - event: poke
     result: got
   - sendHttpRequest: "${{ inputs.url }}&by=${{ variables.got.token }}"
-  - writeLine: "token ${{ variables.got.token }}"
+  - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `
 
 // any is the nth of the nodes that can be asked, round and round.

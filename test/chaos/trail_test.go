@@ -23,10 +23,10 @@ type taking struct {
 	revision int64
 }
 
-var carried = regexp.MustCompile(`(?:"token":|"text":"token )"?([A-Za-z0-9.-]+)"`)
+var carried = regexp.MustCompile(`(?:"token":"|"text":"token )([A-Za-z0-9.-]+)[" ]`)
 
-// note adds one change; keys of no interest for events are left out.
-func (t *trail) note(name string, ev *clientv3.Event) {
+// note adds one change, with its value as JSON; keys of no interest for events are left out.
+func (t *trail) note(name string, ev *clientv3.Event, value []byte) {
 	kind, _, _ := strings.Cut(name, "/")
 	if !slices.Contains([]string{"mailbox", "queue", "send", "dead", "journal"}, kind) {
 		return
@@ -41,7 +41,7 @@ func (t *trail) note(name string, ev *clientv3.Event) {
 		delete(t.at, name)
 		return
 	}
-	for _, m := range carried.FindAllStringSubmatch(string(ev.Kv.Value), -1) {
+	for _, m := range carried.FindAllStringSubmatch(string(value), -1) {
 		if token := m[1]; !slices.Contains(t.at[name], token) {
 			t.at[name] = append(t.at[name], token)
 			t.add(token, "%d put %s", ev.Kv.ModRevision, name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,12 +12,13 @@ import (
 )
 
 func TestChaos(t *testing.T) {
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: wanted}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Clone(wanted)}
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			r := round(t, seed, options.duration, nil)
 			sum.add(r)
+			sum.wanted = append(sum.wanted, traitsOf(seed).wanted()...)
 			for _, v := range r.Violations {
 				t.Error(v)
 			}
@@ -31,6 +33,7 @@ func round(t *testing.T, seed uint64, duration time.Duration, weaken func(*clien
 	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestChaos -chaos.seed %d -chaos.duration %v", seed, duration, seed, duration)
 	began := time.Now()
 	w := newWorld(t, seed, weaken)
+	t.Log(w.traits)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var background sync.WaitGroup
@@ -49,6 +52,16 @@ func round(t *testing.T, seed uint64, duration time.Duration, weaken func(*clien
 	}
 	running.Go(func() { w.torment(load, rand.New(rand.NewPCG(seed, 1<<32))) })
 	running.Go(func() { w.fsckNow(load) })
+	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), func(bool) {}) })
+	if w.traits.long {
+		running.Go(func() { w.hunt(load, rand.New(rand.NewPCG(seed, 1<<35)), w.caller(103), w.loseHolder) })
+	}
+	if w.traits.crowded {
+		w.publishCrowd(load, w.caller(104))
+		for i := range crowdCallers {
+			running.Go(func() { w.caller(200 + i).jostle(load) })
+		}
+	}
 	running.Wait()
 
 	healed := time.Now()

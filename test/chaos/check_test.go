@@ -2,9 +2,11 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -15,12 +17,11 @@ type residue struct {
 	any  map[string]int            // by token
 	to   map[string]map[string]int // by token and instance
 	dead map[string]int            // dead letters by reason
-	lost map[string]bool           // instances that lost a command for good
 }
 
 // residues reads the queue and the dead letters.
 func (e *evidence) residues(ctx context.Context) (*residue, error) {
-	r := &residue{any: map[string]int{}, to: map[string]map[string]int{}, dead: map[string]int{}, lost: map[string]bool{}}
+	r := &residue{any: map[string]int{}, to: map[string]map[string]int{}, dead: map[string]int{}}
 	add := func(token, instance string) {
 		if token == "" {
 			return
@@ -50,14 +51,29 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 		}
 		for _, d := range letters {
 			r.dead[d.Reason]++
-			add(e.tokenOf(d.Stimulus), d.InstanceID)
-			if d.Reason != store.DeadExpired {
-				r.lost[d.InstanceID] = true
-			}
+			token := e.tokenOf(d.Stimulus)
+			add(token, d.InstanceID)
+			e.checkLetter(&d, token)
 		}
 		if cursor = next; next == "" {
 			return r, nil
 		}
+	}
+}
+
+// checkLetter: nothing is a dead letter that could have been applied. What may be
+// one: what nothing waited for in its time, what came too late for its instance,
+// and what does not fit beside what its instance keeps.
+func (e *evidence) checkLetter(d *store.DeadLetter, token string) {
+	switch {
+	case d.Reason == store.DeadExpired, d.Reason == store.DeadInstanceFinished, d.Reason == store.DeadInstanceGone:
+	case d.Reason == store.DeadTooLarge && fitsNowhere(token):
+	default:
+		what := ""
+		if d.Command != nil {
+			what = fmt.Sprintf("%s command %s", d.Command.Kind, d.Command.ID)
+		}
+		e.record.violate("buried", "%s of %s %s %s: %s", d.ID, d.InstanceID, token, what, d.Reason+": "+d.Detail)
 	}
 }
 
@@ -146,7 +162,7 @@ func (e *evidence) tookAlong(token string, calls []call) bool {
 	}
 	for _, c := range calls {
 		for _, id := range c.instances {
-			if l := e.history.instances[id]; l != nil && (l.deleted > 0 || l.cutShort()) {
+			if l := e.history.instances[id]; l != nil && (l.killed || l.cutShort()) {
 				return true
 			}
 		}
@@ -156,12 +172,16 @@ func (e *evidence) tookAlong(token string, calls []call) bool {
 
 // checkInstances looks whether every instance is as its definition means it to
 // be at the end.
-func (e *evidence) checkInstances(res *residue) {
-	started, ended := map[string]bool{}, map[string]bool{}
+func (e *evidence) checkInstances() {
+	started, ended, followed := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, c := range e.record.calls {
 		switch {
 		case c.kind == "start" && c.outcome == ok:
 			started[c.instance] = true
+		case c.kind == "link" && c.outcome == ok:
+			if followed[c.instance]++; followed[c.instance] > 1 {
+				e.record.violate("link-twice", "%s heard two links", c.instance)
+			}
 		case (c.kind == "cancel" || c.kind == "delete") && c.outcome != refused:
 			ended[c.instance] = true
 		}
@@ -173,7 +193,8 @@ func (e *evidence) checkInstances(res *residue) {
 	}
 	e.checkEnds()
 	want := map[string][]string{
-		"sleeper": {"asleep", "awake", "up"}, "announce": {"announced"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
+		"sleeper": {"asleep", "awake", "up"}, "announce": {"announced"}, "herald": {"announced"}, "relay": {"relayed"}, "sheaf": {"bound"}, "straw": nil, "brief": nil,
+		"long-start": {"done"}, "long-timer": {"done"}, "long-parent": {"done"}, "long-child": {"done"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.history.instances)) {
 		l := e.history.instances[id]
@@ -182,7 +203,7 @@ func (e *evidence) checkInstances(res *residue) {
 			number := strconv.FormatInt(numberOf(id), 10)
 			lines, exact = []string{"one " + number, "two " + number}, true
 		}
-		if !l.exists || ended[id] || res.lost[id] || l.definition == "listen" || l.definition == "victim" {
+		if !l.exists || ended[id] || l.definition == "listen" || l.definition == "victim" {
 			continue
 		}
 		h := &l.last.Header
@@ -193,11 +214,19 @@ func (e *evidence) checkInstances(res *residue) {
 			e.record.violate("faulted", "%s (%s) is %s: %v", id, l.definition, h.SubStatus, h.Incidents)
 		case exact && !slices.Equal(lines, l.lines):
 			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
-		case l.definition == "collect" && len(l.lines) != 6, slices.Contains([]string{"triggered", "child", "ponder"}, l.definition) && len(l.lines) != 1:
+		case howMany(l.definition) > 0 && len(l.lines) != howMany(l.definition):
 			e.record.violate("lines", "%s (%s) wrote %v", id, l.definition, l.lines)
 		}
 	}
 	e.checkChildren()
+}
+
+// howMany lines an instance writes; 0 if that is not what counts.
+func howMany(definition string) int {
+	if strings.HasPrefix(definition, "crowd-") {
+		return 1
+	}
+	return map[string]int{"collect": 6, "hoard": 7, "triggered": 1, "child": 1, "ponder": 1, "callback": 1, "chore": 1, "linked": 1, "moved": 1, "lone": 1, "long-event": 1}[definition]
 }
 
 // checkChildren: each parent that ended has its two children, each of which ran

@@ -10,11 +10,15 @@ import (
 )
 
 // slow is an activity that takes longer than a burst may take before its cause
-// is made durable.
+// is made durable, or as long as it is told.
 type slow struct{}
 
-func (slow) Execute(ctx context.Context, _ *engine.Execution) error {
-	work := time.NewTimer(2 * lateAfter)
+func (slow) Execute(ctx context.Context, x *engine.Execution) error {
+	takes := 2 * lateAfter
+	if ms := x.Int("ms"); ms > 0 {
+		takes = time.Duration(ms) * time.Millisecond
+	}
+	work := time.NewTimer(takes)
 	defer work.Stop()
 	select {
 	case <-work.C:
@@ -27,7 +31,7 @@ func (slow) Execute(ctx context.Context, _ *engine.Execution) error {
 // registry has the built-in activities and the slow one.
 func registry() (*engine.Registry, error) {
 	r := activities.Default()
-	return r, r.Register(workflow.Descriptor{Type: "chaos.Slow"}, slow{})
+	return r, r.Register(workflow.Descriptor{Type: "chaos.Slow", Main: "ms", Inputs: []workflow.InputDescriptor{{Name: "ms", Type: "Int64"}}}, slow{})
 }
 
 // definitions are what the nodes run. Each writes what it got, so that journals
@@ -86,7 +90,7 @@ root:
     then: {publishEvent: {eventName: begin, payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
     else: {publishEvent: {eventName: poke, correlationId: "${{ inputs.to }}", payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
   - writeLine: announced
-`, triggered(1), `
+`, herald, triggered(1), `
 id: victim
 root:
   - writeLine: waiting

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,20 @@ type evidence struct {
 	history *history
 	record  recorder
 	log     *slog.Logger
+
+	mu       sync.Mutex
+	counters map[string]int64 // what the load did; guarded by mu
+}
+
+func (e *evidence) count(name string) { e.countN(name, 1) }
+
+func (e *evidence) countN(name string, n int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.counters == nil {
+		e.counters = map[string]int64{}
+	}
+	e.counters[name] += n
 }
 
 // gather makes the evidence of one cluster; history has to be followed.
@@ -58,7 +73,7 @@ func (e *evidence) check(res *residue) {
 		e.record.violate(rule, "at %s", detail)
 	}
 	e.checkEvents(res)
-	e.checkInstances(res)
+	e.checkInstances()
 	e.checkReads()
 }
 
@@ -105,7 +120,11 @@ func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, d
 	if !e.idle(ctx, limit) {
 		return false
 	}
-	for _, definition := range []string{"collect", "ponder"} {
+	if err := e.finishDoors(ctx, c); err != nil {
+		e.record.violate("harness", "%v", err)
+		return false
+	}
+	for _, definition := range []string{"collect", "ponder", "moved", "hoard"} {
 		if err := e.pokeOn(ctx, c, definition); err != nil {
 			e.record.violate("harness", "%v", err)
 			return false
@@ -120,18 +139,25 @@ func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, d
 
 // pokeOn sends the instances of a definition the events that they still wait for.
 func (e *evidence) pokeOn(ctx context.Context, c *caller, definition string) error {
+	return e.running(ctx, definition, func(in workflow.Instance) {
+		for i := range 8 {
+			c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
+			if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished || len(rec.Header.Bookmarks) == 0 {
+				break
+			}
+		}
+	})
+}
+
+// running calls do for each running instance of a definition.
+func (e *evidence) running(ctx context.Context, definition string, do func(workflow.Instance)) error {
 	for cursor := ""; ; {
 		running, next, err := e.store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: definition}, cursor, 200)
 		if err != nil {
 			return err
 		}
 		for _, in := range running {
-			for i := range 5 {
-				c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
-				if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished || len(rec.Header.Bookmarks) == 0 {
-					break
-				}
-			}
+			do(in)
 		}
 		if cursor = next; next == "" {
 			return nil

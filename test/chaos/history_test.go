@@ -32,6 +32,7 @@ type history struct {
 	problems  []string
 	revision  int64
 	commits   int
+	purged    int64            // instances that were deleted after their end
 	numbered  map[string]int64 // numbers that were seen beside a token, by the kind of the key
 	trail     trail
 
@@ -48,6 +49,7 @@ type life struct {
 	exists     bool
 	deleted    int
 	deletedAt  int64 // revision
+	killed     bool  // it was deleted before it had ended
 	last       store.Record
 	seq        int64
 	fence      int64
@@ -63,7 +65,7 @@ func (l *life) cutShort() bool {
 	for _, n := range l.tokens {
 		lines += n
 	}
-	return (l.last.Header.SubStatus == workflow.Cancelled || l.deleted > 0) && l.resumes > lines
+	return (l.last.Header.SubStatus == workflow.Cancelled || l.killed) && l.resumes > lines
 }
 
 type timerValue struct {
@@ -242,6 +244,11 @@ func (h *history) instance(b *batch, id string, ev *clientv3.Event, put bool) {
 	l := h.of(id)
 	if !put {
 		l.exists, l.seq, l.deleted, l.deletedAt = false, 0, l.deleted+1, ev.Kv.ModRevision
+		if l.last.Header.Status == workflow.StatusFinished {
+			h.purged++
+		} else {
+			l.killed = true
+		}
 		delete(h.singles, id)
 		return
 	}

@@ -16,6 +16,8 @@ import (
 // own behind HTTP.
 type target interface {
 	name() string
+	// ask makes a request of the HTTP API, of an endpoint or of a link.
+	ask(ctx context.Context, method, path string, body any, key *runtime.Key, out any, headers ...string) (status int, err error)
 	Send(context.Context, workflow.Stimulus, *runtime.Key) (runtime.SendResult, error)
 	Execute(context.Context, runtime.StartRequest) (runtime.StartResult, error)
 	Dispatch(context.Context, runtime.StartRequest) (id string, err error)
@@ -31,6 +33,8 @@ type caller struct {
 	e         *evidence
 	pick      func(n int) target             // the nth of the live ones, round and round
 	slowInput func(id string) map[string]any // what makes the slow definitions slow; nil: nothing has to be said
+	longInput func(id string, d time.Duration) map[string]any
+	traits    traits
 	sizes     sizing
 	n         int
 	id        int
@@ -56,12 +60,17 @@ func (c *caller) name(what string) string {
 
 // run calls until ctx ends.
 func (c *caller) run(ctx context.Context) {
-	acts := []struct {
+	type act struct {
 		weight int
 		do     func(context.Context)
-	}{
+	}
+	acts := []act{
 		{30, c.newborn}, {12, c.all}, {1, c.crowd}, {12, c.keyed}, {8, c.sleeper}, {8, c.parent},
 		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {3, c.slow}, {3, c.rivals}, {1, c.republish},
+		{6, c.callback}, {5, c.chore}, {3, c.link}, {4, c.move}, {6, c.lonely},
+	}
+	if c.traits.large {
+		acts = append(acts, act{2, c.hoard}, act{1, c.relay}, act{1, c.sheaf})
 	}
 	total := 0
 	for _, a := range acts {
@@ -85,8 +94,18 @@ func (c *caller) send(ctx context.Context, event, correlation, token, key string
 }
 
 func (c *caller) sendTo(ctx context.Context, m target, event, correlation, token, key string) outcome {
+	if numberOf(token)%16 == 3 { // a key holds for one route, so repeats go the same way
+		return c.stimulate(ctx, m, event, correlation, token, key)
+	}
+	return c.sendPayload(ctx, m, event, correlation, token, key, payloadOf(token, c.sizes))
+}
+
+func (c *caller) sendPayload(ctx context.Context, m target, event, correlation, token, key string, payload map[string]any) outcome {
 	call := call{token: token, key: key, node: m.name(), from: c.e.record.now()}
-	st := workflow.EventStimulus(event, payloadOf(token, c.sizes))
+	st := workflow.EventStimulus(event, payload)
+	if pad, _ := payload["pad"].(string); len(pad) >= largestPayload {
+		c.e.count("payloads at the limit")
+	}
 	st.CorrelationID = correlation
 	if correlation != "" {
 		call.instance = correlation // correlations are the ids of their only instance

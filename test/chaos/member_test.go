@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,7 +18,9 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/httpapi"
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -44,6 +47,9 @@ type member struct {
 	stop     context.CancelFunc
 	done     chan error
 	parts    int
+	links    workflow.LinkKeys
+	server   *httptest.Server
+	door     *remote // the node behind HTTP
 }
 
 // newMember starts a node; faults spoil nothing before it is ready.
@@ -74,6 +80,11 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 		return nil, errors.Join(err, m.session.Close(ctx))
 	}
 	m.run()
+	if err := m.open(w, log); err != nil {
+		m.kill()
+		m.close()
+		return nil, err
+	}
 	select {
 	case <-m.catalog.Loaded():
 	case <-ctx.Done():
@@ -96,6 +107,12 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: known, Evaluators: expression.All(), Log: log}); err != nil {
 		return err
 	}
+	made := make([]byte, workflow.MinLinkKey)
+	key, err := m.store.LinkKey(context.Background(), made) // of the first node
+	if err != nil {
+		return err
+	}
+	m.links = workflow.LinkKeys{key}
 	work := runtime.NewWork()
 	head := m.catalog.HeadIn(context.Background())
 	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Freed: work.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
@@ -104,7 +121,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 			return p, err
 		},
 		Env: func() engine.Env {
-			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head, Log: log}
+			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head, Log: log, Link: m.link}
 		},
 		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, m.catalog, st)
@@ -115,11 +132,37 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	}
 	locks := m.session.Locks()
 	m.Runtime, err = runtime.New(runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
-		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16,
+		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16, QueueTTL: w.queueTTL(), Retention: w.retention(),
 		Client: func(id string) client.Client {
 			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 		}})
 	return err
+}
+
+// open serves the HTTP API of the node.
+func (m *member) open(w *world, log *slog.Logger) error {
+	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links,
+		Refresher: &refresh.DistributedRefresher{Inner: &refresh.LocalRefresher{Catalog: m.catalog}, Locks: m.session.Locks(), Log: log},
+		Reloader:  &refresh.LocalReloader{Catalog: m.catalog, Log: log},
+		Ready:     func() error { return nil }, Drain: func() {}})
+	if err != nil {
+		return err
+	}
+	m.server = httptest.NewUnstartedServer(api)
+	m.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	m.server.Start()
+	m.door = &remote{id: m.id, base: m.server.URL, http: w.http}
+	return nil
+}
+
+func (m *member) ask(ctx context.Context, method, path string, body any, key *runtime.Key, out any, headers ...string) (int, error) {
+	return m.door.ask(ctx, method, path, body, key, out, headers...)
+}
+
+// link makes the URL of a resume link.
+func (m *member) link(l workflow.Link) (string, error) {
+	token, err := m.links.Sign(l)
+	return "http://weft" + httpapi.LinkPath(token), err
 }
 
 // lateAfter is short, so that late durability happens.
@@ -173,6 +216,10 @@ func (m *member) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	_ = m.session.Close(ctx) // a dead one cannot revoke its lease
+	if m.server != nil {
+		m.server.CloseClientConnections()
+		m.server.Close()
+	}
 }
 
 // close ends the connections: nothing of the node arrives any more.

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"hash/fnv"
 	"math"
@@ -99,16 +98,18 @@ func forSeveral(token string) bool {
 	return strings.HasPrefix(token, "all-") || strings.HasPrefix(token, "crowd-")
 }
 
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 !#$%()*+,-./:;=?@[]^_{|}~"
+
 // noise is text that no compression makes much smaller.
 func noise(token string, n int) string {
 	h := fnv.New64()
 	_, _ = h.Write([]byte(token))
 	r := rand.New(rand.NewPCG(h.Sum64(), 5))
-	raw := make([]byte, n*3/4+3)
+	raw := make([]byte, n)
 	for i := range raw {
-		raw[i] = byte(r.Uint32())
+		raw[i] = letters[r.IntN(len(letters))]
 	}
-	return base64.StdEncoding.EncodeToString(raw)[:n]
+	return string(raw)
 }
 
 // plain is a stored value as JSON, nil if it is none.

@@ -3,6 +3,7 @@ package chaos
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ const (
 
 // call is one call as its caller saw it.
 type call struct {
-	kind      string // event, start, cancel, delete
+	kind      string // event, door, link, start, cancel, delete
 	token     string // of events, and of starts that carry one
 	key       string // Idempotency-Key, ""
 	instance  string // started, cancelled, deleted, or the only target that there can be
@@ -62,6 +63,9 @@ func (r *recorder) now() time.Duration {
 
 func (r *recorder) add(c call) {
 	c.to = r.now()
+	if strings.HasPrefix(c.err, string(workflow.CodeTooLarge)) && !fitsNowhere(c.token) {
+		r.violate("refused-for-size", "%s %s %s, which fits alone: %s", c.kind, c.instance, c.token, c.err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, c)
@@ -93,7 +97,7 @@ func outcomeOf(err error) outcome {
 	}
 	switch workflow.CodeOf(err) {
 	case workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceExists, workflow.CodeInstanceGated,
-		workflow.CodeBookmarkNotFound, workflow.CodeDraining:
+		workflow.CodeBookmarkNotFound, workflow.CodeDraining, workflow.CodePaused, workflow.CodeTooLarge, workflow.CodeDefinitionNotFound:
 		return refused
 	}
 	return unknown

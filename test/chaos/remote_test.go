@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/runtime"
@@ -24,7 +25,7 @@ func (r *remote) name() string { return r.id }
 
 // ask makes one request. An answer that is none of the API's is an error without
 // a code: its outcome is unknown.
-func (r *remote) ask(ctx context.Context, method, path string, body any, key *runtime.Key, out any) (status int, err error) {
+func (r *remote) ask(ctx context.Context, method, path string, body any, key *runtime.Key, out any, headers ...string) (status int, err error) {
 	defer func() {
 		if err == nil {
 			return
@@ -42,9 +43,18 @@ func (r *remote) ask(ctx context.Context, method, path string, body any, key *ru
 			return 0, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, r.base+"/api/v1"+path, bytes.NewReader(raw))
+	if !strings.HasPrefix(path, "/workflows/") && !strings.HasPrefix(path, "/links/") {
+		path = "/api/v1" + path
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(raw))
 	if err != nil {
 		return 0, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	if strings.HasPrefix(path, "/workflows/") {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if key != nil {
 		req.Header.Set("Idempotency-Key", key.Value)
@@ -64,11 +74,15 @@ func (r *remote) ask(ctx context.Context, method, path string, body any, key *ru
 			Detail string        `json:"detail"`
 		}
 		if err := json.Unmarshal(answer, &problem); err != nil || problem.Code == "" {
-			return 0, fmt.Errorf("%s: %s", resp.Status, answer)
+			return resp.StatusCode, fmt.Errorf("%s: %s", resp.Status, answer)
 		}
 		return resp.StatusCode, workflow.Fail(problem.Code, problem.Detail)
 	}
 	if out == nil || len(answer) == 0 {
+		return resp.StatusCode, nil
+	}
+	if raw, is := out.(*json.RawMessage); is {
+		*raw = answer // whatever it is
 		return resp.StatusCode, nil
 	}
 	return resp.StatusCode, json.Unmarshal(answer, out)
@@ -76,12 +90,17 @@ func (r *remote) ask(ctx context.Context, method, path string, body any, key *ru
 
 func (r *remote) Send(ctx context.Context, st workflow.Stimulus, key *runtime.Key) (runtime.SendResult, error) {
 	event, _ := st.Payload.(map[string]any)["eventName"].(string)
+	body := map[string]any{"payload": st.Input[workflow.EventInput], "correlationId": st.CorrelationID}
+	return sendResult(ctx, r, "/events/"+url.PathEscape(event), body, key)
+}
+
+// sendResult sends a stimulus over HTTP.
+func sendResult(ctx context.Context, m target, path string, body any, key *runtime.Key) (runtime.SendResult, error) {
 	var answer struct {
 		Outcomes []runtime.TargetOutcome
 		Queued   string
 	}
-	body := map[string]any{"payload": st.Input[workflow.EventInput], "correlationId": st.CorrelationID}
-	_, err := r.ask(ctx, "POST", "/events/"+url.PathEscape(event), body, key, &answer)
+	_, err := m.ask(ctx, "POST", path, body, key, &answer)
 	return runtime.SendResult{Outcomes: answer.Outcomes, Queued: answer.Queued}, err
 }
 

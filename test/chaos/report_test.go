@@ -41,6 +41,12 @@ const starvation = 2 * time.Second
 func (e *evidence) result(seed uint64, res *residue, took, healing, pause time.Duration, counters map[string]int64) *result {
 	r := &result{Seed: seed, Calls: map[string]int{}, Commits: e.history.commits, Instances: len(e.history.instances), Dead: res.dead,
 		Counters: counters, Violations: e.record.violations, Took: took, Healing: healing, Pause: pause}
+	e.mu.Lock()
+	for name, n := range e.counters {
+		r.Counters[name] += n
+	}
+	e.mu.Unlock()
+	r.Counters["instances purged"] = e.history.purged
 	for kind, n := range e.history.numbered {
 		r.Counters["numbers seen in "+kind] = n
 	}

@@ -3,6 +3,10 @@ package chaos
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // world is one round: an etcd, its nodes, what was asked of them and what
@@ -24,6 +29,8 @@ type world struct {
 	ttl    time.Duration          // of the nodes' sessions
 	late   time.Duration          // after which a burst makes its cause durable
 	weaken func(*clientv3.Client) // makes the store worse, to show that the checks see it
+	traits traits
+	http   *http.Client
 
 	coverage coverage
 	calm     atomic.Bool // no more faults
@@ -40,10 +47,44 @@ const members = 3
 
 func newWorld(tb testing.TB, seed uint64, weaken func(*clientv3.Client)) *world {
 	tb.Helper()
-	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken, ttl: ttl, late: lateAfter,
+	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken, ttl: ttl, late: lateAfter, traits: traitsOf(seed),
 		totals: map[string]float64{}, tracked: map[string][]*clustertest.Armed{}}
 	w.gather(tb, w.etcd.Client(tb), w.name)
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
+	w.http = &http.Client{Transport: transport}
+	tb.Cleanup(transport.CloseIdleConnections)
 	return w
+}
+
+// queueTTL: events for instances that do not wait yet are dead letters soon.
+func (w *world) queueTTL() time.Duration {
+	if w.traits.tight {
+		return 2 * time.Second
+	}
+	return 0
+}
+
+// tightGrace is how long a finished instance stays at least. In rounds in which
+// instances go, no copy is kept back for longer.
+const tightGrace = 10 * time.Second
+
+func (w *world) retention() runtime.Retention {
+	if w.traits.tight {
+		return runtime.Retention{Finished: time.Second, DeadLettersCount: 5000, Grace: tightGrace}
+	}
+	return runtime.Retention{}
+}
+
+// sources are the definitions that the nodes run.
+func (w *world) sources() []string {
+	all := append(slices.Clone(definitions), doorsDefinitions...)
+	if w.traits.large {
+		all = append(all, sizesDefinitions...)
+	}
+	if w.traits.long {
+		all = append(all, longWith(`chaos.Slow: "${{ inputs.ms }}"`)...)
+	}
+	return all
 }
 
 // start starts the nodes and publishes what they run.
@@ -55,7 +96,7 @@ func (w *world) start(ctx context.Context) {
 			w.tb.Fatal(err)
 		}
 	}
-	for _, source := range definitions {
+	for _, source := range w.sources() {
 		if err := w.any(0).Publish(ctx, source); err != nil {
 			w.tb.Fatalf("%v\n%s", err, source)
 		}
@@ -90,7 +131,9 @@ func (w *world) add(ctx context.Context, id string) error {
 
 // caller makes one client of the nodes.
 func (w *world) caller(id int) *caller {
-	return &caller{e: &w.evidence, pick: func(n int) target { return w.any(n) }, id: id, r: rand.New(rand.NewPCG(w.seed, uint64(id)))}
+	return &caller{e: &w.evidence, pick: func(n int) target { return w.any(n) }, id: id, r: rand.New(rand.NewPCG(w.seed, uint64(id))),
+		traits: w.traits, sizes: sizing{large: w.traits.large},
+		longInput: func(_ string, d time.Duration) map[string]any { return map[string]any{"ms": d.Milliseconds()} }}
 }
 
 // any is one of the live nodes.
@@ -163,7 +206,7 @@ func (w *world) torment(ctx context.Context, r *rand.Rand) {
 		case <-next.C:
 		}
 		switch n := r.IntN(100); {
-		case n < 60:
+		case n < 60 || w.traits.tight && n < 65:
 			w.deliver()
 		case n < 80:
 			w.revokeOne(ctx, r)
@@ -174,6 +217,17 @@ func (w *world) torment(ctx context.Context, r *rand.Rand) {
 			w.replaceOne(ctx, r)
 		}
 	}
+}
+
+// loseHolder takes an instance away from whoever holds it.
+func (w *world) loseHolder(ctx context.Context, instance string) bool {
+	lock := w.holderOf(ctx, instance)
+	lease, err := strconv.ParseInt(lock[strings.LastIndex(lock, "/")+1:], 16, 64)
+	if err != nil {
+		return false
+	}
+	_, err = w.direct.Revoke(ctx, clientv3.LeaseID(lease))
+	return err == nil
 }
 
 // revokeOne takes the lease away under a live node.

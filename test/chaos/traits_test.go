@@ -1,0 +1,61 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// traits are what is unusual about a round. Everything else is in every round;
+// these cost too much for that, or would drown the rest.
+type traits struct {
+	large   bool // payloads up to the limits, and small ones that together exceed a commit
+	long    bool // bursts of up to 10 TTLs whose node is lost again and again
+	tight   bool // queue items expire after seconds, finished instances and dead letters go soon
+	crowded bool // hundreds of callers and definitions
+}
+
+// traitsOf gives each seed its own; ten seeds that follow each other have all of
+// them. Seed 1, that of the ordinary tests, has none.
+func traitsOf(seed uint64) traits {
+	t := traits{large: seed%3 == 0, long: seed%4 == 0, tight: seed%5 == 0, crowded: seed%7 == 0}
+	for _, name := range strings.FieldsFunc(options.traits, func(r rune) bool { return r == ',' }) {
+		if on := t.byName()[name]; on != nil {
+			*on = true
+		}
+	}
+	return t
+}
+
+func (t *traits) byName() map[string]*bool {
+	return map[string]*bool{"large": &t.large, "long": &t.long, "tight": &t.tight, "crowded": &t.crowded}
+}
+
+func (t traits) String() string {
+	var names []string
+	for name, on := range t.byName() {
+		if *on {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("traits %v", names)
+}
+
+// wanted are the counters that rounds with these traits must move.
+func (t traits) wanted() []string {
+	var names []string
+	if t.large {
+		names = append(names, "payloads at the limit", "events that did not fit alone", "events that together exceed a commit", "children that together exceed a commit")
+	}
+	if t.long {
+		names = append(names, "long bursts", "long bursts that lost five nodes or more")
+	}
+	if t.tight {
+		names = append(names, "dead letters replayed", "instances purged")
+	}
+	if t.crowded {
+		names = append(names, "calls of the crowd")
+	}
+	return names
+}

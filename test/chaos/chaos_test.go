@@ -24,6 +24,9 @@ func TestChaos(t *testing.T) {
 			}
 		})
 	}
+	if options.rounds > 1 {
+		sum.wanted = append(sum.wanted, wantedOfLongChaos...)
+	}
 	sum.finish(t)
 }
 

@@ -62,11 +62,12 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 }
 
 // checkLetter: nothing is a dead letter that could have been applied. What may be
-// one: what nothing waited for in its time, what came too late for its instance,
-// and what does not fit beside what its instance keeps.
+// one: what nothing waited for in its time, what found a singleton running all of
+// that time, what came too late for its instance, and what does not fit beside what its instance keeps.
 func (e *evidence) checkLetter(d *store.DeadLetter, token string) {
 	switch {
 	case d.Reason == store.DeadExpired, d.Reason == store.DeadInstanceFinished, d.Reason == store.DeadInstanceGone:
+	case d.Reason == store.DeadGated && (strings.HasPrefix(token, "lonely-") || strings.HasPrefix(token, "published-herald-")): // its time was over
 	case d.Reason == store.DeadTooLarge && fitsNowhere(token):
 	default:
 		what := ""
@@ -178,7 +179,7 @@ func (e *evidence) checkInstances() {
 		switch {
 		case c.kind == "start" && c.outcome == ok:
 			started[c.instance] = true
-		case c.kind == "link" && c.outcome == ok:
+		case c.kind == "link" && c.outcome == ok && !c.accepted: // accepted ones may come too late
 			if followed[c.instance]++; followed[c.instance] > 1 {
 				e.record.violate("link-twice", "%s heard two links", c.instance)
 			}

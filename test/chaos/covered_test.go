@@ -34,8 +34,13 @@ var wanted = []string{
 	"late durability", "takeovers", "orphaned locks removed", "epochs lost",
 	"watches dropped", "leases revoked", "nodes killed", "nodes restarted", "nodes cut off",
 	"answers lost, though applied", "calls failed before",
-	"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in send",
+	"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in send", "numbers seen in answers",
+	"requests for endpoints", "tasks done", "tasks failed", "instances retried", "links followed", "stimuli", "instances imported", "lists read",
+	"singletons started by published events",
 }
+
+// wantedOfLongChaos happen too seldom for one short round.
+var wantedOfLongChaos = []string{"pauses", "refreshes", "singletons published for queued events"}
 
 // counters gives all of them by name, of this round.
 func (w *world) counters() map[string]int64 {

@@ -94,7 +94,7 @@ func (c *caller) send(ctx context.Context, event, correlation, token, key string
 }
 
 func (c *caller) sendTo(ctx context.Context, m target, event, correlation, token, key string) outcome {
-	if numberOf(token)%16 == 3 { // a key holds for one route, so repeats go the same way
+	if numberOf(token)%16 == 7 { // a key holds for one route, so repeats go the same way
 		return c.stimulate(ctx, m, event, correlation, token, key)
 	}
 	return c.sendPayload(ctx, m, event, correlation, token, key, payloadOf(token, c.sizes))
@@ -114,7 +114,15 @@ func (c *caller) sendPayload(ctx context.Context, m target, event, correlation, 
 	defer cancel()
 	res, err := m.Send(ctx, st, keyOf(key))
 	c.e.record.sent(call, res, err)
+	c.rest(ctx, err)
 	return outcomeOf(err)
+}
+
+// rest waits a little when nothing is taken now, as a client should.
+func (c *caller) rest(ctx context.Context, err error) {
+	if code := workflow.CodeOf(err); code == workflow.CodePaused || code == workflow.CodeDefinitionNotFound {
+		wait(ctx, 50*time.Millisecond)
+	}
 }
 
 func keyOf(key string) *runtime.Key {
@@ -154,6 +162,7 @@ func (c *caller) startAs(ctx context.Context, dispatch bool, def, id, correlatio
 		call.outcome = unknown
 	}
 	c.e.record.add(call)
+	c.rest(ctx, err)
 	return call.outcome
 }
 

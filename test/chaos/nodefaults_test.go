@@ -4,8 +4,12 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 // nodeFaults loses one node after the other, each in one of many ways, until ctx
@@ -221,6 +225,34 @@ func (w *town) stopFor(ctx context.Context, a *again, s *slot, point string, d t
 	w.count("nodes stopped past the TTL")
 	w.count("stopped " + point)
 	w.lost(ctx, "stop "+point, s, since, 0)
+}
+
+// loseHolder stops whoever holds an instance for longer than its lease, or kills
+// it.
+func (w *town) loseHolder(ctx context.Context, instance string) bool {
+	lock := w.holderOf(ctx, instance)
+	now, err := w.witness.look(ctx)
+	if err != nil || lock == "" || !w.spare() {
+		return false
+	}
+	lease, err := strconv.ParseInt(lock[strings.LastIndex(lock, "/")+1:], 16, 64)
+	if err != nil {
+		return false
+	}
+	for _, s := range w.slots {
+		if s.nodeID() != now.nodes[clientv3.LeaseID(lease)] || s.node() == nil || s.isolated.Load() {
+			continue
+		}
+		if w.draw(3) > 0 { // the session only, as in a bad hour of etcd: the process goes on
+			_, err := w.direct.Revoke(ctx, clientv3.LeaseID(lease))
+			return err == nil
+		}
+		var back sync.WaitGroup
+		w.kill(context.WithoutCancel(ctx), &again{w: w, wg: &back}, s, "in long work", nil)
+		back.Wait()
+		return true
+	}
+	return false
 }
 
 // drain restarts a node as an operator does.

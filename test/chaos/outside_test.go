@@ -14,7 +14,8 @@ import (
 
 // outside is the server that activities call: what they do to it cannot be taken
 // back. An instance makes one call, or one for each event that it may be resumed
-// by; it is repeated with its key when the node that made it is lost.
+// by; it is repeated with its key when the node that made it is lost. Only the
+// first takes its time, unless all are to.
 type outside struct {
 	addr string
 
@@ -63,7 +64,7 @@ func (o *outside) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 		close(o.came[id])
 	}
 	o.mu.Unlock()
-	if !first {
+	if !first && r.URL.Query().Get("always") == "" {
 		return
 	}
 	takes, _ := strconv.Atoi(r.URL.Query().Get("takes"))
@@ -73,7 +74,7 @@ func (o *outside) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	case <-done.C:
 	case <-r.Context().Done():
 	}
-	if hold != nil {
+	if first && hold != nil {
 		select {
 		case <-hold:
 		case <-r.Context().Done():

@@ -33,7 +33,7 @@ func (w *town) pinned(s *slot) *caller {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callers++
-	return &caller{e: &w.evidence, id: 1000 + w.callers, r: rand.New(rand.NewPCG(w.seed, uint64(1000+w.callers))), pick: func(int) target {
+	return &caller{e: &w.evidence, traits: w.traits, sizes: sizing{large: w.traits.large}, id: 1000 + w.callers, r: rand.New(rand.NewPCG(w.seed, uint64(1000+w.callers))), pick: func(int) target {
 		if r := s.node(); r != nil {
 			return r
 		}

@@ -3,8 +3,10 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,13 +20,14 @@ func TestProcesses(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it reads /proc to know when a process stands still")
 	}
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: wantedOfProcesses}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Clone(wantedOfProcesses)}
 	program := buildNode(t)
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			r := processRound(t, seed, program, options.duration)
 			sum.add(r)
+			sum.wanted = append(sum.wanted, traitsOf(seed).wantedOfProcesses()...)
 			for _, v := range r.Violations {
 				t.Error(v)
 			}
@@ -52,8 +55,9 @@ func TestProcesses(t *testing.T) {
 // wantedOfProcesses must move in every run; the others if it is a long one.
 var (
 	wantedOfProcesses = []string{"partitions", "nodes restarted", "commits", "takeovers", "epochs lost", "nodes killed or stopped past the TTL", "etcd faults",
-		"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue"}
-	wantedOfLongRuns  = []string{
+		"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in answers",
+		"requests for endpoints", "tasks done", "links followed", "stimuli"}
+	wantedOfLongRuns = []string{
 		"nodes killed", "nodes stopped past the TTL", "nodes stopped for less than the TTL", "nodes drained",
 		"killed after the lock", "killed before the commit", "killed after an effect, before the commit", "killed after the commit, before the answer",
 		"killed between two slices of a send", "killed in mid-publish",
@@ -63,6 +67,7 @@ var (
 		"leaders moved", "etcd leaders killed", "etcd followers killed", "etcd leaders paused", "etcd followers paused",
 		"compactions", "quota reached", "quota recovered", "changes of leader seen",
 		"commits fenced or abandoned", "commits resolved", "late durability", "calls outside repeated", "commits that came late", "numbers seen in send",
+		"tasks failed", "instances retried", "instances imported", "lists read", "singletons started by published events", "pauses", "refreshes", "singletons published for queued events",
 	}
 	wantedOfNamespaces = []string{"namespace cut both ways", "namespace cut INPUT", "namespace cut OUTPUT"}
 )
@@ -73,6 +78,7 @@ func processRound(t *testing.T, seed uint64, program string, duration time.Durat
 	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestProcesses -chaos.seed %d -chaos.duration %v -chaos.group-commit %s", seed, duration, seed, duration, options.groupCommit)
 	began := time.Now()
 	w := newTown(t, seed, program)
+	t.Log(w.traits)
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	defer background.Wait()
@@ -95,6 +101,16 @@ func processRound(t *testing.T, seed uint64, program string, duration time.Durat
 	running.Go(func() { w.etcdFaults(load) })
 	running.Go(func() { w.networkFaults(load) })
 	running.Go(func() { w.fsckNow(load) })
+	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), w.witness.pause) })
+	if w.traits.long {
+		running.Go(func() { w.hunt(load, rand.New(rand.NewPCG(seed, 1<<35)), w.caller(103), w.loseHolder) })
+	}
+	if w.traits.crowded {
+		w.publishCrowd(load, w.caller(104))
+		for i := range crowdCallers {
+			running.Go(func() { w.caller(200 + i).jostle(load) })
+		}
+	}
 	running.Wait()
 
 	healed := time.Now()

@@ -13,7 +13,6 @@ import (
 // by one.
 var sizesDefinitions = []string{`
 id: hoard
-options: {logging: Exclude}
 variables: {kept: object, got: object}
 root:
   - event: poke
@@ -26,22 +25,18 @@ root:
       - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `, `
 id: relay
-options: {logging: Exclude}
 inputs: {document: string, parts: list}
 root:
   - parallelForEach: "${{ inputs.parts }}"
-    outputs: {currentValue: part}
     body:
-      - event: "${{ 'part-' + variables.part.token }}"
-      - publishEvent: {eventName: begin, payload: {token: "${{ variables.part.token }}", number: "${{ variables.part.number }}", pad: "${{ inputs.document }}"}}
+      - event: "${{ 'part-' + variables.CurrentValue.token }}"
+      - publishEvent: {eventName: begin, payload: {token: "${{ variables.CurrentValue.token }}", number: "${{ variables.CurrentValue.number }}", pad: "${{ inputs.document }}"}}
   - writeLine: relayed
 `, `
 id: sheaf
-options: {logging: Exclude}
 inputs: {document: string, parts: list}
 root:
   - parallelForEach: "${{ inputs.parts }}"
-    outputs: {currentValue: part}
     body:
       - executeWorkflow: {workflowDefinitionId: straw, waitForCompletion: true, input: {document: "${{ inputs.document }}"}}
   - writeLine: bound
@@ -61,7 +56,7 @@ func (c *caller) hoard(ctx context.Context) {
 		return
 	}
 	kept, large := id+".kept", id+".large"
-	if c.sendPayload(ctx, c.node(), "poke", id, kept, "key-"+kept, sized(kept, 900<<10)) != ok {
+	if c.sendPayload(ctx, c.node(), "poke", id, kept, "key-"+kept, sized(kept, 500<<10)) != ok {
 		return
 	}
 	var wg sync.WaitGroup

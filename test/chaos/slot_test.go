@@ -67,6 +67,9 @@ func (s *slot) try(ctx context.Context, fresh bool) error {
 		"--cluster", s.w.name, "--node-id", id, "--session-ttl", ttl.String(), "--etcd-endpoints", strings.Join(s.route.endpoints(), ","),
 		"--drain-delay", "0s", "--drain-timeout", "10s", "--log-format", "json", "--allow-private-addresses", "--group-commit", s.w.groupCommit(),
 	}
+	if s.w.traits.tight {
+		args = append(args, "--queue-ttl", "2s", "--retain-finished-count", "1000", "--retain-dead-letters-count", "5000")
+	}
 	cmd := exec.Command(s.w.program, append(args, "--http-addr", "127.0.0.1:0")...)
 	if s.space != nil {
 		full := append([]string{"netns", "exec", s.space.name, s.w.program}, args...)

@@ -36,6 +36,7 @@ type town struct {
 	witness  *witness
 	http     *http.Client
 	noSpace  error // why there is no namespace
+	traits   traits
 	calm     atomic.Bool
 	watching sync.WaitGroup
 	deaths   deaths
@@ -55,7 +56,7 @@ func newTown(tb testing.TB, seed uint64, program string) *town {
 	tb.Helper()
 	r := rand.New(rand.NewPCG(seed, 1<<33))
 	pid := os.Getpid()
-	w := &town{tb: tb, seed: seed, name: clustertest.Namespace(tb), program: program, dir: tb.TempDir(), r: r,
+	w := &town{tb: tb, seed: seed, traits: traitsOf(seed), name: clustertest.Namespace(tb), program: program, dir: tb.TempDir(), r: r,
 		counts: map[string]int64{}, scraped: map[string]map[string]float64{},
 		// Nobody connects out from here, so no port of it is ever taken.
 		loopback: fmt.Sprintf("127.%d.%d.%d", 64+pid>>16&63, pid>>8&255, 1+pid%254)}
@@ -140,14 +141,23 @@ func (w *town) start(ctx context.Context) {
 			w.tb.Fatal(err)
 		}
 	}
-	for _, source := range append(slices.Clone(definitions), effect, ponderOutside) {
-		if strings.Contains(source, "chaos.Slow") {
-			continue // an activity of the other test
-		}
+	for _, source := range w.sources() {
 		if err := w.any(0).Publish(limit, source); err != nil {
 			w.tb.Fatalf("%v\n%s", err, source)
 		}
 	}
+}
+
+// sources are the definitions that the nodes run.
+func (w *town) sources() []string {
+	all := slices.Concat(definitions, doorsDefinitions, []string{effect, ponderOutside})
+	if w.traits.large {
+		all = append(all, sizesDefinitions...)
+	}
+	if w.traits.long {
+		all = append(all, longWith(`sendHttpRequest: "${{ inputs.url }}"`)...)
+	}
+	return slices.DeleteFunc(all, func(source string) bool { return strings.Contains(source, "chaos.Slow") }) // an activity of the other test
 }
 
 // effect calls outside, which takes as long as it is told.
@@ -195,7 +205,11 @@ func (w *town) caller(id int) *caller {
 	return &caller{e: &w.evidence, pick: w.any, id: id, r: rand.New(rand.NewPCG(w.seed, uint64(id))),
 		slowInput: func(id string) map[string]any {
 			return map[string]any{"url": w.outside.url(id, time.Duration(w.draw(1600))*time.Millisecond)}
-		}}
+		},
+		longInput: func(id string, d time.Duration) map[string]any {
+			return map[string]any{"url": w.outside.url(id, d) + "&always=1"}
+		},
+		traits: w.traits, sizes: sizing{large: w.traits.large}}
 }
 
 func (w *town) draw(n int) int {

@@ -59,3 +59,8 @@ func (t traits) wanted() []string {
 	}
 	return names
 }
+
+// wantedOfProcesses: the API keeps finished instances for ten minutes at least.
+func (t traits) wantedOfProcesses() []string {
+	return slices.DeleteFunc(t.wanted(), func(name string) bool { return name == "instances purged" })
+}

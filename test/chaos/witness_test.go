@@ -20,8 +20,9 @@ type witness struct {
 	mu      sync.Mutex
 	next    int          // member to ask; guarded by mu
 	answers [3]time.Time // of the last answer of each member; guarded by mu
-	outages []span       // in which a member that runs did not answer, or writes were refused; guarded by mu
+	outages []span       // in which a member that runs did not answer, writes were refused, or the nodes were paused; guarded by mu
 	filled  time.Time    // since when etcd takes no writes; guarded by mu
+	paused  time.Time    // since when the nodes take up nothing, by our doing; guarded by mu
 	term    uint64       // of the last answer; guarded by mu
 	changes []time.Time  // of leader, when they were seen; guarded by mu
 	stalls  []span       // in which this process stood still; guarded by mu
@@ -136,6 +137,18 @@ func (w *witness) full(is bool) {
 	w.filled = time.Time{}
 }
 
+// pause notes that the nodes take up nothing, or that they do again.
+func (w *witness) pause(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if is {
+		w.paused = time.Now()
+		return
+	}
+	w.outages = append(w.outages, span{w.paused, time.Now()})
+	w.paused = time.Time{}
+}
+
 // between tells what happened to etcd and to this process in a time.
 func (w *witness) between(from, to time.Time) (changes int, outage, stall time.Duration) {
 	w.mu.Lock()
@@ -152,8 +165,10 @@ func (w *witness) between(from, to time.Time) (changes int, outage, stall time.D
 			all = append(all, span{last, now})
 		}
 	}
-	if !w.filled.IsZero() {
-		all = append(all, span{w.filled, now})
+	for _, since := range []time.Time{w.filled, w.paused} {
+		if !since.IsZero() {
+			all = append(all, span{since, now})
+		}
 	}
 	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
 	for counted := from; len(all) > 0; all = all[1:] { // several at once count once

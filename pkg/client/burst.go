@@ -89,7 +89,11 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 // known is the error for commands that only a newer program knows.
 func known(work *batch) error {
 	for i := range work.mail {
-		if c := &work.mail[i].Command; !c.Kind.Known() {
+		m := &work.mail[i]
+		if m.Unreadable != nil {
+			return fmt.Errorf("command %s: %w", m.Command.ID, m.Unreadable)
+		}
+		if c := &m.Command; !c.Kind.Known() {
 			return workflow.Fail(workflow.CodeNotRunnable, fmt.Sprintf("the program of this node does not know the command %q (%s)", c.Kind, c.ID))
 		}
 	}

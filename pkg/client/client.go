@@ -52,6 +52,9 @@ var ErrBusy = errors.New("the instance is busy on another node")
 
 // unavailable says that nothing was acknowledged and the caller may repeat.
 func unavailable(what string, err error) error {
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return err // a repetition here helps nobody
+	}
 	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: what + "; nothing was acknowledged, repeat the request with the same Idempotency-Key", RetryAfter: retryAfter, Err: err}
 }
 

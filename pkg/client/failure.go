@@ -76,7 +76,7 @@ func (h *holding) conflict(ctx context.Context, work batch) (batch, bool, error)
 // or read it leaves as it is: what is durable stays in the mailbox for a node that
 // can.
 func (h *holding) unopened(ctx context.Context, x *burst, work batch, err error) (batch, bool, error) {
-	if h.base == nil {
+	if h.base == nil && known(&work) == nil {
 		return h.discard(ctx, x, work, err)
 	}
 	switch workflow.CodeOf(err) {

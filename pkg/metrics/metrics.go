@@ -46,6 +46,7 @@ type Metrics struct {
 	takeovers         prometheus.Counter
 	mailboxOldest     prometheus.Gauge
 	setAside          prometheus.Gauge
+	unreadable        prometheus.Counter
 	queueDepth        prometheus.Gauge
 	queueOldest       prometheus.Gauge
 	gated             *prometheus.CounterVec
@@ -148,6 +149,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			label{name: "type"}, label{name: "outcome"}),
 		takeovers: b.counter("takeovers_total",
 			"Instances with work that this node took over from one that is gone."),
+		unreadable: b.counter("unreadable_records_total",
+			"Records that this node left alone because its program cannot read all of them, each time it met one."),
 		setAside: b.gauge("not_runnable_instances",
 			"Instances with work in their mailbox that the program of this node cannot run or read, and leaves to others."),
 		mailboxOldest: b.gauge("mailbox_oldest_seconds",
@@ -436,6 +439,14 @@ func (m *Metrics) SetGated(n int) {
 		return
 	}
 	m.gatedWaiting.Set(float64(n))
+}
+
+// Unreadable counts a record that this program cannot read whole, and leaves.
+func (m *Metrics) Unreadable() {
+	if m == nil {
+		return
+	}
+	m.unreadable.Inc()
 }
 
 // SetNotRunnable says of how many instances the mailbox holds work that this

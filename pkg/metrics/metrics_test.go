@@ -44,6 +44,7 @@ var contract = map[string][]string{
 	"weft_activities_total":             {"outcome", "type"},
 	"weft_mailbox_oldest_seconds":       nil,
 	"weft_not_runnable_instances":       nil,
+	"weft_unreadable_records_total":     nil,
 	"weft_queue_depth":                  nil,
 	"weft_queue_oldest_seconds":         nil,
 	"weft_gated_total":                  {"start"},
@@ -115,6 +116,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetGated(2)
 	m.SetMailboxOldest(4 * time.Second)
 	m.SetNotRunnable(3)
+	m.Unreadable()
 	m.DeadLetter(metrics.DeadLetterExpired)
 	m.TimerLateness(time.Millisecond)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
@@ -253,6 +255,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_gated_total{start=schedule}":                                           1,
 		"weft_gated_events":                                                          2,
 		"weft_mailbox_oldest_seconds":                                                4,
+		"weft_unreadable_records_total":                                              1,
 		"weft_not_runnable_instances":                                                3,
 		"weft_dead_letters_total{reason=expired}":                                    1,
 		"weft_timer_lateness_seconds":                                                1,

@@ -180,6 +180,9 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 	var sent atomic.Bool
 	err := sideBySide(sendsAtOnce, len(items), func(i int) error {
 		item := &items[i]
+		if item.Unreadable != nil {
+			return nil //nolint:nilerr // it is left to others
+		}
 		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err

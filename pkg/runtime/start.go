@@ -422,6 +422,9 @@ func busy(id string) error {
 }
 
 func unavailable(what string, err error) error {
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return err // a repetition here helps nobody
+	}
 	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: what + "; repeat the request with the same Idempotency-Key", RetryAfter: time.Second, Err: err}
 }
 

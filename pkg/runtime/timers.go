@@ -102,6 +102,7 @@ func (r *Runtime) firePass(ctx context.Context, now time.Time) (expired []etcdst
 		var resumes []etcdstore.Due
 		for _, d := range page {
 			switch {
+			case d.Unreadable:
 			case !d.IsQueueExpiry():
 				resumes = append(resumes, d)
 			case len(expired) < expiryWave && r.mine(d.Shard, d.At, now, expiryGrace):

@@ -3,15 +3,20 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -185,4 +190,118 @@ func (m *member) noDeadLetters() {
 	for _, d := range page.Items {
 		m.t.Errorf("dead letter %s: %s", d.Reason, d.Detail)
 	}
+}
+
+// stamp gives every record of the cluster a field that only a newer program knows,
+// and returns what they were and what they are.
+func (m *member) stamp() (was, is map[string]string) {
+	m.t.Helper()
+	etcd := clustertest.Shared(m.t).Client(m.t)
+	all, err := etcd.Get(m.t.Context(), m.root, clientv3.WithPrefix())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	was, is = map[string]string{}, map[string]string{}
+	for _, kv := range all.Kvs {
+		key, value := string(kv.Key), string(kv.Value)
+		switch kind, _, _ := strings.Cut(strings.TrimPrefix(key, m.root), "/"); kind {
+		case "nodes", "ability", "lock", "idem", "idem-expiry", "meta", "journal", "control":
+			continue // of sessions, or never read to be written again
+		}
+		if !strings.HasPrefix(value, "{") {
+			continue
+		}
+		was[key], is[key] = value, `{"newer":{"x":[1,2]},`+value[1:]
+		if _, err := etcd.Put(m.t.Context(), key, is[key]); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	return was, is
+}
+
+// What a newer program wrote, with a field that this one does not know, stays as
+// it is to the byte, whatever time brings due and whoever asks for what. Once this
+// program can read all of it, all of it is done.
+func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	a := newCluster(t, 1, func(c *runtime.Config) { c.QueueTTL = 4 * time.Second })[0]
+	a.publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 3s\n  - writeLine: done\n",
+		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n")
+	now := time.Now().UTC()
+	st := workflow.EventStimulus("nobody", nil)
+	if ok, err := a.store.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: store.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	a.execute("waits", "w", "w")
+	a.execute("waits", "m", "m")
+	a.execute("timed", "t", "t")
+	a.send("nobody", "", nil)
+	if err := a.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	born := workflow.EventStimulus("born", nil)
+	if err := a.store.PutSend(t.Context(), store.Send{ID: "s", Stimulus: born, CreatedAt: now}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := a.store.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
+		t.Fatal(err)
+	}
+	was, is := a.stamp()
+	kinds := map[string]bool{}
+	for key := range is {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(key, a.root), "/")
+		kinds[kind] = true
+	}
+	for _, kind := range []string{"instance", "mailbox", "send", "dead", "bookmark", "queue", "timer", "cron", "definition", "trigger"} {
+		if !kinds[kind] {
+			t.Errorf("there was no record of %s to look at: %v", kind, kinds)
+		}
+	}
+	if err := a.Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stays := time.Now().Add(9 * time.Second) // all is due for seconds then
+	eventually(t, "all is due", func() bool {
+		goSt := workflow.EventStimulus("go", nil)
+		goSt.CorrelationID = "w"
+		_, sent := a.Send(t.Context(), goSt, nil)
+		_, started := a.Send(t.Context(), born, nil)
+		_, cancelled := a.Cancel(t.Context(), "w")
+		_, replayed := a.ReplayDeadLetter(t.Context(), "dead")
+		_, published := a.catalog.Publish(t.Context(), catalog.PublishRequest{Source: []byte("id: waits\nroot:\n  - event: went\n"), Publish: true})
+		retracted := a.catalog.Retract(t.Context(), "often")
+		for i, err := range []error{sent, started, cancelled, replayed, published, retracted} {
+			if workflow.CodeOf(err) != workflow.CodeNotRunnable {
+				t.Fatalf("call %d on what a newer program wrote: %v", i, err)
+			}
+		}
+		return time.Now().After(stays)
+	})
+	etcd := clustertest.Shared(t).Client(t)
+	for key, want := range is {
+		kv, err := etcd.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(kv.Kvs) != 1 || string(kv.Kvs[0].Value) != want {
+			t.Errorf("%s did not stay as it was: %v", strings.TrimPrefix(key, a.root), kv.Kvs)
+		}
+	}
+	for key, value := range was {
+		if _, err := etcd.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.send("go", "w", nil)
+	for _, id := range []string{"w", "t", "m"} {
+		a.finished(id)
+	}
+	eventually(t, "the stimulus has started its instance, the schedule another", func() bool {
+		ticks, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		borns, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"})
+		return err == nil && len(ticks.Items) > 0 && len(borns.Items) == 1
+	})
 }

@@ -34,8 +34,9 @@ type Record struct {
 // Mail is a command in an instance's mailbox, with the create revision of its
 // key.
 type Mail struct {
-	Command workflow.Command
-	Created int64
+	Command    workflow.Command
+	Created    int64
+	Unreadable error // this program cannot read all of the command: of it the id is known only, and it is left alone
 }
 
 // Loaded is what a burst begins with, read at one revision.
@@ -145,6 +146,8 @@ type QueueItem struct {
 	Held      *HeldStart           `json:"held,omitempty"`  // it met a trigger, whose gate is held
 	Created   int64                `json:"-"`
 	At        string               `json:"-"` // its key
+
+	Unreadable error `json:"-"` // this program cannot read all of it, and leaves it
 }
 
 // HeldStart is a start that an accepted stimulus means and that waits until

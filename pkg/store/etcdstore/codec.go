@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -45,14 +46,52 @@ func Encode(v any) ([]byte, error) {
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
 // see [workflow.Number].
 func Decode(raw []byte, v any) error {
-	if bytes.HasPrefix(raw, zstdMagic) {
-		var err error
-		if raw, err = decoder.DecodeAll(raw, nil); err != nil {
-			return fmt.Errorf("decompress %T: %w", v, err)
-		}
+	raw, err := inflate(raw, v)
+	if err != nil {
+		return err
 	}
 	if err := workflow.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("decode %T: %w", v, err)
 	}
 	return nil
 }
+
+func inflate(raw []byte, v any) ([]byte, error) {
+	if !bytes.HasPrefix(raw, zstdMagic) {
+		return raw, nil
+	}
+	out, err := decoder.DecodeAll(raw, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decompress %T: %w", v, err)
+	}
+	return out, nil
+}
+
+// DecodeWhole is [Decode] for records that a node acts upon: it writes them again,
+// or makes others of them. What a newer program put into them would be lost by
+// that, so a record in which anything is unknown is an error, of the code
+// not-runnable-here: the record is left to nodes that know all of it.
+func DecodeWhole(raw []byte, v any) error {
+	raw, err := inflate(raw, v)
+	if err == nil {
+		err = workflow.UnmarshalKnown(raw, v)
+	}
+	if err == nil {
+		return nil
+	}
+	return &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
+		Detail: fmt.Sprintf("the program of this node cannot read all of a record (%T), as another version wrote it", v)}
+}
+
+// left counts a record that is left alone because this program cannot read all of
+// it, and says so, but not for each.
+func (s *Store) left(key []byte, err error) {
+	s.metrics.Unreadable()
+	now := time.Now().UnixNano()
+	if said := s.said.Load(); now-said > int64(leftSaid) && s.said.CompareAndSwap(said, now) {
+		s.log.Warn("a record is left to other nodes: the program of this one cannot read all of it", "key", string(key), "error", err)
+	}
+}
+
+// leftSaid is how long the log is silent about the next such record.
+const leftSaid = 10 * time.Second

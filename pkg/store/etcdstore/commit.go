@@ -35,9 +35,9 @@ func (s *Store) Commit(ctx context.Context, c *store.Commit) (*store.Committed, 
 		}
 		return done, err
 	}
-	done, outcome, err := s.applied(c, t, resp)
+	done, outcome := s.applied(c, t, resp)
 	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
-	return done, err
+	return done, nil
 }
 
 // prepared is a commit as etcd sees it.

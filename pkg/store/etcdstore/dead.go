@@ -100,9 +100,9 @@ func bare(st *workflow.Stimulus) *workflow.Stimulus {
 }
 
 // decodeDead reads a dead letter. That of a stimulus that a command brought has it.
-func decodeDead(kv *mvccpb.KeyValue) (store.DeadLetter, error) {
+func decodeDead(kv *mvccpb.KeyValue, decode func([]byte, any) error) (store.DeadLetter, error) {
 	d := store.DeadLetter{Created: kv.CreateRevision}
-	err := Decode(kv.Value, &d)
+	err := decode(kv.Value, &d)
 	if c := d.Command; c != nil {
 		whole(c)
 		if d.Stimulus == nil {

@@ -29,7 +29,7 @@ func (s *Store) Version(ctx context.Context, id string, n int) (*store.Definitio
 		return nil, err
 	}
 	v := new(store.DefinitionVersion)
-	return v, Decode(resp.Kvs[0].Value, v)
+	return v, DecodeWhole(resp.Kvs[0].Value, v)
 }
 
 // FindVersionID finds the version that the notation calls versionID: the newest
@@ -81,12 +81,13 @@ func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*st
 	}
 	st := &store.DefinitionState{ID: id, Revision: resp.Header.Revision}
 	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		if st.Head, err = decodeHead(kvs[0]); err != nil {
+		st.Head = &store.DefinitionHead{Modified: kvs[0].ModRevision}
+		if err := DecodeWhole(kvs[0].Value, st.Head); err != nil {
 			return nil, err
 		}
 	}
 	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
-		if err := Decode(kvs[0].Value, &st.Indexed); err != nil {
+		if err := DecodeWhole(kvs[0].Value, &st.Indexed); err != nil {
 			return nil, err
 		}
 	}
@@ -258,7 +259,7 @@ func decodeHead(kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
 // decodeCron reads a cron key.
 func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
 	e := &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
-	return e, Decode(kv.Value, e)
+	return e, DecodeWhole(kv.Value, e)
 }
 
 // cronKey is where an occurrence lives.

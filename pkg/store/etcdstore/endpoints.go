@@ -124,13 +124,13 @@ func (s *Store) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, 
 			e := &among[i]
 			if len(routes) > 0 {
 				e.Route = &store.RouteEntry{Modified: routes[0].ModRevision}
-				if err := Decode(routes[0].Value, e.Route); err != nil {
+				if err := DecodeWhole(routes[0].Value, e.Route); err != nil {
 					return nil, err
 				}
 			}
 			if len(waiting) > 0 {
 				var b bookmarkEntry
-				if err := Decode(waiting[0].Value, &b); err != nil {
+				if err := DecodeWhole(waiting[0].Value, &b); err != nil {
 					return nil, err
 				}
 				e.Waiting = b.Instance

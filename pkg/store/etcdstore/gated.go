@@ -30,7 +30,7 @@ func (s *Store) NextHeld(ctx context.Context, g store.Gate) (held bool, item *st
 	}
 	for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
 		is := &store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		err := Decode(kv.Value, is)
+		err := DecodeWhole(kv.Value, is)
 		if err == nil && is.Held == nil {
 			err = errors.New("it says nothing about a start")
 		}

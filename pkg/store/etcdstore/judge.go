@@ -11,31 +11,24 @@ import (
 )
 
 // applied reads the answer to a commit whose compares held.
-func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome, error) {
+func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome) {
 	done := &store.Committed{Modified: resp.Header.Revision}
 	outcome := metrics.CommitCommitted
 	if t.releases {
-		kept, err := s.readRelease(resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
-		if err != nil {
-			return nil, outcome, err
-		}
+		kept := s.readRelease(resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
 		if done.Kept = kept; kept != nil {
 			outcome = metrics.CommitKeptLock
 		}
 		done.Released = kept == nil
 	}
 	if t.reads {
-		kept, err := s.readOn(c, resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
-		if err != nil {
-			return nil, outcome, err
-		}
-		done.Kept = kept
+		done.Kept = s.readOn(c, resp.Responses[len(resp.Responses)-1].GetResponseTxn(), resp.Header.Revision)
 	}
 	if c.Unlocked != nil {
 		done.Released = true
 		done.Waits = t.looks && !resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded
 	}
-	return done, outcome, nil
+	return done, outcome
 }
 
 // refused finds out why a commit was refused, in the order that the design

@@ -157,20 +157,20 @@ func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]
 func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
 	var out []store.DeadLetter
 	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
-		d, err := decodeDead(kv)
+		d, err := decodeDead(kv, Decode)
 		out = append(out, d)
 		return err
 	})
 	return out, next, err
 }
 
-// DeadLetter reads one; nil if there is none.
+// DeadLetter reads one, to take it; nil if there is none.
 func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
 	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	d, err := decodeDead(resp.Kvs[0])
+	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
 	return &d, err
 }
 

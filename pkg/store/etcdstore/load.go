@@ -41,14 +41,11 @@ func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.L
 	l := &store.Loaded{Revision: revision}
 	var err error
 	if kvs := responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		if l.Record, err = decodeRecord(kvs[0]); err != nil {
+		if l.Record, err = wholeRecord(kvs[0]); err != nil {
 			return nil, err
 		}
 	}
-	box := responses[1].GetResponseRange()
-	if l.Mail, err = decodeMail(box.Kvs); err != nil {
-		return nil, err
-	}
+	l.Mail = decodeMail(responses[1].GetResponseRange().Kvs)
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
 	}
@@ -72,16 +69,26 @@ func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	return r, Decode(kv.Value, r)
 }
 
-func decodeMail(kvs []*mvccpb.KeyValue) ([]store.Mail, error) {
+// wholeRecord is decodeRecord for whoever writes it again.
+func wholeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
+	r := &store.Record{Modified: kv.ModRevision}
+	return r, DecodeWhole(kv.Value, r)
+}
+
+// decodeMail reads a mailbox. Of a command that it cannot read it gives the id:
+// it has its place in the order.
+func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 	mail := make([]store.Mail, len(kvs))
 	for i, kv := range kvs {
-		mail[i].Created = kv.CreateRevision
-		if err := Decode(kv.Value, &mail[i].Command); err != nil {
-			return nil, err
+		m := &mail[i]
+		m.Created = kv.CreateRevision
+		if m.Unreadable = DecodeWhole(kv.Value, &m.Command); m.Unreadable != nil {
+			key := string(kv.Key)
+			m.Command = workflow.Command{ID: decode(key[strings.LastIndexByte(key, '/')+1:])}
 		}
 		whole(&mail[i].Command)
 	}
-	return mail, nil
+	return mail
 }
 
 // Instance reads one record; nil if there is none.

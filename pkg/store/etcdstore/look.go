@@ -73,7 +73,7 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 	}
 	for _, kv := range bookmarks {
 		var e bookmarkEntry
-		if err := Decode(kv.Value, &e); err != nil {
+		if err := DecodeWhole(kv.Value, &e); err != nil {
 			return nil, err
 		}
 		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
@@ -142,7 +142,7 @@ func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
 
 func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 	var e store.TriggerEntry
-	if err := Decode(kv.Value, &e); err != nil {
+	if err := DecodeWhole(kv.Value, &e); err != nil {
 		return store.TriggerRef{}, err
 	}
 	return store.TriggerRef{Hash: e.Hash, DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Version: e.Version,

@@ -14,15 +14,17 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-func appendQueueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) ([]store.QueueItem, error) {
+// queueItems appends the items that this program can read; others it leaves.
+func (s *Store) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
 	for _, kv := range kvs {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		if err := Decode(kv.Value, &item); err != nil {
-			return nil, err
+		if err := DecodeWhole(kv.Value, &item); err != nil {
+			s.left(kv.Key, err)
+			continue
 		}
 		items = append(items, item)
 	}
-	return items, nil
+	return items
 }
 
 // queueKey is where an item lies: behind its gate, or in the slice of its address
@@ -181,17 +183,16 @@ func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) (
 	return out, next, nil
 }
 
-// QueueItem reads one; nil if it is gone.
+// QueueItem reads one; nil if it is gone, or not readable here.
 func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
 	resp, err := s.get(ctx, "read queue item", q.at)
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	items, err := appendQueueItems(nil, resp.Kvs)
-	if err != nil {
-		return nil, err
+	for _, item := range s.queueItems(nil, resp.Kvs) {
+		return &item, nil
 	}
-	return &items[0], nil
+	return nil, nil
 }
 
 // QueueItems lists queue items from cursor on; shard (the beginning of a hash)
@@ -200,8 +201,13 @@ func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, erro
 func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
 	prefix := s.keys.queues() + shard
 	var items []store.QueueItem
-	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) (err error) {
-		items, err = appendQueueItems(items, []*mvccpb.KeyValue{kv})
+	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+		var err error
+		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
+			err = Decode(kv.Value, &item) // what can be shown of it
+		}
+		items = append(items, item)
 		return err
 	})
 	return items, next, err
@@ -221,13 +227,14 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (rea
 	o.del(due.key)
 	cmps := []clientv3.Cmp{createdAt(due.key, due.created)}
 	if len(resp.Kvs) > 0 {
-		items, err := appendQueueItems(nil, resp.Kvs)
-		if err != nil {
+		item := store.QueueItem{Created: resp.Kvs[0].CreateRevision, At: string(resp.Kvs[0].Key)}
+		if err := DecodeWhole(resp.Kvs[0].Value, &item); err != nil {
+			s.left(resp.Kvs[0].Key, err)
 			return "", err
 		}
-		dead := expired(&items[0], at)
+		dead := expired(&item, at)
 		reason = dead.Reason
-		o.del(items[0].At)
+		o.del(item.At)
 		s.putDead(o, dead)
 	}
 	then, err := o.render()

@@ -50,7 +50,7 @@ func (s *Store) readNewMail(c *store.Commit) clientv3.Op {
 }
 
 // readOn is what a burst goes on with.
-func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) (*store.Kept, error) {
+func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) *store.Kept {
 	if !resp.Succeeded {
 		return s.readRelease(resp, revision)
 	}
@@ -61,7 +61,7 @@ func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) (*
 			created = done.Created
 		}
 	}
-	return &store.Kept{Revision: revision, Mail: []store.Mail{{Command: *c.Continue, Created: created}}}, nil
+	return &store.Kept{Revision: revision, Mail: []store.Mail{{Command: *c.Continue, Created: created}}}
 }
 
 const (
@@ -106,9 +106,7 @@ func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks [
 			return nil, err
 		}
 		for _, r := range resp.Responses {
-			if items, err = appendQueueItems(items, r.GetResponseRange().Kvs); err != nil {
-				return nil, err
-			}
+			items = s.queueItems(items, r.GetResponseRange().Kvs)
 		}
 	}
 	return items, nil
@@ -127,7 +125,7 @@ func (s *Store) Release(ctx context.Context, f store.Fence, id string, seen int6
 	if !resp.Succeeded {
 		return nil, store.ErrFenced
 	}
-	return s.readRelease(resp.Responses[0].GetResponseTxn(), resp.Header.Revision)
+	return s.readRelease(resp.Responses[0].GetResponseTxn(), resp.Header.Revision), nil
 }
 
 // rekeyed are the kept bookmarks that a changed correlation moves: they are new
@@ -141,24 +139,19 @@ func rekeyed(c *store.Commit) []workflow.Bookmark {
 
 // readRelease reads the inner transaction's answer; nil means that the lock is
 // released.
-func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) (*store.Kept, error) {
+func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
 	if resp.Succeeded {
-		return nil, nil
+		return nil
 	}
 	kept := &store.Kept{Revision: revision}
-	var err error
-	if kept.Mail, err = decodeMail(resp.Responses[0].GetResponseRange().Kvs); err != nil {
-		return nil, err
-	}
+	kept.Mail = decodeMail(resp.Responses[0].GetResponseRange().Kvs)
 	if len(kept.Mail) > mailBatch {
 		// What is left is not seen yet, or the next release would leave it behind.
 		kept.Revision = kept.Mail[mailBatch].Created - 1
 		kept.Mail = kept.Mail[:mailBatch]
 	}
 	for _, r := range resp.Responses[1:] {
-		if kept.Queue, err = appendQueueItems(kept.Queue, r.GetResponseRange().Kvs); err != nil {
-			return nil, err
-		}
+		kept.Queue = s.queueItems(kept.Queue, r.GetResponseRange().Kvs)
 	}
-	return kept, nil
+	return kept
 }

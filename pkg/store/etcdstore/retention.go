@@ -89,7 +89,7 @@ func (s *Store) Purge(ctx context.Context, ids []string, locks func(id string) s
 		if len(kvs) == 0 {
 			continue // it is gone, and with it its place in the order
 		}
-		rec, err := decodeRecord(kvs[0])
+		rec, err := wholeRecord(kvs[0])
 		if err != nil {
 			s.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue

@@ -27,7 +27,8 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64)
 		for _, kv := range r.GetResponseRange().Kvs {
 			e, err := decodeCron(kv)
 			if err != nil {
-				return nil, err
+				s.left(kv.Key, err)
+				continue
 			}
 			due = append(due, *e)
 		}
@@ -112,11 +113,10 @@ func (s *Store) Schedules(ctx context.Context, cursor string, limit int64) ([]st
 	}
 	out := make([]store.CronEntry, len(kvs))
 	for i, kv := range kvs {
-		e, err := decodeCron(kv)
-		if err != nil {
+		out[i] = store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
+		if err := Decode(kv.Value, &out[i]); err != nil {
 			return nil, "", err
 		}
-		out[i] = *e
 	}
 	return out, next, nil
 }

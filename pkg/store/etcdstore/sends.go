@@ -10,15 +10,19 @@ import (
 	"github.com/weft-run/weft/pkg/store"
 )
 
-// Sends lists send records, in the order of their keys. A page may be shorter than its
-// limit and have a next one.
+// Sends lists send records, in the order of their keys, without those that this
+// program cannot read whole. A page may be shorter than its limit and have a next
+// one.
 func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
 	var out []store.Send
 	next, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
-		err := Decode(kv.Value, &send)
+		if err := DecodeWhole(kv.Value, &send); err != nil {
+			s.left(kv.Key, err)
+			return nil
+		}
 		out = append(out, send)
-		return err
+		return nil
 	})
 	return out, next, err
 }

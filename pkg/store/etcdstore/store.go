@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -40,6 +41,7 @@ type Store struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	timeout time.Duration
+	said    *atomic.Int64 // when the log last told of a record that is left alone
 
 	keepEntries int64 // of a journal; 0: all
 	keepKeys    time.Duration
@@ -50,7 +52,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout,
+	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout, said: new(atomic.Int64),
 		keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

@@ -16,6 +16,8 @@ type Due struct {
 	Shard int
 	// Trace is the W3C traceparent of what fires it, handed on with the command.
 	Trace string
+	// Unreadable: this program cannot read all of it, and leaves it.
+	Unreadable bool
 
 	kind    timerKind
 	key     string
@@ -78,11 +80,13 @@ func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, per
 	for i, r := range resp.Responses {
 		for _, kv := range r.GetResponseRange().Kvs {
 			d := Due{Shard: shards[i], key: string(kv.Key), created: kv.CreateRevision}
-			if err := Decode(kv.Value, &d.entry); err != nil {
-				return nil, err
-			}
 			parts := strings.Split(strings.TrimPrefix(d.key, s.keys.timers(d.Shard)), "/")
-			d.At, d.kind = d.entry.Due, timerKind(parts[1])
+			d.kind = timerKind(parts[1])
+			if err := DecodeWhole(kv.Value, &d.entry); err != nil {
+				s.left(kv.Key, err)
+				d.entry, d.Unreadable = timerEntry{Due: now}, true
+			}
+			d.At = d.entry.Due
 			due = append(due, d)
 		}
 	}

@@ -65,6 +65,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 // one: what nothing waited for in its time, what found a singleton running all of
 // that time, what came too late for its instance, and what does not fit beside what its instance keeps.
 func (e *evidence) checkLetter(d *store.DeadLetter, token string) {
+	e.tooOld(d)
 	switch {
 	case d.Reason == store.DeadExpired, d.Reason == store.DeadInstanceFinished, d.Reason == store.DeadInstanceGone:
 	case d.Reason == store.DeadGated && (strings.HasPrefix(token, "lonely-") || strings.HasPrefix(token, "published-herald-")): // its time was over
@@ -195,7 +196,7 @@ func (e *evidence) checkInstances() {
 	e.checkEnds()
 	want := map[string][]string{
 		"sleeper": {"asleep", "awake", "up"}, "announce": {"announced"}, "herald": {"announced"}, "relay": {"relayed"}, "sheaf": {"bound"}, "straw": nil, "brief": nil,
-		"long-start": {"done"}, "long-timer": {"done"}, "long-parent": {"done"}, "long-child": {"done"}, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
+		"long-start": {"done"}, "long-timer": {"done"}, "long-parent": {"done"}, "long-child": {"done"}, "novel": {"done"}, "fresh": nil, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.history.instances)) {
 		l := e.history.instances[id]
@@ -209,6 +210,8 @@ func (e *evidence) checkInstances() {
 		}
 		h := &l.last.Header
 		switch {
+		case e.history.delayed(id):
+			e.count("instances that a wrong clock delays")
 		case h.Status != workflow.StatusFinished:
 			e.record.violate("stuck", "%s (%s) is %s at sequence %d; bookmarks %d, lines %v", id, l.definition, h.SubStatus, l.last.Seq, len(h.Bookmarks), l.lines)
 		case h.SubStatus != workflow.Finished:
@@ -227,7 +230,7 @@ func howMany(definition string) int {
 	if strings.HasPrefix(definition, "crowd-") {
 		return 1
 	}
-	return map[string]int{"collect": 6, "hoard": 7, "triggered": 1, "child": 1, "ponder": 1, "callback": 1, "chore": 1, "linked": 1, "moved": 1, "lone": 1, "long-event": 1}[definition]
+	return map[string]int{"collect": 6, "hoard": 7, "triggered": 1, "child": 1, "ponder": 1, "callback": 1, "chore": 1, "linked": 1, "moved": 1, "lone": 1, "long-event": 1, "dawn": 1, "account": 1}[definition]
 }
 
 // checkChildren: each parent that ended has its two children, each of which ran

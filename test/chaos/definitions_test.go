@@ -28,9 +28,15 @@ func (slow) Execute(ctx context.Context, x *engine.Execution) error {
 	}
 }
 
-// registry has the built-in activities and the slow one.
-func registry() (*engine.Registry, error) {
+// registry has the built-in activities and the slow one, and if it is newer what
+// only the newer program has.
+func registry(newer bool) (*engine.Registry, error) {
 	r := activities.Default()
+	if newer {
+		if err := addNewer(r); err != nil {
+			return nil, err
+		}
+	}
 	return r, r.Register(workflow.Descriptor{Type: "chaos.Slow", Main: "ms", Inputs: []workflow.InputDescriptor{{Name: "ms", Type: "Int64"}}}, slow{})
 }
 
@@ -90,7 +96,7 @@ root:
     then: {publishEvent: {eventName: begin, payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
     else: {publishEvent: {eventName: poke, correlationId: "${{ inputs.to }}", payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}}
   - writeLine: announced
-`, herald, triggered(1), `
+`, herald, novel, triggered(1), `
 id: victim
 root:
   - writeLine: waiting

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -270,6 +271,9 @@ func (c *caller) move(ctx context.Context) {
 			}
 		})
 	}
+	if c.draw(2) == 0 {
+		wg.Wait() // the others at once with the event
+	}
 	token := id + ".0"
 	for range 6 {
 		if c.send(ctx, "poke", id, token, "key-"+token) == ok {
@@ -343,9 +347,23 @@ func (e *evidence) finishDoors(ctx context.Context, c *caller) error {
 			link, _ := in.Output["yes"].(string)
 			c.follow(ctx, in.ID, link)
 		},
+		"account": func(in workflow.Instance) {
+			token := in.ID + ".more"
+			c.door(ctx, in.ID, token, "POST", "/stimuli", map[string]any{"activityType": "chaos.Await", "correlationId": in.ID,
+				"stimulus": map[string]any{"account": numberOf(in.ID)}, "input": map[string]any{workflow.EventInput: payloadOf(token, c.sizes)}})
+		},
 	} {
-		if err := e.running(ctx, name, finish); err != nil {
-			return fmt.Errorf("finish %s: %w", name, err)
+		for left := 1; left > 0; wait(ctx, 50*time.Millisecond) { // an older program may refuse it
+			left = 0
+			if err := e.running(ctx, name, func(in workflow.Instance) {
+				left++
+				finish(in)
+			}); err != nil {
+				return fmt.Errorf("finish %s: %w", name, err)
+			}
+			if ctx.Err() != nil {
+				return fmt.Errorf("%d instances of %s do not end: %w", left, name, ctx.Err())
+			}
 		}
 	}
 	for quiet := 0; quiet < 2; {

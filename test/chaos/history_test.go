@@ -129,6 +129,9 @@ func (h *history) step(revision int64, events []*clientv3.Event) {
 			raw = plain(ev.Kv.Value)
 			h.numbers(kind, name, raw)
 		}
+		if !put {
+			h.forgotten(kind, name)
+		}
 		h.trail.note(name, ev, raw)
 		switch kind {
 		case "lock":

@@ -34,11 +34,18 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
 	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")
 	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
-	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded")
+	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded,clocks")
 	flag.StringVar(&options.groupCommit, "chaos.group-commit", "mixed", "of the processes: on, off, or mixed: drawn for each")
 	if config := os.Getenv(memberEnv); config != "" {
 		fmt.Fprintln(os.Stderr, beMember(config))
 		os.Exit(1)
+	}
+	if config := os.Getenv(nodeEnv); config != "" {
+		if err := beNode(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	flag.Parse()
 	if options.seed == 0 {

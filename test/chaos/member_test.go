@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"sync/atomic"
@@ -44,6 +45,8 @@ type member struct {
 	clients  []*clientv3.Client
 	proxy    *clustertest.Proxy // all of the node's connections to etcd
 	dead     atomic.Bool
+	newer    bool          // it runs the newer program
+	off      time.Duration // of its clock
 	stop     context.CancelFunc
 	done     chan error
 	parts    int
@@ -56,6 +59,15 @@ type member struct {
 func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uint64) (*member, error) {
 	tb.Helper()
 	m := &member{id: id, registry: prometheus.NewRegistry(), faults: clustertest.NewFaults(seed)}
+	m.newer, m.off = w.program(seed)
+	known, err := registry(m.newer)
+	if err != nil {
+		return nil, err
+	}
+	program, err := engine.Digest(fmt.Sprint(m.newer), known, expression.All())
+	if err != nil {
+		return nil, err
+	}
 	log := w.log.With("node", id)
 	m.proxy = w.etcd.Proxy(tb)
 	kv, lease := m.proxy.Client(tb), m.proxy.Client(tb)
@@ -72,11 +84,12 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 	if err != nil {
 		return nil, err
 	}
-	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: w.ttl, Logger: log, Metrics: collectors})
+	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: w.ttl, Logger: log, Metrics: collectors,
+		Now: m.now, Program: program, Abilities: engine.Abilities(known, expression.All())})
 	if err != nil {
 		return nil, err
 	}
-	if err := m.build(w, kv, log, collectors); err != nil {
+	if err := m.build(w, kv, log, collectors, known); err != nil {
 		return nil, errors.Join(err, m.session.Close(ctx))
 	}
 	m.run()
@@ -96,15 +109,11 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 	return m, nil
 }
 
-func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collectors *metrics.Metrics) (err error) {
+func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collectors *metrics.Metrics, known *engine.Registry) (err error) {
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: kv, Root: cluster.Root(w.name), Log: log, Metrics: collectors}); err != nil {
 		return err
 	}
-	known, err := registry()
-	if err != nil {
-		return err
-	}
-	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: known, Evaluators: expression.All(), Log: log}); err != nil {
+	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: known, Evaluators: expression.All(), Log: log, Now: m.now}); err != nil {
 		return err
 	}
 	made := make([]byte, workflow.MinLinkKey)
@@ -121,7 +130,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 			return p, err
 		},
 		Env: func() engine.Env {
-			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head, Log: log, Link: m.link}
+			return engine.Env{Now: func() time.Time { return m.now().UTC() }, Head: head, Log: log, Link: m.link}
 		},
 		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, m.catalog, st)
@@ -132,7 +141,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	}
 	locks := m.session.Locks()
 	m.Runtime, err = runtime.New(runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
-		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16, QueueTTL: w.queueTTL(), Retention: w.retention(),
+		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16, QueueTTL: w.queueTTL(), Retention: w.retention(), Now: m.now,
 		Client: func(id string) client.Client {
 			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 		}})
@@ -141,7 +150,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 
 // open serves the HTTP API of the node.
 func (m *member) open(w *world, log *slog.Logger) error {
-	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links,
+	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
 		Refresher: &refresh.DistributedRefresher{Inner: &refresh.LocalRefresher{Catalog: m.catalog}, Locks: m.session.Locks(), Log: log},
 		Reloader:  &refresh.LocalReloader{Catalog: m.catalog, Log: log},
 		Ready:     func() error { return nil }, Drain: func() {}})
@@ -179,6 +188,9 @@ func (m *member) run() {
 }
 
 func (m *member) name() string { return m.id }
+
+// now is the node's clock.
+func (m *member) now() time.Time { return time.Now().Add(m.off) }
 
 // Publish publishes a definition.
 func (m *member) Publish(ctx context.Context, source string) error {

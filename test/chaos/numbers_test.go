@@ -16,9 +16,6 @@ import (
 // same in every place where the two are seen: in keys of every kind, in what
 // workflows write and in what the API answers.
 
-// beyondFloats waits for the mend of whole numbers, which is on its way.
-const beyondFloats = false
-
 // numberOf is the number of a token. A child's is that of its parent, which
 // hands it on.
 func numberOf(token string) int64 {
@@ -28,9 +25,6 @@ func numberOf(token string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(token))
 	n := h.Sum64()
-	if !beyondFloats {
-		return int64(n % 1000)
-	}
 	odd := int64(n>>2) | 1<<60 | 1 // beyond 2^53, and its last bit counts
 	switch n % 8 {
 	case 0:

@@ -56,7 +56,7 @@ func TestProcesses(t *testing.T) {
 var (
 	wantedOfProcesses = []string{"partitions", "nodes restarted", "commits", "takeovers", "epochs lost", "nodes killed or stopped past the TTL", "etcd faults",
 		"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in answers",
-		"requests for endpoints", "tasks done", "links followed", "stimuli"}
+		"requests for endpoints", "tasks done", "links followed", "stimuli", "definitions for the newer program", "nodes with the older program"}
 	wantedOfLongRuns = []string{
 		"nodes killed", "nodes stopped past the TTL", "nodes stopped for less than the TTL", "nodes drained",
 		"killed after the lock", "killed before the commit", "killed after an effect, before the commit", "killed after the commit, before the answer",
@@ -102,6 +102,7 @@ func processRound(t *testing.T, seed uint64, program string, duration time.Durat
 	running.Go(func() { w.networkFaults(load) })
 	running.Go(func() { w.fsckNow(load) })
 	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), w.witness.pause) })
+	running.Go(func() { w.upgrade(load, w.caller(105)) })
 	if w.traits.long {
 		running.Go(func() { w.hunt(load, rand.New(rand.NewPCG(seed, 1<<35)), w.caller(103), w.loseHolder) })
 	}

@@ -97,7 +97,7 @@ func outcomeOf(err error) outcome {
 	}
 	switch workflow.CodeOf(err) {
 	case workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceExists, workflow.CodeInstanceGated,
-		workflow.CodeBookmarkNotFound, workflow.CodeDraining, workflow.CodePaused, workflow.CodeTooLarge, workflow.CodeDefinitionNotFound:
+		workflow.CodeBookmarkNotFound, workflow.CodeDraining, workflow.CodePaused, workflow.CodeTooLarge, workflow.CodeDefinitionNotFound, workflow.CodeNotRunnable:
 		return refused
 	}
 	return unknown

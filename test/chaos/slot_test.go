@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,9 +26,10 @@ type slot struct {
 	w          *town
 	number     int
 	route      *route
-	interposer *interposer // nil: there is none in the way
-	space      *namespace  // nil: this machine's network
-	isolated   atomic.Bool // it is cut off from etcd
+	interposer *interposer   // nil: there is none in the way
+	space      *namespace    // nil: this machine's network
+	isolated   atomic.Bool   // it is cut off from etcd
+	off        time.Duration // of its node's clock; guarded by the town's mu
 
 	mu          sync.Mutex
 	process     *osProcess // guarded by mu
@@ -63,23 +65,9 @@ func (s *slot) try(ctx context.Context, fresh bool) error {
 	}
 	id, number := s.id, s.incarnation
 	s.mu.Unlock()
-	args := []string{
-		"--cluster", s.w.name, "--node-id", id, "--session-ttl", ttl.String(), "--etcd-endpoints", strings.Join(s.route.endpoints(), ","),
-		"--drain-delay", "0s", "--drain-timeout", "10s", "--log-format", "json", "--allow-private-addresses", "--group-commit", s.w.groupCommit(),
-	}
-	if s.w.traits.tight {
-		args = append(args, "--queue-ttl", "2s", "--retain-finished-count", "1000", "--retain-dead-letters-count", "5000")
-	}
-	cmd := exec.Command(s.w.program, append(args, "--http-addr", "127.0.0.1:0")...)
-	if s.space != nil {
-		full := append([]string{"netns", "exec", s.space.name, s.w.program}, args...)
-		cmd = exec.Command("ip", append(full, "--insecure", "--http-addr", s.space.inside+":0")...)
-	}
-	cmd.Dir = s.w.dir
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "WEFT_") {
-			cmd.Env = append(cmd.Env, v)
-		}
+	cmd, err := s.command(id)
+	if err != nil {
+		return err
 	}
 	ready := make(chan string, 1)
 	p, err := s.w.launcher.start(cmd, s.w.nodeLog(fmt.Sprintf("%d-%s", number, id)), func(line []byte) {
@@ -107,6 +95,80 @@ func (s *slot) try(ctx context.Context, fresh bool) error {
 		s.kill()
 		return fmt.Errorf("node %s is not ready: %w\n%s", id, ctx.Err(), p.tail())
 	}
+}
+
+// command starts one of the programs: what users build, which is the older one, or
+// the test's own, which may be newer and may have a clock that is off.
+func (s *slot) command(id string) (*exec.Cmd, error) {
+	own, program, env := s.draw(id), s.w.program, ""
+	args := []string{
+		"--cluster", s.w.name, "--node-id", id, "--session-ttl", ttl.String(), "--etcd-endpoints", strings.Join(s.route.endpoints(), ","),
+		"--drain-delay", "0s", "--drain-timeout", "10s", "--log-format", "json", "--allow-private-addresses", "--group-commit", s.w.groupCommit(),
+	}
+	if s.w.traits.tight {
+		args = append(args, "--queue-ttl", "2s", "--retain-finished-count", "1000", "--retain-dead-letters-count", "5000")
+	}
+	addr := "127.0.0.1:0"
+	if s.space != nil {
+		addr = s.space.inside + ":0"
+		args = append(args, "--insecure")
+	}
+	args = append(args, "--http-addr", addr)
+	if own != nil {
+		own.HTTPAddr = addr
+		raw, err := json.Marshal(own)
+		if err != nil {
+			return nil, err
+		}
+		if program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+		args, env = nil, nodeEnv+"="+string(raw)
+	}
+	cmd := exec.Command(program, args...)
+	if s.space != nil {
+		cmd = exec.Command("ip", append([]string{"netns", "exec", s.space.name, program}, args...)...)
+	}
+	cmd.Dir = s.w.dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "WEFT_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	if env != "" {
+		cmd.Env = append(cmd.Env, env)
+	}
+	return cmd, nil
+}
+
+// newerSlot always runs the newer program, so that there is one again after every
+// loss.
+const newerSlot = 2
+
+// draw decides what the next node of a slot is; nil: what users build.
+func (s *slot) draw(id string) *ownNode {
+	w := s.w
+	commit := w.groupCommit()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := &ownNode{Cluster: w.name, NodeID: id, GroupCommit: commit, EtcdEndpoints: s.route.endpoints(), TTL: ttl, Insecure: s.space != nil,
+		Newer: s.number == newerSlot || w.r.IntN(3) == 0}
+	if w.traits.tight {
+		n.QueueTTL, n.FinishedCount, n.DeadLettersCount = 2*time.Second, 1000, 5000
+	}
+	s.off = 0
+	if w.traits.clocks && w.r.IntN(3) == 0 && !slices.ContainsFunc(w.slots, func(other *slot) bool { return other.off != 0 }) {
+		s.off = drawOffset(w.r)
+		n.Off = s.off
+		w.counts["nodes with a wrong clock"]++
+	}
+	if !n.Newer {
+		w.counts["nodes with the older program"]++
+	}
+	if !n.Newer && n.Off == 0 {
+		return nil
+	}
+	return n
 }
 
 // watch notices a node that ends by itself.

@@ -63,6 +63,7 @@ func newTown(tb testing.TB, seed uint64, program string) *town {
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
 	w.http = &http.Client{Transport: transport}
 	tb.Cleanup(transport.CloseIdleConnections)
+	w.tight = w.traits.tight
 	w.launcher = newLauncher(tb)
 	w.quorum = startQuorum(tb, w.launcher, w.loopback)
 	w.gather(tb, dialEtcd(tb, w.quorum.endpoints()...), w.name)

@@ -12,13 +12,14 @@ type traits struct {
 	large   bool // payloads up to the limits, and small ones that together exceed a commit
 	long    bool // bursts of up to 10 TTLs whose node is lost again and again
 	tight   bool // queue items expire after seconds, finished instances and dead letters go soon
+	clocks  bool // one node at a time has a clock that is off
 	crowded bool // hundreds of callers and definitions
 }
 
 // traitsOf gives each seed its own; ten seeds that follow each other have all of
 // them. Seed 1, that of the ordinary tests, has none.
 func traitsOf(seed uint64) traits {
-	t := traits{large: seed%3 == 0, long: seed%4 == 0, tight: seed%5 == 0, crowded: seed%7 == 0}
+	t := traits{large: seed%3 == 0, long: seed%4 == 0, tight: seed%5 == 0, crowded: seed%7 == 0, clocks: seed%3 == 2}
 	for _, name := range strings.FieldsFunc(options.traits, func(r rune) bool { return r == ',' }) {
 		if on := t.byName()[name]; on != nil {
 			*on = true
@@ -28,7 +29,7 @@ func traitsOf(seed uint64) traits {
 }
 
 func (t *traits) byName() map[string]*bool {
-	return map[string]*bool{"large": &t.large, "long": &t.long, "tight": &t.tight, "crowded": &t.crowded}
+	return map[string]*bool{"large": &t.large, "long": &t.long, "tight": &t.tight, "crowded": &t.crowded, "clocks": &t.clocks}
 }
 
 func (t traits) String() string {
@@ -53,6 +54,9 @@ func (t traits) wanted() []string {
 	}
 	if t.tight {
 		names = append(names, "dead letters replayed", "instances purged")
+	}
+	if t.clocks {
+		names = append(names, "nodes with a wrong clock")
 	}
 	if t.crowded {
 		names = append(names, "calls of the crowd")

@@ -50,6 +50,7 @@ func newWorld(tb testing.TB, seed uint64, weaken func(*clientv3.Client)) *world 
 	w := &world{tb: tb, seed: seed, name: clustertest.Namespace(tb), etcd: clustertest.Start(tb), weaken: weaken, ttl: ttl, late: lateAfter, traits: traitsOf(seed),
 		totals: map[string]float64{}, tracked: map[string][]*clustertest.Armed{}}
 	w.gather(tb, w.etcd.Client(tb), w.name)
+	w.tight = w.traits.tight
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
 	w.http = &http.Client{Transport: transport}
 	tb.Cleanup(transport.CloseIdleConnections)
@@ -127,6 +128,31 @@ func (w *world) add(ctx context.Context, id string) error {
 	defer w.mu.Unlock()
 	w.members = append(w.members, m)
 	return nil
+}
+
+// program draws what a new node runs: the newer program or the older one, and how
+// far its clock is off. One node at least has the newer program, and most have a
+// clock that is right.
+func (w *world) program(seed uint64) (newer bool, off time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := rand.New(rand.NewPCG(seed, 1<<36))
+	newer = r.IntN(2) == 0
+	right, has := 0, false
+	for _, m := range w.members {
+		has = has || m.newer
+		if m.off == 0 {
+			right++
+		}
+	}
+	if newer = newer || !has; !newer {
+		w.evidence.count("nodes with the older program")
+	}
+	if w.traits.clocks && right == members-1 {
+		off = drawOffset(r)
+		w.evidence.count("nodes with a wrong clock")
+	}
+	return newer, off
 }
 
 // caller makes one client of the nodes.

@@ -60,19 +60,20 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.waitsFor.Store("its place in the cluster")
-	if err := n.join(ctx, clients, registry); err != nil {
-		return err
-	}
-	n.waitsFor.Store("its parts")
 	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
 		KeepKeys: n.cfg.Retention.keepKeys()})
 	if err != nil {
 		return err
 	}
-	if err := store.CheckFormat(ctx); err != nil {
+	if err := patiently(ctx, n.cfg, store.CheckFormat); err != nil {
 		return err
 	}
+	n.keepFormat = store.KeepFormat
+	n.waitsFor.Store("its place in the cluster")
+	if err := n.join(ctx, clients, registry); err != nil {
+		return err
+	}
+	n.waitsFor.Store("its parts")
 	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ type Node struct {
 	endpoints  []string     // of etcd
 	defragment func() error // of the embedded etcd; nil if there is none
 	session    *cluster.Session
-	secrets    *secrets.Dir // nil: none
+	keepFormat func(context.Context) error // returns when the data is of another format
+	secrets    *secrets.Dir                // nil: none
 	linkKeys   workflow.LinkKeys
 	catalog    *catalog.Catalog
 	bursts     *client.Node

@@ -15,6 +15,7 @@ import (
 // workers, the bursts, the server, the catalogue, the session, etcd.
 func (n *Node) start(ctx context.Context) error {
 	n.part("session loop", n.session.Run)
+	n.part("format of the data", n.keepFormat)
 	n.part("catalogue", n.catalog.Run)
 	n.part("node record", n.tellRevision)
 	if n.secrets != nil {

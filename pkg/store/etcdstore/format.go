@@ -3,8 +3,12 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // format is the value of meta/format: what every node of a cluster has to agree
@@ -15,10 +19,19 @@ type format struct {
 	TimerShards int `json:"timerShards"`
 }
 
-var thisFormat = format{Version: 1, Shards: Shards, TimerShards: timerShards}
+// thisFormat is what this program reads and writes. Version goes up by one when a
+// program of before and this one cannot work beside each other on the same data:
+// keys that lie elsewhere, compares that the other does not make, values that mean
+// something else. It stays for what an older program can leave alone
+// ([DecodeWhole]): a field, an activity, a kind of command, a state.
+//
+// 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
+// indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy.
+var thisFormat = format{Version: 2, Shards: Shards, TimerShards: timerShards}
 
 // CheckFormat writes the format of this program into a fresh cluster, and
-// refuses a cluster with another one: its keys would be misread.
+// refuses a cluster with another one: its keys would be misread. A node asks
+// before it joins.
 //
 // If: there is none yet. A repeat finds its own.
 func (s *Store) CheckFormat(ctx context.Context) error {
@@ -26,18 +39,82 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resp, err := s.txn(ctx, "check the format", []clientv3.Cmp{absent(s.keys.format())},
-		[]clientv3.Op{clientv3.OpPut(s.keys.format(), string(raw))}, []clientv3.Op{clientv3.OpGet(s.keys.format())})
-	if err != nil || resp.Succeeded {
+	found, err := s.get(ctx, "check the format", s.keys.format())
+	if err != nil {
 		return err
+	}
+	kvs := found.Kvs
+	if len(kvs) == 0 {
+		resp, err := s.txn(ctx, "write the format", []clientv3.Cmp{absent(s.keys.format())},
+			[]clientv3.Op{clientv3.OpPut(s.keys.format(), string(raw))}, []clientv3.Op{clientv3.OpGet(s.keys.format())})
+		if err != nil || resp.Succeeded {
+			return err
+		}
+		kvs = resp.Responses[0].GetResponseRange().Kvs
+	}
+	return s.foreign(kvs)
+}
+
+// foreign is the error for a format that is not this program's.
+func (s *Store) foreign(kvs []*mvccpb.KeyValue) error {
+	if len(kvs) == 0 {
+		return fmt.Errorf("the data under %s says no more of which format it is: %s is gone", s.keys.root, s.keys.format())
 	}
 	var f format
-	if err := Decode(resp.Responses[0].GetResponseRange().Kvs[0].Value, &f); err != nil {
-		return err
+	if err := Decode(kvs[0].Value, &f); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", s.keys.format(), err)
 	}
 	if f != thisFormat {
-		return fmt.Errorf("the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run the version that wrote it, or use another --cluster",
+		return fmt.Errorf("the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",
 			s.keys.root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
+	}
+	return nil
+}
+
+// KeepFormat looks out for another format until ctx ends; then it returns nil. If
+// there is another one, as a newer program has migrated the data or another backup
+// was restored, it returns an error, and from then on every call of the store
+// fails: what this program would read it would misread, and what it would write
+// others would.
+func (s *Store) KeepFormat(ctx context.Context) error {
+	for ctx.Err() == nil {
+		wait, from := time.Second, int64(0)
+		if resp, err := s.get(ctx, "look at the format", s.keys.format()); err == nil {
+			if err := s.foreign(resp.Kvs); err != nil {
+				s.halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
+				return err
+			}
+			wait, from = formatSweep, resp.Header.Revision+1
+		}
+		s.waitFormat(ctx, wait, from)
+	}
+	return nil
+}
+
+const formatSweep = 30 * time.Second // behind the watch
+
+// waitFormat returns when the format may have changed since revision from (0: it
+// is not watched), or the time is over.
+func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) {
+	ctx, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), wait)
+	defer cancel()
+	if from == 0 {
+		<-ctx.Done()
+		return
+	}
+	began := time.Now()
+	<-s.client.Watch(ctx, s.keys.format(), clientv3.WithRev(from))
+	if time.Since(began) < time.Second { // a watch that breaks at once does not spin
+		pause, stop := context.WithTimeout(ctx, time.Second/10)
+		defer stop()
+		<-pause.Done()
+	}
+}
+
+// running is the error for calls after the format was found to be another.
+func (s *Store) running() error {
+	if halted := s.halted.Load(); halted != nil {
+		return halted
 	}
 	return nil
 }

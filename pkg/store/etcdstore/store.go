@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Config says where a store keeps its keys.
@@ -43,6 +44,8 @@ type Store struct {
 	timeout time.Duration
 	said    *atomic.Int64 // when the log last told of a record that is left alone
 
+	halted *atomic.Pointer[workflow.Error] // why nothing may be read or written any more; see KeepFormat
+
 	keepEntries int64 // of a journal; 0: all
 	keepKeys    time.Duration
 }
@@ -52,7 +55,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout, said: new(atomic.Int64),
+	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout, said: new(atomic.Int64), halted: new(atomic.Pointer[workflow.Error]),
 		keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
@@ -80,6 +83,9 @@ var ErrTooLarge = errors.New("transaction too large")
 // txn sends one transaction under the store's deadline. Its error is either
 // definite (nothing was applied) or wraps [ErrUnknown].
 func (s *Store) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	s.metrics.EtcdRequest("txn")
@@ -92,6 +98,9 @@ func (s *Store) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then,
 
 // read sends reads only, as one request at one revision.
 func (s *Store) read(ctx context.Context, what string, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	s.metrics.EtcdRequest("range")
@@ -104,6 +113,9 @@ func (s *Store) read(ctx context.Context, what string, ops ...clientv3.Op) (*cli
 
 // get reads one key or range.
 func (s *Store) get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	s.metrics.EtcdRequest("range")

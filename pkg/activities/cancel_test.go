@@ -30,10 +30,34 @@ func TestCancelBurnsBookmarksAndListsChildren(t *testing.T) {
 func TestCancelOfAFaultedInstance(t *testing.T) {
 	t.Parallel()
 	b := start(t, root(act("Fault", nil))).wantStatus(workflow.Faulted)
-	b.command(workflow.CommandCancel)
+	// It has ended, and a cancel does not take its retry away.
+	if out := b.command(workflow.CommandCancel); out != engine.NotRunning {
+		t.Errorf("outcome %s", out)
+	}
+	b.wantStatus(workflow.Faulted)
+	if out := b.command(workflow.CommandRetry); out != engine.Applied {
+		t.Errorf("outcome %s", out)
+	}
+	b.wantStatus(workflow.Faulted)
+	if len(b.header.Incidents) != 2 {
+		t.Errorf("incidents %v", b.header.Incidents)
+	}
+	b.command(workflow.CommandDelete)
 	b.wantStatus(workflow.Cancelled)
-	if len(b.header.Incidents) != 1 {
-		t.Error("the incident is gone")
+}
+
+// A retry is for what has faulted, also within an instance that goes on.
+func TestARetryOfWhatIsNotFaulted(t *testing.T) {
+	t.Parallel()
+	b := start(t, root(act("Event", inputs{"eventName": lit("go")}))).wantStatus(workflow.Suspended)
+	if out := b.command(workflow.CommandRetry); out != engine.NotFaulted {
+		t.Errorf("outcome %s", out)
+	}
+	b.wantStatus(workflow.Suspended)
+	b.resume("go", nil)
+	b.wantStatus(workflow.Finished)
+	if out := b.command(workflow.CommandRetry); out != engine.NotRunning {
+		t.Errorf("outcome %s", out)
 	}
 }
 

@@ -17,6 +17,7 @@ func event() (workflow.Descriptor, engine.Activity) {
 		},
 		Outputs: []workflow.OutputDescriptor{{Name: "result", Type: "Object", Description: "What the event carried."}},
 		Trigger: true,
+		Resume:  []string{workflow.EventInput},
 	}, eventActivity{}
 }
 

@@ -32,6 +32,7 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 			{Name: "result", Type: "Object", Description: "What the worker reported."},
 			{Name: "taskId", Type: "String", Description: "The task's id."},
 		},
+		Resume: []string{taskResult, taskError},
 	}, runTaskActivity{}
 }
 

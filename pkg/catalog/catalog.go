@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Config is what [New] needs.
@@ -67,6 +68,9 @@ func New(cfg Config) (*Catalog, error) {
 
 // Loaded is closed when the table was read for the first time.
 func (c *Catalog) Loaded() <-chan struct{} { return c.loaded }
+
+// Types are the activity types of this node's program.
+func (c *Catalog) Types() workflow.Types { return c.cfg.Registry }
 
 // Revision is the store's revision up to which the table knows every change. It
 // goes into the node record, so that people see a node that is behind.

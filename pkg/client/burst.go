@@ -232,7 +232,6 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case workflow.CommandImport:
 		return x.load(cmd)
 	case workflow.CommandDelete:
-		cmd.Kind = workflow.CommandCancel
 		out, err := x.b.Run(ctx, cmd)
 		if out == engine.CommitFirst { // it has more children than one commit cancels, and the rest is known to its state only
 			x.goOn, x.again = true, true
@@ -261,6 +260,8 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		x.goOn = true
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
+	case engine.NotFaulted:
+		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
 	case engine.NotRunning:
 		if forAnyone(cmd) {
 			return x.gone(cmd, inHand), err
@@ -344,19 +345,24 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		Instance workflow.Instance `json:"instance"`
 		State    json.RawMessage   `json:"state"`
 	}
-	refused := store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInvalid)}
+	refused := func(code workflow.Code, why string) store.Effect {
+		return store.Effect{Outcome: EffectRefused, Code: string(code), Detail: why}
+	}
 	if err := workflow.Unmarshal(cmd.State, &in); err != nil {
-		return refused, nil //nolint:nilerr // the caller reads the refusal
+		return refused(workflow.CodeInvalid, err.Error()), nil
+	}
+	if why := x.unfit(&in.Instance); why != "" {
+		return refused(workflow.CodeInvalid, why), nil
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceMoved)}, nil
+		return refused(workflow.CodeInstanceMoved, ""), nil
 	}
 	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
 	}
 	if err != nil {
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeDefinitionNotFound)}, nil //nolint:nilerr // the caller reads the refusal
+		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
 	}
 	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
@@ -364,8 +370,25 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		return store.Effect{}, err
 	}
 	if err != nil {
-		return refused, nil //nolint:nilerr // the caller reads the refusal
+		return refused(workflow.CodeInvalid, err.Error()), nil
 	}
 	x.b, x.replaced = b, &in.Instance
 	return store.Effect{Outcome: EffectApplied}, nil
+}
+
+// unfit tells why a header cannot take the place of the instance's; "" if it can. What
+// it names is written into indexes.
+func (x *burst) unfit(h *workflow.Instance) string {
+	if !h.SubStatus.Known() || h.Status != h.SubStatus.Status() {
+		return fmt.Sprintf("instance.status %q and instance.subStatus %q do not go together", h.Status, h.SubStatus)
+	}
+	if err := workflow.CheckID("definition", h.DefinitionID); err != nil {
+		return err.Error()
+	}
+	for _, b := range h.Bookmarks {
+		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.h.id {
+			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.h.id)
+		}
+	}
+	return ""
 }

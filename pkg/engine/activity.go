@@ -29,7 +29,7 @@ type Resumer interface {
 type Resume struct {
 	Bookmark workflow.Bookmark // zero when the execution continues after [Execution.Yield]
 	Callback string            // as given when the bookmark was created
-	Input    map[string]any    // what the resume brought
+	Input    map[string]any    // what the resume brought; a descriptor may say which names it may have
 }
 
 // Parent is implemented by activities that schedule children and act when one

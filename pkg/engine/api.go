@@ -42,6 +42,7 @@ const (
 	Applied     Outcome = "applied"     // it ran; look at the result for how
 	NoBookmark  Outcome = "noBookmark"  // the instance runs, and does not (any more) wait there
 	NotRunning  Outcome = "notRunning"  // the instance is finished
+	NotFaulted  Outcome = "notFaulted"  // the instance runs, and there is nothing to retry
 	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule
 	CommitFirst Outcome = "commitFirst" // a commit strategy asks for a commit; then call Run with a continue command
 )

@@ -21,7 +21,7 @@ type mark struct {
 type Wait struct {
 	Name     string     // for people
 	Payload  any        // the stimulus that resumes it, hashed with the activity's type
-	Type     string     // the stimulus's activity type; "" means the activity's own
+	Type     string     // the stimulus's activity type; "" means the activity's own. One that is not registered is met only by what is sent after the wait
 	Local    bool       // only this very wait can be met: its execution id is hashed too
 	Callback string     // handed to Resume
 	Keep     bool       // a resume does not burn it

@@ -167,18 +167,7 @@ func (b *Burst) retry() {
 	if b.root == nil {
 		return
 	}
-	var broken []*Execution
-	for stack := []*Execution{b.root}; len(stack) > 0; {
-		e := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if e.status == faulted {
-			broken = append(broken, e)
-		}
-		for _, k := range slices.Backward(e.kids) {
-			stack = append(stack, k)
-		}
-	}
-	for _, x := range broken {
+	for _, x := range b.broken() {
 		if x.status == faulted {
 			b.repeat(x)
 		}
@@ -191,6 +180,24 @@ func (b *Burst) retry() {
 	for _, l := range late {
 		b.resumeMark(l.Bookmark, l.Input)
 	}
+}
+
+// broken are the executions that have faulted.
+func (b *Burst) broken() (broken []*Execution) {
+	if b.root == nil {
+		return nil
+	}
+	for stack := []*Execution{b.root}; len(stack) > 0; {
+		e := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if e.status == faulted {
+			broken = append(broken, e)
+		}
+		for _, k := range slices.Backward(e.kids) {
+			stack = append(stack, k)
+		}
+	}
+	return broken
 }
 
 // deferredOwners are the running executions that have not been told about

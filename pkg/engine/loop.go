@@ -63,13 +63,18 @@ func (b *Burst) take(cmd workflow.Command) (Outcome, error) {
 		}
 	case workflow.CommandCancel, workflow.CommandDelete:
 		b.interrupted.Store(false)
-		if finished && b.header.SubStatus != workflow.Faulted {
+		// A faulted instance has ended, and may be retried: a cancel would take that
+		// away. Children of it may still run, and end with it when it is deleted.
+		if finished && (b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {
 			return NotRunning, nil
 		}
 		b.cancelAll()
 	case workflow.CommandRetry:
 		if finished && b.header.SubStatus != workflow.Faulted {
 			return NotRunning, nil
+		}
+		if !finished && len(b.broken()) == 0 {
+			return NotFaulted, nil
 		}
 		b.retry()
 	case workflow.CommandImport, workflow.CommandContinue:

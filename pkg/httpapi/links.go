@@ -156,7 +156,7 @@ func (c *call) followLink() (reply, error) {
 	input := map[string]any{workflow.EventInput: answer, "result": answer, "outcome": l.Outcome}
 	var res runtime.SendResult
 	err := c.soon(l, func(ctx context.Context) (err error) {
-		res, err = c.api.cfg.Runtime.ResumeBookmark(ctx, l.Bookmark, input, nil)
+		res, err = c.api.cfg.Runtime.AnswerBookmark(ctx, l.Bookmark, input)
 		return err
 	})
 	if isGone(err) {

@@ -40,6 +40,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeDefinitionMoved:    http.StatusConflict,
 	workflow.CodeInstanceExists:     http.StatusConflict,
 	workflow.CodeInstanceFinished:   http.StatusConflict,
+	workflow.CodeInstanceNotFaulted: http.StatusConflict,
 	workflow.CodeInstanceGated:      http.StatusConflict,
 	workflow.CodeRouteTaken:         http.StatusConflict,
 	workflow.CodeAmbiguous:          http.StatusConflict,

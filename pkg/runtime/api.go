@@ -47,6 +47,7 @@ type TargetOutcome struct {
 	InstanceID string  `json:"instanceId"`
 	Outcome    Outcome `json:"outcome"`
 	Code       string  `json:"code,omitempty"`
+	Detail     string  `json:"-"` // why, for people
 }
 
 // Outcome is what became of a stimulus at one target.

@@ -5,6 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -196,7 +199,7 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 	if !isBusy && !(interrupts && r.cfg.Node.Holds(id)) {
 		res, err := c.Do(ctx, cmd)
 		if err == nil {
-			return res.Accepted, r.refused(id, cmd.Kind, &res.Effect)
+			return res.Accepted, r.refused(ctx, id, cmd.Kind, outcomeOf(id, &res.Effect))
 		}
 		if err := r.elsewhere(ctx, err); err != nil {
 			return false, err
@@ -211,16 +214,28 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 	case out.Outcomes[0].Outcome == Accepted:
 		return true, nil
 	}
-	return false, r.refused(id, cmd.Kind, &store.Effect{Outcome: string(out.Outcomes[0].Outcome), Code: out.Outcomes[0].Code})
+	return false, r.refused(ctx, id, cmd.Kind, out.Outcomes[0])
 }
 
 // refused turns a refusal into the caller's error.
-func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect) error {
-	switch workflow.Code(e.Code) {
+func (r *Runtime) refused(ctx context.Context, id string, kind workflow.CommandKind, o TargetOutcome) error {
+	fail := func(format string, args ...any) error {
+		return workflow.Fail(workflow.Code(o.Code), fmt.Sprintf(format, args...))
+	}
+	switch workflow.Code(o.Code) {
 	case "":
 		return nil
 	case workflow.CodeInstanceFinished:
-		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished; there is nothing to %s", id, kind))
+		is := "finished" // unless it moved on since
+		if rec, err := r.record(ctx, id); err == nil && rec.Header.Status == workflow.StatusFinished {
+			is = string(rec.Header.SubStatus)
+		}
+		if is == string(workflow.Faulted) && kind == workflow.CommandCancel {
+			return fail("instance %q is Faulted: it has ended, and a cancel would take away its retry; retry it, or delete it", id)
+		}
+		return fail("instance %q is %s; there is nothing to %s", id, is, kind)
+	case workflow.CodeInstanceNotFaulted:
+		return fail("instance %q runs, and nothing in it is faulted; there is nothing to retry", id)
 	case workflow.CodeInstanceNotFound:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 	case workflow.CodeInstanceExists:
@@ -228,11 +243,35 @@ func (r *Runtime) refused(id string, kind workflow.CommandKind, e *store.Effect)
 	case workflow.CodeInstanceMoved:
 		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
 	}
-	return workflow.Fail(workflow.Code(e.Code), fmt.Sprintf("instance %q refused to %s", id, kind))
+	if o.Detail != "" {
+		return fail("instance %q refused to %s: %s", id, kind, o.Detail)
+	}
+	return fail("instance %q refused to %s", id, kind)
 }
 
-// ResumeBookmark resumes an instance at one bookmark.
+// ResumeBookmark resumes an instance at one bookmark. An input of a name that its
+// activity does not know is refused, and the instance waits on.
 func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input map[string]any, key *Key) (SendResult, error) {
+	return r.resumeBookmark(ctx, bookmarkID, key, func(activityType string) (map[string]any, error) {
+		return input, r.takes(activityType, input)
+	})
+}
+
+// AnswerBookmark resumes an instance at one bookmark with an answer for whatever
+// waits there: of the names of all, with those that its activity knows.
+func (r *Runtime) AnswerBookmark(ctx context.Context, bookmarkID string, all map[string]any) (SendResult, error) {
+	return r.resumeBookmark(ctx, bookmarkID, nil, func(activityType string) (map[string]any, error) {
+		input := map[string]any{}
+		for name, v := range all {
+			if one := map[string]any{name: v}; r.takes(activityType, one) == nil {
+				input[name] = v
+			}
+		}
+		return input, nil
+	})
+}
+
+func (r *Runtime) resumeBookmark(ctx context.Context, bookmarkID string, key *Key, inputFor func(activityType string) (map[string]any, error)) (SendResult, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
 	}
@@ -241,7 +280,7 @@ func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input m
 		return SendResult{}, noBookmark(bookmarkID)
 	}
 	k := commandKey(key)
-	cmd := workflow.Command{ID: commandID(k), Kind: workflow.CommandResume, CreatedAt: r.cfg.Now().UTC(), Bookmark: bookmarkID, Input: input, Key: k}
+	cmd := workflow.Command{ID: commandID(k), Kind: workflow.CommandResume, CreatedAt: r.cfg.Now().UTC(), Bookmark: bookmarkID, Key: k}
 	for range maxLooks {
 		if k != nil {
 			if a, err := r.usedKey(ctx, k); err != nil || a != nil {
@@ -266,6 +305,9 @@ func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input m
 		if waitsForChild(h, bookmarkID) {
 			return SendResult{}, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
 		}
+		if cmd.Input, err = inputFor(typeOf(h, bookmarkID)); err != nil {
+			return SendResult{}, err
+		}
 		res, done, err := r.resume(ctx, b, cmd)
 		if err != nil || done {
 			return res, err
@@ -274,15 +316,41 @@ func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input m
 	return SendResult{}, busy(id)
 }
 
+// takes refuses an input with names that the activities of a type do not know: they
+// would go on with nothing, and the bookmark would be gone. A type that this node's
+// program does not have, or that does not say, takes anything.
+func (r *Runtime) takes(activityType string, input map[string]any) error {
+	d := r.cfg.Catalog.Types().ByType(activityType)
+	if d == nil || d.Type != activityType || d.Resume == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		switch {
+		case slices.Contains(d.Resume, name):
+		case len(d.Resume) == 0:
+			return workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("input %q: %s takes no input", name, activityType))
+		default:
+			return workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("input %q is not one that %s knows%s; it takes %s", name, activityType,
+				workflow.DidYouMean(name, d.Resume), strings.Join(d.Resume, ", ")))
+		}
+	}
+	return nil
+}
+
+// typeOf is the activity type of a bookmark; "" if the instance has none of the id.
+func typeOf(h *workflow.Instance, bookmarkID string) string {
+	for _, b := range h.Bookmarks {
+		if b.ID == bookmarkID {
+			return b.ActivityType
+		}
+	}
+	return ""
+}
+
 // waitsForChild reports whether a bookmark is resumed by a child's end only, so
 // that the parent is resumed once per child, and after it ended.
 func waitsForChild(h *workflow.Instance, bookmarkID string) bool {
-	for _, b := range h.Bookmarks {
-		if b.ID == bookmarkID {
-			return startsChildren(b.ActivityType)
-		}
-	}
-	return false
+	return startsChildren(typeOf(h, bookmarkID))
 }
 
 // startsChildren reports whether bookmarks of an activity type wait for

@@ -70,7 +70,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		}
 	}
 	if purged > 0 {
-		r.cfg.Log.WarnContext(ctx, "answers to Idempotency-Keys went before their time; a repeat of these calls is a new call", "keys", purged, "kept", n)
+		r.cfg.Log.WarnContext(ctx, "answers to Idempotency-Keys went before their time; a repeat of such an event or resume is a new call, and that of a start is refused as instance-exists while its instance is kept", "keys", purged, "kept", n)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
@@ -31,6 +32,11 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow
 	}
 	if err := checkStimulus(&st); err != nil {
 		return SendResult{}, err
+	}
+	if request == nil {
+		if err := r.takes(st.ActivityType, st.Input); err != nil {
+			return SendResult{}, err
+		}
 	}
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
@@ -177,6 +183,9 @@ func addressable(st workflow.Stimulus, look *etcdstore.Look) error {
 
 // queue keeps a stimulus that meets nothing.
 func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
+	if err := s.r.awaitable(s.st.ActivityType); err != nil {
+		return SendResult{}, false, err
+	}
 	now := s.r.cfg.Now().UTC()
 	ctx, span := tracing.Send(ctx, tracing.ToQueue, "")
 	defer span.End()
@@ -193,6 +202,23 @@ func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, 
 		return SendResult{}, false, err
 	}
 	return SendResult{Queued: item.ID}, ok, nil
+}
+
+// awaitable refuses a stimulus that nothing can ever wait for. Where something does,
+// nobody asks: another program of the cluster may have the type.
+func (r *Runtime) awaitable(activityType string) error {
+	if d := r.cfg.Catalog.Types().ByType(activityType); activityType == workflow.EventType || d != nil && d.Type == activityType {
+		return nil
+	}
+	var all, starting []string
+	for _, d := range r.cfg.Catalog.Types().All() {
+		all = append(all, d.Type)
+		if d.Trigger {
+			starting = append(starting, d.Type)
+		}
+	}
+	return workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("activityType %q: nothing waits for it, and this node knows no such activity%s; those that start workflows are %s",
+		activityType, workflow.DidYouMean(activityType, all), strings.Join(starting, ", ")))
 }
 
 // resume delivers a command to one bookmark: in hand if its instance is idle,
@@ -236,7 +262,7 @@ func (r *Runtime) resumed(ctx context.Context, id string, cmd workflow.Command, 
 }
 
 func outcomeOf(id string, e *store.Effect) TargetOutcome {
-	t := TargetOutcome{InstanceID: id, Code: e.Code}
+	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail}
 	switch e.Outcome {
 	case client.EffectStarted:
 		t.Outcome = Started

@@ -254,7 +254,7 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 func (r *Runtime) answeredStart(ctx context.Context, p *plan, a *store.Answer) (StartResult, error) {
 	if len(a.Targets) == 1 && a.Targets[0].Outcome == client.EffectRefused {
 		// Its record names the instance as it is: somebody else's.
-		return StartResult{}, r.refused(a.Targets[0].InstanceID, workflow.CommandStart, &a.Targets[0])
+		return StartResult{}, r.refused(ctx, a.Targets[0].InstanceID, workflow.CommandStart, outcomeOf(a.Targets[0].InstanceID, &a.Targets[0]))
 	}
 	res := startAnswer(a)
 	if a.Instance != nil || res.Instance.ID == "" {

@@ -64,6 +64,7 @@ type Effect struct {
 	InstanceID string `json:"instanceId,omitempty"`
 	Outcome    string `json:"outcome"` // started, resumed, refused, accepted, requeued, dropped
 	Code       string `json:"code,omitempty"`
+	Detail     string `json:"detail,omitempty"`  // why it was refused, for people
 	Command    string `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
 }
 

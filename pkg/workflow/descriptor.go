@@ -24,6 +24,7 @@ type Descriptor struct {
 	AnyOutcome  bool               // outcomes are known only at run time (FlowSwitch, FlowFork, RunJavaScript)
 	Trigger     bool               // may start instances (canStartWorkflow)
 	Terminal    bool               // completes the enclosing flowchart
+	Resume      []string           // the names of what a resume of its bookmarks brings (Resume.Input); none if it takes nothing; nil: not said, anything goes
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
 }
 

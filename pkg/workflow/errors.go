@@ -19,8 +19,9 @@ const (
 	CodeInstanceNotFound   Code = "instance-not-found"
 	CodeInstanceExists     Code = "instance-exists"
 	CodeInstanceFinished   Code = "instance-finished"
-	CodeInstanceMoved      Code = "instance-moved"   // If-Match did not hold
-	CodeInstanceGated      Code = "instance-refused" // an activation strategy refused the start
+	CodeInstanceNotFaulted Code = "instance-not-faulted" // there is nothing to retry
+	CodeInstanceMoved      Code = "instance-moved"       // If-Match did not hold
+	CodeInstanceGated      Code = "instance-refused"     // an activation strategy refused the start
 	CodeBookmarkNotFound   Code = "bookmark-not-found"
 	CodeBookmarkReserved   Code = "bookmark-reserved" // only the engine resumes it
 	CodeTaskNotFound       Code = "task-not-found"

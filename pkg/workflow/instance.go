@@ -31,6 +31,15 @@ func (s SubStatus) Status() Status {
 	return StatusRunning
 }
 
+// Known reports whether s is one of them.
+func (s SubStatus) Known() bool {
+	switch s {
+	case Pending, Executing, Suspended, Finished, Cancelled, Faulted:
+		return true
+	}
+	return false
+}
+
 // Instance is the header of an instance: what people see of it and what the
 // store indexes. The engine's state carries everything else.
 type Instance struct {

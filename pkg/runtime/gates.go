@@ -45,15 +45,15 @@ func (r *Runtime) workGates(ctx context.Context) error {
 	})
 }
 
-// sweepGates takes every gate behind which starts wait for one that was freed.
+// sweepGates finds every gate behind which starts wait and that nobody holds.
 func (r *Runtime) sweepGates(ctx context.Context) error {
 	waiting := 0
 	for cursor := ""; ; {
-		gates, n, next, err := r.cfg.Store.HeldGates(ctx, cursor)
+		freed, n, next, err := r.cfg.Store.FreedGates(ctx, cursor)
 		if err != nil {
 			return err
 		}
-		for _, g := range gates {
+		for _, g := range freed {
 			r.cfg.Work.Freed(g)
 		}
 		waiting += n

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,28 +21,38 @@ import (
 // Nothing else looks at these items: no bookmark can take them.
 
 // NextHeld tells whether a gate is held, and the oldest start that waits behind
-// it; nil if none does. bad is what is wrong with items that cannot be read: they
-// hold up nobody.
+// it; nil if none does. It reads that one only: what waits may be large. bad is what
+// is wrong with the first of those in front of it that cannot be read: they hold up
+// nobody, however many they are.
 func (s *Store) NextHeld(ctx context.Context, g store.Gate) (held bool, item *store.QueueItem, bad error, err error) {
-	resp, err := s.read(ctx, "look behind a gate", clientv3.OpGet(s.keys.gateOf(g), clientv3.WithCountOnly()),
-		below(getQueueOp, s.keys.gatedQueue(g)))
-	if err != nil {
-		return false, nil, nil, err
-	}
-	for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
-		is := &store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		err := DecodeWhole(kv.Value, is)
-		if err == nil && is.Held == nil {
-			err = errors.New("it says nothing about a start")
-		}
+	from, limit := s.keys.gatedQueue(g), int64(1)
+	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
+	for {
+		resp, err := s.read(ctx, "look behind a gate", clientv3.OpGet(s.keys.gateOf(g), clientv3.WithCountOnly()),
+			clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
 		if err != nil {
-			bad = errors.Join(bad, fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.keys.root), err))
-			continue
+			return false, nil, nil, err
 		}
-		item = is
-		break
+		held = resp.Responses[0].GetResponseRange().Count > 0
+		kvs := resp.Responses[1].GetResponseRange().Kvs
+		for _, kv := range kvs {
+			is := &store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+			err := DecodeWhole(kv.Value, is)
+			if err == nil && is.Held == nil {
+				err = errors.New("it says nothing about a start")
+			}
+			if err == nil {
+				return held, is, bad, nil
+			}
+			if bad == nil {
+				bad = fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.keys.root), err)
+			}
+		}
+		if int64(len(kvs)) < limit {
+			return held, nil, bad, nil
+		}
+		from, limit = string(kvs[len(kvs)-1].Key)+"\x00", queueBatch
 	}
-	return resp.Responses[0].GetResponseRange().Count > 0, item, bad, nil
 }
 
 // HeldOutcome tells what became of a start that waited behind a gate.
@@ -104,21 +115,37 @@ func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
 // gatesPage is how many items one look for gates reads, keys only.
 const gatesPage = 1000
 
-// HeldGates lists the gates behind which starts wait, from cursor on, and how many
-// of those it met; next is "" at the end.
-func (s *Store) HeldGates(ctx context.Context, cursor string) (gates []store.Gate, n int, next string, err error) {
+// FreedGates lists the gates behind which starts wait and that nobody holds, from
+// cursor on, and how many starts it met, of all gates; next is "" at the end.
+func (s *Store) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
 	prefix := s.keys.gatedQueues()
 	kvs, next, err := s.page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, 0, "", err
 	}
+	var gates []store.Gate
 	for _, kv := range kvs {
 		g, ok := gateIn(strings.TrimPrefix(string(kv.Key), prefix))
 		if ok && (len(gates) == 0 || gates[len(gates)-1] != g) {
 			gates = append(gates, g)
 		}
 	}
-	return gates, len(kvs), next, nil
+	for chunk := range slices.Chunk(gates, maxLevel) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, g := range chunk {
+			reads[i] = clientv3.OpGet(s.keys.gateOf(g), clientv3.WithCountOnly())
+		}
+		resp, err := s.read(ctx, "look whether gates are held", reads...)
+		if err != nil {
+			return nil, 0, "", err
+		}
+		for i, r := range resp.Responses {
+			if r.GetResponseRange().Count == 0 {
+				freed = append(freed, chunk[i])
+			}
+		}
+	}
+	return freed, len(kvs), next, nil
 }
 
 // gateIn reads the gate of an item's key.

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 const (
@@ -184,6 +185,9 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 			return nil //nolint:nilerr // it is left to others
 		}
 		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
+		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+			return nil //nolint:nilerr // so is what waits for it; else all of the queue would be looked at again and again
+		}
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err
 		}

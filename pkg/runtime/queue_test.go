@@ -1,12 +1,16 @@
 package runtime_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -56,4 +60,66 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "nobody"})
 		return err == nil && len(page.Items) == n/3
 	})
+}
+
+// What only another program can read is in nobody's way: neither in the queue, where a
+// sweep goes on behind it, nor among the send records.
+func TestWhatAnotherProgramWroteHoldsUpNoQueuedEvent(t *testing.T) {
+	t.Parallel()
+	var log failures
+	m := newCluster(t, 1, func(c *runtime.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })[0]
+	// Two hashes of one shard; at the first waits what a newer program wrote.
+	first, second := "", ""
+	byShard := map[byte]string{}
+	for i := 0; second == ""; i++ {
+		event := fmt.Sprint("e", i)
+		shard := hashOfEvent(t, event)[0]
+		if other := byShard[shard]; other != "" {
+			first, second = other, event
+			if hashOfEvent(t, first) > hashOfEvent(t, second) {
+				first, second = second, first
+			}
+		}
+		byShard[shard] = event
+	}
+	for _, event := range []string{first, second} {
+		if res := m.send(event, "", nil); res.Queued == "" {
+			t.Fatalf("%s: %+v", event, res)
+		}
+	}
+	key := fmt.Sprintf("%sbookmark/%s/-/newer/b", m.root, hashOfEvent(t, first))
+	if _, err := clustertest.Shared(t).Client(t).Put(t.Context(), key, `{"instance":"newer","rank":1}`); err != nil {
+		t.Fatal(err)
+	}
+	m.publish("id: second\nroot:\n  - event: "+second+"\n    trigger: true\n  - publishEvent: "+first+"\n  - publishEvent: third\n", "id: third\nroot:\n  - event: third\n    trigger: true\n")
+	for _, def := range []string{"second", "third"} {
+		eventually(t, def+" is started", func() bool { return len(m.instancesOf(def)) == 1 })
+	}
+	depth, _, err := runtime.PassQueue(t.Context(), m.Runtime)
+	if err != nil || depth != 1 {
+		t.Errorf("%d in the queue, %v", depth, err)
+	}
+	if n := log.steps.Load(); n > 0 {
+		t.Errorf("%d steps of workers failed", n)
+	}
+}
+
+// failures counts what a log says of workers that have to try again.
+type failures struct{ steps atomic.Int32 }
+
+func (f *failures) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("worker step failed")) {
+		f.steps.Add(1)
+	}
+	return len(line), nil
+}
+
+func hashOfEvent(t *testing.T, name string) string {
+	t.Helper()
+	st := workflow.EventStimulus(name, nil)
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
 }

@@ -53,6 +53,9 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 		return r.deliverSlice(ctx, send, now)
 	}
 	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return false, nil //nolint:nilerr // it met what only another program can read: the record is left to that, and is in nobody's way
+	}
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -146,7 +147,7 @@ func (h *holding) secure(w *waiter) error {
 			h.mu.Lock()
 			w.created = rev
 			if fresh != nil {
-				fresh.Modified = rev
+				fresh.Modified = cmp.Or(fresh.Modified, rev)
 				h.base = fresh
 			}
 			h.mu.Unlock()

@@ -95,6 +95,8 @@ var patches = []patch{
 	{"note 20: a refused proposal is sent again one by one", "pkg/cluster/groupcommit/batch.go",
 		"\tcase refused(err):\n", "\tcase refused(err) && false:\n", inGroup, ""},
 
+	{"a start in hand goes on with what its twin made", "pkg/store/etcdstore/fenced.go",
+		"\t\t\t\t*fresh = *made\n", "\t\t\t\t_ = made\n", inStore, "TestAStartInHandGoesOn"},
 	{"note 17: what does not fit on a level is nested", "pkg/store/etcdstore/ops.go",
 		"levelBudget = 128", "levelBudget = 4096", inStore, "TestDefinitions|Limit|Large|Many|Wide|Size"},
 	{"note 19: one operation a key", "pkg/store/etcdstore/ops.go",

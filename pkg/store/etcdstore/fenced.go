@@ -26,6 +26,10 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // If: the lock is mine; the instance as loaded; the command is not there, and
 // left no record; no record of the caller's key ([store.ErrConflict]: another
 // node has answered it). A repeat finds its own key and returns its revision.
+//
+// So does a start whose twin on another node was faster. Then fresh becomes the
+// instance as that one made it: its index entries are where its own sub-status and
+// time put them, and whoever moves them has to know.
 func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
 	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
@@ -46,8 +50,11 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, []clientv3.Op{
-		clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())})
+	other := []clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())}
+	if base == nil {
+		other = append(other, clientv3.OpGet(s.keys.instance(id)))
+	}
+	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, other)
 	if err != nil {
 		return 0, err
 	}
@@ -55,6 +62,15 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 		return resp.Header.Revision, nil
 	}
 	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		if base == nil {
+			for _, kv := range resp.Responses[2].GetResponseRange().Kvs {
+				made, err := wholeRecord(kv)
+				if err != nil {
+					return 0, fmt.Errorf("make command durable for %s: %w", id, err)
+				}
+				*fresh = *made
+			}
+		}
 		return kvs[0].CreateRevision, nil
 	}
 	if cmd.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/store"
@@ -32,6 +33,37 @@ func TestAStartInHandDoesNotReplaceWhatWasDispatched(t *testing.T) {
 	if after := w.dump(); len(after) != len(before) || after["instance/i"] != before["instance/i"] {
 		t.Errorf("it wrote %v", after)
 	}
+}
+
+// A start in hand whose twin on another node made the instance goes on with what
+// that one made: other index entries than its own would have, and a gate.
+func TestAStartInHandGoesOnWithWhatItsTwinMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.lock("i", "1")
+	twin := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
+	made := &NewInstance{Header: NewHeader("i", twin, w.now), Command: twin, Gate: &store.Gate{Definition: "order"}}
+	out, err := w.Create(w.ctx(), made, nil)
+	if w.ok(err); out != Created {
+		t.Fatal(out)
+	}
+	inHand := twin
+	inHand.CreatedAt = w.now.Add(time.Second)
+	fresh := &store.Record{Header: NewHeader("i", inHand, inHand.CreatedAt)}
+	fresh.Header.SubStatus = workflow.Executing
+	created, err := w.Secure(w.ctx(), f, "i", nil, fresh, inHand)
+	w.ok(err)
+	if fresh.Header.SubStatus != workflow.Pending || !fresh.Header.CreatedAt.Equal(w.now) || fresh.Gate == nil || fresh.Modified != created {
+		t.Errorf("it goes on with %+v", fresh)
+	}
+	c := w.first("i", f)
+	c.Before = fresh
+	ends(c)
+	c.After.Gate = fresh.Gate
+	c.After.Header.FinishedAt = &w.now
+	c.Consumed = []store.Consumed{{Command: inHand, Created: created, Effect: store.Effect{InstanceID: "i", Outcome: "started"}}}
+	w.commit(c)
+	w.sound()
 }
 
 // The revision is what the key is known by: by what counts attempts, and by what

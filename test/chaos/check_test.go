@@ -155,16 +155,17 @@ func (e *evidence) checkEvent(token string, calls []call, effects map[string]int
 
 // tookAlong: an event that was applied in the transaction that deletes its
 // instance leaves nothing that could be counted; one after which a cancel came
-// before the line only that the instance was resumed.
+// before the line only that the instance was resumed. One whose clock was off makes
+// it wait longer than the round.
 func (e *evidence) tookAlong(token string, calls []call) bool {
 	for _, t := range e.history.trail.taken[token] {
-		if l := e.history.instances[t.instance]; l != nil && (l.deletedAt == t.revision || l.cutShort()) {
+		if l := e.history.instances[t.instance]; l != nil && (l.deletedAt == t.revision || l.cutShort()) || e.history.delayed(t.instance) {
 			return true
 		}
 	}
 	for _, c := range calls {
 		for _, id := range c.instances {
-			if l := e.history.instances[id]; l != nil && (l.killed || l.cutShort()) {
+			if l := e.history.instances[id]; l != nil && (l.killed || l.cutShort()) || e.history.delayed(id) {
 				return true
 			}
 		}

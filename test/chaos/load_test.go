@@ -70,7 +70,10 @@ func (c *caller) run(ctx context.Context) {
 		{6, c.callback}, {5, c.chore}, {3, c.link}, {4, c.move}, {6, c.lonely}, {8, c.novelty},
 	}
 	if c.traits.large {
-		acts = append(acts, act{2, c.hoard}, act{1, c.relay}, act{1, c.sheaf})
+		acts = append(acts, act{2, c.hoard}, act{1, c.sheaf})
+		if !c.traits.tight { // its parts would expire while it starts
+			acts = append(acts, act{1, c.relay})
+		}
 	}
 	total := 0
 	for _, a := range acts {

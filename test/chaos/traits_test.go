@@ -47,7 +47,10 @@ func (t traits) String() string {
 func (t traits) wanted() []string {
 	var names []string
 	if t.large {
-		names = append(names, "payloads at the limit", "events that did not fit alone", "events that together exceed a commit", "children that together exceed a commit")
+		names = append(names, "payloads at the limit", "events that did not fit alone", "children that together exceed a commit")
+		if !t.tight {
+			names = append(names, "events that together exceed a commit")
+		}
 	}
 	if t.long {
 		names = append(names, "long bursts", "long bursts that lost five nodes or more")

@@ -16,6 +16,7 @@ var table = map[string]place{
 	"test/conformance":  {floor: 7},
 	"test/compose":      {floor: 7},
 	"test/loadbalancer": {floor: 7},
+	"test/upgrade":      {floor: 7},
 	"test/chaos":        {floor: 7},
 	"test/mutants":      {floor: 7},
 	"bench":             {floor: 7},

@@ -65,10 +65,9 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := patiently(ctx, n.cfg, store.CheckFormat); err != nil {
+	if err := n.checkFormat(ctx, store); err != nil {
 		return err
 	}
-	n.keepFormat = store.KeepFormat
 	n.waitsFor.Store("its place in the cluster")
 	if err := n.join(ctx, clients, registry); err != nil {
 		return err
@@ -85,6 +84,20 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	return n.buildAPI(gatherer, n.buildRefresh())
+}
+
+// checkFormat refuses data of another format: no patience changes that.
+func (n *Node) checkFormat(ctx context.Context, kept *etcdstore.Store) error {
+	n.keepFormat = kept.KeepFormat
+	var refused error
+	err := patiently(ctx, n.cfg, func(ctx context.Context) error {
+		err := kept.CheckFormat(ctx)
+		if errors.Is(err, etcdstore.ErrFormat) {
+			refused, err = err, nil
+		}
+		return err
+	})
+	return errors.Join(refused, err)
 }
 
 // measure makes the registry. etcd has its collectors on the default one, and so

@@ -67,7 +67,7 @@ type Config struct {
 	Definitions  string        // directory of definitions that are published at start; default: none
 
 	// Activities adds activity types of the program's own to the built-in ones; see
-	// [engine.RegisterFunc]. Every node of the cluster needs the same.
+	// [engine.RegisterFunc]. A node leaves what uses others to the nodes that have them.
 	Activities func(*engine.Registry) error
 	// Workflows are definitions built in Go. At start those are published whose
 	// content never was; one that is not valid ends the start.

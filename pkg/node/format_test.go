@@ -19,6 +19,7 @@ const otherFormat = `{"version":99,"shards":64,"timerShards":16}`
 // is changed.
 func TestANodeOfAnotherFormatDoesNotJoin(t *testing.T) {
 	t.Parallel()
+	const patience = time.Minute
 	server := clustertest.Shared(t)
 	etcd, name := server.Client(t), clustertest.Namespace(t)
 	root := "/weft/" + name + "/"
@@ -26,9 +27,13 @@ func TestANodeOfAnotherFormatDoesNotJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = node.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second})
+	began := time.Now()
+	_, err = node.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second, EtcdDialTimeout: patience})
 	if err == nil || !strings.Contains(err.Error(), "is of format 99") || !strings.Contains(err.Error(), "run a version for that format") {
 		t.Errorf("it joined, or said no more than: %v", err)
+	}
+	if took := time.Since(began); took >= patience { // of a start that waits for etcd
+		t.Errorf("it took %v to say so", took)
 	}
 	watch, cancel := context.WithCancel(t.Context())
 	defer cancel()

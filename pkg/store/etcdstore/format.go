@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,9 +30,12 @@ type format struct {
 // indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy.
 var thisFormat = format{Version: 2, Shards: Shards, TimerShards: timerShards}
 
+// ErrFormat marks data of another format than this program's.
+var ErrFormat = errors.New("another format of the data")
+
 // CheckFormat writes the format of this program into a fresh cluster, and
-// refuses a cluster with another one: its keys would be misread. A node asks
-// before it joins.
+// refuses a cluster with another one ([ErrFormat]): its keys would be misread. A
+// node asks before it joins.
 //
 // If: there is none yet. A repeat finds its own.
 func (s *Store) CheckFormat(ctx context.Context) error {
@@ -58,15 +62,15 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 // foreign is the error for a format that is not this program's.
 func (s *Store) foreign(kvs []*mvccpb.KeyValue) error {
 	if len(kvs) == 0 {
-		return fmt.Errorf("the data under %s says no more of which format it is: %s is gone", s.keys.root, s.keys.format())
+		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.keys.root, s.keys.format())
 	}
 	var f format
 	if err := Decode(kvs[0].Value, &f); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", s.keys.format(), err)
+		return fmt.Errorf("%w: %s cannot be read: %w", ErrFormat, s.keys.format(), err)
 	}
 	if f != thisFormat {
-		return fmt.Errorf("the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",
-			s.keys.root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
+		return fmt.Errorf("%w: the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",
+			ErrFormat, s.keys.root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ type Task struct {
 // DeadLetter is work that could not be done, with the reason.
 type DeadLetter struct {
 	ID         string             `json:"id"`
-	Reason     string             `json:"reason"` // expired, instance-finished, instance-not-found, poison, too-large
+	Reason     string             `json:"reason"` // expired, gated, instance-finished, instance-not-found, poison, too-large, unrunnable
 	Detail     string             `json:"detail,omitempty"`
 	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
 	Command    *workflow.Command  `json:"command,omitempty"`

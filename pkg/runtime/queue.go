@@ -69,6 +69,22 @@ func (r *Runtime) workQueue(ctx context.Context) error {
 	})
 }
 
+// marksEvery is how often one node looks for marks of slices that are empty.
+const marksEvery = time.Minute
+
+// dropMarks deletes what is left of slices of the queue that are empty.
+func (r *Runtime) dropMarks(ctx context.Context) error {
+	cursor := ""
+	return r.loop(ctx, "marks of the queue", marksEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.suspended() || r.cfg.Session.PreferredNode("queue-marks") != r.cfg.Session.NodeID() {
+			return false, nil
+		}
+		var err error
+		cursor, err = r.cfg.Store.DropMarks(ctx, cursor)
+		return cursor != "", err
+	})
+}
+
 // besideVanished runs work, and calls gone whenever nodes have vanished.
 func (r *Runtime) besideVanished(ctx context.Context, gone func(), work func(context.Context) error) error {
 	sub := r.cfg.Session.Subscribe()

@@ -98,6 +98,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.fireSchedules(ctx) })
 	g.Go(func() error { return r.workQueue(ctx) })
 	g.Go(func() error { return r.workGates(ctx) })
+	g.Go(func() error { return r.dropMarks(ctx) })
 	g.Go(func() error { return r.expireRecords(ctx) })
 	g.Go(func() error { return r.watchSpace(ctx) })
 	g.Go(func() error { return r.purgeFinished(ctx) })

@@ -147,6 +147,7 @@ type QueueItem struct {
 	Held      *HeldStart           `json:"held,omitempty"`  // it met a trigger, whose gate is held
 	Created   int64                `json:"-"`
 	At        string               `json:"-"` // its key
+	Alone     int64                `json:"-"` // the revision at which it was the only one in its slice; 0: not known
 
 	Unreadable error `json:"-"` // this program cannot read all of it, and leaves it
 }

@@ -32,6 +32,15 @@ func noneNewer(prefix string, rev int64) clientv3.Cmp {
 	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_LESS, rev+1)
 }
 
+// noneWrittenAfter holds when no key of the range was put after rev; an empty range
+// holds.
+func noneWrittenAfter(prefix string, rev int64) clientv3.Cmp {
+	c, m := comparing(prefix, pb.Compare_LESS)
+	m.Target, m.TargetUnion = pb.Compare_MOD, &pb.Compare_ModRevision{ModRevision: rev + 1}
+	m.RangeEnd = []byte(clientv3.GetPrefixRangeEnd(prefix))
+	return c
+}
+
 // noneOlder holds when no key of the range was created before rev. An empty
 // range would compare as 0 and fail; it is used where a key is known to be.
 func noneOlder(prefix string, rev int64) clientv3.Cmp {

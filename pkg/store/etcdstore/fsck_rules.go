@@ -170,6 +170,9 @@ func (f *fsck) queue() {
 		if at := f.s.queueKey(&item); at != string(kv.Key) {
 			f.report("queue-item-misplaced", name, "it belongs to %s", at)
 		}
+		if item.Held == nil && !f.has(f.s.keys.mark(sliceOf(string(kv.Key)), item.ID)) {
+			f.report("queue-item-without-mark", name, "no instance that comes to wait for it meets it")
+		}
 		if !f.has(f.s.keys.timer(timerQueue, item.ID, item.ExpiresAt)) {
 			f.report("queue-item-without-timer", name, "it never expires")
 		}

@@ -72,6 +72,9 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"timer-without-item": func(w *world) (string, string) {
 			return w.queueKey(&store.QueueItem{ID: "q", Stimulus: event("nothing"), Hash: hashOf("nothing")}), ""
 		},
+		"queue-item-without-mark": func(w *world) (string, string) {
+			return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
+		},
 		"queue-item-without-timer":  func(w *world) (string, string) { return w.keys.timer(timerQueue, "q", due), "" },
 		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
 		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },

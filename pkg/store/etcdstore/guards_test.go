@@ -128,6 +128,17 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
 			return !ok, err
 		}, "dead/"},
+		{"dropping what waits behind its gate again", func(w *world) (bool, error) {
+			item := w.held("s", "a")
+			was := *item
+			w.ok(w.DropHeld(w.ctx(), item))
+			raw, err := Encode(item)
+			w.ok(err)
+			_, err = w.raw.Put(w.ctx(), item.At, string(raw))
+			w.ok(err)
+			err = w.DropHeld(w.ctx(), &was)
+			return w.has("queue/") == 1, err
+		}, "dead/"},
 		{"firing for a head that moved", func(w *world) (bool, error) {
 			due, next := w.occurrence()
 			ok, _, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})

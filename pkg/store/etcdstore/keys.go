@@ -61,6 +61,21 @@ func (k keys) queues() string                       { return k.root + "queue/" }
 func (k keys) queue(hash string) string             { return k.queues() + hash + "/" }
 func (k keys) queueSlice(hash, slice string) string { return k.queue(hash) + slice + "/" }
 
+// marksOf says that something may lie in a slice of the queue. They stand for the
+// slice where only emptiness counts: of a range, etcd loads every value to compare
+// it, and these are few and empty. They are some, and not one, so that several items
+// of one slice may share a proposal.
+func (k keys) marksOf(slice string) string {
+	return k.marks() + strings.TrimPrefix(slice, k.queues())
+}
+func (k keys) mark(slice, item string) string {
+	return fmt.Sprintf("%s%x", k.marksOf(slice), shard(item, sliceMarks))
+}
+func (k keys) marks() string { return k.root + "queue-mark/" }
+
+// sliceMarks is how many marks a slice has at most.
+const sliceMarks = 16
+
 // gatedQueue is where the items lie whose starts wait behind a gate, in the order
 // of their arrival. No hash begins with ~.
 func (k keys) gatedQueues() string { return k.queues() + "~gated/" }

@@ -95,14 +95,14 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 }
 
 // rest reads on after the first page of a range, at the look's revision: a
-// stimulus is for all that waits at one moment.
+// stimulus is for all that waits at one moment. Of too many it reads no more.
 func (s *Store) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
 	kvs := first.Kvs
+	if first.Count > MaxTargets { // to be refused, and not read
+		l.More = true
+		return kvs, nil
+	}
 	for more := first.More; more; {
-		if len(kvs) >= MaxTargets {
-			l.More = true
-			break
-		}
 		page, err := s.get(ctx, "look up stimulus of "+l.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
 			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(lookPage), clientv3.WithRev(l.Revision))
 		if err != nil {

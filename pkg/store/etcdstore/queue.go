@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,10 +52,29 @@ type timerEntry struct {
 	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
 }
 
+// putQueueItem puts an item with its timer and, as a bookmark may come that it is
+// for, a mark of its slice: with every item, since it is the marks' revision that
+// tells whether the slice was empty when somebody looked.
 func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
 	key := s.queueKey(&item)
 	o.put(key, item)
+	if item.Held == nil {
+		o.putRaw(s.keys.mark(sliceOf(key), item.ID), nil)
+	}
 	o.put(s.keys.timer(timerQueue, item.ID, item.ExpiresAt), timerEntry{Item: key, Due: item.ExpiresAt})
+}
+
+// sliceOf is the slice of the queue that an item's key lies in.
+func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
+
+// unmark deletes the marks of a slice that was empty at a revision, or would be
+// without what the transaction takes: unless something was put there since. That
+// compare can become true again when another has deleted the marks; then there is
+// nothing to delete.
+func (s *Store) unmark(o *ops, slice string, revision int64) {
+	marks, then := s.keys.marksOf(slice), newOps()
+	then.tail = append(then.tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
+	o.nested([]clientv3.Cmp{noneWrittenAfter(marks, revision)}, then, nil)
 }
 
 func (s *Store) deleteQueueItem(o *ops, item *store.QueueItem) {
@@ -139,6 +159,9 @@ func keyName(k *workflow.CommandKey) string {
 func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	o := newOps()
 	s.deleteQueueItem(o, item)
+	if item.Alone > 0 {
+		s.unmark(o, sliceOf(item.At), item.Alone)
+	}
 	s.putMail(o, instance, cmd)
 	then, err := o.render()
 	if err != nil {
@@ -219,22 +242,27 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 // If: the timer's create revision. An item is put and deleted together with its
 // timer, so the item is the one that was read.
 func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (reason string, err error) {
-	resp, err := s.get(ctx, "read queue item", due.entry.Item)
+	resp, err := s.read(ctx, "read queue item", get(due.entry.Item),
+		clientv3.OpGet(sliceOf(due.entry.Item), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
 	if err != nil {
 		return "", err
 	}
+	found, beside := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
 	o := newOps()
 	o.del(due.key)
 	cmps := []clientv3.Cmp{createdAt(due.key, due.created)}
-	if len(resp.Kvs) > 0 {
-		item := store.QueueItem{Created: resp.Kvs[0].CreateRevision, At: string(resp.Kvs[0].Key)}
-		if err := DecodeWhole(resp.Kvs[0].Value, &item); err != nil {
-			s.left(resp.Kvs[0].Key, err)
+	if len(found) > 0 {
+		item := store.QueueItem{Created: found[0].CreateRevision, At: string(found[0].Key)}
+		if err := DecodeWhole(found[0].Value, &item); err != nil {
+			s.left(found[0].Key, err)
 			return "", err
 		}
 		dead := expired(&item, at)
 		reason = dead.Reason
 		o.del(item.At)
+		if item.Held == nil && len(beside) == 1 {
+			s.unmark(o, sliceOf(item.At), resp.Header.Revision)
+		}
 		s.putDead(o, dead)
 	}
 	then, err := o.render()
@@ -291,3 +319,52 @@ func (s *Store) Awaited(ctx context.Context, hashes []string) (map[string]bool, 
 
 // QueueShards are the shards of the queue: the first characters of hashes.
 const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+const marksPage = 500
+
+// DropMarks deletes the marks of slices that are empty; it looks at some from cursor
+// on and returns where to go on, "" at the end. Whoever takes the last item of a slice
+// deletes its marks, as far as it knows; this is for the others, which cost whoever
+// comes to wait there a request.
+//
+// If, each nested: no mark was put since its slice was seen empty.
+func (s *Store) DropMarks(ctx context.Context, cursor string) (next string, err error) {
+	kvs, next, err := s.page(ctx, "list marks of the queue", s.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
+	if err != nil {
+		return "", err
+	}
+	var marked []string // slices
+	for _, kv := range kvs {
+		key := s.keys.queues() + strings.TrimPrefix(sliceOf(string(kv.Key)), s.keys.marks())
+		if n := len(marked); n == 0 || marked[n-1] != key {
+			marked = append(marked, key)
+		}
+	}
+	for chunk := range slices.Chunk(marked, MaxFire) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, key := range chunk {
+			reads[i] = clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		}
+		resp, err := s.read(ctx, "look for empty slices of the queue", reads...)
+		if err != nil {
+			return "", err
+		}
+		o := newOps()
+		for i, r := range resp.Responses {
+			if len(r.GetResponseRange().Kvs) == 0 {
+				s.unmark(o, chunk[i], resp.Header.Revision)
+			}
+		}
+		then, err := o.render()
+		if err != nil {
+			return "", err
+		}
+		if len(then) == 0 {
+			continue
+		}
+		if _, err := s.txn(ctx, "drop marks of the queue", nil, then, nil); err != nil {
+			return "", err
+		}
+	}
+	return next, nil
+}

@@ -36,7 +36,7 @@ func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	cmps := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}
 	fetch := []clientv3.Op{s.getMail(id)}
 	for _, key := range t.slices {
-		cmps = append(cmps, noneNewer(key, 0))
+		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
 		fetch = append(fetch, below(getQueueOp, key))
 	}
 	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, fetch), true
@@ -106,7 +106,7 @@ func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks [
 			return nil, err
 		}
 		for _, r := range resp.Responses {
-			items = s.queueItems(items, r.GetResponseRange().Kvs)
+			items = s.appendSlice(items, r.GetResponseRange(), resp.Header.Revision)
 		}
 	}
 	return items, nil
@@ -151,7 +151,17 @@ func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
 		kept.Mail = kept.Mail[:mailBatch]
 	}
 	for _, r := range resp.Responses[1:] {
-		kept.Queue = s.queueItems(kept.Queue, r.GetResponseRange().Kvs)
+		kept.Queue = s.appendSlice(kept.Queue, r.GetResponseRange(), revision)
 	}
 	return kept
+}
+
+// appendSlice appends what was read of a slice of the queue.
+func (s *Store) appendSlice(items []store.QueueItem, slice *pb.RangeResponse, revision int64) []store.QueueItem {
+	n := len(items)
+	items = s.queueItems(items, slice.Kvs)
+	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {
+		items[n].Alone = revision
+	}
+	return items
 }

@@ -191,6 +191,19 @@ var transactions = []transaction{
 			return said(ok, err)
 		}
 	}},
+	{name: "claiming the last of a slice", prepare: func(w *world) func() (string, error) {
+		w.queued("i", event("paid"))
+		item := w.waiting("a", "paid")[0]
+		return func() (string, error) {
+			_, ok, err := w.Claim(w.ctx(), &item, "a", workflow.Command{ID: "i", Kind: workflow.CommandResume, CreatedAt: w.now})
+			return said(ok, err)
+		}
+	}},
+	{name: "dropping marks", prepare: func(w *world) func() (string, error) {
+		_, err := w.raw.Put(w.ctx(), w.keys.mark(w.keys.queueSlice(hashOf("paid"), noCorrelation), "i"), "")
+		w.ok(err)
+		return func() (string, error) { _, err := w.DropMarks(w.ctx(), ""); return done(err) }
+	}},
 	{name: "requeueing", again: "false", prepare: func(w *world) func() (string, error) {
 		item := w.queued("i", event("paid"))
 		return func() (string, error) { return said(w.Requeue(w.ctx(), item)) }

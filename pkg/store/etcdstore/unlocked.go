@@ -48,7 +48,7 @@ func (s *Store) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	}
 	var cmps []clientv3.Cmp
 	for _, key := range s.slices(h, c.Created) {
-		cmps = append(cmps, noneNewer(key, 0))
+		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
 	}
 	key := s.keys.mail(h.ID, workflow.ContinueID)
 	raw, err := Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})

@@ -202,7 +202,7 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 		}
 		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
 		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
-			return nil //nolint:nilerr // so is what waits for it; else all of the queue would be looked at again and again
+			return nil // so is what waits for it; else all of the queue would be looked at again and again
 		}
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err

@@ -54,7 +54,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	}
 	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
-		return false, nil //nolint:nilerr // it met what only another program can read: the record is left to that, and is in nobody's way
+		return false, nil // it met what only another program can read: the record is left to that, and is in nobody's way
 	}
 	if err != nil {
 		return false, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -167,6 +168,9 @@ func (r *Runtime) Import(ctx context.Context, id string, in StateExport, ifSeq i
 	if err != nil {
 		return StateExport{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
+	if err := r.importable(ctx, &in); err != nil {
+		return StateExport{}, err
+	}
 	accepted, err := r.command(ctx, id, workflow.Command{Kind: workflow.CommandImport, State: raw, IfSeq: ifSeq})
 	if err != nil {
 		return StateExport{}, err
@@ -175,6 +179,19 @@ func (r *Runtime) Import(ctx context.Context, id string, in StateExport, ifSeq i
 		return StateExport{}, busy(id)
 	}
 	return r.Export(ctx, id)
+}
+
+// importable refuses a state that no live node can read or run. In the mailbox it
+// would be in the way of all that comes behind it.
+func (r *Runtime) importable(ctx context.Context, in *StateExport) error {
+	err := engine.Readable(in.State)
+	if err == nil {
+		_, _, err = r.cfg.Catalog.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
+	}
+	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		return nil // whatever else is wrong, the command is refused for it
+	}
+	return r.elsewhere(ctx, err)
 }
 
 // command gives an existing instance a command that is not for a bookmark.

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -304,4 +305,40 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		borns, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"})
 		return err == nil && len(ticks.Items) > 0 && len(borns.Items) == 1
 	})
+}
+
+// An import that no live node can read is refused, also where the instance is busy:
+// from the mailbox it would keep all that comes behind it.
+func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	able := newMemberWith(t, name, "n", newer(t), nil)
+	c := []*member{newMember(t, name, "a", []func(*runtime.Config){shortReply}), newMember(t, name, "b", nil)}
+	able.publish(ofTheNewer...)
+	c[0].publish("id: plain\nroot:\n  - event: on\n  - writeLine: done\n")
+	c[0].execute("plain", "i", "i")
+	of, err := c[0].Export(t.Context(), "i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	format, program := of, of
+	format.State = regexp.MustCompile(`"v":[0-9]+`).ReplaceAll(of.State, []byte(`"v":999`))
+	program.Instance.DefinitionID, program.Instance.Version = "child", 1
+	able.leave()
+	eventually(t, "the older nodes are alone", func() bool { return len(c[0].session.Members()) == 2 })
+	for what, in := range map[string]runtime.StateExport{"a format": format, "a definition": program} {
+		release := c[1].hold("i")
+		if _, err := c[0].Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+			t.Errorf("%s that nobody can read, to a busy instance: %v", what, err)
+		}
+		release()
+		if _, err := c[0].Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+			t.Errorf("%s that nobody can read, to an idle instance: %v", what, err)
+		}
+	}
+	c[1].send("on", "i", nil)
+	if in := c[0].finished("i"); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+		t.Errorf("%s %v", in.SubStatus, in.Incidents)
+	}
+	c[0].noDeadLetters()
 }

@@ -106,9 +106,7 @@ func said(status int, err error) outcome {
 
 // door makes a request that is an event with a token, under a key, until its
 // outcome is known. It gives the last one.
-func (c *caller) door(ctx context.Context, instance, token, method, path string, body any) (outcome, json.RawMessage) {
-	var last outcome
-	var answer json.RawMessage
+func (c *caller) door(ctx context.Context, instance, token, method, path string, body any) (last outcome, answer json.RawMessage, code workflow.Code) {
 	for range 6 {
 		m := c.node()
 		call := call{kind: "door", token: token, key: "key-" + token, instance: instance, node: m.name(), from: c.e.record.now()}
@@ -118,11 +116,13 @@ func (c *caller) door(ctx context.Context, instance, token, method, path string,
 			call.outcome = unknown // what came before it may have been the effect
 		}
 		c.e.record.add(call)
-		if last = call.outcome; last != unknown {
+		c.rest(ctx, err)
+		last, code = call.outcome, workflow.CodeOf(err)
+		if last != unknown && code != workflow.CodePaused {
 			break
 		}
 	}
-	return last, answer
+	return last, answer, code
 }
 
 // callback starts an instance that waits at a path of its own, and calls it there.
@@ -133,9 +133,9 @@ func (c *caller) callback(ctx context.Context) {
 		return
 	}
 	token := id + ".0"
-	got, answer := c.door(ctx, id, token, "POST", "/workflows/callback/"+id, payloadOf(token, c.sizes))
+	got, answer, code := c.door(ctx, id, token, "POST", "/workflows/callback/"+id, payloadOf(token, c.sizes))
 	c.e.count("requests for endpoints")
-	if got == refused && applied {
+	if got == refused && applied && code == workflow.CodeRouteNotFound {
 		c.e.record.violate("endpoint-deaf", "%s waits, and its path is refused", id)
 	}
 	if text := string(answer); got == ok && text != token && !strings.Contains(text, `"outcome`) { // 202: accepted
@@ -180,7 +180,7 @@ func (c *caller) worker(ctx context.Context, fails bool) (seen int) {
 			continue
 		}
 		token := task.InstanceID + ".done"
-		if got, _ := c.door(ctx, task.InstanceID, token, "POST", path, map[string]any{"result": payloadOf(token, c.sizes)}); got == ok {
+		if got, _, _ := c.door(ctx, task.InstanceID, token, "POST", path, map[string]any{"result": payloadOf(token, c.sizes)}); got == ok {
 			c.e.count("tasks done")
 		}
 	}

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -361,4 +364,40 @@ func TestAScheduleBehindAGateSaysSo(t *testing.T) {
 	if got := m.instancesOf("often"); len(got) != 1 {
 		t.Errorf("%d instances", len(got))
 	}
+}
+
+// Each event that waits is counted once, however often it was tried to put it there.
+func TestAnEventThatWaitsBehindAGateIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	met, err := metrics.New(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newCluster(t, 1, func(c *runtime.Config) { c.Metrics = met })[0]
+	m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
+	m.send("begin", "", nil)
+	m.running("single")
+	rule := m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 3, Match: func(c clustertest.Call) bool {
+		return slices.ContainsFunc(c.Puts, func(key string) bool { return strings.HasPrefix(key, m.root+"queue/~gated/") })
+	}})
+	m.execute("caller", "c", "")
+	m.gatedBy(1)
+	if rule.Fired() != 3 {
+		t.Fatalf("%d puts failed", rule.Fired())
+	}
+	eventually(t, "one event is counted", func() bool {
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, s := range f.GetMetric() {
+				if f.GetName() == "weft_gated_total" && s.GetLabel()[0].GetValue() == string(metrics.GatedEvent) {
+					return s.GetCounter().GetValue() == 1
+				}
+			}
+		}
+		return false
+	})
 }

@@ -140,7 +140,6 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now
 			return false, err
 		}
 		if !free {
-			r.cfg.Metrics.Gated(metrics.GatedEvent, 1)
 			ds = append(ds, r.behindGate(send, p, trigger, now))
 		}
 	}
@@ -167,9 +166,11 @@ func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery
 	}
 	ids := make([]string, 0, len(ds))
 	for i := range ds {
-		if ds[i].Wait == nil {
-			ids = append(ids, ds[i].instance())
+		if ds[i].Wait != nil {
+			r.cfg.Metrics.Gated(metrics.GatedEvent, 1)
+			continue
 		}
+		ids = append(ids, ds[i].instance())
 	}
 	r.cfg.Work.Hint(ids, len(rest)+len(again) > 0)
 	return len(rest)+len(again) > 0, nil

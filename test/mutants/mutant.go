@@ -23,7 +23,7 @@ type mutant struct {
 func (m *mutant) name() string { return m.in + ": " + m.text }
 
 // constructors make one compare each.
-var constructors = []string{"absent", "exists", "createdAt", "modifiedAt", "notWrittenAfter", "noneNewer", "noneOlder", "leased"}
+var constructors = []string{"absent", "exists", "createdAt", "modifiedAt", "notWrittenAfter", "noneWrittenAfter", "noneNewer", "noneOlder", "leased"}
 
 // find parses the package's code for calls of the constructors, and for what reads
 // etcd's answers to the transactions.

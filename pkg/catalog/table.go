@@ -131,8 +131,13 @@ func (c *Catalog) learn(h *store.DefinitionHead) {
 
 // purge removes what is left of definitions that were deleted long ago.
 func (c *Catalog) purge(ctx context.Context) {
+	age, err := c.store.Age(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "deleted definitions not purged, it is tried again later", "error", err)
+		return
+	}
 	for id, h := range c.table.Load().heads {
-		if h.Deleted == nil || h.Purged || c.now().Sub(*h.Deleted) < purgeAfter {
+		if h.Deleted == nil || h.Purged || age.Of(h.Modified) < purgeAfter {
 			continue
 		}
 		if _, err := c.store.PurgeDefinition(ctx, id); err != nil {

@@ -86,6 +86,50 @@ func TestAFullSweepFindsWhatTheTableBelievesToKnow(t *testing.T) {
 	b.eventually("a full sweep finds it", func() bool { return reader.Known("a") })
 }
 
+// The bodies of a deleted definition go an hour after the delete, whatever the
+// clocks of who deleted it and of who removes them say.
+func TestADeletedDefinitionIsPurgedByItsAge(t *testing.T) {
+	b := newBundle(t)
+	for i, years := range []int{-10, 0, 10} {
+		writer := b.nodeWith(catalog.Config{Now: func() time.Time { return time.Now().AddDate(years, 0, 0) }})
+		id := string(rune('a' + i))
+		writer.mustPublish(simple(id, "x"))
+		if err := writer.Delete(t.Context(), id, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass := func(d time.Duration) {
+		t.Helper()
+		for _, d := range []time.Duration{0, d} {
+			s := b.node().store
+			a, err := s.Age(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok, err := s.AdvanceAge(t.Context(), a, d); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+		}
+	}
+	for _, step := range []struct {
+		passed time.Duration
+		left   int
+	}{{59 * time.Minute, 3}, {time.Minute, 0}} {
+		pass(step.passed)
+		for _, years := range []int{-10, 0, 10} {
+			n := b.nodeWith(catalog.Config{Now: func() time.Time { return time.Now().AddDate(years, 0, 0) }})
+			n.run()
+			n.Purge(t.Context())
+			if left := b.keysUnder("definition-version/"); step.left > 0 && len(left) != step.left {
+				t.Fatalf("after %v more, by a clock %d years off, there are %v", step.passed, years, left)
+			}
+		}
+		if left := b.keysUnder("definition-version/"); len(left) != step.left {
+			t.Errorf("after %v more there are %v", step.passed, left)
+		}
+	}
+}
+
 func TestACompactedWatchReadsAgain(t *testing.T) {
 	b := newBundle(t)
 	etcd := clustertest.Start(t)

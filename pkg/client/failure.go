@@ -107,7 +107,7 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 		effect.InstanceID = h.id
 		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == EffectDropped})
 	}
-	err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, nil, consumed, x.dead, x.env.Now())
+	err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, nil, consumed, x.dead)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
 		return h.oneByOne(ctx, x, consumed)
 	}
@@ -131,7 +131,7 @@ func (h *holding) oneByOne(ctx context.Context, x *burst, consumed []store.Consu
 				dead = append(dead, d)
 			}
 		}
-		if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, base, consumed[i:i+1], dead, x.env.Now()); err != nil {
+		if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, base, consumed[i:i+1], dead); err != nil {
 			return batch{}, false, h.fail(nil, err)
 		}
 	}

@@ -48,6 +48,7 @@ type Metrics struct {
 	setAside          prometheus.Gauge
 	unreadable        prometheus.Counter
 	queueDepth        prometheus.Gauge
+	clusterAge        prometheus.Gauge
 	queueOldest       prometheus.Gauge
 	gated             *prometheus.CounterVec
 	gatedWaiting      prometheus.Gauge
@@ -157,6 +158,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Age of the oldest command that waits in a mailbox; 0 when none waits."),
 		queueDepth: b.gauge("queue_depth",
 			"Stimuli in the bookmark queue."),
+		clusterAge: b.gauge("cluster_age_seconds",
+			"How long nodes have counted the cluster to live, as this one knows; what is kept for a time goes by it."),
 		queueOldest: b.gauge("queue_oldest_seconds",
 			"Age of the oldest stimulus in the bookmark queue; 0 when it is empty."),
 		gated: b.counterVec("gated_total",
@@ -423,6 +426,13 @@ func (m *Metrics) SetQueue(depth int, oldest time.Duration) {
 	}
 	m.queueDepth.Set(float64(depth))
 	m.queueOldest.Set(oldest.Seconds())
+}
+
+// SetAge says how old the cluster is, as its nodes have counted it.
+func (m *Metrics) SetAge(age time.Duration) {
+	if m != nil {
+		m.clusterAge.Set(age.Seconds())
+	}
 }
 
 // Gated counts starts that met a held gate.

@@ -46,6 +46,7 @@ var contract = map[string][]string{
 	"weft_not_runnable_instances":       nil,
 	"weft_unreadable_records_total":     nil,
 	"weft_queue_depth":                  nil,
+	"weft_cluster_age_seconds":          nil,
 	"weft_queue_oldest_seconds":         nil,
 	"weft_gated_total":                  {"start"},
 	"weft_gated_events":                 nil,
@@ -111,6 +112,7 @@ func useAll(m *metrics.Metrics) {
 	m.Activity("Elsa.WriteLine", "completed")
 	m.Takeover()
 	m.SetQueue(7, 90*time.Second)
+	m.SetAge(time.Minute)
 	m.Gated(metrics.GatedEvent, 2)
 	m.Gated(metrics.GatedSchedule, 1)
 	m.SetGated(2)
@@ -250,6 +252,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_activities_total{outcome=completed,type=Elsa.WriteLine}":               1,
 		"weft_takeovers_total":                                                       1,
 		"weft_queue_depth":                                                           7,
+		"weft_cluster_age_seconds":                                                   60,
 		"weft_queue_oldest_seconds":                                                  90,
 		"weft_gated_total{start=event}":                                              2,
 		"weft_gated_total{start=schedule}":                                           1,

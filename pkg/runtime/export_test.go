@@ -4,11 +4,20 @@ import (
 	"context"
 	"time"
 
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Overdue picks what is purged.
 var Overdue = overdue
+
+// Age is the cluster's as this node has seen it in etcd.
+func (r *Runtime) Age() *store.Age {
+	if seen := r.aged.Load(); seen != nil {
+		return seen.Age
+	}
+	return new(store.Age)
+}
 
 // PurgeDeadOnce is one round of the retention of dead letters.
 func (r *Runtime) PurgeDeadOnce(ctx context.Context) error { return r.purgeDeadOnce(ctx) }
@@ -26,4 +35,18 @@ func PassQueue(ctx context.Context, r *Runtime) (depth int, oldest time.Duration
 		depth, oldest = depth+n, max(oldest, age)
 	}
 	return depth, oldest, nil
+}
+
+// PurgeFinishedOnce is one round of the retention of finished instances.
+func (r *Runtime) PurgeFinishedOnce(ctx context.Context) error {
+	for i := range etcdstore.FinishedShards {
+		var s finishedShard
+		for more := true; more; {
+			var err error
+			if more, err = r.purgeShard(ctx, i, &s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,8 +45,35 @@ type member struct {
 	session *cluster.Session
 	work    *runtime.Work
 	faults  *clustertest.Faults // of its calls to etcd
+	elapsed *atomic.Int64       // added to its monotonic clock
 	root    string              // of the cluster's keys
 	leave   func()              // ends it, once; the end of the test does it too
+}
+
+var harnessStart = time.Now()
+
+// grow lets time pass for the cluster, once all that is there has been counted, and
+// waits until all nodes know.
+func grow(t testing.TB, members []*member, d time.Duration) {
+	t.Helper()
+	known := func(age time.Duration) {
+		eventually(t, "the age goes on", func() bool {
+			return !slices.ContainsFunc(members, func(m *member) bool { return m.Age().Elapsed < age })
+		})
+	}
+	now, err := members[0].store.Age(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known(now.Elapsed + time.Millisecond)                                   // a mark behind all that is there
+	for now = members[0].Age(); members[0].Age().Elapsed < now.Elapsed+d; { // what passes while an answer is under way does not count
+		before := members[0].Age().Elapsed
+		for _, m := range members {
+			m.elapsed.Add(int64(d))
+		}
+		known(before + 500*time.Millisecond)
+	}
+	known(now.Elapsed + d)
 }
 
 // newCluster starts n nodes over one etcd; tune changes each one's
@@ -83,7 +112,9 @@ func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tun
 	}
 	program, err := engine.Digest("test", registry, expression.All())
 	check()
-	joins := cluster.Config{Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log,
+	now := time.Now // of all that this node does; tune may give it another
+	clock := func() time.Time { return now() }
+	joins := cluster.Config{Now: clock, Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: log,
 		Program: program, Abilities: engine.Abilities(registry, expression.All())}
 	for _, f := range session {
 		f(&joins)
@@ -92,7 +123,7 @@ func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tun
 	check()
 	m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(name), Log: log})
 	check()
-	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log})
+	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log, Now: clock})
 	check()
 	head := m.catalog.HeadIn(context.Background())
 	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
@@ -100,16 +131,20 @@ func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tun
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err
 		},
-		Env: func() engine.Env { return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Head: head} },
+		Env: func() engine.Env { return engine.Env{Now: func() time.Time { return now().UTC() }, Head: head} },
 		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, m.catalog, st)
 		},
 	})
 	check()
-	cfg := runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
+	m.elapsed = new(atomic.Int64)
+	cfg := runtime.Config{Elapsed: func() time.Duration { return time.Duration(m.elapsed.Load() + int64(time.Since(harnessStart))) }, Store: m.store, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
 		Client: func(id string) client.Client { return node.Distributed(m.session.Locks(), id, client.RetryPolicy{}) }}
 	for _, f := range tune {
 		f(&cfg)
+	}
+	if cfg.Now != nil {
+		now = cfg.Now
 	}
 	m.Runtime, err = runtime.New(cfg)
 	check()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
@@ -53,7 +54,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		gone := overdueKeys(page, n, bytes, &keep, r.cfg.Now())
+		gone := overdueKeys(page, n, bytes, &keep, r.age())
 		if len(gone) == 0 {
 			break
 		}
@@ -77,11 +78,11 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 
 // overdueKeys are the records at the beginning of a page, of n in all with so many
 // bytes, that are not to be kept.
-func overdueKeys(page []etcdstore.KeyRecord, n, bytes int64, keep *Retention, now time.Time) []etcdstore.KeyRecord {
+func overdueKeys(page []etcdstore.KeyRecord, n, bytes int64, keep *Retention, age *store.Age) []etcdstore.KeyRecord {
 	for i, k := range page {
 		many := keep.IdempotencyCount > 0 && n > keep.IdempotencyCount
 		large := keep.IdempotencyBytes > 0 && bytes > keep.IdempotencyBytes
-		if !many && !large || now.Sub(k.At) < keep.Grace {
+		if !many && !large || age.Of(k.Modified) < keep.Grace {
 			return page[:i]
 		}
 		n, bytes = n-1, bytes-k.Bytes

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
@@ -85,6 +86,7 @@ func (r *Runtime) purgeFinished(ctx context.Context) error {
 type finishedShard struct {
 	measured time.Time
 	mean     float64 // bytes of an instance
+	cursor   string  // where the look at all of them is
 }
 
 // keep is what is kept. Limits on bytes are no more than a part of etcd's quota, so
@@ -133,41 +135,80 @@ func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (
 		if err != nil {
 			return false, err
 		}
-		ids := overdue(page, total, s.mean, &keep, r.cfg.Now())
+		ids := overdue(page, total, s.mean, &keep, r.age())
 		if len(ids) == 0 {
-			return false, nil
+			return r.purgeAnywhere(ctx, shard, s, &keep)
 		}
-		purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
-		r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
-		if len(purged) > 0 {
-			r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged), "kept", total-int64(len(purged)))
-		}
+		purged, err := r.purgeIDs(ctx, shard, ids)
 		if err != nil {
 			return false, err
 		}
-		if err := pause(ctx, purgePace); err != nil {
-			return false, err
-		}
 		switch {
-		case len(purged) > 0:
+		case purged > 0:
 			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
 		case next == "" || len(ids) < len(page):
-			return false, nil
+			return r.purgeAnywhere(ctx, shard, s, &keep)
 		}
 		cursor = next // all of this page may not go now: look behind it
 	}
 }
 
+// purgeAnywhere looks at one page after the other of all that a shard has, and
+// deletes what is old. The order of the ends is by the clocks of those who wrote
+// them: behind those of a clock that was behind, and behind all others, lies what
+// the look at the beginning does not see.
+func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention) (more bool, err error) {
+	if keep.Finished == 0 {
+		return false, nil
+	}
+	page, _, next, err := r.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
+	if err != nil {
+		return false, err
+	}
+	s.cursor = next
+	var ids []string
+	age := r.age()
+	for _, f := range page {
+		if old := age.Of(f.Created); old > keep.Finished && old >= keep.Grace {
+			ids = append(ids, f.ID)
+		}
+	}
+	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
+		if _, err := r.purgeIDs(ctx, shard, chunk); err != nil {
+			return false, err
+		}
+	}
+	return len(ids) > 0 && next != "", nil
+}
+
+// anywherePage is how many of a shard's finished instances are looked at beside the
+// first ones, each time.
+const anywherePage = 200
+
+// purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
+func (r *Runtime) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
+	purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
+	r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
+	if len(purged) > 0 {
+		r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
+	}
+	if err != nil {
+		return len(purged), err
+	}
+	return len(purged), pause(ctx, purgePace)
+}
+
 // overdue are the instances at the beginning of a page, of total in the shard,
 // that are not to be kept.
-func overdue(page []etcdstore.Finished, total int64, mean float64, keep *Retention, now time.Time) []string {
+func overdue(page []etcdstore.Finished, total int64, mean float64, keep *Retention, age *store.Age) []string {
 	var ids []string
 	for i, f := range page {
 		left := total - int64(i)
-		old := keep.Finished > 0 && now.Sub(f.At) > keep.Finished
+		is := age.Of(f.Created)
+		old := keep.Finished > 0 && is > keep.Finished
 		many := keep.FinishedCount > 0 && left > share(keep.FinishedCount)
 		large := keep.FinishedBytes > 0 && float64(left)*mean > float64(share(keep.FinishedBytes))
-		if !old && !many && !large || now.Sub(f.At) < keep.Grace {
+		if !old && !many && !large || is < keep.Grace {
 			break
 		}
 		ids = append(ids, f.ID)
@@ -242,7 +283,7 @@ func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 		}
 	}
 	purged, keep := 0, r.keep()
-	for chunk := range slices.Chunk(overdueDead(all, &keep, r.cfg.Now()), etcdstore.MaxPurgeDead) {
+	for chunk := range slices.Chunk(overdueDead(all, &keep, r.age()), etcdstore.MaxPurgeDead) {
 		n, err := r.cfg.Store.PurgeDead(ctx, chunk)
 		if err != nil {
 			return err
@@ -260,7 +301,7 @@ func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 }
 
 // overdueDead are the dead letters that are not to be kept, the oldest first.
-func overdueDead(all []etcdstore.DeadSize, keep *Retention, now time.Time) []etcdstore.DeadSize {
+func overdueDead(all []etcdstore.DeadSize, keep *Retention, age *store.Age) []etcdstore.DeadSize {
 	slices.SortFunc(all, func(a, b etcdstore.DeadSize) int { return cmp.Compare(a.Created, b.Created) })
 	var bytes int64
 	for _, d := range all {
@@ -268,7 +309,7 @@ func overdueDead(all []etcdstore.DeadSize, keep *Retention, now time.Time) []etc
 	}
 	n := 0
 	for left := int64(len(all)); n < len(all); n++ {
-		old := keep.DeadLetters > 0 && now.Sub(all[n].At) > keep.DeadLetters
+		old := keep.DeadLetters > 0 && age.Of(all[n].Created) > keep.DeadLetters
 		many := keep.DeadLettersCount > 0 && left > keep.DeadLettersCount
 		large := keep.DeadLettersBytes > 0 && bytes > keep.DeadLettersBytes
 		if !old && !many && !large {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -56,7 +57,7 @@ func retain(r runtime.Retention) func(*runtime.Config) {
 	if r.Grace == 0 {
 		r.Grace = time.Nanosecond
 	}
-	return func(c *runtime.Config) { c.Retention = r }
+	return func(c *runtime.Config) { c.Retention, c.AgeEvery = r, 50*time.Millisecond }
 }
 
 func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
@@ -87,10 +88,10 @@ func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
 
 func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
+	age := &store.Age{Elapsed: 20 * time.Minute, Marks: []store.AgeMark{{Revision: 10, Elapsed: 9 * time.Minute}, {Revision: 20, Elapsed: 11 * time.Minute}}}
 	keep := runtime.Retention{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
-	page := []etcdstore.Finished{{ID: "old", At: now.Add(-11 * time.Minute)}, {ID: "young", At: now.Add(-9 * time.Minute)}}
-	if ids := runtime.Overdue(page, 1000, 1000, &keep, now); len(ids) != 1 || ids[0] != "old" {
+	page := []etcdstore.Finished{{ID: "old", Created: 10}, {ID: "young", Created: 11}}
+	if ids := runtime.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0] != "old" {
 		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
 	}
 }
@@ -149,6 +150,7 @@ func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 				return names
 			}
 			eventually(t, "all are dead", func() bool { return len(letters()) == 10 })
+			grow(t, []*member{m}, time.Minute)
 			if err := m.PurgeDeadOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -176,6 +178,7 @@ func TestAnswersToKeysArePurgedByNumberAndBytes(t *testing.T) {
 			for i := range 10 {
 				m.send(fmt.Sprintf("nobody%d", i), "", &runtime.Key{Value: fmt.Sprintf("k%d", i)})
 			}
+			grow(t, []*member{m}, time.Minute)
 			if err := m.PurgeKeysOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}

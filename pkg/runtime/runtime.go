@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,6 +50,10 @@ type Config struct {
 	Metrics   *metrics.Metrics
 	Tracer    *tracing.Tracer  // nil: no traces
 	Now       func() time.Time // default time.Now
+	// Elapsed is a monotonic clock, by which the age of the cluster goes on every
+	// AgeEvery (default 10 s). Default: the process's; others are for tests.
+	Elapsed  func() time.Duration
+	AgeEvery time.Duration
 	// Skew tells how far this node's clock is off the others'; default is the
 	// measure of the session.
 	Skew func() time.Duration
@@ -61,7 +66,8 @@ type Runtime struct {
 	space  fill
 	turns  keylock.Table // of requests for the same endpoint of the same instance
 	clock  clockState
-	aside  aside // what this node's program cannot run
+	aged   atomic.Pointer[seenAge] // nil: not seen yet
+	aside  aside                   // what this node's program cannot run
 }
 
 // New checks the configuration. It starts nothing.
@@ -79,6 +85,10 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, ageEvery)
+	if cfg.Elapsed == nil {
+		cfg.Elapsed = func() time.Duration { return time.Since(processStart) }
 	}
 	if cfg.Skew == nil {
 		cfg.Skew = cfg.Session.ClockSkew
@@ -99,6 +109,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.workQueue(ctx) })
 	g.Go(func() error { return r.workGates(ctx) })
 	g.Go(func() error { return r.dropMarks(ctx) })
+	g.Go(func() error { return r.keepAge(ctx) })
 	g.Go(func() error { return r.expireRecords(ctx) })
 	g.Go(func() error { return r.watchSpace(ctx) })
 	g.Go(func() error { return r.purgeFinished(ctx) })

@@ -86,13 +86,13 @@ func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []
 	if len(targets) <= etcdstore.MaxDeliveries {
 		ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
 		if len(gated) == 0 {
-			more, err := r.deliverTo(ctx, send, ds, nil, nil, now)
+			more, err := r.deliverTo(ctx, send, ds, nil, nil)
 			if !errors.Is(err, etcdstore.ErrTooLarge) {
 				return more, err
 			}
 		}
 	}
-	more, err := r.deliverTo(ctx, send, nil, targets, nil, now)
+	more, err := r.deliverTo(ctx, send, nil, targets, nil)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
 		return false, r.burySend(ctx, send, err.Error(), now)
 	}
@@ -143,7 +143,7 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now
 			ds = append(ds, r.behindGate(send, p, trigger, now))
 		}
 	}
-	return r.deliverTo(ctx, send, ds, rest, again, now)
+	return r.deliverTo(ctx, send, ds, rest, again)
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
@@ -158,9 +158,9 @@ func (r *Runtime) burySend(ctx context.Context, send *store.Send, detail string,
 
 // deliverTo puts the commands of ds and leaves rest in the record. If it moved,
 // or another node was faster, the next pass sees.
-func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send, now time.Time) (more bool, err error) {
+func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send) (more bool, err error) {
 	carry(ctx, ds)
-	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil, now)
+	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil)
 	if err != nil || !ok {
 		return false, err
 	}

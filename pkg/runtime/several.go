@@ -34,7 +34,7 @@ func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult
 			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted), Command: d.Command.ID})
 		}
 	}
-	ok, err := s.put(ctx, deliveries, answer, now)
+	ok, err := s.put(ctx, deliveries, answer)
 	if workflow.CodeOf(err) == workflow.CodeTooLarge { // together; a record is worked off in slices
 		return s.accept(ctx, targets, now)
 	}
@@ -46,12 +46,12 @@ func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult
 
 var tooMany = fmt.Sprintf("more than %d places wait for this; send it with a correlationId, or to an instance", etcdstore.MaxTargets)
 
-func (s *sending) put(ctx context.Context, ds []delivery, answer *store.Answer, now time.Time) (ok bool, err error) {
+func (s *sending) put(ctx context.Context, ds []delivery, answer *store.Answer) (ok bool, err error) {
 	ctx, span := tracing.Send(ctx, tracing.ToSeveral, "")
 	defer span.End()
 	carry(ctx, ds)
 	err = s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.Deliver(ctx, plain(ds), nil, nil, nil, s.key, answer, now)
+		ok, err = s.r.cfg.Store.Deliver(ctx, plain(ds), nil, nil, nil, s.key, answer)
 		return err
 	})
 	return ok, err

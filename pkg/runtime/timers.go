@@ -267,16 +267,16 @@ func (r *Runtime) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.Ne
 	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: gateOf(e.Activation, cmd.Start)}
 }
 
-// expireRecords deletes idempotency records whose time is over, in small slices.
+// expireRecords deletes idempotency records that are old enough, a page at a time.
 func (r *Runtime) expireRecords(ctx context.Context) error {
-	return r.loop(ctx, "expired records", 10*time.Second, nil, func(ctx context.Context) (bool, error) {
+	cursor := ""
+	return r.loop(ctx, "expired records", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
 		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
 			return false, nil
 		}
-		n, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Now(), 200)
-		if err == nil {
-			r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
-		}
-		return n == 200, err
+		n, next, err := r.cfg.Store.ExpireRecords(ctx, r.age(), cursor)
+		r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
+		cursor = next
+		return next != "" && err == nil, err
 	})
 }

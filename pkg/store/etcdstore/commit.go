@@ -207,7 +207,7 @@ func (s *Store) indexEntries(h *workflow.Instance) []string {
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Store) deleteInstance(c *store.Commit, o *ops) {
 	id := c.After.Header.ID
-	s.record(o, s.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID}, c.At.Add(recordTTL))
+	s.record(o, s.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
 	o.del(s.keys.cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return
@@ -228,7 +228,7 @@ type deletedEntry struct {
 func (s *Store) consume(c *store.Commit, t *prepared, o *ops) {
 	id := c.After.Header.ID
 	for _, done := range c.Consumed {
-		s.consumeOne(id, &done, c.At, o)
+		s.consumeOne(id, &done, o)
 		if k := done.Command.Key; k != nil && done.Answer != nil && done.Created == 0 {
 			t.cmps = append(t.cmps, absent(s.keys.keyRecord(k.Name)))
 			t.foreign++
@@ -236,20 +236,20 @@ func (s *Store) consume(c *store.Commit, t *prepared, o *ops) {
 	}
 }
 
-func (s *Store) consumeOne(id string, done *store.Consumed, at time.Time, o *ops) {
+func (s *Store) consumeOne(id string, done *store.Consumed, o *ops) {
 	cmd := &done.Command
 	// Also when it was in hand: a twin of a keyed call on another node may have
 	// put it into the mailbox, and waits for its record.
 	if durable := done.Created > 0 || cmd.Key != nil; durable {
 		o.del(s.keys.mail(id, cmd.ID))
 		if !done.Drop {
-			s.record(o, s.keys.commandRecord(id, cmd.ID), done.Effect, at.Add(recordTTL))
+			s.record(o, s.keys.commandRecord(id, cmd.ID), done.Effect)
 		}
 	}
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
 		o.del(s.keys.cancel(id))
 	}
 	if cmd.Key != nil && done.Answer != nil {
-		s.answer(o, cmd.Key, done.Answer, at)
+		s.answer(o, cmd.Key, done.Answer)
 	}
 }

@@ -85,10 +85,10 @@ func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatI
 // although a compare can become true again: it leaves a record that the
 // transaction compares as absent, unless the refusal came from its own earlier
 // success, which applied shows.
-func (s *Store) void(record string, expires time.Time, applied ...string) clientv3.Op {
+func (s *Store) void(record string, applied ...string) clientv3.Op {
 	o := newOps()
 	o.putRaw(record, []byte(`{"outcome":"void"}`))
-	o.putRaw(s.keys.expiry(expires, record), nil)
+	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
 	var cmps []clientv3.Cmp
 	for _, key := range applied {
 		cmps = append(cmps, absent(key))

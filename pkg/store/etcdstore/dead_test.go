@@ -90,7 +90,7 @@ func TestADeadLetterAlwaysFits(t *testing.T) {
 				// The record is at its limit too: nothing of it may be written along.
 				dead := store.DeadLetter{ID: "d", Reason: store.DeadTooLarge, Detail: random(5000), Command: &cmd, InstanceID: "a", CreatedAt: w.now}
 				consumed := []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{Outcome: "refused"}}}
-				w.ok(w.Discard(w.ctx(), w.lock("a", "me"), "a", rec, consumed, []store.DeadLetter{dead}, w.now))
+				w.ok(w.Discard(w.ctx(), w.lock("a", "me"), "a", rec, consumed, []store.DeadLetter{dead}))
 				w.want("mailbox/", 0)
 				d, err := w.DeadLetter(w.ctx(), "d")
 				w.ok(err)

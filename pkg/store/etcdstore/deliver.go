@@ -53,7 +53,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 		clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())}
 	if b == nil || b.Created == 0 {
 		// That something exists can become true again.
-		otherwise = append(otherwise, s.void(void, cmd.CreatedAt.Add(recordTTL), key, rec))
+		otherwise = append(otherwise, s.void(void, key, rec))
 	}
 	resp, err := s.txn(ctx, "put command into the mailbox of "+instance, cmps, then, otherwise)
 	switch {
@@ -75,7 +75,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 // not find a bookmark of its own while this command waits.
 func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
 	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
-		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}}, cmd.CreatedAt)
+		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}})
 }
 
 // NewInstance is an instance to be created with its start command.
@@ -140,7 +140,7 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 	s.writeNew(o, n)
 	if k := n.Command.Key; k != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(k.Name)))
-		s.answer(o, k, answer, n.Header.CreatedAt)
+		s.answer(o, k, answer)
 	}
 	then, err := o.render()
 	if err != nil {
@@ -155,8 +155,7 @@ func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer
 	if n.Gate != nil {
 		reads = append(reads, clientv3.OpGet(s.keys.gateOf(*n.Gate), clientv3.WithCountOnly()))
 	}
-	reads = append(reads, s.void(void, n.Header.CreatedAt.Add(recordTTL),
-		s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)))
+	reads = append(reads, s.void(void, s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)))
 	resp, err := s.txn(ctx, "create instance "+n.Header.ID, cmps, then, reads)
 	switch {
 	case err != nil:
@@ -217,7 +216,7 @@ const MaxDeliveries = 30
 // caller's key. What is to wait behind a gate: the gate is held. That can become
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started meanwhile, and newGuard refuses. Then: the commands, the new instances, the records.
-func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer, at time.Time) (bool, error) {
+func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
 	o := newOps()
 	var cmps []clientv3.Cmp
 	ids := make([]string, len(targets))
@@ -251,7 +250,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
 		cmps = append(cmps, absent(rec))
-		s.record(o, rec, store.Effect{Outcome: "accepted"}, at.Add(recordTTL))
+		s.record(o, rec, store.Effect{Outcome: "accepted"})
 		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	for _, a := range again {
@@ -259,7 +258,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	}
 	if key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
-		s.answer(o, key, answer, at)
+		s.answer(o, key, answer)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestWithoutTheLockNothingIsWritten(t *testing.T) {
 			return w.CountAttempt(w.ctx(), f, "a", m.Command, m.Created)
 		},
 		"discard": func(w *world, f *store.Fence) error {
-			return w.Discard(w.ctx(), f, "gone", nil, nil, []store.DeadLetter{{ID: "d"}}, w.now)
+			return w.Discard(w.ctx(), f, "gone", nil, nil, []store.DeadLetter{{ID: "d"}})
 		},
 	}
 	for how, lose := range losses {

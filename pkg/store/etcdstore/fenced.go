@@ -3,7 +3,6 @@ package etcdstore
 import (
 	"context"
 	"fmt"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -102,7 +101,7 @@ func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd
 // command always fits.
 //
 // If: the lock is mine; the instance as loaded, or absent; each command as read.
-func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter, at time.Time) error {
+func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
 	stands := absent(s.keys.instance(id))
 	if base != nil {
 		stands = modifiedAt(s.keys.instance(id), base.Modified)
@@ -114,7 +113,7 @@ func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, base *st
 		if done.Created > 0 {
 			cmps = append(cmps, createdAt(s.keys.mail(id, done.Command.ID), done.Created))
 		}
-		s.consumeOne(id, done, at, o)
+		s.consumeOne(id, done, o)
 	}
 	for _, d := range dead {
 		s.putDead(o, d)

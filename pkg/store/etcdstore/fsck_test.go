@@ -33,7 +33,7 @@ func sound(t *testing.T) *world {
 	w.parentOf("j")
 	w.continuing("k")
 	send, to := w.behindGate("g", "x")
-	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now); err != nil || !ok {
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	st := event("nothing")

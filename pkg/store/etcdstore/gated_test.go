@@ -28,7 +28,7 @@ func (w *world) held(id, instance string) *store.QueueItem {
 	w.tb.Helper()
 	w.gated("holder-" + id)
 	send, to := w.behindGate(id, instance)
-	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now); err != nil || !ok {
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
 		w.tb.Fatalf("%t, %v", ok, err)
 	}
 	w.commit(ends(w.next("holder-"+id, nil)))
@@ -43,7 +43,7 @@ func TestNothingWaitsBehindAGateThatIsFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	send, to := w.behindGate("s", "a")
-	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now); err != nil || ok {
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || ok {
 		t.Errorf("%t, %v: nobody would start it", ok, err)
 	}
 	w.want("send/", 1)
@@ -57,7 +57,7 @@ func TestWhatWaitsBehindAGateStartsOnceAndInOrder(t *testing.T) {
 	for i, n := range []int{2, 0, 1} {
 		send, to := w.behindGate(fmt.Sprint("s", n), fmt.Sprint("i", n))
 		to[0].Wait.CreatedAt = w.now.Add(time.Duration(n) * time.Millisecond)
-		if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now); err != nil || !ok {
+		if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
 			t.Fatalf("%d: %t, %v", i, ok, err)
 		}
 	}

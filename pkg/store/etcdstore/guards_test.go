@@ -48,14 +48,14 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "mailbox/"},
 		{"discarding the mail of an instance that is there", func(w *world) (bool, error) {
 			_, m := mailed(w)
-			err := w.Discard(w.ctx(), w.lock("a", "me"), "a", nil, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
+			err := w.Discard(w.ctx(), w.lock("a", "me"), "a", nil, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}})
 			return errors.Is(err, store.ErrFenced) && len(w.mailOf("a")) == 1, nil
 		}, "dead/"},
 		{"setting mail aside of an instance that moved", func(w *world) (bool, error) {
 			_, m := mailed(w)
 			rec := w.record("a")
 			w.commit(w.next("a", nil))
-			err := w.Discard(w.ctx(), nil, "a", rec, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}}, w.now)
+			err := w.Discard(w.ctx(), nil, "a", rec, []store.Consumed{{Command: m.Command, Created: m.Created}}, []store.DeadLetter{{ID: "d"}})
 			return errors.Is(err, store.ErrFenced) && len(w.mailOf("a")) == 1, nil
 		}, "dead/"},
 		{"mail with a key that was used", func(w *world) (bool, error) {
@@ -89,7 +89,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		{"delivering what took effect", func(w *world) (bool, error) {
 			b, _ := mailed(w)
 			w.commit(w.consumes(w.next("a", nil)))
-			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil, w.now)
+			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil)
 			return !ok, err
 		}, "mailbox/"},
 		{"queueing from a send record that is gone", func(w *world) (bool, error) {
@@ -123,7 +123,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 			sends, _, err := w.Sends(w.ctx(), "", 10)
 			w.ok(err)
-			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, nil, w.now)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, nil)
 			w.ok(err)
 			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
 			return !ok, err

@@ -122,16 +122,19 @@ func (k keys) commandRecord(instance, cmd string) string {
 // keyRecord holds the answer to a caller's Idempotency-Key.
 func (k keys) keyRecord(name string) string { return k.root + "idem/k/" + encode(name) }
 func (k keys) expiries() string             { return k.root + "idem-expiry/" }
-func (k keys) expiry(at time.Time, record string) string {
-	return k.expiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))
+func (k keys) expiry(age int64, record string) string {
+	return k.expiries() + ageKey(age) + "/" + encode(strings.TrimPrefix(record, k.root))
 }
 
 // keyExpiries are the records of callers' keys in the order of their writing, apart
-// from our own, which never go before their time. It comes after all minutes.
+// from our own, which never go before their time. It comes after all ages.
 func (k keys) keyExpiries() string { return k.expiries() + "k/" }
-func (k keys) keyExpiry(at time.Time, record string) string {
-	return k.keyExpiries() + minute(at) + "/" + encode(strings.TrimPrefix(record, k.root))
+func (k keys) keyExpiry(age int64, record string) string {
+	return k.keyExpiries() + ageKey(age) + "/" + encode(strings.TrimPrefix(record, k.root))
 }
+
+// ageKey is an age of the cluster, in milliseconds, as part of a key.
+func ageKey(age int64) string { return fmt.Sprintf("%013d", age) }
 
 // index lists the instances of one sub-status. What follows it in an entry is the
 // same in all of them, so that lists of several merge.
@@ -179,6 +182,7 @@ func (k keys) finished(h *workflow.Instance) string {
 }
 func (k keys) pause() string  { return k.root + "meta/pause" }
 func (k keys) format() string { return k.root + "meta/format" }
+func (k keys) age() string    { return k.root + "meta/age" }
 func (k keys) links() string  { return k.root + "meta/link-key" }
 
 // encode makes any text safe as one part of a key, and keeps plain ids

@@ -56,7 +56,7 @@ var lateCopies = []late{
 	{"waiting behind a gate, refused as it was free, and started by another node", func(w *world) (func() error, func()) {
 		send, to := w.behindGate("s", "a")
 		return func() error {
-				ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now)
+				ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)
 				w.refused(ok, err)
 				return err
 			}, func() {
@@ -121,13 +121,13 @@ var lateCopies = []late{
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
 		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
-		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); return err }, w.countAttempt
+		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); return err }, w.countAttempt
 	}},
 	{"a delivery to bookmarks that stay", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
 		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
-		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); return err },
+		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); return err },
 			func() { w.commit(w.consumes(w.next("a", nil))) }
 	}},
 	{"an accepted stimulus that was resolved", func(w *world) (func() error, func()) {
@@ -152,7 +152,7 @@ var lateCopies = []late{
 		m := w.mailOf("a")[0]
 		gone := []store.Consumed{{Command: m.Command, Created: m.Created}}
 		return func() error {
-				return w.Discard(w.ctx(), nil, "a", nil, gone, []store.DeadLetter{{ID: "d"}}, w.now)
+				return w.Discard(w.ctx(), nil, "a", nil, gone, []store.DeadLetter{{ID: "d"}})
 			}, func() {
 				d, err := w.DeadLetter(w.ctx(), "d")
 				w.ok(err)
@@ -175,7 +175,8 @@ var lateCopies = []late{
 	{"expired records that were written again", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
-		return func() error { _, err := w.ExpireRecords(w.ctx(), w.now.Add(time.Hour), 10); return err },
+		age := w.later(time.Hour)
+		return func() error { _, _, err := w.ExpireRecords(w.ctx(), age, ""); return err },
 			func() { w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil)) }
 	}},
 }
@@ -247,7 +248,7 @@ func TestTheAnswerOfAnAppliedDeliveryIsFoundHoweverFarItsTargetsCame(t *testing.
 		to = append(to, Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume("c", &l.Bookmarks[i], nil)})
 	}
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now) }
+	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil) }
 	if _, err := deliver(); !errors.Is(err, ErrUnknown) {
 		t.Fatal(err)
 	}

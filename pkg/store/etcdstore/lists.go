@@ -186,7 +186,7 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 	if replay != nil {
 		o.put(s.keys.send(replay.ID), replay)
 		rec := s.keys.commandRecord("~send", replay.ID)
-		s.record(o, rec, store.Effect{Outcome: "accepted"}, replay.CreatedAt.Add(recordTTL))
+		s.record(o, rec, store.Effect{Outcome: "accepted"})
 		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	then, err := o.render()

@@ -131,7 +131,7 @@ func (x *traffic) send(t *rapid.T) {
 		b := l.Bookmarks[0]
 		if len(l.Bookmarks) > 1 {
 			// One effect is what is counted, so it is for one of them.
-			ok, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, nil, x.now)
+			ok, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, nil)
 			x.accepted[id] = err == nil && ok
 			return err
 		}
@@ -159,7 +159,7 @@ func (x *traffic) resolve(t *rapid.T) {
 			return err
 		}
 		b := &l.Bookmarks[0]
-		_, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, nil, x.now)
+		_, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, nil)
 		return err
 	})
 }

@@ -104,10 +104,10 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	rec := s.keys.commandRecord("~queue", item.ID)
 	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
 	cmps = append(cmps, absent(rec), absent(void))
-	s.record(o, rec, store.Effect{Outcome: "accepted"}, item.CreatedAt.Add(recordTTL))
+	s.record(o, rec, store.Effect{Outcome: "accepted"})
 	if item.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
-		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID}, item.CreatedAt)
+		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
 	}
 	then, err := o.render()
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	}
 	resp, err := s.txn(ctx, "queue stimulus", cmps, then, []clientv3.Op{
 		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly()),
-		s.void(void, item.CreatedAt.Add(recordTTL), rec)})
+		s.void(void, rec)})
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}

@@ -161,7 +161,7 @@ func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {
 	l := w.look(event("paid"))
 	to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c0", &l.Bookmarks[0], nil)}, {Bookmark: &l.Bookmarks[1], Command: w.resume("c1", &l.Bookmarks[1], nil)}}
 	w.burn("b")
-	if ok, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now); err != nil || ok {
+	if ok, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); err != nil || ok {
 		t.Errorf("%t, %v", ok, err)
 	}
 	w.want("mailbox/", 0)
@@ -173,12 +173,12 @@ func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {
 		starts = append(starts, Delivery{New: n, Command: n.Command})
 	}
 	key := &workflow.CommandKey{Name: "k", BodyHash: "h"}
-	if ok, err := w.Deliver(w.ctx(), starts, nil, nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || !ok {
+	if ok, err := w.Deliver(w.ctx(), starts, nil, nil, nil, key, &store.Answer{BodyHash: "h"}); err != nil || !ok {
 		t.Errorf("%t, %v", ok, err)
 	}
 	w.want("mailbox/", MaxDeliveries)
 	w.want("by-correlation/", MaxDeliveries)
-	if ok, err := w.Deliver(w.ctx(), to[:1], nil, nil, nil, key, &store.Answer{BodyHash: "h"}, w.now); err != nil || ok {
+	if ok, err := w.Deliver(w.ctx(), to[:1], nil, nil, nil, key, &store.Answer{BodyHash: "h"}); err != nil || ok {
 		t.Errorf("with a key that was used: %t, %v", ok, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestAnExpiryEntryTakesOnlyTheRecordThatItWasWrittenWith(t *testing.T) {
 	if ok, err := w.Enqueue(w.ctx(), item, w.look(event("paid"))); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	w.now = w.now.Add(12 * time.Hour) // the answer becomes final
+	w.later(12 * time.Hour) // the answer becomes final
 	w.instance("a")
 	c := w.next("a", nil)
 	c.Consumed = []store.Consumed{{Command: workflow.Command{ID: "i", Key: item.Key}, Created: 1, Answer: &store.Answer{BodyHash: "h"}}}
@@ -213,9 +213,8 @@ func TestAnExpiryEntryTakesOnlyTheRecordThatItWasWrittenWith(t *testing.T) {
 	for _, step := range []struct {
 		after time.Duration
 		left  int
-	}{{13 * time.Hour, 1}, {25 * time.Hour, 0}} {
-		_, err := w.ExpireRecords(w.ctx(), w.now.Add(step.after), 100)
-		w.ok(err)
+	}{{13 * time.Hour, 1}, {12 * time.Hour, 0}} {
+		w.expire(w.later(step.after))
 		w.want("idem/k/", step.left)
 	}
 	w.want("idem-expiry/", 0)

@@ -23,16 +23,18 @@ func (w *world) accepted(key string, at time.Time) {
 func TestAPurgeOfKeysTakesTheOldestAndNoRecordOfOurOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for i, key := range []string{"d", "b", "c", "a"} { // not the order of their names
-		w.accepted(key, w.now.Add(time.Duration(i)*time.Hour))
+	order := []string{"d", "b", "c", "a"} // not that of their names
+	for _, key := range order {
+		w.accepted(key, w.now)
+		w.later(time.Hour)
 	}
 	records, next, err := w.KeyRecords(w.ctx(), "", 2)
 	if w.ok(err); len(records) != 2 || next == "" {
 		t.Fatalf("%+v, then %q", records, next)
 	}
 	for i, r := range records {
-		if at := w.now.Add(time.Duration(i) * time.Hour); !r.At.Equal(at) {
-			t.Errorf("record %d is said to be of %v, and is of %v", i, r.At, at)
+		if !strings.HasSuffix(r.entry, order[i]) {
+			t.Errorf("record %d is %s, and not of %s", i, r.entry, order[i])
 		}
 	}
 	stored := int64(0)
@@ -101,11 +103,9 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 			w.ok(err)
 			w.Store = s
 			w.accepted("k", w.now)
-			_, err = w.ExpireRecords(w.ctx(), w.now.Add(c.kept-time.Minute), 100)
-			w.ok(err)
+			w.expire(w.later(c.kept - time.Minute))
 			w.want("idem/k/", 1)
-			_, err = w.ExpireRecords(w.ctx(), w.now.Add(c.kept+time.Minute), 100)
-			w.ok(err)
+			w.expire(w.later(time.Minute))
 			w.want("idem/", 0)
 			w.want("idem-expiry/", 0)
 		})
@@ -124,11 +124,9 @@ func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
 		t.Errorf("a purge of callers' keys would take it: %+v, %v", records, err)
 	}
 	w.sound()
-	_, err := w.ExpireRecords(w.ctx(), w.now.Add(recordTTL-time.Minute), 100)
-	w.ok(err)
+	w.expire(w.later(recordTTL - time.Minute))
 	w.want("idem/k/", 1)
-	_, err = w.ExpireRecords(w.ctx(), w.now.Add(recordTTL+time.Minute), 100)
-	w.ok(err)
+	w.expire(w.later(time.Minute))
 	w.want("idem/", 0)
 	w.want("idem-expiry/", 0)
 }
@@ -139,19 +137,26 @@ func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
 func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	var age *store.Age
 	for i, keep := range []time.Duration{100 * 365 * 24 * time.Hour, time.Hour, 24 * time.Hour} {
 		s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: keep})
 		w.ok(err)
 		w.Store = s
-		w.accepted(string(rune('c'-i)), w.now.Add(time.Duration(i)*time.Hour))
+		_, err = w.Age(w.ctx())
+		w.ok(err)
+		w.accepted(string(rune('c'-i)), w.now)
+		age = w.later(3 * time.Hour)
 	}
+	w.expire(age)
+	w.want("idem/k/", 3)
+	w.later(14 * time.Hour)
 	for i := range 3 { // not the order of their names, nor of their ages of then
 		records, _, err := w.KeyRecords(w.ctx(), "", 10)
-		if w.ok(err); len(records) != 3-i || !records[0].At.Equal(w.now.Add(time.Duration(i)*time.Hour)) {
+		if w.ok(err); len(records) != 3-i || !strings.HasSuffix(records[0].entry, string(rune('c'-i))) {
 			t.Fatalf("after %d hours there are %+v", i, records)
 		}
-		_, err = w.ExpireRecords(w.ctx(), w.now.Add(time.Duration(24+i)*time.Hour+time.Minute), 100)
-		w.ok(err)
+		age = w.later(3 * time.Hour)
+		w.expire(age)
 	}
 	w.want("idem/k/", 0)
 }

@@ -16,9 +16,10 @@ import (
 
 // Finished is an instance that has ended.
 type Finished struct {
-	ID    string
-	At    time.Time // its end
-	Bytes int64     // about what it and its journal take in the store
+	ID      string
+	At      time.Time // its end, by the clock of who wrote it
+	Bytes   int64     // about what it and its journal take in the store
+	Created int64     // revision at which it ended
 }
 
 // keyBytes is about what the keys of a finished instance take beside its record
@@ -30,8 +31,8 @@ func (s *Store) writeEnd(o *ops, r *store.Record, size int64) {
 	o.putRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
 }
 
-// Finished lists finished instances of a shard, the one that ended first first,
-// from cursor on, and tells how many follow it in all; next is "" at the end.
+// Finished lists finished instances of a shard, the one that ended first, by the
+// clocks of those who wrote, first, from cursor on, and tells how many follow it in all; next is "" at the end.
 func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit int64) (page []Finished, total int64, next string, err error) {
 	prefix := s.keys.finishedIn(shard)
 	from := prefix
@@ -46,7 +47,7 @@ func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit in
 		at, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), prefix), "/")
 		ms, _ := strconv.ParseInt(at, 10, 64) // what cannot be read counts as long ago and as nothing,
 		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64)
-		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes})
+		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes, Created: kv.CreateRevision})
 	}
 	if resp.More {
 		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
@@ -178,7 +179,6 @@ func (s *Store) shortenJournal(ctx context.Context, rec *store.Record, guard []c
 // DeadSize is a dead letter as retention sees it.
 type DeadSize struct {
 	ID      string
-	At      time.Time
 	Bytes   int64
 	Created int64 // its key's create revision
 }
@@ -192,7 +192,7 @@ func (s *Store) DeadSizes(ctx context.Context, cursor string, limit int64) ([]De
 			s.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
 			return nil
 		}
-		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())), At: d.CreatedAt,
+		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())),
 			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
 		return nil
 	})

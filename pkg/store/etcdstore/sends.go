@@ -36,11 +36,11 @@ func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answ
 	o := newOps()
 	o.put(s.keys.send(send.ID), send)
 	rec := s.keys.commandRecord("~send", send.ID)
-	s.record(o, rec, store.Effect{Outcome: "accepted"}, send.CreatedAt.Add(recordTTL))
+	s.record(o, rec, store.Effect{Outcome: "accepted"})
 	cmps := []clientv3.Cmp{absent(rec)}
 	if send.Key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(send.Key.Name)))
-		s.answer(o, send.Key, answer, send.CreatedAt)
+		s.answer(o, send.Key, answer)
 	}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

@@ -48,6 +48,8 @@ type Store struct {
 
 	keepEntries int64 // of a journal; 0: all
 	keepKeys    time.Duration
+
+	elapsed *atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see Age
 }
 
 // New makes a store; it does not touch etcd.
@@ -56,7 +58,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
 	s := &Store{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cfg.Timeout, said: new(atomic.Int64), halted: new(atomic.Pointer[workflow.Error]),
-		keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}
+		keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL)), elapsed: new(atomic.Int64)}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
 		// after it while its sender waited.

@@ -103,7 +103,7 @@ var transactions = []transaction{
 		f := w.lock("a", "me")
 		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: "refused"}}}
 		return func() (string, error) {
-			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: store.DeadInstanceGone}}, w.now)
+			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: store.DeadInstanceGone}})
 			if errors.Is(err, store.ErrFenced) {
 				return "fenced", nil
 			}
@@ -154,7 +154,7 @@ var transactions = []transaction{
 		}
 		n := w.newInstance("c", "s1", nil)
 		to = append(to, Delivery{New: n, Command: n.Command})
-		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil, w.now)) }
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil)) }
 	}},
 	{name: "delivering a slice of a send record", again: "false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
@@ -164,7 +164,7 @@ var transactions = []transaction{
 		w.ok(err)
 		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
 		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
-		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil, w.now)) }
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil)) }
 	}},
 	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
 		send := store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
@@ -259,7 +259,7 @@ var transactions = []transaction{
 	{name: "waiting behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
 		w.gated("holder")
 		send, to := w.behindGate("s", "a")
-		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil, w.now)) }
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)) }
 	}},
 	{name: "starting what waited behind a gate", again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
 		item := w.held("s", "a")
@@ -307,8 +307,9 @@ var transactions = []transaction{
 	}},
 	{name: "expiring records", prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		age := w.later(time.Hour)
 		return func() (string, error) {
-			_, err := w.ExpireRecords(w.ctx(), w.now.Add(time.Hour), 10)
+			_, _, err := w.ExpireRecords(w.ctx(), age, "")
 			return done(err)
 		}
 	}},

@@ -48,13 +48,17 @@ func (w *world) ok(err error) {
 	}
 }
 
-// dump is everything that is kept, by key below the root.
+// dump is everything that is kept, by key below the root, but the cluster's age,
+// which is of revisions.
 func (w *world) dump() map[string]string {
 	w.tb.Helper()
 	resp, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix())
 	w.ok(err)
 	out := map[string]string{}
 	for _, kv := range resp.Kvs {
+		if string(kv.Key) == w.keys.age() {
+			continue
+		}
 		// What differs from world to world: revisions and the root.
 		value := fenceOf.ReplaceAllString(string(kv.Value), `"fence":0`)
 		out[strings.TrimPrefix(string(kv.Key), w.keys.root)] = strings.ReplaceAll(value, w.keys.root, "")

@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/pkg/store"
+)
+
+// ageEvery is how often the cluster's age goes on, and how old what a node knows
+// of it may be.
+const ageEvery = 10 * time.Second
+
+// processStart has a monotonic reading.
+var processStart = time.Now()
+
+// seenAge is the cluster's age as this node saw it, not before it was so.
+type seenAge struct {
+	*store.Age
+	at time.Duration // by Elapsed
+}
+
+// age tells how old what lies in etcd is; see [store.Age]. What has passed since it
+// was seen counts: when etcd has no space, and takes no new age, what is to be
+// deleted goes on to grow older.
+func (r *Runtime) age() *store.Age {
+	seen := r.aged.Load()
+	if seen == nil {
+		return new(store.Age)
+	}
+	now := *seen.Age
+	now.Elapsed += max(0, r.cfg.Elapsed()-seen.at)
+	return &now
+}
+
+// keepAge lets the cluster's age go on, on the preferred node, by the time that
+// has passed here since this node saw the age as it is. The others follow.
+func (r *Runtime) keepAge(ctx context.Context) error {
+	var seen *seenAge // nil: not seen yet, or another node let it go on since
+	if _, err := r.cfg.Store.Age(ctx); err != nil && ctx.Err() == nil {
+		r.cfg.Log.WarnContext(ctx, "age of the cluster not read; it is tried again", "error", err)
+	}
+	return r.loop(ctx, "age of the cluster", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.cfg.Session.PreferredNode("age") != r.cfg.Session.NodeID() {
+			seen = nil
+		}
+		next, err := r.nextAge(ctx, seen)
+		if err != nil {
+			return false, err // what was seen stands: its time still counts
+		}
+		if seen = nil; next == nil {
+			return true, nil
+		}
+		seen = &seenAge{next, r.cfg.Elapsed()}
+		r.aged.Store(seen)
+		r.cfg.Metrics.SetAge(next.Elapsed)
+		return false, nil
+	})
+}
+
+// nextAge lets the age that was seen go on, or reads it if none was. Nil: look
+// again.
+func (r *Runtime) nextAge(ctx context.Context, seen *seenAge) (*store.Age, error) {
+	if seen == nil {
+		return r.cfg.Store.Age(ctx)
+	}
+	next, ok, err := r.cfg.Store.AdvanceAge(ctx, seen.Age, r.cfg.Elapsed()-seen.at)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return next, nil
+}

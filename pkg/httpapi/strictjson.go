@@ -56,10 +56,7 @@ func ended(dec *jsontext.Decoder) error {
 	return nil
 }
 
-var (
-	errTooDeep  = errors.New("nested too deep")
-	errTrailing = errors.New("there is more after the first value")
-)
+var errTrailing = errors.New("there is more after the first value")
 
 // decodeObject sets the fields of target. What is wrong with one of them is a
 // problem; the error is that the body cannot be read any further.
@@ -128,47 +125,7 @@ func setField(dec *jsontext.Decoder, field reflect.Value) (wrong, err error) {
 }
 
 // readAny reads any value.
-func readAny(dec *jsontext.Decoder) (any, error) {
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	if dec.StackDepth() > maxDepth {
-		return nil, errTooDeep
-	}
-	switch tok.Kind() {
-	case '{':
-		m := map[string]any{}
-		for {
-			name, err := dec.ReadToken()
-			if err != nil || name.Kind() == '}' {
-				return m, err
-			}
-			key := name.String() // the token is void after the next
-			if m[key], err = readAny(dec); err != nil {
-				return nil, err
-			}
-		}
-	case '[':
-		list := []any{}
-		for dec.PeekKind() != ']' {
-			v, err := readAny(dec)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err := dec.ReadToken()
-		return list, err
-	case '"':
-		return tok.String(), nil
-	case '0':
-		return workflow.Number(tok.String()), nil
-	case 't', 'f':
-		return tok.Bool(), nil
-	}
-	return nil, nil
-}
+func readAny(dec *jsontext.Decoder) (any, error) { return workflow.ReadValue(dec, maxDepth) }
 
 func kindOf(v any) string {
 	switch v.(type) {
@@ -220,7 +177,7 @@ func unreadable(body []byte, dec *jsontext.Decoder, err error) workflow.Problem 
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return workflow.Problem{Code: "duplicate-field", Place: at, Detail: fmt.Sprintf("the field %q is given twice", shorten(syntax.JSONPointer.LastToken()))}
-	case errors.Is(err, errTooDeep):
+	case errors.Is(err, workflow.ErrTooDeep):
 		return workflow.Problem{Code: "too-deep", Place: at, Detail: fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		at, err = placeAt(body, int64(len(body))), errors.New("it ends too early")

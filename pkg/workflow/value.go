@@ -145,14 +145,14 @@ func UnmarshalKnown(raw []byte, into any) error {
 
 var asValues = jsonx.JoinOptions(jsonv1.DefaultOptionsV1(), jsonx.WithUnmarshalers(jsonx.JoinUnmarshalers(
 	jsonx.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *any) (err error) {
-		*into, err = ReadValue(dec)
+		*into, err = ReadValue(dec, math.MaxInt)
 		return err
 	}),
 	jsonx.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *map[string]any) error {
 		if dec.PeekKind() != '{' {
 			return errors.ErrUnsupported // null, or the error that the library has for it
 		}
-		v, err := ReadValue(dec)
+		v, err := ReadValue(dec, math.MaxInt)
 		if err == nil {
 			*into = v.(map[string]any)
 		}
@@ -160,14 +160,21 @@ var asValues = jsonx.JoinOptions(jsonv1.DefaultOptionsV1(), jsonx.WithUnmarshale
 	}),
 )))
 
-// ReadValue reads one value of any kind. The decoder bounds its nesting.
-func ReadValue(dec *jsontext.Decoder) (any, error) {
+// ErrTooDeep is the error for a value that is nested deeper than was allowed.
+var ErrTooDeep = errors.New("nested too deep")
+
+// ReadValue reads one value of any kind, down to a depth of the decoder's stack,
+// which the decoder bounds itself, too.
+func ReadValue(dec *jsontext.Decoder, depth int) (any, error) {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, err
+	}
+	if dec.StackDepth() > depth {
+		return nil, ErrTooDeep
 	}
 	switch tok.Kind() {
 	case '{':
@@ -178,14 +185,14 @@ func ReadValue(dec *jsontext.Decoder) (any, error) {
 				return m, err
 			}
 			key := name.String() // the token is void after the next
-			if m[key], err = ReadValue(dec); err != nil {
+			if m[key], err = ReadValue(dec, depth); err != nil {
 				return nil, err
 			}
 		}
 	case '[':
 		list := []any{}
 		for dec.PeekKind() != ']' {
-			v, err := ReadValue(dec)
+			v, err := ReadValue(dec, depth)
 			if err != nil {
 				return nil, err
 			}

@@ -342,3 +342,43 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	}
 	c[0].noDeadLetters()
 }
+
+// The state of a newer engine is left as it is too; who asks is told the format.
+func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	a := newCluster(t, 1)[0]
+	a.publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n")
+	a.execute("waits", "w", "w")
+	etcd, key := clustertest.Shared(t).Client(t), a.root+"instance/w"
+	kv, err := etcd.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := string(kv.Kvs[0].Value)
+	newer := strings.Replace(was, `"state":{"v":1,`, `"state":{"v":2,"newer":true,`, 1)
+	if newer == was {
+		t.Fatalf("no state of format 1: %s", was)
+	}
+	if _, err := etcd.Put(t.Context(), key, newer); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err := a.store.PutMail(t.Context(), "w", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}, nil); err != nil {
+		t.Fatal(out, err)
+	}
+	a.work.Hint([]string{"w"}, false)
+	st := workflow.EventStimulus("go", nil)
+	st.CorrelationID = "w"
+	if _, err := a.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable || !strings.Contains(err.Error(), "format 2") {
+		t.Errorf("an event for it: %v", err)
+	}
+	if kv, err = etcd.Get(t.Context(), key); err != nil || string(kv.Kvs[0].Value) != newer {
+		t.Errorf("it did not stay as it was: %v %v", kv, err)
+	}
+	a.noDeadLetters()
+	if _, err := etcd.Put(t.Context(), key, was); err != nil {
+		t.Fatal(err)
+	}
+	if in := a.finished("w"); in.SubStatus != workflow.Cancelled {
+		t.Errorf("%+v", in)
+	}
+}

@@ -12,6 +12,10 @@ type batch struct {
 	mail  []store.Mail
 	hands []*waiter
 	more  bool // the mailbox holds more
+
+	counted bool              // its one command was taken over, and its attempts count
+	why     string            // its one command is set aside for this reason; "": it is run
+	start   *workflow.Command // of an instance that never ran, which rests
 }
 
 func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
@@ -21,11 +25,17 @@ func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
 func (h *holding) collect(mail []store.Mail, more bool) batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	mail = endsFirst(mail)
-	if h.recovered && len(mail) > 0 {
-		return batch{mail: mail[:1], more: more || len(mail) > 1}
+	mail, start := h.awake(mail)
+	mail = endsFirst(h.withoutTwins(mail))
+	switch i := slices.IndexFunc(mail, h.suspect); {
+	case i == 0:
+		b := h.alone(mail[0])
+		b.more, b.start = more || len(mail) > 1, start
+		return b
+	case i > 0:
+		mail, more = mail[:i], true
 	}
-	b := batch{mail: h.withoutTwins(mail), more: more, hands: h.inbox[:min(len(h.inbox), handBatch)]}
+	b := batch{mail: mail, more: more, start: start, hands: h.inbox[:min(len(h.inbox), handBatch)]}
 	b = atMost(importsAlone(b), h.atMost)
 	h.inbox = h.inbox[len(b.hands):]
 	for _, w := range b.hands {
@@ -37,11 +47,16 @@ func (h *holding) collect(mail []store.Mail, more bool) batch {
 
 // withoutTwins leaves out the mail that is in hand too: a twin of the call on
 // another node, or late durability, has put it into the mailbox. It is run for the
-// one who waits, also when that is not in this burst. mu is held.
+// one who waits, also when that is not in this burst. What was taken over is run as
+// mail, whose attempts count, unless it was this holding that made it durable. mu is
+// held.
 func (h *holding) withoutTwins(mail []store.Mail) []store.Mail {
+	if len(h.inbox) == 0 {
+		return mail
+	}
 	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
 		for _, w := range h.inbox {
-			if w.cmd.ID == m.Command.ID {
+			if w.cmd.ID == m.Command.ID && (w.created > 0 || !h.suspect(m)) {
 				w.created = m.Created
 				return true
 			}
@@ -56,7 +71,7 @@ func atMost(b batch, n int) batch {
 		return b
 	}
 	if len(b.mail) > n {
-		return batch{mail: b.mail[:n], more: true}
+		return batch{mail: b.mail[:n], start: b.start, more: true}
 	}
 	b.hands = b.hands[:n-len(b.mail)]
 	return b
@@ -84,7 +99,7 @@ func importsAlone(b batch) batch {
 	mail := slices.IndexFunc(b.mail, func(m store.Mail) bool { return imports(&m.Command) })
 	if mail >= 0 {
 		first := b.mail[:max(mail, 1)]
-		return batch{mail: first, more: b.more || len(first) < len(b.mail)}
+		return batch{mail: first, start: b.start, more: b.more || len(first) < len(b.mail)}
 	}
 	if hand := slices.IndexFunc(b.hands, func(w *waiter) bool { return imports(&w.cmd) }); hand >= 0 {
 		if hand == 0 && len(b.mail) == 0 {

@@ -31,6 +31,7 @@ type burst struct {
 	deleting bool
 	begun    bool               // a start was run
 	traced   bool               // the first command was, as the burst
+	why      string             // its one command is set aside for this reason; "": it is run
 	goOn     bool               // the engine wants a commit before it goes on
 	again    bool               // the last command is not done: it comes again after that commit
 	replaced *workflow.Instance // an import took the place of the engine's result
@@ -53,7 +54,8 @@ func (s *served) nothing() bool {
 // open makes the engine's burst from what is known of the instance.
 func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 	x := &burst{h: h, before: h.base, env: h.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
-	x.env.Takeover = h.recovered
+	x.why = work.why
+	x.env.Takeover = work.counted
 	if err := known(work); err != nil {
 		return x, err
 	}
@@ -106,6 +108,9 @@ func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) 
 			return c, base.Header.CreatedAt
 		}
 		return c, c.CreatedAt
+	}
+	if work.start != nil {
+		return at(work.start)
 	}
 	for i := range work.mail {
 		if c := &work.mail[i].Command; c.Kind == workflow.CommandStart {
@@ -216,18 +221,19 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		}
 		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
 	}
-	if cmd.Attempts >= x.h.n.cfg.Takeovers {
-		x.poison(cmd)
-		return store.Effect{Outcome: EffectRefused, Code: store.DeadPoison}, nil
+	if cmd.Kind == workflow.CommandStart {
+		// The start in the mailbox is the instance's own; any other is of somebody
+		// who chose the same id. One that was set aside unread can be replayed.
+		other := inHand && x.before != nil
+		if x.begun || other || x.before != nil && x.before.Seq > 0 && len(x.before.State) > 0 {
+			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
+		}
+	}
+	if x.why != "" {
+		return x.setAside(cmd), nil
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
-		// The start in the mailbox is the instance's own; any other is of somebody
-		// who chose the same id.
-		other := inHand && x.before != nil
-		if x.begun || other || x.before != nil && x.before.Seq > 0 {
-			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
-		}
 		x.begun = true
 	case workflow.CommandImport:
 		return x.load(cmd)
@@ -331,13 +337,6 @@ func (x *burst) bury(cmd workflow.Command, reason, detail string) {
 
 // buries tells whether all that the burst does is to set aside what it took.
 func (x *burst) buries() bool { return len(x.dead) > 0 && len(x.dead) == len(x.consumed) && !x.goOn }
-
-// poison gives up on a command that ended its nodes again and again.
-func (x *burst) poison(cmd workflow.Command) {
-	detail := fmt.Sprintf("%s command %s was begun %d times and never committed; it was set aside", cmd.Kind, cmd.ID, cmd.Attempts+1)
-	x.bury(cmd, store.DeadPoison, detail)
-	x.extra = append(x.extra, workflow.Incident{Message: detail, Time: x.env.Now()})
-}
 
 // load takes an imported state in the place of the present one.
 func (x *burst) load(cmd workflow.Command) (store.Effect, error) {

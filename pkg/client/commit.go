@@ -31,7 +31,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 		return h.unopened(ctx, x, work, err)
 	}
 	// What this node cannot run counts no attempt.
-	if h.recovered && len(work.mail) > 0 && work.mail[0].Command.ID != h.deletion {
+	if work.counted && work.why == "" && work.mail[0].Command.ID != h.deletion {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
 		}
@@ -97,6 +97,8 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 	case errors.Is(err, store.ErrConflict):
 		return h.conflict(ctx, work)
 	case errors.Is(err, etcdstore.ErrTooLarge) && h.halve(&work):
+		return work, false, nil
+	case h.hold(x, &work, err):
 		return work, false, nil
 	case errors.Is(err, etcdstore.ErrTooLarge) && x.buries():
 		return h.oneByOne(ctx, x, x.consumed) // it is a dead letter for a better reason than its size
@@ -259,7 +261,7 @@ func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, 
 func (h *holding) settle(c *store.Commit, done *store.Committed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.active = nil
+	h.active, h.mark = nil, nil
 	if c.Delete {
 		h.base = nil
 	} else {

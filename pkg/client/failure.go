@@ -136,7 +136,7 @@ func (h *holding) oneByOne(ctx context.Context, x *burst, consumed []store.Consu
 		}
 	}
 	h.mu.Lock()
-	h.active = nil
+	h.active, h.mark = nil, nil
 	h.mu.Unlock()
 	return h.reload(ctx)
 }
@@ -203,22 +203,4 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	h.settle(c, done)
 	h.announce(c)
 	return h.reload(ctx)
-}
-
-// countAttempt notes, before a recovered command runs, that it is begun once
-// more.
-func (h *holding) countAttempt(ctx context.Context, work *batch) error {
-	m := &work.mail[0]
-	if m.Command.Attempts >= h.n.cfg.Takeovers {
-		return nil
-	}
-	cmd := m.Command
-	cmd.Attempts++
-	if err := h.n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created); err != nil {
-		return err
-	}
-	m.Command = cmd
-	h.n.cfg.Metrics.Takeover()
-	h.n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
-	return nil
 }

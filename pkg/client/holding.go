@@ -78,6 +78,8 @@ type holding struct {
 	cut       bool   // ended by the limit on rounds; used by run only
 	atMost    int    // commands a burst takes, since more were too large; 0: no limit; used by run only
 	deletion  string // the command that comes again until all children are told; used by run only
+	unfit     string // id of a command that is set aside, as it does not fit a commit; used by run only
+	unfitFor  string // what is said of it; used by run only
 	began     time.Time
 	taken     time.Time
 	untold    bool // nobody was there yet to show the taking of the lock to; used by run only
@@ -90,6 +92,7 @@ type holding struct {
 	inbox  []*waiter     // guarded by mu
 	closed bool          // guarded by mu; no more offers
 	hinted bool          // guarded by mu; somebody told of mail since the last look into the mailbox began
+	mark   *mark         // of this process at the command of the burst; guarded by mu
 	base   *store.Record // as last committed, nil: absent; guarded by mu
 	seen   int64         // mail up to this revision is known; used by run only
 	loaded *store.Loaded // what taking the instance brought; used by run only
@@ -289,7 +292,7 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	f := h.owner().Fence()
 	if f == nil { // nothing to compare and delete: look, then let go
 		l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
-		if err != nil || len(l.Mail) == 0 {
+		if err != nil || !h.anyAwake(l.Mail) {
 			return true, nil, err
 		}
 		return false, l.Mail, nil
@@ -312,6 +315,14 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	return false, kept.Mail, nil
 }
 
+// anyAwake tells whether there is mail to work.
+func (h *holding) anyAwake(mail []store.Mail) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	mail, _ = h.awake(mail)
+	return len(mail) > 0
+}
+
 // end gives everything back: the lock, the waiters that were not served, the
 // place in the node's table.
 func (h *holding) end(err error) {
@@ -322,12 +333,13 @@ func (h *holding) end(err error) {
 	h.over = true
 	own := h.own
 	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), releaseTimeout)
+	defer cancel()
+	h.takeBackMark(ctx) // before others have the instance
 	if errors.Is(err, store.ErrFenced) {
 		own.Released() // there is nothing to delete
 	} else {
 		// With the key goes what a commit of unknown outcome was to be proved by.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), releaseTimeout)
-		defer cancel()
 		if rerr := own.Release(ctx); rerr != nil {
 			// The work is done; the lease frees the lock at the latest.
 			n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", h.id, "error", rerr)

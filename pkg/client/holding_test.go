@@ -316,29 +316,6 @@ func TestAKeyedCallTakesEffectOnce(t *testing.T) {
 	}
 }
 
-func TestAPoisonousCommandIsSetAside(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, define("d", seq(waitFor("go"), line("end"))))
-	a := w.member("a", cluster.ModeDistributed)
-	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
-	cmd := resumeOf("c2", r.Instance, 0)
-	cmd.Attempts = 5
-	if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
-		t.Fatal(out, err)
-	}
-	if err := a.open("i").Work(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	rec := must(a.store.Instance(t.Context(), "i"))(t)
-	if rec.Header.SubStatus != workflow.Suspended || len(rec.Header.Incidents) != 1 {
-		t.Errorf("got %+v", rec.Header)
-	}
-	dead, _, err := a.store.DeadLetters(t.Context(), "", 10)
-	if err != nil || len(dead) != 1 || dead[0].Reason != store.DeadPoison || dead[0].Command.ID != "c2" {
-		t.Errorf("dead letters %+v, %v", dead, err)
-	}
-}
-
 // That a command was begun by one more node is durable before it runs: it may take
 // this node with it as well.
 func TestATakeoverIsCountedBeforeItRuns(t *testing.T) {

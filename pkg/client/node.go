@@ -34,10 +34,19 @@ type Config struct {
 
 	LateAfter time.Duration // a burst not committed by then makes its cause durable; default 1 s
 	Rounds    int           // commits under one lock before it is released to others; default 100
-	Takeovers int           // attempts before a command is dead-lettered; default 5
-	Log       *slog.Logger
-	Metrics   *metrics.Metrics
-	Tracer    *tracing.Tracer // nil: no traces
+
+	Process string // of this process, as its node's record has it
+	NodeID  string // for people
+	// Gone tells for how long no live node has been a process; 0: one is. Nil: none
+	// is ever known to be gone, and no command is poison.
+	Gone   func(process string) time.Duration
+	Deaths int           // processes that end while they run a command before it is set aside; default 3
+	Grace  time.Duration // for which they must be gone, as one that lost its session comes back; default 30 s
+	Rest   time.Duration // before a command is begun for the third time, and twice as long each time; default 1 s
+
+	Log     *slog.Logger
+	Metrics *metrics.Metrics
+	Tracer  *tracing.Tracer // nil: no traces
 }
 
 const (
@@ -54,6 +63,7 @@ type Node struct {
 	stopping bool                // guarded by mu
 	draining chan struct{}       // closed by Drain
 
+	resting   resting
 	contended contended // instances that others held lately
 	wg        sync.WaitGroup
 }
@@ -65,7 +75,12 @@ func NewNode(cfg Config) (*Node, error) {
 	}
 	cfg.LateAfter = cmp.Or(cfg.LateAfter, time.Second)
 	cfg.Rounds = cmp.Or(cfg.Rounds, 100)
-	cfg.Takeovers = cmp.Or(cfg.Takeovers, 5)
+	cfg.Deaths = min(cmp.Or(cfg.Deaths, 3), maxMarks)
+	cfg.Grace = cmp.Or(cfg.Grace, 30*time.Second)
+	cfg.Rest = cmp.Or(cfg.Rest, time.Second)
+	if cfg.Gone == nil {
+		cfg.Gone = func(string) time.Duration { return 0 }
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -128,6 +143,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	n.mu.Lock()
 	for _, h := range n.holdings {
 		h.cancel(errStopped)
+		// An activity that does not end with its context is no reason to count this
+		// as a death.
+		n.wg.Go(func() { h.takeBackMark(context.Background()) })
 	}
 	n.mu.Unlock()
 	<-done

@@ -22,6 +22,7 @@ type members struct {
 	sorted   []Node                    // immutable once published; guarded by mu
 	subs     map[*Subscription]bool    // guarded by mu
 	closed   bool                      // guarded by mu
+	absent   map[string]time.Time      // processes that were asked about, since when no node is one; guarded by mu
 	clocks   map[string]*clockEstimate // by lease; guarded by mu
 	lag      watchLag                  // guarded by mu
 }
@@ -33,6 +34,7 @@ type member struct {
 
 func (m *members) init() {
 	m.byKey = map[string]member{}
+	m.absent = map[string]time.Time{}
 	m.subs = map[*Subscription]bool{}
 	m.clocks = map[string]*clockEstimate{}
 }
@@ -176,6 +178,7 @@ func (m *members) publish(changed bool, vanished []Node) {
 	sorted := make([]Node, 0, len(m.byKey))
 	for _, mb := range m.byKey {
 		sorted = append(sorted, mb.node)
+		delete(m.absent, mb.node.Process)
 	}
 	slices.SortFunc(sorted, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	m.sorted = sorted

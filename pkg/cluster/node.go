@@ -16,6 +16,7 @@ import (
 // of the node's session.
 type Node struct {
 	ID        string    `json:"id"`
+	Process   string    `json:"process,omitempty"` // see [Session.Process]
 	Address   string    `json:"address"`
 	Version   string    `json:"version"`
 	Program   string    `json:"program,omitempty"` // a digest of what its program can run; see [Session.Able]

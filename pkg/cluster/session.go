@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -18,6 +19,8 @@ type Session struct {
 	root  string
 	log   *slog.Logger
 	locks *Locks
+
+	process string
 
 	members members
 
@@ -54,12 +57,14 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	process := uuid.NewString()
 	s := &Session{
-		cfg:  cfg,
-		root: Root(cfg.Cluster),
-		log:  cfg.Logger.With("node", cfg.NodeID),
+		cfg:     cfg,
+		root:    Root(cfg.Cluster),
+		log:     cfg.Logger.With("node", cfg.NodeID),
+		process: process,
 		self: Node{
-			ID: cfg.NodeID, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Mode: cfg.Mode,
+			ID: cfg.NodeID, Process: process, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Mode: cfg.Mode,
 			StartedAt: cfg.Now().UTC().Truncate(time.Millisecond),
 		},
 		closing: make(chan struct{}),
@@ -128,6 +133,7 @@ func (s *Session) setEpoch(e *Epoch) bool {
 	}
 	s.epoch = e
 	s.why = ""
+	s.members.forgetAbsent()
 	return true
 }
 

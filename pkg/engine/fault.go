@@ -138,6 +138,34 @@ func (b *Burst) overLimit(w *work) {
 	b.halt()
 }
 
+// Hold faults the instance in the place of a command that nobody is to run again
+// unasked, for the reason why: a retry runs it. It is for what the instance cannot go
+// on without: its start, a due timer, a child's end, the rest of a burst.
+func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
+	b.cmd = &command{ID: cmd.ID}
+	if b.header.SubStatus.Status() == workflow.StatusFinished && !b.halted {
+		return NotRunning
+	}
+	var at *Execution
+	if cmd.Kind == workflow.CommandResume || cmd.Kind == workflow.CommandChildEnd {
+		m := b.findMark(cmd.Bookmark)
+		if m == nil {
+			return NoBookmark
+		}
+		at = m.x
+		input, err := normalizeMap(cmd.Input)
+		if err != nil {
+			input = map[string]any{}
+		}
+		b.late = append(b.late, lateEnd{cmd.Bookmark, input})
+	}
+	b.incident(at, errors.New(why))
+	b.halt()
+	b.settleStatus()
+	b.header.UpdatedAt = b.env.Now()
+	return Applied
+}
+
 // effects counts what a call may leave behind, to take it back if it fails.
 type effects struct{ queue, marks, children, cancels, events int }
 
@@ -161,6 +189,13 @@ func (b *Burst) undo(x *Execution, e effects) {
 func (b *Burst) retry() {
 	b.halted = false
 	b.ending = ""
+	// Also for a commit on the way: a finished instance has no burst that goes on.
+	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
+	if !b.started {
+		b.started = true
+		b.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
+		return
+	}
 	for i := range b.schedule() {
 		b.schedule()[i].cmd.Count = 0
 	}

@@ -166,7 +166,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	work := runtime.NewWork()
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept, Env: n.environment(), Hint: work.Hint, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		Store: kept, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err

@@ -126,7 +126,7 @@ func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tun
 	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log, Now: clock})
 	check()
 	head := m.catalog.HeadIn(context.Background())
-	node, err := client.NewNode(client.Config{Store: m.store, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
+	node, err := client.NewNode(client.Config{Store: m.store, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: 2 * time.Second, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -90,7 +91,8 @@ func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Pa
 	})
 }
 
-// ReplayDeadLetter sends the stimulus of a dead letter again, as new.
+// ReplayDeadLetter gives an instance the command of a dead letter again, or sends
+// its stimulus again, as new, if it is for no instance, or for one that is gone.
 func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return SendResult{}, err
@@ -101,6 +103,12 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	}
 	if d.Dropped != nil {
 		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("what dead letter %q brought was too large to be kept (%d bytes, SHA-256 %s); send it again yourself, smaller", id, d.Dropped.Bytes, d.Dropped.SHA256))
+	}
+	if d.Command != nil {
+		res, done, err := r.replayCommand(ctx, d)
+		if err != nil || done {
+			return res, err
+		}
 	}
 	if d.Stimulus == nil {
 		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
@@ -119,6 +127,33 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	}
 	r.cfg.Work.Hint(nil, true)
 	return SendResult{Queued: send.ID}, nil
+}
+
+// replayCommand is not done if the command's instance is gone.
+func (r *Runtime) replayCommand(ctx context.Context, d *store.DeadLetter) (res SendResult, done bool, err error) {
+	id := "replay-" + newID()
+	var out etcdstore.ReplayOutcome
+	err = r.settle(ctx, func() (err error) {
+		out, err = r.cfg.Store.ReplayCommand(ctx, d, id)
+		return err
+	})
+	if err != nil {
+		return res, false, err
+	}
+	switch out {
+	case etcdstore.ReplayGone:
+		return res, true, noDeadLetter(d.ID)
+	case etcdstore.ReplayNobody:
+		if d.Stimulus != nil {
+			return res, false, nil
+		}
+		return res, true, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("dead letter %q is a %s command for instance %q, which is gone", d.ID, d.Command.Kind, d.InstanceID))
+	case etcdstore.ReplayInMail:
+		return res, true, busy(d.InstanceID)
+	case etcdstore.Replayed:
+	}
+	r.cfg.Work.Hint([]string{d.InstanceID}, false)
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: d.InstanceID, Outcome: Accepted}}}, true, nil
 }
 
 // DeleteDeadLetter forgets a dead letter.

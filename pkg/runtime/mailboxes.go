@@ -125,7 +125,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 			after[e.Key] = was
 			oldest = max(oldest, now.Sub(was.since))
 			mailed[e.InstanceID] = true
-			if r.cfg.Work.has(e.InstanceID) || r.aside.waits(e.InstanceID) || ends != nil && !ends[e.InstanceID] {
+			if r.cfg.Work.has(e.InstanceID) || r.aside.waits(e.InstanceID) || r.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
 				continue // it waits for its turn here, or until there is room
 			}
 			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {

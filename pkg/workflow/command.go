@@ -38,6 +38,7 @@ type Command struct {
 	Kind      CommandKind    `json:"kind"`
 	CreatedAt time.Time      `json:"createdAt"`
 	Attempts  int            `json:"attempts,omitempty"` // takeovers so far
+	Begun     []Begun        `json:"begun,omitempty"`    // by whom, the last takeovers that nobody took back
 	Start     *Start         `json:"start,omitempty"`
 	Bookmark  string         `json:"bookmark,omitempty"` // resume, childEnd
 	Input     map[string]any `json:"input,omitempty"`    // resume, childEnd
@@ -48,6 +49,14 @@ type Command struct {
 	Several   bool           `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
 	Timer     bool           `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
 	Trace     string         `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
+}
+
+// Begun is one process that took a command over, began to run it, and has neither
+// committed it nor given it back. Such a process that is gone died of it, perhaps.
+type Begun struct {
+	Process string    `json:"process"` // one start of a node; see the node's record
+	Node    string    `json:"node,omitempty"`
+	At      time.Time `json:"at"`
 }
 
 // CommandKey names the record of a caller's Idempotency-Key and the hash of the

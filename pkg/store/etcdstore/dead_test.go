@@ -136,3 +136,38 @@ func TestTheLargestStimulusCanBeBuried(t *testing.T) {
 	w.want("queue/", 0)
 	w.want("dead/", 1)
 }
+
+// deadCommand is a dead letter with a command for an instance.
+func (w *world) deadCommand(id, instance string) *store.DeadLetter {
+	w.tb.Helper()
+	cmd := workflow.Command{ID: "c1", Kind: workflow.CommandChildEnd, CreatedAt: w.now, Bookmark: instance + "~x", Attempts: 3, Begun: []workflow.Begun{{Process: "p"}}}
+	w.ok(w.Discard(w.ctx(), nil, "nobody", nil, nil, []store.DeadLetter{{ID: id, Reason: store.DeadPoison, Command: &cmd, InstanceID: instance, CreatedAt: w.now}}))
+	d, err := w.DeadLetter(w.ctx(), id)
+	w.ok(err)
+	return d
+}
+
+func TestReplaysOfCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.deadCommand("d", "a")
+	replays := func(id string, want ReplayOutcome) {
+		t.Helper()
+		if got, err := w.ReplayCommand(w.ctx(), d, id); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", id, got, err, want)
+		}
+	}
+	replays("r1", ReplayNobody)
+	w.instance("a")
+	replays("r1", ReplayInMail) // refused for good; the caller repeats under another id
+	w.want("mailbox/", 0)
+	replays("r2", Replayed)
+	if m := w.mailOf("a"); len(m) != 1 || m[0].Command.Attempts != 0 || len(m[0].Command.Begun) != 0 {
+		t.Errorf("the mailbox has %+v", m)
+	}
+	replays("r2", Replayed) // its answer was lost
+	replays("r3", ReplayGone)
+	d = w.deadCommand("d2", "a")
+	replays("r4", ReplayInMail)
+	w.want("dead/", 1)
+}

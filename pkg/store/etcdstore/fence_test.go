@@ -66,7 +66,8 @@ func TestWithoutTheLockNothingIsWritten(t *testing.T) {
 		"count an attempt": func(w *world, f *store.Fence) error {
 			m := w.mailOf("a")[0]
 			m.Command.Attempts++
-			return w.CountAttempt(w.ctx(), f, "a", m.Command, m.Created)
+			_, err := w.CountAttempt(w.ctx(), f, "a", m.Command, m.Created)
+			return err
 		},
 		"discard": func(w *world, f *store.Fence) error {
 			return w.Discard(w.ctx(), f, "gone", nil, nil, []store.DeadLetter{{ID: "d"}})

@@ -79,21 +79,40 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 }
 
 // CountAttempt rewrites a mailbox command with its attempts counted, before it
-// runs.
+// runs, and returns the revision of that.
 //
 // If: the lock is mine; the command's create revision.
-func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) error {
+func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
 	raw, err := Encode(lean(cmd))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	resp, err := s.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)),
 		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, nil)
-	if err == nil && !resp.Succeeded {
-		return fmt.Errorf("count attempt for %s: %w", id, store.ErrFenced)
+	if err != nil {
+		return 0, err
 	}
-	return err
+	if !resp.Succeeded {
+		return 0, fmt.Errorf("count attempt for %s: %w", id, store.ErrFenced)
+	}
+	return resp.Header.Revision, nil
+}
+
+// TakeBackAttempt rewrites a mailbox command as it was before an attempt of this
+// process, which gave it up and lives. The lock may be gone by now. It tells whether
+// the command was there, and nobody had counted another attempt.
+//
+// If: the revision of that attempt.
+func (s *Store) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
+	key := s.keys.mail(id, cmd.ID)
+	raw, err := Encode(lean(cmd))
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)},
+		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, nil)
+	return err == nil && resp.Succeeded, err
 }
 
 // Discard takes commands out of the mailbox without writing the instance: there is

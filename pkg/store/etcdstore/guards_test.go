@@ -44,7 +44,17 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		{"counting an attempt of what is consumed", func(w *world) (bool, error) {
 			_, m := mailed(w)
 			w.commit(w.consumes(w.next("a", nil)))
-			return errors.Is(w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created), store.ErrFenced), nil
+			_, err := w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created)
+			return errors.Is(err, store.ErrFenced), nil
+		}, "mailbox/"},
+		{"taking back an attempt of what is consumed", func(w *world) (bool, error) {
+			_, m := mailed(w)
+			f := w.lock("a", "me")
+			counted, err := w.CountAttempt(w.ctx(), f, "a", m.Command, m.Created)
+			w.ok(err)
+			w.commit(w.consumes(w.next("a", f)))
+			ok, err := w.TakeBackAttempt(w.ctx(), "a", m.Command, counted)
+			return !ok, err
 		}, "mailbox/"},
 		{"discarding the mail of an instance that is there", func(w *world) (bool, error) {
 			_, m := mailed(w)

@@ -96,6 +96,33 @@ var lateCopies = []late{
 		c.Release = true
 		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() { w.remove("a") }
 	}},
+	{"replaying a command, refused for an instance that comes later", func(w *world) (func() error, func()) {
+		d := w.deadCommand("d", "a")
+		return func() error {
+				out, err := w.ReplayCommand(w.ctx(), d, "replay")
+				w.refused(out == Replayed, err)
+				return err
+			},
+			func() { w.instance("a") }
+	}},
+	{"replaying a command, done and consumed", func(w *world) (func() error, func()) {
+		d := w.deadCommand("d", "a")
+		w.instance("a")
+		return func() error { _, err := w.ReplayCommand(w.ctx(), d, "replay"); return err },
+			func() { w.commit(w.consumes(w.next("a", nil))) }
+	}},
+	{"taking back an attempt, done and counted again", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		cmd := w.resume("c1", &b, nil)
+		_, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
+		w.ok(err)
+		f := w.lock("a", "me")
+		counted, err := w.CountAttempt(w.ctx(), f, "a", cmd, created)
+		w.ok(err)
+		w.unlock(f)
+		return func() error { _, err := w.TakeBackAttempt(w.ctx(), "a", cmd, counted); return err }, w.countAttempt
+	}},
 	{"mail for an instance that comes later", func(w *world) (func() error, func()) {
 		cmd := workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now}
 		return func() error {
@@ -186,7 +213,8 @@ func (w *world) countAttempt() {
 	w.tb.Helper()
 	m := w.mailOf("a")[0]
 	m.Command.Attempts++
-	w.ok(w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created))
+	_, err := w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", m.Command, m.Created)
+	w.ok(err)
 }
 
 func (w *world) refused(ok bool, err error) {

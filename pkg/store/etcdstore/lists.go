@@ -199,3 +199,55 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 	}
 	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
 }
+
+// ReplayOutcome says what became of the replay of a command.
+type ReplayOutcome int
+
+// The outcomes of [Store.ReplayCommand].
+const (
+	Replayed     ReplayOutcome = iota
+	ReplayGone                 // the dead letter is gone
+	ReplayNobody               // its instance is gone
+	ReplayInMail               // a command of its id is in the mailbox: the instance goes on without it
+)
+
+// ReplayCommand puts the command of a dead letter into its instance's mailbox again,
+// as it was before anybody began it; id names the replay.
+//
+// If: the dead letter's create revision; the instance exists; the command is not
+// there; this replay is not void. Then: delete the one, put the other, and a record of
+// the replay, by which a repeat knows. Else: the replay is void, as an instance of this
+// id may come, and a ~continue go.
+func (s *Store) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
+	cmd := *d.Command
+	cmd.Attempts, cmd.Begun = 0, nil
+	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
+	o := newOps()
+	o.del(s.keys.dead(d.ID))
+	s.putMail(o, d.InstanceID, cmd)
+	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
+		o.put(s.keys.cancel(d.InstanceID), cmd.ID)
+	}
+	s.record(o, rec, store.Effect{Outcome: "accepted"})
+	cmps := []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return ReplayGone, err
+	}
+	resp, err := s.txn(ctx, "replay command of a dead letter", cmps, then, []clientv3.Op{
+		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.dead(d.ID), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.instance(d.InstanceID), clientv3.WithCountOnly()), s.void(void, rec)})
+	if err != nil || resp.Succeeded {
+		return Replayed, err
+	}
+	found := func(i int) bool { return resp.Responses[i].GetResponseRange().Count > 0 }
+	switch {
+	case found(0):
+		return Replayed, nil // a lost answer
+	case !found(1):
+		return ReplayGone, nil
+	case !found(2):
+		return ReplayNobody, nil
+	}
+	return ReplayInMail, nil
+}

@@ -184,6 +184,7 @@ func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
 // Pending is one mailbox entry as a sweep sees it.
 type Pending struct {
 	InstanceID string
+	CommandID  string
 	Key        string
 	Created    int64
 }
@@ -205,7 +206,7 @@ func (s *Store) Sweep(ctx context.Context, cursor string, limit int64) (entries 
 		if len(parts) != 3 {
 			continue
 		}
-		entries = append(entries, Pending{InstanceID: parts[1], Key: string(kv.Key), Created: kv.CreateRevision})
+		entries = append(entries, Pending{InstanceID: parts[1], CommandID: decode(parts[2]), Key: string(kv.Key), Created: kv.CreateRevision})
 	}
 	if resp.More && len(resp.Kvs) > 0 {
 		next = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"

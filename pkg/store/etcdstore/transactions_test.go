@@ -92,7 +92,7 @@ var transactions = []transaction{
 		w.ok(err)
 		cmd := w.resume("c1", &b, nil)
 		cmd.Attempts = 1
-		return func() (string, error) { return done(w.CountAttempt(w.ctx(), f, "a", cmd, created)) }
+		return func() (string, error) { _, err := w.CountAttempt(w.ctx(), f, "a", cmd, created); return done(err) }
 	}},
 	{name: "discarding mail", again: "fenced", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
@@ -234,6 +234,26 @@ var transactions = []transaction{
 		return func() (string, error) {
 			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", Stimulus: event("paid"), CreatedAt: w.now}))
 		}
+	}},
+	{name: "replaying the command of a dead letter", prepare: func(w *world) func() (string, error) {
+		d := w.deadCommand("d", "a")
+		w.instance("a")
+		return func() (string, error) {
+			out, err := w.ReplayCommand(w.ctx(), d, "replay")
+			return fmt.Sprint(out), err
+		}
+	}},
+	{name: "taking back an attempt", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		cmd := w.resume("c1", &b, nil)
+		_, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
+		w.ok(err)
+		begun := cmd
+		begun.Attempts = 1
+		counted, err := w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", begun, created)
+		w.ok(err)
+		return func() (string, error) { return said(w.TakeBackAttempt(w.ctx(), "a", cmd, counted)) }
 	}},
 	{name: "deleting a dead letter", again: "false", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")

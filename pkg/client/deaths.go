@@ -1,0 +1,313 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// A command that was taken over says which processes began to run it since, and
+// neither committed it nor gave it back. One that lost its session, drained or met an
+// error lives, and takes its mark back. One of which no trace is left may have died of
+// the command; when that many are gone that it is no chance, it is poison, and is
+// not run again.
+
+const (
+	// markLife is how long a mark counts. A process that ends later did not end of it.
+	markLife = time.Hour
+	// maxMarks bounds the marks of a command; the last ones stay.
+	maxMarks = 8
+	// freeAttempts take over a command at once; each one after them waits twice as
+	// long as the one before, from Config.Rest on.
+	freeAttempts = 2
+	restMost     = time.Minute
+	// maxResting bounds what a node remembers to leave alone for a while.
+	maxResting = 10_000
+)
+
+// fate is what is to be done with a command in the mailbox.
+type fate int
+
+const (
+	runs   fate = iota // run it
+	rests              // not yet: it was begun several times
+	poison             // never again unasked
+)
+
+// fate judges a command that was taken over before.
+func (n *Node) fate(instance string, cmd *workflow.Command) fate {
+	if cmd.Attempts == 0 {
+		return runs
+	}
+	gone := n.gone(cmd)
+	if len(gone) >= n.cfg.Deaths {
+		// The last of them counts: all have been gone for as long as it.
+		if left := n.cfg.Grace - gone[n.cfg.Deaths-1]; left > 0 {
+			n.resting.until(instance, cmd, left)
+			return rests
+		}
+		return poison
+	}
+	if n.resting.wait(instance, cmd, n.cfg.Rest) {
+		return rests
+	}
+	return runs
+}
+
+// gone tells for how long each process is that began the command, the longest
+// first; those that are not gone are left out.
+func (n *Node) gone(cmd *workflow.Command) []time.Duration {
+	var out []time.Duration
+	for _, b := range n.recent(cmd.Begun) {
+		if d := n.cfg.Gone(b.Process); d > 0 && b.Process != n.cfg.Process {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b time.Duration) int { return int(b - a) })
+	return out
+}
+
+// recent leaves out marks that count no more.
+func (n *Node) recent(marks []workflow.Begun) []workflow.Begun {
+	now := n.cfg.Env().Now()
+	return slices.DeleteFunc(slices.Clone(marks), func(b workflow.Begun) bool { return now.Sub(b.At) > markLife })
+}
+
+// Rests reports whether a command in the mailbox is left alone for now: there is no
+// use in taking its instance for it.
+func (n *Node) Rests(instance, command string) bool { return n.resting.has(instance + "/" + command) }
+
+// resting are the commands that this node leaves alone for a while. Who else works
+// for the cluster finds out for itself.
+type resting struct {
+	mu   sync.Mutex
+	till map[string]rest // by instance and command; guarded by mu
+}
+
+type rest struct {
+	attempts int
+	till     time.Time
+}
+
+func (r *resting) has(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Now().Before(r.till[key].till)
+}
+
+// wait reports whether a command is to wait, which it does from when this node
+// first sees it with so many attempts.
+func (r *resting) wait(instance string, cmd *workflow.Command, first time.Duration) bool {
+	if cmd.Attempts < freeAttempts {
+		return false
+	}
+	key := instance + "/" + cmd.ID
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, known := r.till[key]
+	if !known || e.attempts != cmd.Attempts {
+		e = r.put(key, cmd.Attempts, min(first<<min(cmd.Attempts-freeAttempts, 10), restMost))
+	}
+	return time.Now().Before(e.till)
+}
+
+func (r *resting) until(instance string, cmd *workflow.Command, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(instance+"/"+cmd.ID, cmd.Attempts, d)
+}
+
+// put needs r.mu.
+func (r *resting) put(key string, attempts int, d time.Duration) rest {
+	now := time.Now()
+	if len(r.till) >= maxResting {
+		for k, e := range r.till {
+			if now.Sub(e.till) > restMost {
+				delete(r.till, k)
+			}
+		}
+	}
+	if r.till == nil || len(r.till) >= maxResting {
+		r.till = map[string]rest{}
+	}
+	r.till[key] = rest{attempts, now.Add(d)}
+	return r.till[key]
+}
+
+// begins tells whether nothing of an instance goes before this command: what it
+// would be run on is not there yet, or the command's work would be run with it.
+func begins(k workflow.CommandKind) bool {
+	return k == workflow.CommandStart || k == workflow.CommandContinue
+}
+
+// ends tells whether a command goes before all others.
+func ends(k workflow.CommandKind) bool {
+	return k == workflow.CommandCancel || k == workflow.CommandDelete
+}
+
+// awake leaves out the mail that rests. While the instance's start rests, or the rest
+// of a burst, only what ends it goes on; commands in hand wait in the mailbox. mu is
+// held.
+func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *workflow.Command) {
+	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
+		return mail, nil
+	}
+	blocked := false
+	out = slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
+		if h.n.fate(h.id, &m.Command) != rests {
+			return false
+		}
+		h.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
+		blocked = blocked || begins(m.Command.Kind)
+		if m.Command.Kind == workflow.CommandStart {
+			start = &m.Command
+		}
+		return true
+	})
+	if !blocked {
+		return out, nil
+	}
+	h.putOff(func(w *waiter) bool { return !ends(w.cmd.Kind) })
+	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) }), start
+}
+
+// putOff answers commands in hand that are not run now: they are in the mailbox, or
+// go there. mu is held.
+func (h *holding) putOff(which func(*waiter) bool) {
+	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+		if !which(w) {
+			return false
+		}
+		if w.created > 0 {
+			w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		} else {
+			w.finish(Result{}, ErrBusy)
+		}
+		return true
+	})
+}
+
+// suspect tells whether a command shares no burst, so that it harms no other: it was
+// taken over, or is not to be run.
+func (h *holding) suspect(m store.Mail) bool {
+	return h.recovered || m.Command.Attempts > 0 || m.Command.ID == h.unfit
+}
+
+// alone is the batch of one such command.
+func (h *holding) alone(m store.Mail) batch {
+	b := batch{mail: []store.Mail{m}, counted: true}
+	switch {
+	case m.Command.ID == h.unfit:
+		b.why = h.unfitFor
+	case h.n.fate(h.id, &m.Command) == poison:
+		b.why = h.n.died(&m.Command)
+	}
+	return b
+}
+
+// died says what happened to a poisoned command.
+func (n *Node) died(cmd *workflow.Command) string {
+	var nodes []string
+	for _, b := range n.recent(cmd.Begun) {
+		if n.cfg.Gone(b.Process) > 0 {
+			nodes = append(nodes, fmt.Sprintf("%s (%s)", b.Node, b.At.UTC().Format(time.RFC3339)))
+		}
+	}
+	return fmt.Sprintf("%d processes ended while they ran %s command %s, and none committed it: %s; it was set aside",
+		len(nodes), cmd.Kind, cmd.ID, strings.Join(nodes, ", "))
+}
+
+// countAttempt notes, before a command runs that was taken over, that this process
+// begins it.
+func (h *holding) countAttempt(ctx context.Context, work *batch) error {
+	n, m := h.n, &work.mail[0]
+	cmd := m.Command
+	cmd.Attempts++
+	cmd.Begun = slices.DeleteFunc(n.recent(cmd.Begun), func(b workflow.Begun) bool { return b.Process == n.cfg.Process })
+	cmd.Begun = append(cmd.Begun, workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now()})
+	cmd.Begun = cmd.Begun[max(0, len(cmd.Begun)-maxMarks):]
+	counted, err := n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.mark = &mark{before: m.Command, counted: counted}
+	h.mu.Unlock()
+	m.Command = cmd
+	n.cfg.Metrics.Takeover()
+	n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
+	return nil
+}
+
+// mark is what this process wrote to a command that it began.
+type mark struct {
+	before  workflow.Command
+	counted int64 // revision
+}
+
+// takeBackMark undoes the mark of a command that was begun, and not committed: this
+// process lives, whatever became of its session. A node that drains leaves no trace;
+// else that it was begun is remembered, so that the next attempt waits.
+func (h *holding) takeBackMark(ctx context.Context) {
+	h.mu.Lock()
+	m := h.mark
+	h.mark = nil
+	h.mu.Unlock()
+	if m == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	cmd := m.before
+	select {
+	case <-h.n.draining:
+	default:
+		cmd.Attempts++
+	}
+	if _, err := h.n.cfg.Store.TakeBackAttempt(ctx, h.id, cmd, m.counted); err != nil {
+		// As long as this process has a session it is seen to live.
+		h.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", h.id, "commandId", cmd.ID, "error", err)
+	}
+}
+
+// setAside gives up on a command that is not to be run, for the reason of its batch.
+// Without its start, a due timer, the end of a child or the rest of a burst an instance
+// would wait for ever: it faults, and a retry runs the command. It goes on without
+// the others, which become dead letters.
+func (x *burst) setAside(cmd workflow.Command) store.Effect {
+	if !held(&cmd) {
+		x.bury(cmd, store.DeadPoison, x.why)
+		x.extra = append(x.extra, workflow.Incident{Message: x.why, Time: x.env.Now()})
+		return store.Effect{Outcome: EffectRefused, Code: store.DeadPoison}
+	}
+	x.h.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.h.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
+	if out := x.b.Hold(cmd, x.why); out == engine.Applied && cmd.Kind == workflow.CommandStart {
+		x.begun = true
+		return store.Effect{Outcome: EffectStarted}
+	}
+	return store.Effect{Outcome: EffectDropped}
+}
+
+// held tells whether the engine keeps a command that is set aside for a retry.
+func held(cmd *workflow.Command) bool {
+	return begins(cmd.Kind) || cmd.Kind == workflow.CommandChildEnd || cmd.Kind == workflow.CommandResume && cmd.Timer
+}
+
+// hold makes the next round set aside the one command of a burst that did not fit,
+// if the instance cannot go on without it; else it is false.
+func (h *holding) hold(x *burst, work *batch, cause error) bool {
+	if !errors.Is(cause, etcdstore.ErrTooLarge) || x.why != "" || len(work.mail) != 1 || len(work.hands) > 0 || !held(&work.mail[0].Command) {
+		return false
+	}
+	h.unfit, h.unfitFor = work.mail[0].Command.ID, fmt.Sprintf("instance %s: %v", h.id, cause)
+	return true
+}

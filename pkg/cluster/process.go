@@ -1,0 +1,50 @@
+package cluster
+
+import "time"
+
+// Process is the id of this process in its node's record: made at random when the
+// session is opened, the same in all its epochs. A node that is started again is
+// another process under the same node id.
+func (s *Session) Process() string { return s.process }
+
+// Gone tells for how long no live node has been this process, as far as this node
+// has seen: since it was first asked about it, at most. It is 0 while a node is. A
+// process without a session is gone, and may be back: one that is paused, or cut
+// off, or all of them while etcd is restarted. Who concludes from it that a process
+// has ended waits for as long as that may take.
+func (s *Session) Gone(process string) time.Duration {
+	if process == s.process {
+		return 0
+	}
+	return s.members.gone(process)
+}
+
+func (m *members) gone(process string) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, mb := range m.byKey {
+		if mb.node.Process == process {
+			return 0
+		}
+	}
+	since, known := m.absent[process]
+	if !known {
+		if len(m.absent) >= maxAbsent {
+			clear(m.absent)
+		}
+		since = time.Now()
+		m.absent[process] = since
+	}
+	return max(time.Since(since), 1)
+}
+
+// maxAbsent bounds the processes that are remembered as gone. Forgetting them makes
+// them gone for a shorter time.
+const maxAbsent = 10_000
+
+// forgetAbsent is for a new epoch: before it, this node may have seen nothing.
+func (m *members) forgetAbsent() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.absent)
+}

@@ -16,25 +16,27 @@ import (
 // burst is one uninterrupted execution: its commands, and what has to be
 // committed of them.
 type burst struct {
-	h        *holding
-	b        *engine.Burst
-	before   *store.Record
-	trace    string // W3C traceparent of the burst
-	env      engine.Env
-	consumed []store.Consumed
-	served   []served
-	response *workflow.Response // what it wrote for a command before it went on
-	requeue  []store.QueueItem
-	dead     []store.DeadLetter
-	weight   int                 // of requeue and dead, about, in bytes
-	extra    []workflow.Incident // that the engine does not know of
-	deleting bool
-	begun    bool               // a start was run
-	traced   bool               // the first command was, as the burst
-	why      string             // its one command is set aside for this reason; "": it is run
-	goOn     bool               // the engine wants a commit before it goes on
-	again    bool               // the last command is not done: it comes again after that commit
-	replaced *workflow.Instance // an import took the place of the engine's result
+	h          *holding
+	b          *engine.Burst
+	definition string // that it runs
+	before     *store.Record
+	trace      string // W3C traceparent of the burst
+	env        engine.Env
+	consumed   []store.Consumed
+	served     []served
+	response   *workflow.Response // what it wrote for a command before it went on
+	requeue    []store.QueueItem
+	dead       []store.DeadLetter
+	weight     int                 // of requeue and dead, about, in bytes
+	late       []time.Duration     // of commands that time sent, when they began
+	extra      []workflow.Incident // that the engine does not know of
+	deleting   bool
+	begun      bool               // a start was run
+	traced     bool               // the first command was, as the burst
+	why        string             // its one command is set aside for this reason; "": it is run
+	goOn       bool               // the engine wants a commit before it goes on
+	again      bool               // the last command is not done: it comes again after that commit
+	replaced   *workflow.Instance // an import took the place of the engine's result
 }
 
 // served is a waiter with what its command did.
@@ -63,6 +65,7 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 	switch {
 	case h.base != nil && len(h.base.State) > 0:
 		hd := h.base.Header
+		x.definition = hd.DefinitionID
 		prog, perr := h.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
 		if perr != nil {
 			return x, perr
@@ -79,6 +82,7 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 			}
 			return x, fmt.Errorf("instance %s never ran and has no start command", h.id)
 		}
+		x.definition = cmd.Start.DefinitionID
 		prog, perr := h.n.cfg.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
 		if perr != nil {
 			return x, perr
@@ -173,9 +177,13 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	}
 	x.traced = true
 	inHand := w != nil && created == 0
+	began := x.env.Now()
 	effect, err := x.apply(ctx, cmd, inHand)
 	if err != nil {
 		return err
+	}
+	if cmd.Due != nil && (effect.Outcome == EffectStarted || effect.Outcome == EffectResumed) {
+		x.late = append(x.late, began.Sub(*cmd.Due))
 	}
 	if x.again {
 		x.h.deletion = cmd.ID

@@ -15,14 +15,17 @@ type Client interface {
 	// Do gives the instance a command that nobody has made durable yet. It
 	// returns when the command's effect is committed, or (Accepted) when the
 	// command is durable and its burst goes on. Errors: [ErrBusy] when another
-	// node owns the instance (nothing was done); *workflow.Error otherwise.
+	// node owns the instance, [ErrCrowded] when it runs enough of the definition
+	// (nothing was done); *workflow.Error otherwise.
 	Do(ctx context.Context, cmd workflow.Command) (Result, error)
 	// Begin is Do for the start of an instance whose id was made for it and shown
 	// to nobody. Nobody else can want it, so it takes no lock.
 	Begin(ctx context.Context, cmd workflow.Command) (Result, error)
 	// Work runs what lies in the instance's mailbox. recovered says that a sweep
-	// found it there, so that its attempts are counted. Errors as for Do.
-	Work(ctx context.Context, recovered bool) error
+	// found it there, so that its attempts are counted. It returns when that is done;
+	// placed (which may be nil) is called when its burst begins, which may last. Errors
+	// as for Do.
+	Work(ctx context.Context, recovered bool, placed func()) error
 	// Busy tells, without waiting, whether somebody else owns the instance.
 	Busy(ctx context.Context) (bool, error)
 }

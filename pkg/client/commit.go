@@ -30,7 +30,12 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 	if err != nil {
 		return h.unopened(ctx, x, work, err)
 	}
-	// What this node cannot run counts no attempt.
+	if work.why == "" { // what is set aside does not run
+		if err := h.enter(x, &work); err != nil {
+			return next, false, h.fail(work.hands, err)
+		}
+	}
+	// What this node cannot run, or has no place for, counts no attempt.
 	if work.counted && work.why == "" && work.mail[0].Command.ID != h.deletion {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
@@ -108,6 +113,9 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		return next, false, h.fail(work.hands, err)
 	}
 	h.announce(c)
+	for _, late := range x.late {
+		h.n.cfg.Metrics.TimerLateness(late)
+	}
 	if done.Waits {
 		h.n.cfg.Hint([]string{h.id}, false)
 	}

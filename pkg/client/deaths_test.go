@@ -176,7 +176,7 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 				cmd.Attempts, cmd.Begun = deaths, begunBy(dead...)
 				m.put(t, "i", cmd)
 				// They may come back: nothing is decided yet, and nothing is run.
-				if err := m.open("i").Work(t.Context(), true); err != nil {
+				if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 					t.Fatal(err)
 				}
 				if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != deaths || !m.Rests("i", cmd.ID) {
@@ -186,7 +186,7 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 					away.set(p, 2*time.Hour)
 				}
 				eventually(t, "the mailbox is empty", func() bool {
-					if err := m.open("i").Work(t.Context(), true); err != nil {
+					if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 						t.Fatal(err)
 					}
 					return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0
@@ -247,7 +247,7 @@ func TestWhatIsNoDeathIsNotCounted(t *testing.T) {
 			m.put(t, "i", cmd)
 			w.valve.pass <- struct{}{}
 			eventually(t, "it is applied", func() bool {
-				if err := m.open("i").Work(t.Context(), true); err != nil {
+				if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 					t.Fatal(err)
 				}
 				return must(m.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
@@ -299,7 +299,7 @@ func TestLostSessionsAndDrainsAreNoDeaths(t *testing.T) {
 				}
 				w.valve.pass <- struct{}{}
 				eventually(t, "it is applied", func() bool {
-					_ = a.open("i").Work(t.Context(), true)
+					_ = a.open("i").Work(t.Context(), true, nil)
 					return must(a.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
 				})
 				if !slices.Equal(a.written(), []string{"run"}) {
@@ -322,7 +322,7 @@ func (m *member) begins(id string) {
 	defer stop()
 	sweeps.Go(func() {
 		for ctx.Err() == nil {
-			_ = m.open(id).Work(ctx, true) // what goes wrong is tried again
+			_ = m.open(id).Work(ctx, true, nil) // what goes wrong is tried again
 			select {
 			case <-ctx.Done():
 			case <-time.After(5 * time.Millisecond):
@@ -355,7 +355,7 @@ func TestProcessesThatEndAreCounted(t *testing.T) {
 				eventually(t, "its burst has ended", func() bool { return m.Owned() == 0 })
 			}
 			eventually(t, "it is set aside", func() bool {
-				_ = last.open("i").Work(t.Context(), true)
+				_ = last.open("i").Work(t.Context(), true, nil)
 				select {
 				case <-w.valve.entered:
 					t.Fatal("it is run once more")

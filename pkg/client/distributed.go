@@ -48,17 +48,18 @@ func (n *Node) Distributed(locks *cluster.Locks, id string, policy RetryPolicy) 
 
 // Do implements [Client].
 func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
-	return d.n.do(ctx, d.id, d.take, &cmd, false)
+	return d.n.do(ctx, d.id, d.take, &cmd, false, nil)
 }
 
 // Begin implements [Client].
 func (d Distributed) Begin(ctx context.Context, cmd workflow.Command) (Result, error) {
-	return d.n.do(ctx, d.id, d.begin, &cmd, false)
+	return d.n.do(ctx, d.id, d.begin, &cmd, false, nil)
 }
 
 // Work implements [Client].
-func (d Distributed) Work(ctx context.Context, recovered bool) error {
-	_, err := d.n.do(ctx, d.id, d.take, nil, recovered)
+func (d Distributed) Work(ctx context.Context, recovered bool, placed func()) error {
+	defer d.n.places.seen(d.id)
+	_, err := d.n.do(ctx, d.id, d.take, nil, recovered, placed)
 	return err
 }
 

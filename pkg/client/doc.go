@@ -25,6 +25,13 @@
 // memory; callers elsewhere put theirs into the mailbox. Either way commands
 // that come while a commit is under way are taken together into the next one.
 //
+// # Places
+//
+// Before its first burst a holding takes a place of its definition ([Limits]). If
+// there is none, it lets the lock go; commands in hand get [ErrCrowded], and what
+// is in the mailbox waits until a burst ends here. So bursts may wait for the
+// outside as long as they like.
+//
 // # Concurrency
 //
 // [Node] and the clients are safe for concurrent use. Each holding is one

@@ -77,6 +77,8 @@ type holding struct {
 	recovered bool
 	cut       bool   // ended by the limit on rounds; used by run only
 	atMost    int    // commands a burst takes, since more were too large; 0: no limit; used by run only
+	place     *want  // in the node's crowd; used by run only
+	placed    func() // told when it has one; nil: nobody is; used by run only
 	deletion  string // the command that comes again until all children are told; used by run only
 	unfit     string // id of a command that is set aside, as it does not fit a commit; used by run only
 	unfitFor  string // what is said of it; used by run only
@@ -327,6 +329,9 @@ func (h *holding) anyAwake(mail []store.Mail) bool {
 // place in the node's table.
 func (h *holding) end(err error) {
 	n := h.n
+	if h.place != nil {
+		defer n.places.leave(*h.place)
+	}
 	n.forget(h)
 	h.stop(nil)
 	h.mu.Lock()

@@ -89,7 +89,7 @@ func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
 	eventually(t, "the lock is free", func() bool { busy, err := b.locked("i"); return err == nil && !busy })
 	done := make(chan error, 1)
-	go func() { done <- b.open("i").Work(t.Context(), true) }()
+	go func() { done <- b.open("i").Work(t.Context(), true, nil) }()
 	<-w.valve.entered
 	w.valve.pass <- struct{}{} // one for the new owner,
 	w.valve.pass <- struct{}{} // one for the zombie, whose burst goes on if nobody told it
@@ -327,7 +327,7 @@ func TestATakeoverIsCountedBeforeItRuns(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	worked := make(chan error, 1)
-	go func() { worked <- a.open("i").Work(t.Context(), true) }()
+	go func() { worked <- a.open("i").Work(t.Context(), true, nil) }()
 	<-w.valve.entered
 	if l := must(a.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || l.Mail[0].Command.Attempts != 1 {
 		t.Errorf("while it runs the mailbox has %+v", l.Mail)
@@ -353,7 +353,7 @@ func TestOneOfSeveralGoesBackToItsInstance(t *testing.T) {
 		if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 			t.Fatal(out, err)
 		}
-		if err := a.open("i").Work(t.Context(), false); err != nil {
+		if err := a.open("i").Work(t.Context(), false, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -618,7 +618,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 		<-hints
 	}
 	// A recovered mailbox is worked one command a round, and two rounds are all.
-	if err := m.open("i").Work(t.Context(), true); err != nil {
+	if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 		t.Fatal(err)
 	}
 	if ids := <-hints; len(ids) != 1 || ids[0] != "i" {
@@ -627,7 +627,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 	if busy, err := m.locked("i"); err != nil || busy {
 		t.Errorf("the lock is still held: %v, %v", busy, err)
 	}
-	if err := m.open("i").Work(t.Context(), false); err != nil {
+	if err := m.open("i").Work(t.Context(), false, nil); err != nil {
 		t.Fatal(err)
 	}
 	rec := must(m.store.Instance(t.Context(), "i"))(t)

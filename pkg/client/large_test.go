@@ -122,7 +122,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 func (m *member) worked(id string) {
 	m.w.t.Helper()
 	eventually(m.w.t, "the mailbox is empty", func() bool {
-		if err := m.open(id).Work(m.w.t.Context(), false); err != nil {
+		if err := m.open(id).Work(m.w.t.Context(), false, nil); err != nil {
 			m.w.t.Fatal(err)
 		}
 		return len(must(m.store.Load(m.w.t.Context(), id, "", ""))(m.w.t).Mail) == 0

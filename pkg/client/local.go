@@ -22,7 +22,7 @@ func (n *Node) Local(id string) Local { return Local{n: n, id: id} }
 
 // Do implements [Client].
 func (l Local) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
-	return l.n.do(ctx, l.id, l.take, &cmd, false)
+	return l.n.do(ctx, l.id, l.take, &cmd, false, nil)
 }
 
 // Begin implements [Client].
@@ -31,8 +31,9 @@ func (l Local) Begin(ctx context.Context, cmd workflow.Command) (Result, error) 
 }
 
 // Work implements [Client].
-func (l Local) Work(ctx context.Context, recovered bool) error {
-	_, err := l.n.do(ctx, l.id, l.take, nil, recovered)
+func (l Local) Work(ctx context.Context, recovered bool, placed func()) error {
+	defer l.n.places.seen(l.id)
+	_, err := l.n.do(ctx, l.id, l.take, nil, recovered, placed)
 	return err
 }
 

@@ -29,6 +29,10 @@ type Config struct {
 	// Freed is told, after a commit that ended an instance, which gate that held. It
 	// must not block. Nil: nobody is.
 	Freed func(store.Gate)
+	// Wake is told which instance has a place here now, for what lies in its mailbox,
+	// and whether it was taken over. It must not block. Nil: Hint is.
+	Wake   func(id string, recovered bool)
+	Limits Limits
 	// Gate gives the gate that a start has to pass, nil for none. Nil: no gates.
 	Gate func(ctx context.Context, start *workflow.Start) (*store.Gate, error)
 
@@ -56,7 +60,8 @@ const (
 
 // Node works the instances that this node owns at the moment.
 type Node struct {
-	cfg Config
+	cfg    Config
+	places *places
 
 	mu       sync.Mutex
 	holdings map[string]*holding // guarded by mu
@@ -90,10 +95,13 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Freed == nil {
 		cfg.Freed = func(store.Gate) {}
 	}
+	if cfg.Wake == nil {
+		cfg.Wake = func(id string, _ bool) { cfg.Hint([]string{id}, false) }
+	}
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	return &Node{cfg: cfg, holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
+	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
@@ -156,7 +164,10 @@ var errStopped = errors.New("the node stopped before the burst ended")
 
 // do is the one path of every mutating operation: hand the command to the
 // holding of this instance, or take the instance and become it.
-func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool) (Result, error) {
+func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
+	if cmd != nil && n.places.waits(id) && !n.Holds(id) {
+		return Result{}, ErrCrowded // without asking etcd; what is before it waits too
+	}
 	for {
 		h, w, owner, err := n.join(ctx, id, cmd)
 		if err != nil {
@@ -171,7 +182,7 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 				}
 				return Result{}, err
 			}
-			h.recovered = recovered
+			h.recovered, h.placed = recovered, placed
 			go func() {
 				defer n.wg.Done()
 				h.run()

@@ -342,7 +342,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 		}
 	}
 	worked := make(chan error, 1)
-	go func() { worked <- m.open("i").Work(t.Context(), false) }()
+	go func() { worked <- m.open("i").Work(t.Context(), false, nil) }()
 	<-w.valve.entered // the first of the two; the second is next in this burst
 	stop := workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}
 	if out, _, err := m.store.PutMail(t.Context(), "i", stop, nil); err != nil || out != etcdstore.PutDone {

@@ -183,9 +183,16 @@ const (
 	GatedSchedule GatedWhat = "schedule"
 )
 
+// What is full where an instance waits for a place.
+const (
+	fullDefinition = "definition"
+	fullMemory     = "memory"
+)
+
 // The label values that exist at zero from the start.
 var (
 	knownGated           = []string{string(GatedEvent), string(GatedSchedule)}
+	knownFull            = []string{fullDefinition, fullMemory}
 	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}

@@ -47,6 +47,9 @@ type Metrics struct {
 	mailboxOldest     prometheus.Gauge
 	setAside          prometheus.Gauge
 	unreadable        prometheus.Counter
+	working           prometheus.Gauge
+	workingBytes      prometheus.Gauge
+	waiting           *prometheus.GaugeVec
 	queueDepth        prometheus.Gauge
 	clusterAge        prometheus.Gauge
 	queueOldest       prometheus.Gauge
@@ -152,6 +155,13 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Instances with work that this node took over from one that is gone."),
 		unreadable: b.counter("unreadable_records_total",
 			"Records that this node left alone because its program cannot read all of them, each time it met one."),
+		working: b.gauge("work_bursts",
+			"Bursts that this node runs: at work, or waiting for the outside."),
+		workingBytes: b.gauge("work_bytes",
+			"Bytes of memory that this node's bursts work on, as estimated from the sizes of their instances and commands."),
+		waiting: b.gaugeVec("work_waiting_instances",
+			"Instances whose mailbox waits for a place on this node, by what is full: the bursts of their definition, or the memory that it may have.",
+			label{"full", knownFull}),
 		setAside: b.gauge("not_runnable_instances",
 			"Instances with work in their mailbox that the program of this node cannot run or read, and leaves to others."),
 		mailboxOldest: b.gauge("mailbox_oldest_seconds",
@@ -182,7 +192,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 		storeLevel: b.gauge("store_level",
 			"0 while etcd has room, 1 while starts are refused, 2 while only what ends or deletes instances runs."),
 		timerLateness: b.histogram("timer_lateness_seconds",
-			"Time from when a timer was due to when it fired.", lateBuckets),
+			"Time from when a timer or a schedule was due to when the burst began in which it took effect.", lateBuckets),
 
 		httpRequests: b.counterVec("http_requests_total",
 			"Answered HTTP requests, by route pattern, method and status code.",
@@ -468,6 +478,19 @@ func (m *Metrics) SetNotRunnable(instances int) {
 	m.setAside.Set(float64(instances))
 }
 
+// SetCrowd says how full the node is: bursts and the bytes that they work on, and
+// the instances that wait for a place among those of their definition, or for
+// memory.
+func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory int) {
+	if m == nil {
+		return
+	}
+	m.working.Set(float64(bursts))
+	m.workingBytes.Set(float64(bytes))
+	m.waiting.WithLabelValues(fullDefinition).Set(float64(definition))
+	m.waiting.WithLabelValues(fullMemory).Set(float64(memory))
+}
+
 // SetMailboxOldest says how old the oldest command in a mailbox is; 0 when
 // none waits.
 func (m *Metrics) SetMailboxOldest(age time.Duration) {
@@ -514,7 +537,7 @@ func (m *Metrics) SetStore(inUse, allocated, quota int64, level int) {
 	m.storeLevel.Set(float64(level))
 }
 
-// TimerLateness observes how long after its due time a timer fired.
+// TimerLateness observes how long after its due time what a timer sent took effect.
 func (m *Metrics) TimerLateness(late time.Duration) {
 	if m == nil {
 		return

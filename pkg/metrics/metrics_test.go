@@ -45,6 +45,9 @@ var contract = map[string][]string{
 	"weft_mailbox_oldest_seconds":       nil,
 	"weft_not_runnable_instances":       nil,
 	"weft_unreadable_records_total":     nil,
+	"weft_work_bursts":                  nil,
+	"weft_work_bytes":                   nil,
+	"weft_work_waiting_instances":       {"full"},
 	"weft_queue_depth":                  nil,
 	"weft_cluster_age_seconds":          nil,
 	"weft_queue_oldest_seconds":         nil,
@@ -119,6 +122,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetMailboxOldest(4 * time.Second)
 	m.SetNotRunnable(3)
 	m.Unreadable()
+	m.SetCrowd(5, 1<<20, 2, 1)
 	m.DeadLetter(metrics.DeadLetterExpired)
 	m.TimerLateness(time.Millisecond)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
@@ -260,6 +264,10 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_mailbox_oldest_seconds":                                                4,
 		"weft_unreadable_records_total":                                              1,
 		"weft_not_runnable_instances":                                                3,
+		"weft_work_bursts":                                                           5,
+		"weft_work_bytes":                                                            1 << 20,
+		"weft_work_waiting_instances{full=definition}":                               2,
+		"weft_work_waiting_instances{full=memory}":                                   1,
 		"weft_dead_letters_total{reason=expired}":                                    1,
 		"weft_timer_lateness_seconds":                                                1,
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,

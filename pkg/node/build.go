@@ -166,7 +166,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	work := runtime.NewWork()
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		Store: kept, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Wake: work.Again, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
@@ -174,6 +174,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, n.catalog, start)
 		},
+		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes},
 	})
 	if err != nil {
 		return err

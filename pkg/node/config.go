@@ -78,6 +78,13 @@ type Config struct {
 
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 
+	// BurstsPerDefinition bounds the bursts of one definition that the node runs at
+	// once, and BurstBytes the memory that all bursts work on, as estimated; what
+	// finds no place waits in its mailbox. Default 200 and 256 MiB; see
+	// [client.Limits].
+	BurstsPerDefinition int
+	BurstBytes          int64
+
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
 	DrainTimeout time.Duration // for running bursts to finish; default 30 s
 
@@ -174,6 +181,9 @@ func (c Config) check() error {
 	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
 		wrong("max-body is %d and max-in-flight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
+	}
+	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
+		wrong("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		wrong("tls-cert and tls-key belong together; one of them is missing")

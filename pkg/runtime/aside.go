@@ -100,11 +100,11 @@ func needsOf(err error) []string {
 }
 
 // elsewhere decides about a call that this node cannot serve itself: nil if it is
-// to be made durable for another node, since one is at the instance already, or
-// this one's program cannot run it and a live one's can. Otherwise the error for
+// to be made durable, since another node is at the instance already, this one has no
+// place for it now, or its program cannot run it and a live one's can. Otherwise the error for
 // the caller.
 func (r *Runtime) elsewhere(ctx context.Context, err error) error {
-	if errors.Is(err, client.ErrBusy) {
+	if errors.Is(err, client.ErrBusy) || errors.Is(err, client.ErrCrowded) {
 		return nil
 	}
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {

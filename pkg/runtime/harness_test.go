@@ -96,6 +96,12 @@ func newMember(t testing.TB, name, id string, tune []func(*runtime.Config), sess
 // newMemberWith is a member whose program has these activities.
 func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
 	t.Helper()
+	return newMemberLimited(t, name, id, registry, client.Limits{}, tune, session...)
+}
+
+// newMemberLimited is one that runs so many bursts.
+func newMemberLimited(t testing.TB, name, id string, registry *engine.Registry, limits client.Limits, tune []func(*runtime.Config), session ...func(*cluster.Config)) *member {
+	t.Helper()
 	faults := clustertest.NewFaults(1)
 	etcd := faults.Wrap(clustertest.Shared(t).Client(t))
 	log := slog.New(slog.DiscardHandler)
@@ -126,7 +132,7 @@ func newMemberWith(t testing.TB, name, id string, registry *engine.Registry, tun
 	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log, Now: clock})
 	check()
 	head := m.catalog.HeadIn(context.Background())
-	node, err := client.NewNode(client.Config{Store: m.store, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: 2 * time.Second, Hint: m.work.Hint, Freed: m.work.Freed, Log: log,
+	node, err := client.NewNode(client.Config{Store: m.store, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: 2 * time.Second, Limits: limits, Hint: m.work.Hint, Wake: m.work.Again, Freed: m.work.Freed, Log: log,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/weft-run/weft/pkg/client"
@@ -10,30 +11,50 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// workMailboxes is one worker of the pool.
+// workMailboxes works what is in mailboxes. Up to cfg.Opening instances are taken
+// and read at a time, which asks etcd and nobody else; a burst that runs leaves
+// that place to the next, however long it waits for the outside. How many run is
+// bounded by the client's Limits.
 func (r *Runtime) workMailboxes(ctx context.Context) error {
+	opening := make(chan struct{}, r.cfg.Opening)
+	var bursts sync.WaitGroup
+	defer bursts.Wait()
 	for {
 		id, recovered, ok := r.cfg.Work.next(ctx)
 		if !ok {
 			return nil
 		}
-		if r.suspended() || r.aside.waits(id) {
-			continue // the sweep finds it when work goes on
+		if r.suspended() || r.aside.waits(id) || r.cfg.Node.Waits(id) {
+			continue // the sweep finds it when work goes on, and the node when it has a place
 		}
-		if r.space.full() {
-			// Only what ends runs. If that cannot be read, later.
-			if ends, err := r.cfg.Store.Interrupted(ctx, id); err != nil || !ends {
-				continue
-			}
+		select {
+		case opening <- struct{}{}:
+		case <-ctx.Done():
+			return nil
 		}
-		err := r.cfg.Client(id).Work(ctx, recovered)
-		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
-			r.setAside(ctx, id, err)
-			continue
+		bursts.Go(func() {
+			opened := sync.OnceFunc(func() { <-opening })
+			defer opened()
+			r.workMailbox(ctx, id, recovered, opened)
+		})
+	}
+}
+
+// workMailbox works one instance's mailbox.
+func (r *Runtime) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
+	if r.space.full() {
+		// Only what ends runs. If that cannot be read, later.
+		if ends, err := r.cfg.Store.Interrupted(ctx, id); err != nil || !ends {
+			return
 		}
-		if err != nil && !errors.Is(err, client.ErrBusy) && !errors.Is(err, store.ErrFenced) && ctx.Err() == nil {
-			r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
-		}
+	}
+	err := r.cfg.Client(id).Work(ctx, recovered, opened)
+	switch {
+	case workflow.CodeOf(err) == workflow.CodeNotRunnable:
+		r.setAside(ctx, id, err)
+	case err == nil, errors.Is(err, client.ErrBusy), errors.Is(err, client.ErrCrowded), errors.Is(err, store.ErrFenced), ctx.Err() != nil:
+	default:
+		r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
 	}
 }
 
@@ -106,7 +127,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 	if err != nil {
 		return nil, err
 	}
-	after, mailed := map[string]sighting{}, map[string]bool{}
+	after, mailed, entered := map[string]sighting{}, map[string]bool{}, map[string]bool{}
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
 		page, cancel := context.WithTimeout(ctx, patience)
@@ -116,6 +137,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 			return nil, err
 		}
 		for _, e := range entries {
+			entered[e.InstanceID] = true
 			was, known := before[e.Key]
 			if !known || was.created != e.Created {
 				after[e.Key] = sighting{created: e.Created, since: now}
@@ -125,7 +147,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 			after[e.Key] = was
 			oldest = max(oldest, now.Sub(was.since))
 			mailed[e.InstanceID] = true
-			if r.cfg.Work.has(e.InstanceID) || r.aside.waits(e.InstanceID) || r.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
+			if r.cfg.Work.has(e.InstanceID) || r.aside.waits(e.InstanceID) || r.cfg.Node.Waits(e.InstanceID) || r.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
 				continue // it waits for its turn here, or until there is room
 			}
 			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
@@ -138,6 +160,8 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 		cursor = next
 	}
 	r.cfg.Metrics.SetMailboxOldest(oldest)
+	crowd := r.cfg.Node.Sweep(entered)
+	r.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory)
 	r.cfg.Metrics.SetNotRunnable(r.aside.keep(mailed))
 	return after, nil
 }

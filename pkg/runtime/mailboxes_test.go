@@ -30,7 +30,7 @@ func TestWorkThatItsPreferredNodeLeavesIsTakenInTime(t *testing.T) {
 // done is an instance with nothing to do.
 type done struct{ client.Client }
 
-func (done) Work(context.Context, bool) error { return nil }
+func (done) Work(context.Context, bool, func()) error { return nil }
 
 // What waited for its turn when the cluster was paused, or the node is to end,
 // stays in its mailbox.

@@ -45,7 +45,7 @@ type Config struct {
 
 	QueueTTL  time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
-	Workers   int           // mailboxes worked at once; default 64
+	Opening   int           // instances with mail that are taken and read at once; default 64
 	Log       *slog.Logger
 	Metrics   *metrics.Metrics
 	Tracer    *tracing.Tracer  // nil: no traces
@@ -79,7 +79,7 @@ func New(cfg Config) (*Runtime, error) {
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
 	cfg.QueueTTL = cmp.Or(cfg.QueueTTL, 10*time.Minute)
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
-	cfg.Workers = cmp.Or(cfg.Workers, 64)
+	cfg.Opening = cmp.Or(cfg.Opening, 64)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -99,9 +99,7 @@ func New(cfg Config) (*Runtime, error) {
 // Run keeps the workers going until ctx ends, and waits for them.
 func (r *Runtime) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for range r.cfg.Workers {
-		g.Go(func() error { return r.workMailboxes(ctx) })
-	}
+	g.Go(func() error { return r.workMailboxes(ctx) })
 	g.Go(func() error { return r.sweepMailboxes(ctx) })
 	g.Go(func() error { return r.resolveSends(ctx) })
 	g.Go(func() error { return r.fireTimers(ctx) })

@@ -297,6 +297,8 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 				return StartResult{}, err
 			}
 			return r.executeGated(ctx, p)
+		case errors.Is(err, client.ErrCrowded):
+			return r.executeGated(ctx, p) // its turn comes
 		case !errors.Is(err, client.ErrBusy):
 			return StartResult{}, err
 		}

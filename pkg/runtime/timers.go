@@ -125,9 +125,6 @@ func (r *Runtime) fireResumes(ctx context.Context, due []etcdstore.Due, now time
 	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
 		fired, err := r.fireChunk(ctx, chunk, now)
 		errs = append(errs, err)
-		for _, d := range chunk {
-			r.cfg.Metrics.TimerLateness(now.Sub(d.At))
-		}
 		r.cfg.Work.Hint(fired, false)
 	}
 	return errors.Join(errs...)
@@ -228,7 +225,6 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 		r.cfg.Log.WarnContext(ctx, "a schedule was due and started nothing, as an instance holds the gate of its definition",
 			"definitionId", e.DefinitionID, "activityId", e.ActivityID, "occurrences", gated, "due", dues[len(dues)-1])
 	}
-	r.cfg.Metrics.TimerLateness(now.Sub(e.Due))
 	r.cfg.Work.Hint(ids, false)
 	return nil
 }
@@ -262,7 +258,7 @@ const freshness = time.Minute
 
 func (r *Runtime) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
 	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
-	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Start: &workflow.Start{
+	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Due: &due, Start: &workflow.Start{
 		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
 	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: gateOf(e.Activation, cmd.Start)}
 }

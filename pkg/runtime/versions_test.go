@@ -171,14 +171,14 @@ type counted struct {
 	id    string
 }
 
-func (c counted) Work(ctx context.Context, recovered bool) error {
+func (c counted) Work(ctx context.Context, recovered bool, placed func()) error {
 	c.tally.mu.Lock()
 	if c.tally.tries == nil {
 		c.tally.tries = map[string]int{}
 	}
 	c.tally.tries[c.id]++
 	c.tally.mu.Unlock()
-	return c.Client.Work(ctx, recovered)
+	return c.Client.Work(ctx, recovered, placed)
 }
 
 // noDeadLetters holds that nothing was given up.

@@ -71,6 +71,9 @@ func (w *Work) takeFreed() []store.Gate {
 	return gates
 }
 
+// Again adds an instance for which there is a place now. It never blocks.
+func (w *Work) Again(id string, recovered bool) { w.add(id, recovered) }
+
 func (w *Work) add(id string, recovered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,6 +47,7 @@ type Loaded struct {
 	Answer   *Answer // of the caller's key that was asked for; nil: none
 	Head     int64   // mod revision of the definition head that was asked for; 0: absent
 	Revision int64
+	Bytes    int // of the record and the mail, as JSON
 }
 
 // Answer is the record of a caller's Idempotency-Key.

@@ -47,6 +47,7 @@ type Command struct {
 	IfSeq     int64          `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
 	Key       *CommandKey    `json:"key,omitempty"`      // the caller's Idempotency-Key, whose answer the commit records
 	Several   bool           `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
+	Due       *time.Time     `json:"due,omitempty"`      // when it was due, of what time has sent
 	Timer     bool           `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
 	Trace     string         `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
 }

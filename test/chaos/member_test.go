@@ -141,7 +141,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	}
 	locks := m.session.Locks()
 	m.Runtime, err = runtime.New(runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
-		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Workers: 16, QueueTTL: w.queueTTL(), Retention: w.retention(), AgeEvery: time.Second, Now: m.now,
+		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Opening: 16, QueueTTL: w.queueTTL(), Retention: w.retention(), AgeEvery: time.Second, Now: m.now,
 		Client: func(id string) client.Client {
 			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 		}})

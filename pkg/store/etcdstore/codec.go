@@ -95,3 +95,12 @@ func (s *Store) left(key []byte, err error) {
 
 // leftSaid is how long the log is silent about the next such record.
 const leftSaid = 10 * time.Second
+
+// decodedBytes tells how many bytes of JSON a value is.
+func decodedBytes(raw []byte) int {
+	var h zstd.Header
+	if bytes.HasPrefix(raw, zstdMagic) && h.Decode(raw) == nil && h.HasFCS {
+		return int(h.FrameContentSize)
+	}
+	return len(raw)
+}

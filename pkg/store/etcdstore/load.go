@@ -44,8 +44,13 @@ func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.L
 		if l.Record, err = wholeRecord(kvs[0]); err != nil {
 			return nil, err
 		}
+		l.Bytes += decodedBytes(kvs[0].Value)
 	}
-	l.Mail = decodeMail(responses[1].GetResponseRange().Kvs)
+	box := responses[1].GetResponseRange()
+	l.Mail = decodeMail(box.Kvs)
+	for _, kv := range box.Kvs {
+		l.Bytes += decodedBytes(kv.Value)
+	}
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
 	}

@@ -105,9 +105,10 @@ const MaxFire = 40
 // instance goes too, or it would be due for ever.
 func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]string, error) {
 	o := newOps()
-	for _, d := range due {
+	for i := range due {
+		d := &due[i]
 		cmd := workflow.Command{ID: "timer-" + workflow.DeriveID(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
-			Timer: true, Trace: d.Trace}
+			Timer: true, Due: &d.At, Trace: d.Trace}
 		then, mail := newOps(), newOps()
 		mail.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)
 		then.del(d.key)

@@ -1,0 +1,121 @@
+package client_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// What finds no place leaves nothing behind, costs etcd nothing while it waits, and
+// is called when there is a place. What only ends an instance needs none.
+func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), through())), define("other", waitFor("go")))
+	woken := make(chan string, 10)
+	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
+		c.Limits = client.Limits{PerDefinition: 1}
+		c.Wake = func(id string, _ bool) { woken <- id }
+	})
+	instances := map[string]workflow.Instance{}
+	for i := range 3 {
+		id := fmt.Sprint("i", i)
+		instances[id] = must(a.open(id).Do(t.Context(), startOf("d", "start"+id)))(t).Instance
+	}
+	first := make(chan error, 1)
+	go func() {
+		_, err := a.open("i0").Do(t.Context(), resumeOf("c0", instances["i0"], 0))
+		first <- err
+	}()
+	<-w.valve.entered
+
+	if _, err := a.open("i1").Do(t.Context(), resumeOf("c1", instances["i1"], 0)); !errors.Is(err, client.ErrCrowded) {
+		t.Fatalf("a second burst in hand: %v", err)
+	}
+	if out, _, err := a.store.PutMail(t.Context(), "i1", resumeOf("c1", instances["i1"], 0), nil); err != nil || out != etcdstore.PutDone {
+		t.Fatal(out, err)
+	}
+	if err := a.open("i1").Work(t.Context(), false, func() { t.Error("it has a place") }); !errors.Is(err, client.ErrCrowded) {
+		t.Fatalf("a second burst from the mailbox: %v", err)
+	}
+	if !a.Waits("i1") {
+		t.Error("it does not wait")
+	}
+	if crowd := a.Sweep(map[string]bool{"i1": true}); crowd.Bursts != 1 || crowd.WaitDefinition != 1 || crowd.WaitMemory != 0 || crowd.Bytes <= 0 {
+		t.Errorf("got %+v", crowd)
+	}
+	asked := a.count("etcd_requests_total", "")
+	if _, err := a.open("i1").Do(t.Context(), resumeOf("c9", instances["i1"], 0)); !errors.Is(err, client.ErrCrowded) {
+		t.Errorf("another command while it waits: %v", err)
+	}
+	if n := a.count("etcd_requests_total", "") - asked; n != 0 {
+		t.Errorf("%g requests to etcd while it waits", n)
+	}
+	must(a.open("x").Do(t.Context(), startOf("other", "x")))(t)
+	if r := must(a.open("i2").Do(t.Context(), workflow.Command{ID: "end", Kind: workflow.CommandCancel, CreatedAt: time.Now()}))(t); r.Instance.SubStatus != workflow.Cancelled {
+		t.Errorf("the cancelled one is %+v", r.Instance)
+	}
+
+	w.valve.pass <- struct{}{}
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	if id := <-woken; id != "i1" {
+		t.Fatalf("%s is called", id)
+	}
+	w.valve.pass <- struct{}{}
+	placed := false
+	if err := a.open("i1").Work(t.Context(), false, func() { placed = true }); err != nil || !placed {
+		t.Fatal(placed, err)
+	}
+	if crowd := a.Sweep(nil); crowd != (client.Crowd{}) {
+		t.Errorf("in the end %+v", crowd)
+	}
+}
+
+// A timer is late by when it takes effect, not by when it was put into the mailbox.
+func TestLatenessIsMeasuredAtTheEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("go"), waitFor("more"))))
+	a := w.member("a", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	due := time.Now().Add(-time.Hour)
+	for _, id := range []string{"c2", "c3"} { // the second finds its bookmark gone
+		cmd := resumeOf(id, r.Instance, 0)
+		cmd.Timer, cmd.Due = true, &due
+		if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+			t.Fatal(out, err)
+		}
+	}
+	if n, _ := a.lateness(); n != 0 {
+		t.Errorf("%d were observed before they took effect", n)
+	}
+	if err := a.open("i").Work(t.Context(), false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, sum := a.lateness(); n != 1 || sum < 3600 || sum > 3700 {
+		t.Errorf("%d were observed, late by %g s together", n, sum)
+	}
+}
+
+// lateness is what the metric says: how many, and the seconds of all together.
+func (m *member) lateness() (uint64, float64) {
+	m.w.t.Helper()
+	families, err := m.reg.Gather()
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "weft_timer_lateness_seconds" {
+			h := f.GetMetric()[0].GetHistogram()
+			return h.GetSampleCount(), h.GetSampleSum()
+		}
+	}
+	m.w.t.Fatal("there is no such metric")
+	return 0, 0
+}

@@ -1,0 +1,297 @@
+package client
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// ErrCrowded says that this node runs as many bursts of the instance's definition
+// as it may, or as its memory allows. Nothing was done: the command waits best in
+// the instance's mailbox.
+var ErrCrowded = errors.New("this node runs as many bursts of the definition as it may")
+
+// Limits bound the bursts that a node runs at once, most of which wait for the
+// outside.
+type Limits struct {
+	PerDefinition int   // bursts of one definition; as many again of what is taken over; default 200
+	Bytes         int64 // of what all bursts work on, as estimated; default 256 MiB
+}
+
+// Crowd tells how full a node is.
+type Crowd struct {
+	Bursts int
+	Bytes  int64 // that they work on
+	// Instances that wait in their mailboxes for a place here: since there are
+	// Limits.PerDefinition of theirs, or since the memory that theirs may have is
+	// full.
+	WaitDefinition, WaitMemory int
+}
+
+// places are the places for bursts on this node. Each compartment, which is a
+// definition, has its own, so that one whose activities hang keeps no other from
+// running; what is taken over from another node has a compartment beside it, so
+// that it need not wait behind what is new here.
+//
+// Memory is shared out by what is left of it: a compartment may have as much as
+// nobody has yet. So one that hangs takes half, a second one a quarter of the
+// whole and a half of what was left, and there is always some for those that come.
+// The first burst of a compartment always has a place.
+//
+// Who finds none lets the lock go and waits here, in memory and without a request
+// to etcd, until a burst ends that makes room; its work stays in its mailbox,
+// where every node finds it.
+type places struct {
+	limits Limits
+	wake   func(id string, recovered bool)
+
+	mu      sync.Mutex
+	used    map[compartment]*usage   // guarded by mu
+	bytes   int64                    // of all; guarded by mu
+	bursts  int                      // guarded by mu
+	waiting map[string]want          // by instance; guarded by mu
+	lines   map[compartment][]string // who waits, in order, with some who do not any more; guarded by mu
+	turn    []compartment            // the lines, in the order in which they are looked at; guarded by mu
+	called  map[string]compartment   // woken, and not seen yet; guarded by mu
+}
+
+type compartment struct {
+	definition string
+	recovered  bool
+}
+
+type usage struct {
+	bursts int
+	bytes  int64
+}
+
+// want is a place that an instance waits for.
+type want struct {
+	in     compartment
+	bytes  int64
+	memory bool // it is for memory that it waits
+}
+
+func newPlaces(l Limits, wake func(string, bool)) *places {
+	l.PerDefinition = cmp.Or(l.PerDefinition, 200)
+	l.Bytes = cmp.Or(l.Bytes, 256<<20)
+	return &places{limits: l, wake: wake, used: map[compartment]*usage{}, waiting: map[string]want{},
+		lines: map[compartment][]string{}, called: map[string]compartment{}}
+}
+
+// room reports whether there is a place; mu is held.
+func (p *places) room(w *want) bool {
+	u := p.used[w.in]
+	if u == nil {
+		return true
+	}
+	w.memory = u.bytes+w.bytes > p.limits.Bytes-p.bytes
+	return u.bursts < p.limits.PerDefinition && !w.memory
+}
+
+// enter takes a place for an instance; false if there is none, and then the
+// instance waits for one if it has mail to wait with.
+func (p *places) enter(id string, w want, mailed bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.called, id)
+	if !p.room(&w) {
+		if mailed {
+			p.wait(id, w)
+		}
+		return false
+	}
+	p.take(w)
+	return true
+}
+
+// take counts a burst in; mu is held.
+func (p *places) take(w want) {
+	u := p.used[w.in]
+	if u == nil {
+		u = &usage{}
+		p.used[w.in] = u
+	}
+	u.bursts++
+	u.bytes += w.bytes
+	p.bursts++
+	p.bytes += w.bytes
+}
+
+// wait puts an instance into its line; mu is held.
+func (p *places) wait(id string, w want) {
+	was, known := p.waiting[id]
+	p.waiting[id] = w
+	if known && was.in == w.in {
+		return
+	}
+	if _, ok := p.lines[w.in]; !ok {
+		p.turn = append(p.turn, w.in)
+	}
+	p.lines[w.in] = append(p.lines[w.in], id)
+}
+
+// leave gives a place back, and calls who can have one now: of the same
+// compartment, and of another, as memory is all's.
+func (p *places) leave(w want) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.used[w.in]
+	u.bursts--
+	u.bytes -= w.bytes
+	if u.bursts == 0 {
+		delete(p.used, w.in)
+	}
+	p.bursts--
+	p.bytes -= w.bytes
+	p.call(w.in)
+	for n := len(p.turn); n > 0; n-- {
+		next := p.turn[0]
+		p.turn = append(p.turn[1:], next)
+		if next != w.in && p.call(next) {
+			return
+		}
+	}
+}
+
+// call wakes the first in a line, if there is room for it; mu is held.
+func (p *places) call(in compartment) bool {
+	line := p.lines[in]
+	for len(line) > 0 {
+		w, ok := p.waiting[line[0]]
+		if ok && w.in == in {
+			break
+		}
+		line = line[1:] // it went, or waits in another line
+	}
+	p.lines[in] = line
+	if len(line) == 0 {
+		delete(p.lines, in)
+		p.turn = slices.DeleteFunc(p.turn, func(c compartment) bool { return c == in })
+		return false
+	}
+	id := line[0]
+	w := p.waiting[id]
+	if !p.room(&w) {
+		return false
+	}
+	p.lines[in] = line[1:]
+	delete(p.waiting, id)
+	p.called[id] = in
+	p.wake(id, in.recovered)
+	return true
+}
+
+// seen notes that a try for an instance is over. If it was called and took no
+// place, as another node was faster, the next has its turn.
+func (p *places) seen(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in, ok := p.called[id]; ok {
+		delete(p.called, id)
+		p.call(in)
+	}
+}
+
+// keep forgets who has no mail any more, and calls as many of the others as there
+// is room for: what is called and never tried again is not missed for long.
+func (p *places) keep(mailed map[string]bool) Crowd {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.called)
+	c := Crowd{Bursts: p.bursts, Bytes: p.bytes}
+	for id, w := range p.waiting {
+		switch {
+		case !mailed[id]:
+			delete(p.waiting, id)
+		case w.memory:
+			c.WaitMemory++
+		default:
+			c.WaitDefinition++
+		}
+	}
+	for _, in := range slices.Clone(p.turn) {
+		free := p.limits.PerDefinition
+		if u := p.used[in]; u != nil {
+			free -= u.bursts
+		}
+		for range free {
+			if !p.call(in) {
+				break
+			}
+		}
+	}
+	return c
+}
+
+func (p *places) waits(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.waiting[id]
+	return ok
+}
+
+// Waits reports whether an instance waits for a place on this node.
+func (n *Node) Waits(id string) bool { return n.places.waits(id) }
+
+// Sweep forgets those who wait for a place and have no mail any more, calls those
+// for whom there is one, and tells how full the node is.
+func (n *Node) Sweep(mailed map[string]bool) Crowd { return n.places.keep(mailed) }
+
+// enter takes a place for the burst of work, once for a holding. What only ends
+// the instance needs none.
+func (h *holding) enter(x *burst, work *batch) error {
+	if h.place != nil || work.onlyEnds() {
+		return nil
+	}
+	w := want{in: compartment{x.definition, h.recovered}, bytes: h.weigh(work)}
+	mailed := len(work.mail) > 0
+	h.mu.Lock()
+	for _, hand := range work.hands {
+		mailed = mailed || hand.created > 0
+	}
+	h.mu.Unlock()
+	if !h.n.places.enter(h.id, w, mailed) {
+		return ErrCrowded
+	}
+	h.place = &w
+	if h.placed != nil {
+		h.placed()
+	}
+	return nil
+}
+
+// onlyEnds reports whether all commands end the instance.
+func (b *batch) onlyEnds() bool {
+	ends := func(c *workflow.Command) bool {
+		return c.Kind == workflow.CommandCancel || c.Kind == workflow.CommandDelete
+	}
+	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !ends(&m.Command) }) &&
+		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !ends(&w.cmd) })
+}
+
+// What a burst takes in memory, about: itself with its goroutines, and its values
+// and those of its commands, which take more than their JSON. Measured with 400
+// bursts that hung and had next to no values: 33 KB each, half of it stacks; with 60
+// that had 160 KB of JSON each, all small values: 1.6 MB.
+const (
+	burstBytes = 32 << 10
+	valueBytes = 10 // for each byte of JSON
+)
+
+// weigh estimates the bytes that a burst works on.
+func (h *holding) weigh(work *batch) int64 {
+	size := int64(h.loaded.Bytes)
+	for _, w := range work.hands {
+		size += int64(engine.Weigh(w.cmd.Input) + len(w.cmd.State))
+		if w.cmd.Start != nil {
+			size += int64(engine.Weigh(w.cmd.Start.Input))
+		}
+	}
+	return burstBytes + valueBytes*size
+}

@@ -1,0 +1,222 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// outside is what activities of the type test.Hang wait for.
+type outside struct {
+	answers chan struct{} // closed when it does
+	begun   atomic.Int64
+	waits   atomic.Int64
+	most    atomic.Int64
+	seen    sync.Map // instance → true
+}
+
+func newOutside(t testing.TB) *outside {
+	t.Helper()
+	o := &outside{answers: make(chan struct{})}
+	t.Cleanup(o.answer)
+	return o
+}
+
+func (o *outside) answer() {
+	select {
+	case <-o.answers:
+	default:
+		close(o.answers)
+	}
+}
+
+func (o *outside) hang(ctx context.Context, x *engine.Execution, _ struct{}) (struct{}, error) {
+	o.begun.Add(1)
+	n := o.waits.Add(1)
+	defer o.waits.Add(-1)
+	for {
+		most := o.most.Load()
+		if n <= most || o.most.CompareAndSwap(most, n) {
+			break
+		}
+	}
+	o.seen.Store(x.InstanceID(), true)
+	select {
+	case <-o.answers:
+		return struct{}{}, nil
+	case <-ctx.Done():
+		return struct{}{}, ctx.Err()
+	}
+}
+
+// registry has test.Hang.
+func (o *outside) registry(t testing.TB) *engine.Registry {
+	t.Helper()
+	r := activities.Default()
+	if err := engine.RegisterFunc(r, workflow.Descriptor{Type: "test.Hang"}, o.hang); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// members are nodes whose activities wait for o, within limits.
+func (o *outside) members(t testing.TB, n int, limits client.Limits) []*member {
+	t.Helper()
+	name := clustertest.Namespace(t)
+	out := make([]*member, n)
+	few := func(c *runtime.Config) { c.Opening = 4 } // fewer than run
+	for i := range out {
+		out[i] = newMemberLimited(t, name, string(rune('a'+i)), o.registry(t), limits, []func(*runtime.Config){few})
+	}
+	// Before the nodes stop, which would wait for it.
+	t.Cleanup(o.answer)
+	return out
+}
+
+func (m *member) dispatch(def, id string) {
+	m.t.Helper()
+	if _, err := m.Dispatch(m.t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id}); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+const hangs = "id: hangs\nroot:\n  - test.Hang:\n  - writeLine: done\n"
+
+// While what one definition asks of the outside does not answer, and more of its
+// instances want to run than may, everything else goes on: timers, events, starts,
+// children and their ends, and what another node left. And all of it is done once
+// there is an answer.
+func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	out := newOutside(t)
+	c := out.members(t, 2, client.Limits{PerDefinition: 16})
+	c[0].publish(hangs, waits,
+		"id: timed\nroot:\n  - delay: 1s\n  - writeLine: rang\n",
+		"id: child\nroot:\n  - event: end\n",
+		"id: parent\nroot:\n  - executeWorkflow: {workflowDefinitionId: child, correlationId: kid, waitForCompletion: true}\n  - writeLine: told\n")
+	const n = 140
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { c[i%2].dispatch("hangs", fmt.Sprint("h", i)) })
+	}
+	wg.Wait()
+	eventually(t, "as many hang as may, of those that are new and of those that were found", func() bool { return out.waits.Load() == 4*16 })
+
+	c[0].execute("timed", "timed", "")
+	c[0].execute("waits", "waits", "waits")
+	c[1].execute("parent", "parent", "")
+	c[0].dispatch("waits", "dispatched")
+	soon := func(id string) {
+		t.Helper()
+		in, err := c[1].WaitInstance(t.Context(), id, 10*time.Second)
+		if err != nil || in.SubStatus != workflow.Finished {
+			t.Errorf("%s: %s, %v", id, in.SubStatus, err)
+		}
+	}
+	c[1].send("go", "waits", nil)
+	c[1].send("end", "kid", nil)
+	c[1].send("go", "dispatched", nil)
+	for _, id := range []string{"timed", "waits", "parent", "dispatched"} {
+		soon(id)
+	}
+	if out.most.Load() > 4*16 {
+		t.Errorf("%d hung at once", out.most.Load())
+	}
+	// A start that finds no place is accepted, and waits.
+	res, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "hangs", InstanceID: "one-more"})
+	if err != nil || !res.Accepted {
+		t.Errorf("one more: %+v, %v", res, err)
+	}
+	out.answer()
+	for i := range n {
+		c[i%2].finished(fmt.Sprint("h", i))
+	}
+	c[0].finished("one-more")
+}
+
+// What a dead node left of another definition is taken over in time by a node on
+// which a definition hangs.
+func TestATakeoverFindsAPlaceBesideWhatHangs(t *testing.T) {
+	t.Parallel()
+	out, other := newOutside(t), newOutside(t)
+	limits := client.Limits{PerDefinition: 8}
+	name := clustertest.Namespace(t)
+	registry := func() *engine.Registry {
+		r := out.registry(t)
+		if err := engine.RegisterFunc(r, workflow.Descriptor{Type: "test.Other"}, other.hang); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a := newMemberLimited(t, name, "a", registry(), limits, nil)
+	b := newMemberLimited(t, name, "b", registry(), limits, nil)
+	t.Cleanup(func() { out.answer(); other.answer() })
+	a.publish(hangs, "id: left\nroot:\n  - test.Other:\n  - writeLine: done\n")
+	for i := range 64 {
+		b.dispatch("hangs", fmt.Sprint("h", i))
+	}
+	eventually(t, "as many hang as may", func() bool { return out.waits.Load() >= 16 })
+	if res, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "left", InstanceID: "left"}); err != nil || !res.Accepted {
+		t.Fatalf("got %+v, %v", res, err) // it hangs on a, and is durable
+	}
+	a.die(func(clustertest.Call) bool { return true })
+	b.expire("a")
+	eventually(t, "b takes over", func() bool { return other.begun.Load() == 2 })
+	other.answer()
+	b.finished("left")
+}
+
+// Hundreds of definitions hang, on a node with memory for a few of their bursts:
+// each still has one, and so has what comes.
+func TestHundredsOfDefinitionsHaveAPlaceEach(t *testing.T) {
+	t.Parallel()
+	out := newOutside(t)
+	const n = 200
+	m := out.members(t, 1, client.Limits{Bytes: 1 << 20})[0]
+	m.publish("id: timed\nroot:\n  - delay: 1s\n  - writeLine: rang\n")
+	var wg sync.WaitGroup
+	for i := range n {
+		def := fmt.Sprint("d", i)
+		wg.Go(func() {
+			m.publish("id: " + def + "\nroot:\n  - test.Hang:\n")
+			for k := range 3 {
+				m.dispatch(def, fmt.Sprint(def, "-", k))
+			}
+		})
+	}
+	wg.Wait()
+	eventually(t, "one of each definition runs", func() bool {
+		for i := range n {
+			ran := false
+			for k := range 3 {
+				_, ok := out.seen.Load(fmt.Sprint("d", i, "-", k))
+				ran = ran || ok
+			}
+			if !ran {
+				return false
+			}
+		}
+		return true
+	})
+	if most := out.most.Load(); most >= 3*n {
+		t.Errorf("%d bursts at once, as if memory had no bounds", most)
+	}
+	m.execute("timed", "timed", "")
+	m.finished("timed")
+	out.answer()
+	for i := range n {
+		for k := range 3 {
+			m.finished(fmt.Sprint("d", i, "-", k))
+		}
+	}
+}

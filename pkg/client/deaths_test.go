@@ -295,7 +295,10 @@ func TestLostSessionsAndDrainsAreNoDeaths(t *testing.T) {
 					if _, err := w.etcd.Revoke(t.Context(), at.session.Epoch().Lease); err != nil {
 						t.Fatal(err)
 					}
-					eventually(t, "its burst has ended", func() bool { return at.Owned() == 0 })
+					eventually(t, "it has taken its mark back", func() bool {
+						l := must(a.store.Load(t.Context(), "i", "", ""))(t)
+						return at.Owned() == 0 && len(l.Mail) == 1 && len(l.Mail[0].Command.Begun) == 0 && l.Mail[0].Command.Attempts == i+1
+					})
 				}
 				w.valve.pass <- struct{}{}
 				eventually(t, "it is applied", func() bool {

@@ -25,6 +25,11 @@ func drawOffset(r *rand.Rand) time.Duration {
 // an instance waits as long as that node thought right; nothing else may suffer.
 const farOff = time.Minute
 
+const (
+	clockBound   = 3 * time.Second // how early the clocks of nodes that may fire can be, with some room
+	longestDelay = time.Second     // of the definitions
+)
+
 // delayed reports whether an instance waits for a time that a wrong clock set, or
 // for one that does.
 func (h *history) delayed(id string) bool {

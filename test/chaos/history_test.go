@@ -72,6 +72,7 @@ type timerValue struct {
 	Instance string    `json:"instance"`
 	Bookmark string    `json:"bookmark"`
 	Due      time.Time `json:"due"`
+	wrong    bool      // no clock that is right set it
 }
 
 func newHistory(root string) *history {
@@ -286,6 +287,7 @@ func (h *history) timer(b *batch, name string, ev *clientv3.Event, put bool) {
 	if err := etcdstore.Decode(ev.Kv.Value, &t); err != nil {
 		h.problem("timer", "%s: %v", name, err)
 	}
+	t.wrong = time.Until(t.Due) > longestDelay+clockBound
 	h.timers[name] = t
 }
 

@@ -31,6 +31,11 @@ func (h *history) settle(b *batch) {
 			h.problem("timer-early", "bookmark %s, due at %v, fired at %v", t.Bookmark, t.Due, cmd.CreatedAt)
 		}
 	}
+	for _, t := range b.due {
+		if _, fired := b.mail["timer-"+workflow.DeriveID(t.Bookmark)]; fired && !t.wrong && time.Until(t.Due) > clockBound {
+			h.problem("timer-early", "bookmark %s, due at %v, fired %v before by this machine's clock", t.Bookmark, t.Due, time.Until(t.Due))
+		}
+	}
 	for _, cron := range b.crons {
 		if h.beats[cron]++; h.beats[cron] > 1 {
 			h.problem("schedule-twice", "occurrence %s", cron)

@@ -115,6 +115,9 @@ const settleLimit = 60 * time.Second
 // settle waits until nothing is left to do, gives the collectors that lost an
 // event another, and then lets the last late copies arrive.
 func (e *evidence) settle(ctx context.Context, c *caller, limit time.Duration, deliver func() int) bool {
+	if c.traits.long {
+		limit += time.Minute // for bursts that begin anew, one after the other
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*limit)
 	defer cancel()
 	if err := c.node().Retract(ctx, "beat"); err != nil {

@@ -36,10 +36,11 @@ type takeover struct {
 
 // deaths are all that was measured.
 type deaths struct {
-	mu    sync.Mutex
-	all   []takeover // guarded by mu
-	empty int        // deaths of nodes that held nothing; guarded by mu
-	blind int        // deaths that etcd was not there to tell about; guarded by mu
+	mu     sync.Mutex
+	all    []takeover      // guarded by mu
+	empty  int             // deaths of nodes that held nothing; guarded by mu
+	hunted map[string]bool // instances whose holders are lost again and again: later takeovers wait; guarded by mu
+	blind  int             // deaths that etcd was not there to tell about; guarded by mu
 }
 
 // lost waits until everything that a node held when it was lost is on its way
@@ -96,6 +97,21 @@ func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, 
 	}
 }
 
+func (d *deaths) hunt(instance string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.hunted == nil {
+		d.hunted = map[string]bool{}
+	}
+	d.hunted[instance] = true
+}
+
+func (d *deaths) waits(instance string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hunted[instance] || strings.HasPrefix(instance, "long-")
+}
+
 // took judges one takeover.
 func (w *town) took(t takeover, since time.Time) {
 	now := time.Now()
@@ -105,7 +121,10 @@ func (w *town) took(t takeover, since time.Time) {
 	// lost before the next renewal takes that along, so the time before counts too.
 	t.Changes, _, _ = w.witness.between(since.Add(-ttl), now)
 	t.Allowed += time.Duration(t.Changes) * (ttl + electionTimeout)
+	patient := w.deaths.waits(t.Instance)
 	switch {
+	case patient:
+		t.Invalid = "it was lost before, and is tried again later and later"
 	case t.Stall > 0:
 		t.Invalid = "the test stood still"
 	case t.Outage > 0:
@@ -122,7 +141,7 @@ func (w *town) took(t takeover, since time.Time) {
 	if options.rounds == 1 {
 		bound += t.Allowed // among the ordinary tests, which fight for the machine
 	}
-	if t.Late = t.Took > t.Allowed; t.Took > bound && t.Stall == 0 {
+	if t.Late = t.Took > t.Allowed; t.Took > bound && t.Stall == 0 && !patient {
 		w.record.violate("takeover-late", "%s after the %s: %v, promised are %v (%d changes of leader)", t.Instance, t.Death, t.Took.Round(time.Millisecond), t.Allowed, t.Changes)
 	}
 	w.deaths.mu.Lock()

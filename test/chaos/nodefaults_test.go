@@ -227,8 +227,9 @@ func (w *town) stopFor(ctx context.Context, a *again, s *slot, point string, d t
 	w.lost(ctx, "stop "+point, s, since, 0)
 }
 
-// loseHolder stops whoever holds an instance for longer than its lease, or kills
-// it.
+// loseHolder takes the lease from whoever holds an instance, or stops it for longer
+// than that. It kills nobody: of work over which three processes ended, it is right
+// to say that it ends processes.
 func (w *town) loseHolder(ctx context.Context, instance string) bool {
 	lock := w.holderOf(ctx, instance)
 	now, err := w.witness.look(ctx)
@@ -243,12 +244,13 @@ func (w *town) loseHolder(ctx context.Context, instance string) bool {
 		if s.nodeID() != now.nodes[clientv3.LeaseID(lease)] || s.node() == nil || s.isolated.Load() {
 			continue
 		}
+		w.deaths.hunt(strings.Split(lock, "/")[len(strings.Split(lock, "/"))-2])
 		if w.draw(3) > 0 { // the session only, as in a bad hour of etcd: the process goes on
 			_, err := w.direct.Revoke(ctx, clientv3.LeaseID(lease))
 			return err == nil
 		}
 		var back sync.WaitGroup
-		w.kill(context.WithoutCancel(ctx), &again{w: w, wg: &back}, s, "in long work", nil)
+		w.stopPast(context.WithoutCancel(ctx), &again{w: w, wg: &back}, s, "in long work", nil)
 		back.Wait()
 		return true
 	}

@@ -22,7 +22,8 @@ type storedAge struct {
 // Age reads how old the cluster is; it has no marks if nobody ever wrote that.
 //
 // Marks of another etcd say nothing of the revisions of this one, which a restore
-// or a copy has begun anew: then what is there counts as new.
+// or a copy has begun anew: then what is there counts as new. Two that were set up
+// with the same names have the same id; but all marks are revisions of this key.
 func (s *Store) Age(ctx context.Context) (*store.Age, error) {
 	resp, err := s.get(ctx, "read age", s.keys.age())
 	if err != nil {
@@ -36,7 +37,9 @@ func (s *Store) Age(ctx context.Context) (*store.Age, error) {
 		return nil, err
 	}
 	a := &store.Age{Elapsed: time.Duration(stored.Elapsed) * time.Millisecond, Etcd: resp.Header.ClusterId}
-	if stored.Etcd == etcdID(a.Etcd) {
+	if stored.Etcd == etcdID(a.Etcd) && !slices.ContainsFunc(stored.Marks, func(m [2]int64) bool {
+		return m[0] < resp.Kvs[0].CreateRevision || m[0] >= resp.Kvs[0].ModRevision
+	}) {
 		for _, m := range stored.Marks {
 			a.Marks = append(a.Marks, store.AgeMark{Revision: m[0], Elapsed: time.Duration(m[1]) * time.Millisecond})
 		}

@@ -138,9 +138,6 @@ func TestMarksOfAnotherEtcdDoNotCount(t *testing.T) {
 	var stored storedAge
 	w.ok(Decode(resp.Kvs[0].Value, &stored))
 	stored.Etcd = "abc"
-	for i := range stored.Marks {
-		stored.Marks[i][0] += 1_000_000
-	}
 	raw, err := Encode(stored)
 	w.ok(err)
 	w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
@@ -151,6 +148,41 @@ func TestMarksOfAnotherEtcdDoNotCount(t *testing.T) {
 	w.want("idem/k/", 1)
 	w.expire(w.later(time.Hour))
 	w.want("idem/", 0)
+}
+
+// A copy of all keys in an etcd of the same id, as all have that were set up with
+// the same names: what is written there from now on is new, although its revisions
+// are smaller than those of the marks, or the same.
+func TestMarksOfACopyDoNotCount(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]int64{"smaller": -1_000_000, "the same": 0, "larger": 1_000_000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.later(48 * time.Hour)
+			resp, err := w.raw.Get(w.ctx(), w.keys.age())
+			w.ok(err)
+			var stored storedAge
+			w.ok(Decode(resp.Kvs[0].Value, &stored))
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.age())))
+			for i := range stored.Marks {
+				stored.Marks[i][0] = max(1, w.revision()+from) + int64(i)
+			}
+			raw, err := Encode(stored)
+			w.ok(err)
+			w.accepted("k", w.now)
+			w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
+			w.accepted("later", w.now)
+			age, err := w.Age(w.ctx())
+			if w.ok(err); len(age.Marks) != 1 || age.Elapsed < 48*time.Hour || age.Of(w.revision()) != 0 {
+				t.Errorf("%+v", age)
+			}
+			if n := w.expire(w.advance(0)); n != 0 {
+				t.Errorf("%d records expired", n)
+			}
+			w.want("idem/k/", 2)
+		})
+	}
 }
 
 // Entries of who knew the age late lie before those that are old, and hold up

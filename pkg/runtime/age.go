@@ -20,6 +20,13 @@ type seenAge struct {
 	at time.Duration // by Elapsed
 }
 
+// is tells whether nobody let the age go on since this node saw it first: then what
+// has passed since then counts.
+func (s *seenAge) is(a *store.Age) bool {
+	n := len(a.Marks)
+	return s != nil && n > 0 && s.Etcd == a.Etcd && len(s.Marks) > 0 && s.Marks[len(s.Marks)-1] == a.Marks[n-1]
+}
+
 // age tells how old what lies in etcd is; see [store.Age]. What has passed since it
 // was seen counts: when etcd has no space, and takes no new age, what is to be
 // deleted goes on to grow older.
@@ -51,8 +58,10 @@ func (r *Runtime) keepAge(ctx context.Context) error {
 		if seen = nil; next == nil {
 			return true, nil
 		}
-		seen = &seenAge{next, r.cfg.Elapsed()}
-		r.aged.Store(seen)
+		if seen = r.aged.Load(); !seen.is(next) {
+			seen = &seenAge{next, r.cfg.Elapsed()}
+			r.aged.Store(seen)
+		}
 		r.cfg.Metrics.SetAge(next.Elapsed)
 		return false, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -134,5 +135,33 @@ func TestEachKindGoesByItsAge(t *testing.T) {
 	m.execute("ending", "again", "")
 	if in, err := m.Instance(t.Context(), "again"); err != nil || in.Status != workflow.StatusFinished {
 		t.Error(in.Status, err)
+	}
+}
+
+// When etcd takes no new age, what there is grows older on each node, also on those
+// that only follow: they look after a part of what is to be deleted.
+func TestWithoutANewAgeAllGrowsOlder(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, retain(kept()))
+	c[0].publish(ending)
+	c[0].execute("ending", "f", "")
+	grow(t, c, time.Minute)
+	var fails []*clustertest.Armed
+	for _, m := range c {
+		fails = append(fails, m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool { return c.PutsUnder(m.root + "meta/age") }}))
+	}
+	eventually(t, "it stands still, and all know", func() bool {
+		return slices.ContainsFunc(fails, func(a *clustertest.Armed) bool { return a.Fired() > 0 }) &&
+			!slices.ContainsFunc(c, func(m *member) bool { return m.Age().Elapsed != c[0].Age().Elapsed })
+	})
+	last := c[0].Age().Elapsed
+	for i, m := range c {
+		m.elapsed.Add(int64(time.Hour))
+		tried := fails[i].Fired()
+		looks := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Nanosecond, Match: func(c clustertest.Call) bool { return c.Touches(m.root + "meta/age") }})
+		eventually(t, "it looked again", func() bool { return looks.Fired() > 3 || fails[i].Fired() > tried+3 })
+		if is := m.AgeNow().Elapsed; is < last+time.Hour {
+			t.Errorf("node %s: the age is %v, an hour after it was %v", m.session.NodeID(), is, last)
+		}
 	}
 }

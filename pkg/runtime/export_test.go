@@ -19,6 +19,9 @@ func (r *Runtime) Age() *store.Age {
 	return new(store.Age)
 }
 
+// AgeNow is the cluster's age with what has passed since this node saw it.
+func (r *Runtime) AgeNow() *store.Age { return r.age() }
+
 // PurgeDeadOnce is one round of the retention of dead letters.
 func (r *Runtime) PurgeDeadOnce(ctx context.Context) error { return r.purgeDeadOnce(ctx) }
 

@@ -137,7 +137,7 @@ func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (
 		}
 		ids := overdue(page, total, s.mean, &keep, r.age())
 		if len(ids) == 0 {
-			return r.purgeAnywhere(ctx, shard, s, &keep)
+			return r.purgeAnywhere(ctx, shard, s, &keep, excess(total, s.mean, &keep))
 		}
 		purged, err := r.purgeIDs(ctx, shard, ids)
 		if err != nil {
@@ -147,18 +147,20 @@ func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (
 		case purged > 0:
 			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
 		case next == "" || len(ids) < len(page):
-			return r.purgeAnywhere(ctx, shard, s, &keep)
+			return r.purgeAnywhere(ctx, shard, s, &keep, 0)
 		}
 		cursor = next // all of this page may not go now: look behind it
 	}
 }
 
 // purgeAnywhere looks at one page after the other of all that a shard has, and
-// deletes what is old. The order of the ends is by the clocks of those who wrote
-// them: behind those of a clock that was behind, and behind all others, lies what
-// the look at the beginning does not see.
-func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention) (more bool, err error) {
-	if keep.Finished == 0 {
+// deletes what is old, and, if there are too many, so many of those that may go.
+// The order of the ends is by the clocks of those who wrote them: behind those of a
+// clock that was behind, and behind all others, lies what the look at the beginning
+// does not see. What a clock that is behind still writes there may not go yet, and
+// the look at the beginning ends at it.
+func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention, excess int64) (more bool, err error) {
+	if keep.Finished == 0 && excess == 0 {
 		return false, nil
 	}
 	page, _, next, err := r.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
@@ -169,8 +171,11 @@ func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard
 	var ids []string
 	age := r.age()
 	for _, f := range page {
-		if old := age.Of(f.Created); old > keep.Finished && old >= keep.Grace {
+		is := age.Of(f.Created)
+		old := keep.Finished > 0 && is > keep.Finished
+		if is >= keep.Grace && (old || excess > 0) {
 			ids = append(ids, f.ID)
+			excess--
 		}
 	}
 	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
@@ -202,18 +207,28 @@ func (r *Runtime) purgeIDs(ctx context.Context, shard int, ids []string) (int, e
 // that are not to be kept.
 func overdue(page []etcdstore.Finished, total int64, mean float64, keep *Retention, age *store.Age) []string {
 	var ids []string
+	tooMany := excess(total, mean, keep)
 	for i, f := range page {
-		left := total - int64(i)
 		is := age.Of(f.Created)
 		old := keep.Finished > 0 && is > keep.Finished
-		many := keep.FinishedCount > 0 && left > share(keep.FinishedCount)
-		large := keep.FinishedBytes > 0 && float64(left)*mean > float64(share(keep.FinishedBytes))
-		if !old && !many && !large || is < keep.Grace {
+		if !old && int64(i) >= tooMany || is < keep.Grace {
 			break
 		}
 		ids = append(ids, f.ID)
 	}
 	return ids
+}
+
+// excess is how many of total in a shard are above what is kept.
+func excess(total int64, mean float64, keep *Retention) int64 {
+	most := total
+	if keep.FinishedCount > 0 {
+		most = min(most, share(keep.FinishedCount))
+	}
+	if keep.FinishedBytes > 0 && mean > 0 {
+		most = min(most, int64(float64(share(keep.FinishedBytes))/mean))
+	}
+	return total - most
 }
 
 // share is a shard's part of a limit, rounded up.

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +94,56 @@ func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
 	page := []etcdstore.Finished{{ID: "old", Created: 10}, {ID: "young", Created: 11}}
 	if ids := runtime.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0] != "old" {
 		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
+	}
+}
+
+// A clock that is behind puts what ends now before all others. That may not go yet,
+// and keeps nothing else that is too much.
+func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]runtime.Retention{
+		"by number": {FinishedCount: 1, Grace: 10 * time.Minute},
+		"by bytes":  {FinishedBytes: 1, Grace: 10 * time.Minute},
+		"both":      {FinishedCount: 1, FinishedBytes: 1, Finished: 7 * day, Grace: 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var off atomic.Int64
+			m := newCluster(t, 1, retain(keep), func(c *runtime.Config) {
+				c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+			})[0]
+			m.publish(ending)
+			end := func(kind string, n int) {
+				for i := range n {
+					m.execute("ending", fmt.Sprint(kind, i), "")
+				}
+			}
+			end("right", 40)
+			off.Store(-int64(day))
+			end("behind", 80)
+			if err := m.PurgeFinishedOnce(t.Context()); err != nil || m.ended() != 120 {
+				t.Fatalf("%d are left, %v: none may go yet", m.ended(), err)
+			}
+			// Those with the right end are old now, and 80 others are new again.
+			grow(t, []*member{m}, 11*time.Minute)
+			end("new", 80)
+			eventually(t, "what is too much goes", func() bool {
+				if err := m.PurgeFinishedOnce(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for i := range 40 {
+					if _, err := m.Instance(t.Context(), fmt.Sprint("right", i)); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+						return false
+					}
+				}
+				return true
+			})
+			for i := range 80 {
+				if _, err := m.Instance(t.Context(), fmt.Sprint("new", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -171,9 +171,9 @@ func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard
 	var ids []string
 	age := r.age()
 	for _, f := range page {
-		is := age.Of(f.Created)
-		old := keep.Finished > 0 && is > keep.Finished
-		if is >= keep.Grace && (old || excess > 0) {
+		has := age.Of(f.Created)
+		old := keep.Finished > 0 && has > keep.Finished
+		if has >= keep.Grace && (old || excess > 0) {
 			ids = append(ids, f.ID)
 			excess--
 		}

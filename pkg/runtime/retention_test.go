@@ -104,6 +104,7 @@ func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
 	for name, keep := range map[string]runtime.Retention{
 		"by number": {FinishedCount: 1, Grace: 10 * time.Minute},
 		"by bytes":  {FinishedBytes: 1, Grace: 10 * time.Minute},
+		"by age":    {Finished: time.Minute, Grace: 10 * time.Minute},
 		"both":      {FinishedCount: 1, FinishedBytes: 1, Finished: 7 * day, Grace: 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

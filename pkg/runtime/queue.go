@@ -80,8 +80,10 @@ func (r *Runtime) dropMarks(ctx context.Context) error {
 			return false, nil
 		}
 		var err error
-		cursor, err = r.cfg.Store.DropMarks(ctx, cursor)
-		return cursor != "", err
+		if cursor, err = r.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
+			return false, err
+		}
+		return true, pause(ctx, purgePace) // as many slices as items, maybe
 	})
 }
 

@@ -27,7 +27,8 @@ type format struct {
 // ([DecodeWhole]): a field, an activity, a kind of command, a state.
 //
 // 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
-// indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy.
+// indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
+// marks of the queue, ages.
 var thisFormat = format{Version: 2, Shards: Shards, TimerShards: timerShards}
 
 // ErrFormat marks data of another format than this program's.

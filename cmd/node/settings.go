@@ -47,7 +47,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")
 	fs.DurationVar(&n.SessionTTL, "session-ttl", 10*time.Second, "after this time without an answer a node counts as dead")
-	fs.DurationVar(&n.QueueTTL, "queue-ttl", 10*time.Minute, "a stimulus that nothing waits for becomes a dead letter after this")
+	fs.DurationVar(&n.QueueTTL, "queue-ttl", 10*time.Minute, "a stimulus that nothing waits for becomes a dead letter after this, and up to a sixteenth of it later")
 	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", 200, "bursts of one definition that run on the node at once; more wait in their mailboxes")
 	fs.Int64Var(&n.BurstBytes, "burst-bytes", 256<<20, "bytes of memory that bursts work on, as estimated; more wait in their mailboxes")
 	keep := node.DefaultRetention()

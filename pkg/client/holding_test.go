@@ -394,7 +394,7 @@ func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 				hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
 				look := must(m.store.Look(t.Context(), st, hash, ""))(t)
 				now := time.Now().UTC()
-				ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}, look))(t)
+				ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now}, look))(t)
 				if !ok {
 					t.Fatal("not queued")
 				}

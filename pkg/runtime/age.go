@@ -7,8 +7,8 @@ import (
 	"github.com/weft-run/weft/pkg/store"
 )
 
-// ageEvery is how often the cluster's age goes on, and how old what a node knows
-// of it may be.
+// ageEvery is how often the cluster's age goes on, at least, and how old what a node
+// knows of it may be.
 const ageEvery = 10 * time.Second
 
 // processStart has a monotonic reading.

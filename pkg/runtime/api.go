@@ -114,7 +114,7 @@ type QueueItem struct {
 // TimerItem is one timer or cron occurrence to come.
 type TimerItem struct {
 	DueAt        time.Time `json:"dueAt"`
-	Kind         string    `json:"kind"` // bookmark, queue-expiry, cron, timer, startAt
+	Kind         string    `json:"kind"` // bookmark, cron, timer, startAt
 	InstanceID   string    `json:"instanceId,omitempty"`
 	BookmarkID   string    `json:"bookmarkId,omitempty"`
 	DefinitionID string    `json:"definitionId,omitempty"`

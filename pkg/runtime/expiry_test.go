@@ -2,7 +2,7 @@ package runtime_test
 
 import (
 	"fmt"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,58 +14,91 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Timers and what ends the wait of queued events lie in the same shards. Of these
-// here nearly two hundred are in front of the timer in its shard, and none of them
-// can be worked off before it.
-func TestAWaveOfExpiriesHoldsUpNoTimer(t *testing.T) {
+// Nodes whose clocks are off, each of which takes two events: one that meets nobody,
+// and one whose start waits behind a gate. All wait as long as the others, though all
+// are looked at again and again, and then all go at once: as dead letters.
+func TestQueuedEventsExpireByTheirAgeWhateverTheClockOfWhoTookThem(t *testing.T) {
 	t.Parallel()
-	var skew atomic.Int64
-	skew.Store(int64(time.Minute)) // so that nothing expires before all are there
-	m := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Skew = func() time.Duration { return time.Duration(skew.Load()) } })[0]
-	m.publish("id: delayed\nroot:\n  - delay: 10ms\n")
-	st := workflow.EventStimulus("nobody", nil)
-	hash, err := workflow.Hash(st.ActivityType, st.Payload)
-	if err != nil {
-		t.Fatal(err)
+	clocks := []time.Duration{0, -25 * time.Hour, 3650 * day, 10 * time.Minute, -10 * time.Minute}
+	const ttl = 10 * time.Minute
+	next := 0
+	c := newCluster(t, len(clocks), func(cfg *runtime.Config) {
+		off := clocks[next]
+		next++
+		cfg.Now = func() time.Time { return time.Now().Add(off) }
+		cfg.QueueTTL, cfg.AgeEvery = ttl, 50*time.Millisecond
+	})
+	c[0].publish(single, "id: free\nroot:\n  - event: begin\n    trigger: true\n")
+	c[0].send("begin", "", nil)
+	holder := c[0].running("single")
+	for i, m := range c {
+		m.send(fmt.Sprint("nobody", i), "", nil)
+		m.send("begin", "", nil)
 	}
-	look, err := m.store.Look(t.Context(), st, hash, "")
-	if err != nil {
-		t.Fatal(err)
+	queued := func() []runtime.QueueItem { return c[0].queue() }
+	eventually(t, "all are queued", func() bool { return len(queued()) == 2*len(c) })
+	shown := func(when string, low, high time.Duration) {
+		t.Helper()
+		for i, m := range c {
+			now := time.Now().Add(clocks[i])
+			for _, item := range m.queue() {
+				if left := item.ExpiresAt.Sub(now); left < low || left > high {
+					t.Errorf("%s node %d shows that %s expires in %v; want %v to %v", when, i, item.ID, left, low, high)
+				}
+			}
+		}
 	}
+	grow(t, c, ttl/2)
+	shown("after half of the time", 0, ttl/2+time.Second)
+	from := c[0].Age().Elapsed
+	eventually(t, "every worker has looked several times", func() bool { return c[0].Age().Elapsed > from+3*time.Second })
+	if n := len(queued()); n != 2*len(c) || len(c[0].deadLetters()) != 0 {
+		t.Fatalf("%d of %d wait after half of the time; dead letters %+v", n, 2*len(c), c[0].deadLetters())
+	}
+	grow(t, c, ttl/2+time.Minute)
+	eventually(t, "all are dead letters", func() bool { return len(queued()) == 0 && len(c[0].deadLetters()) == 2*len(c) })
+	reasons := map[string]int{}
+	for _, d := range c[0].deadLetters() {
+		reasons[d.Reason]++
+		if !strings.Contains(d.Detail, ttl.String()) {
+			t.Errorf("%s", d.Detail)
+		}
+	}
+	if reasons[store.DeadExpired] != len(c) || reasons[store.DeadGated] != len(c) {
+		t.Errorf("%v", reasons)
+	}
+	c[0].endOf(holder)
+	c[0].finished(holder)
+	c[0].sound()
+}
+
+// Many that expire at once, of which none gets an answer, hold up no timer, and nobody
+// who comes to wait for one of them.
+func TestAWaveOfExpiriesHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(cfg *runtime.Config) { cfg.QueueTTL, cfg.AgeEvery = time.Second, 50*time.Millisecond })[0]
+	m.publish("id: delayed\nroot:\n  - delay: 10ms\n", "id: waiting\nroot:\n  - event: nobody\n")
 	held := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour, Match: func(c clustertest.Call) bool {
-		return c.Op == "txn" && !c.Mutating && c.Touches(m.root+"queue/"+hash+"/") // a look at an item that has expired, and beside it
+		return c.DeletesUnder(m.root+"queue/") && c.PutsUnder(m.root+"dead/")
 	}})
-	const n = 3000
-	ended := time.Now().UTC().Add(-time.Second)
+	const n = 1500 // more than are read at once
 	var sent errgroup.Group
 	sent.SetLimit(32)
-	for i := range n {
+	for range n {
 		sent.Go(func() error {
-			ok, err := m.store.Enqueue(t.Context(), store.QueueItem{ID: fmt.Sprint("q", i), Stimulus: st, Hash: hash, CreatedAt: ended, ExpiresAt: ended}, look)
-			if err == nil && !ok {
-				err = fmt.Errorf("item %d was not queued", i)
-			}
+			_, err := m.Send(t.Context(), workflow.EventStimulus("nobody", nil), nil)
 			return err
 		})
 	}
 	if err := sent.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	skew.Store(0)
 	eventually(t, "the events begin to expire", func() bool { return held.Fired() >= 64 })
 	m.execute("delayed", "d", "")
 	m.finished("d")
-	left := func() int {
-		page, err := m.Queue(t.Context(), "", 500)
-		if err != nil {
-			t.Error(err)
-		}
-		return len(page.Items)
-	}
-	if left() == 0 {
-		t.Error("the events went before the timer")
-	}
+	m.execute("waiting", "w", "")
+	m.finished("w")
 	held.Disarm()
-	eventually(t, "the events expire", func() bool { return left() == 0 })
+	eventually(t, "the events expire", func() bool { return len(m.queue()) == 0 })
 	m.sound()
 }

@@ -38,8 +38,9 @@ func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[Que
 	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
 		return r.cfg.Store.QueueItems(ctx, "", cursor, limit)
 	}
+	age := r.age()
 	return list(ctx, "queue", cursor, limit, read, func(i store.QueueItem) (QueueItem, bool) {
-		item := QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+		item := QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: r.expiresAt(&i, age)}
 		if i.Held != nil {
 			item.Gated = i.Held.Trigger.DefinitionID
 		}
@@ -47,8 +48,7 @@ func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[Que
 	})
 }
 
-// Timers lists what is to come: timers of instances and of queue items, then the
-// next occurrence of each schedule.
+// Timers lists what is to come: timers of instances, then the next occurrence of each schedule.
 func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
 	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
 		rest, schedules := strings.CutPrefix(cursor, schedulesCursor)

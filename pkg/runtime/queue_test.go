@@ -36,7 +36,7 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ok, err := m.store.Enqueue(t.Context(), store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour)}, look)
+		ok, err := m.store.Enqueue(t.Context(), store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at}, look)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

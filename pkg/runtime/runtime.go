@@ -43,7 +43,9 @@ type Config struct {
 	// disarms its alarm, when there is no space. Nil: etcd is others'.
 	Defragment func() error
 
-	QueueTTL  time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
+	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
+	// letter; default 10 min. That of the node that does it counts.
+	QueueTTL  time.Duration
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
 	Opening   int           // instances with mail that are taken and read at once; default 64
 	Log       *slog.Logger
@@ -51,7 +53,7 @@ type Config struct {
 	Tracer    *tracing.Tracer  // nil: no traces
 	Now       func() time.Time // default time.Now
 	// Elapsed is a monotonic clock, by which the age of the cluster goes on every
-	// AgeEvery (default 10 s). Default: the process's; others are for tests.
+	// AgeEvery (default a sixteenth of QueueTTL, at least 1 s, at most 10 s). Default: the process's; others are for tests.
 	Elapsed  func() time.Duration
 	AgeEvery time.Duration
 	// Skew tells how far this node's clock is off the others'; default is the
@@ -86,7 +88,7 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, ageEvery)
+	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, min(max(cfg.QueueTTL/16, time.Second), ageEvery))
 	if cfg.Elapsed == nil {
 		cfg.Elapsed = func() time.Duration { return time.Since(processStart) }
 	}
@@ -105,6 +107,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.fireTimers(ctx) })
 	g.Go(func() error { return r.fireSchedules(ctx) })
 	g.Go(func() error { return r.workQueue(ctx) })
+	g.Go(func() error { return r.expireQueue(ctx) })
 	g.Go(func() error { return r.workGates(ctx) })
 	g.Go(func() error { return r.dropMarks(ctx) })
 	g.Go(func() error { return r.keepAge(ctx) })

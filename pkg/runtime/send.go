@@ -189,7 +189,7 @@ func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, 
 	now := s.r.cfg.Now().UTC()
 	ctx, span := tracing.Send(ctx, tracing.ToQueue, "")
 	defer span.End()
-	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, ExpiresAt: now.Add(s.r.cfg.QueueTTL), Trace: tracing.Traceparent(ctx)}
+	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err := s.r.settle(ctx, func() (err error) {
 		ok, err = s.r.cfg.Store.Enqueue(ctx, item, look)

@@ -74,7 +74,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	if targets := targetsOf(look); len(targets) > 0 {
 		return r.deliverFound(ctx, send, targets, now)
 	}
-	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(r.cfg.QueueTTL), Trace: tracing.Traceparent(ctx)}
+	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
 	return err == nil && !ok, err
 }
@@ -140,7 +140,7 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now
 			return false, err
 		}
 		if !free {
-			ds = append(ds, r.behindGate(send, p, trigger, now))
+			ds = append(ds, r.behindGate(send, p, trigger))
 		}
 	}
 	return r.deliverTo(ctx, send, ds, rest, again)
@@ -191,8 +191,8 @@ func (r *Runtime) createGated(ctx context.Context, p *plan) (free bool, err erro
 // behindGate is what becomes of a start whose gate is held: a queue item that
 // waits there. The only target of a stimulus keeps its id, which a caller may
 // know; of several each has one of its own.
-func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef, now time.Time) delivery {
-	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt, ExpiresAt: now.Add(r.cfg.QueueTTL),
+func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef) delivery {
+	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt,
 		Trace: send.Trace, Held: &store.HeldStart{Event: send.ID, Trigger: t, Gate: *p.gate}}
 	if len(send.Targets) > 1 {
 		item.ID = "gated-" + p.id

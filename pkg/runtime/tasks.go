@@ -35,9 +35,5 @@ func (r *Runtime) CompleteTask(ctx context.Context, taskID string, result any, t
 }
 
 func showTimer(d etcdstore.Due) TimerItem {
-	kind := "bookmark"
-	if d.IsQueueExpiry() {
-		kind = "queue-expiry"
-	}
-	return TimerItem{DueAt: d.At, Kind: kind, InstanceID: d.Instance(), BookmarkID: d.Bookmark()}
+	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark()}
 }

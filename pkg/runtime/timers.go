@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/pkg/catalog"
@@ -22,8 +21,6 @@ const (
 	timerPerShard = 100
 	timerPages    = 10               // looked at in one pass
 	timerGrace    = 2 * time.Second  // then a node that is not preferred fires too
-	expiryGrace   = 30 * time.Second // the same of queue items, for which it is never urgent
-	expiryWave    = 10 * sendsAtOnce // of queue items, so that one without answers does not last
 	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
 	skewSaid      = 30 * time.Second // so often the log says that it does
 	maxCatchUp    = 100              // missed occurrences started in one go
@@ -56,68 +53,40 @@ func (r *Runtime) mayFire() bool {
 }
 
 // mine reports whether this node does what is due in a shard: it is preferred, or
-// the preferred node is late by more than grace.
-func (r *Runtime) mine(shard int, due, now time.Time, grace time.Duration) bool {
-	return now.Sub(due) > grace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
+// the preferred node is late by more than [timerGrace].
+func (r *Runtime) mine(shard int, due, now time.Time) bool {
+	return now.Sub(due) > timerGrace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
 }
 
-// fireTimers turns due timers into commands and expired queue items into dead
-// letters. Both lie in the same shards, in the order of their times, and of items
-// thousands may expire at once: a pass looks behind them for timers, and they are
-// worked off beside the passes, a wave at a time.
+// fireTimers turns due timers into commands.
 func (r *Runtime) fireTimers(ctx context.Context) error {
-	var waves sync.WaitGroup
-	defer waves.Wait()
-	var expiring atomic.Bool
-	wake := make(chan struct{}, 1)
-	return r.loop(ctx, "timers", timerEvery, wake, func(ctx context.Context) (bool, error) {
+	return r.loop(ctx, "timers", timerEvery, nil, func(ctx context.Context) (bool, error) {
 		if !r.mayFire() {
 			return false, nil
 		}
-		free := !expiring.Load() // before the look, which then shows what a wave has left
-		expired, more, err := r.firePass(ctx, r.cfg.Now().UTC())
-		if free && len(expired) > 0 {
-			expiring.Store(true)
-			waves.Go(func() {
-				done := r.expireItems(ctx, expired)
-				if expiring.Store(false); done {
-					signal(wake) // there may be more
-				}
-			})
-		}
-		return more, err
+		return r.firePass(ctx, r.cfg.Now().UTC())
 	})
 }
 
-// firePass fires the timers that are due at now, as far as it looks, and returns
-// up to a wave of the queue items that have expired. more: it did not look at all
-// that is due, and the next pass sees further.
-func (r *Runtime) firePass(ctx context.Context, now time.Time) (expired []etcdstore.Due, more bool, err error) {
+// firePass fires the timers that are due at now, as far as it looks. more: it did not
+// look at all that is due, and the next pass sees further.
+func (r *Runtime) firePass(ctx context.Context, now time.Time) (more bool, err error) {
 	page, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
 	fired := 0
 	for n := 1; err == nil && len(page) > 0; n++ {
 		// Those of a shard are in the order of their times: if some are not ours
 		// yet, nor is what is behind, and a shard that is not full is not read on.
-		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now, timerGrace) })
-		var resumes []etcdstore.Due
-		for _, d := range page {
-			switch {
-			case d.Unreadable:
-			case !d.IsQueueExpiry():
-				resumes = append(resumes, d)
-			case len(expired) < expiryWave && r.mine(d.Shard, d.At, now, expiryGrace):
-				expired = append(expired, d)
-			}
-		}
+		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now) })
+		resumes := slices.DeleteFunc(slices.Clone(page), func(d etcdstore.Due) bool { return d.Unreadable })
 		if err := r.fireResumes(ctx, resumes, now); err != nil {
-			return expired, false, err
+			return false, err
 		}
 		if fired += len(resumes); n == timerPages {
-			return expired, fired > 0, nil
+			return fired > 0, nil
 		}
 		page, err = r.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
 	}
-	return expired, false, err
+	return false, err
 }
 
 func (r *Runtime) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
@@ -128,22 +97,6 @@ func (r *Runtime) fireResumes(ctx context.Context, due []etcdstore.Due, now time
 		r.cfg.Work.Hint(fired, false)
 	}
 	return errors.Join(errs...)
-}
-
-// expireItems turns queue items into dead letters. False: some are left, and will
-// be found again.
-func (r *Runtime) expireItems(ctx context.Context, due []etcdstore.Due) bool {
-	err := sideBySide(sendsAtOnce, len(due), func(i int) error {
-		reason, err := r.cfg.Store.ExpireQueueItem(ctx, due[i], r.cfg.Now().UTC())
-		if reason != "" {
-			r.cfg.Metrics.DeadLetter(reason)
-		}
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		r.cfg.Log.WarnContext(ctx, "queue items not expired; it is tried again", "items", len(due), "error", err)
-	}
-	return err == nil
 }
 
 // fireChunk fires timers. Each that was set in a trace has a span of its own in
@@ -178,7 +131,7 @@ func (r *Runtime) fireSchedules(ctx context.Context) error {
 		var errs []error
 		for i := range due {
 			e := &due[i]
-			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now, timerGrace) {
+			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
 				continue
 			}
 			errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others

@@ -63,4 +63,4 @@ func (a *Age) Thin() {
 }
 
 // ageStep is what the youngest marks are apart.
-const ageStep = 15 * time.Second
+const ageStep = time.Second

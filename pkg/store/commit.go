@@ -143,7 +143,6 @@ type QueueItem struct {
 	Hash      string               `json:"hash"`
 	Key       *workflow.CommandKey `json:"key,omitempty"`
 	CreatedAt time.Time            `json:"createdAt"`
-	ExpiresAt time.Time            `json:"expiresAt"`
 	Trace     string               `json:"trace,omitempty"` // W3C traceparent of who sent it
 	Held      *HeldStart           `json:"held,omitempty"`  // it met a trigger, whose gate is held
 	Created   int64                `json:"-"`

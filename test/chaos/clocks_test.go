@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"time"
 
@@ -64,18 +63,9 @@ func (h *history) forgotten(kind, name string) {
 	}
 }
 
-// queued notes queue items whose time comes from a wrong clock: such an item is due
-// when the node that queued it thought right.
-func (h *history) queued(raw []byte) {
-	var item store.QueueItem
-	if json.Unmarshal(raw, &item) == nil && time.Since(item.CreatedAt).Abs() > clockBound {
-		h.mistimed[item.ID] = true
-	}
-}
-
 // tooOld finds what was given up for its age in a round in which nothing is old.
 func (e *evidence) tooOld(d *store.DeadLetter) {
-	if d.Reason == store.DeadExpired && !e.tight && !e.history.mistimed[d.ID] {
+	if d.Reason == store.DeadExpired && !e.tight {
 		e.record.violate("expired-early", "%s of %s: %s", d.ID, d.CreatedAt, d.Detail)
 	}
 }

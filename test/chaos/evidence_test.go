@@ -205,7 +205,7 @@ func (e *evidence) busy(ctx context.Context) (string, error) {
 			return "", err
 		}
 		for _, kv := range resp.Kvs {
-			if prefix != "timer/" || strings.Contains(string(kv.Key), "/b/") && !later(string(kv.Key)) {
+			if prefix != "timer/" || !later(string(kv.Key)) {
 				return string(kv.Key), nil
 			}
 		}
@@ -216,6 +216,6 @@ func (e *evidence) busy(ctx context.Context) (string, error) {
 // later: a timer that is due long after the round, as a wrong clock set it.
 func later(key string) bool {
 	parts := strings.Split(key, "/")
-	due, err := strconv.ParseInt(parts[len(parts)-3], 10, 64)
+	due, err := strconv.ParseInt(parts[len(parts)-2], 10, 64)
 	return err == nil && time.Until(time.UnixMilli(due)) > farOff
 }

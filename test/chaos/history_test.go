@@ -32,7 +32,6 @@ type history struct {
 	problems  []string
 	revision  int64
 	commits   int
-	mistimed  map[string]bool  // queue items that a wrong clock set the time of
 	purged    int64            // instances that were deleted after their end
 	numbered  map[string]int64 // numbers that were seen beside a token, by the kind of the key
 	trail     trail
@@ -78,7 +77,7 @@ type timerValue struct {
 
 func newHistory(root string) *history {
 	return &history{root: root, instances: map[string]*life{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
-		numbered: map[string]int64{}, mistimed: map[string]bool{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
+		numbered: map[string]int64{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
 }
 
 func (h *history) problem(rule, format string, args ...any) {
@@ -130,9 +129,6 @@ func (h *history) step(revision int64, events []*clientv3.Event) {
 		if put && slices.Contains([]string{"instance", "mailbox", "queue", "send", "dead", "journal"}, kind) {
 			raw = plain(ev.Kv.Value)
 			h.numbers(kind, name, raw)
-			if kind == "queue" {
-				h.queued(raw)
-			}
 		}
 		if !put {
 			h.forgotten(kind, name)

@@ -229,6 +229,8 @@ var patches = []patch{
 		"old := keep.Finished > 0 && has > keep.Finished", "old := false", inRuntime, "TestAClockThatIsBehind"},
 	{"dead letters go by their age", "pkg/runtime/retention.go",
 		"age.Of(all[n].Created) > keep.DeadLetters", "age != nil", inRuntime, "TestEachKind"},
+	{"queued events go by their age", "pkg/runtime/expiry.go",
+		"return q.Created > revision", "return false", inRuntime, "TestQueuedEventsExpire"},
 	{"records go by their age", "pkg/store/etcdstore/records.go",
 		"return kv.ModRevision > over.upTo", "return false", inStore, "TestExpiryGoes"},
 	{"deleted definitions go by their age", "pkg/catalog/table.go",

@@ -19,7 +19,7 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 	for _, b := range c.Burned {
 		o.del(s.keys.bookmark(b.Hash, was, b.ID))
 		if b.DueAt != nil {
-			o.del(s.keys.timer(timerBookmark, b.ID, *b.DueAt))
+			o.del(s.keys.timer(b.ID, *b.DueAt))
 		}
 		if b.ActivityType == workflow.TaskType {
 			o.del(s.keys.task(&b))
@@ -41,7 +41,7 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 			if c.Trace != "" {
 				entry.Trace, entry.Set = c.Trace, c.At
 			}
-			o.put(s.keys.timer(timerBookmark, b.ID, *b.DueAt), entry)
+			o.put(s.keys.timer(b.ID, *b.DueAt), entry)
 		}
 		if b.ActivityType == workflow.TaskType {
 			o.putRaw(s.keys.task(&b), nil)

@@ -132,8 +132,7 @@ func (f *fsck) tasks() {
 	})
 }
 
-// timers: each has its bookmark or its queue item; a bookmark that is due at a
-// time has its timer, or the command of it.
+// timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it.
 func (f *fsck) timers() {
 	stands := map[string]bool{}
 	for id, r := range f.records {
@@ -141,7 +140,7 @@ func (f *fsck) timers() {
 			if b.DueAt == nil {
 				continue
 			}
-			key := f.s.keys.timer(timerBookmark, b.ID, *b.DueAt)
+			key := f.s.keys.timer(b.ID, *b.DueAt)
 			stands[strings.TrimPrefix(key, f.s.keys.root)] = true
 			if !f.has(key) && !f.has(f.s.keys.mail(id, "timer-"+workflow.DeriveID(b.ID))) {
 				f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
@@ -150,17 +149,13 @@ func (f *fsck) timers() {
 	}
 	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var e timerEntry
-		switch {
-		case !f.decode(name, kv, &e):
-		case e.Item != "" && !f.has(e.Item):
-			f.report("timer-without-item", name, "queue item %s is gone", e.Item)
-		case e.Bookmark != "" && !stands[name]:
+		if f.decode(name, kv, &e) && !stands[name] {
 			f.report("timer-without-bookmark", name, "nothing waits at %s", e.Bookmark)
 		}
 	})
 }
 
-// queue: each item is where its stimulus belongs, and ends at a time.
+// queue: each item is where its stimulus belongs, and is met there.
 func (f *fsck) queue() {
 	f.values("queue/", mostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var item store.QueueItem
@@ -172,9 +167,6 @@ func (f *fsck) queue() {
 		}
 		if item.Held == nil && !f.has(f.s.keys.mark(sliceOf(string(kv.Key)), item.ID)) {
 			f.report("queue-item-without-mark", name, "no instance that comes to wait for it meets it")
-		}
-		if !f.has(f.s.keys.timer(timerQueue, item.ID, item.ExpiresAt)) {
-			f.report("queue-item-without-timer", name, "it never expires")
 		}
 	})
 }

@@ -39,7 +39,7 @@ func sound(t *testing.T) *world {
 	st := event("nothing")
 	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
 	w.ok(err)
-	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now, ExpiresAt: due}, look)
+	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now}, look)
 	if w.ok(err); !queued {
 		t.Fatal("not queued")
 	}
@@ -68,14 +68,10 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
 		"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
 		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
-		"timer-missing":             func(w *world) (string, string) { return w.keys.timer(timerBookmark, "i~t", due), "" },
-		"timer-without-item": func(w *world) (string, string) {
-			return w.queueKey(&store.QueueItem{ID: "q", Stimulus: event("nothing"), Hash: hashOf("nothing")}), ""
-		},
+		"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", due), "" },
 		"queue-item-without-mark": func(w *world) (string, string) {
 			return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
 		},
-		"queue-item-without-timer":  func(w *world) (string, string) { return w.keys.timer(timerQueue, "q", due), "" },
 		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
 		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
 		"task-missing":              func(w *world) (string, string) { return w.taskOf("i~task"), "" },

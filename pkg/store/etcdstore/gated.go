@@ -74,7 +74,7 @@ const (
 // conclusion from a refusal while it is there.
 func (s *Store) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
 	o := newOps()
-	s.deleteQueueItem(o, item)
+	o.del(item.At)
 	s.writeNew(o, n)
 	then, err := o.render()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInst
 // If: its create revision.
 func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	o := newOps()
-	s.deleteQueueItem(o, item)
+	o.del(item.At)
 	then, err := o.render()
 	if err == nil {
 		_, err = s.txn(ctx, "drop queue item", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
@@ -170,13 +170,12 @@ func gateIn(key string) (g store.Gate, ok bool) {
 // expired is the dead letter of a queue item whose time is over. What waited behind
 // a gate is for that trigger only, also when it is sent again: others that the
 // stimulus met have had theirs.
-func expired(item *store.QueueItem, at time.Time) store.DeadLetter {
-	from, to := item.CreatedAt.UTC().Format(time.RFC3339), item.ExpiresAt.UTC().Format(time.RFC3339)
+func expired(item *store.QueueItem, waited time.Duration, at time.Time) store.DeadLetter {
 	d := store.DeadLetter{ID: item.ID, Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
-		Detail: fmt.Sprintf("nothing waited for it between %s and %s", from, to)}
+		Detail: fmt.Sprintf("nothing waited for it within %v", waited)}
 	if h := item.Held; h != nil {
 		d.Reason, d.Targets = store.DeadGated, []store.Target{{Trigger: &h.Trigger}}
-		d.Detail = fmt.Sprintf("it would have started definition %s, of which another instance held the gate until %s", h.Trigger.DefinitionID, to)
+		d.Detail = fmt.Sprintf("it would have started definition %s, of which other instances held the gate for %v", h.Trigger.DefinitionID, waited)
 	}
 	return d
 }

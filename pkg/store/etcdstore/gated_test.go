@@ -166,9 +166,8 @@ func TestWhatWaitedTooLongBehindAGateIsADeadLetterForThatStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	item := w.held("s", "a")
-	due, err := w.DueTimers(w.ctx(), w.now.Add(time.Hour), 10)
-	w.ok(err)
-	reason, err := w.ExpireQueueItem(w.ctx(), due[0], w.now)
+	due := w.inQueue()
+	reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
 	d, derr := w.DeadLetter(w.ctx(), "s")
 	if err != nil || derr != nil || reason != store.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
 		t.Errorf("%q, %v; %+v, %v", reason, err, d, derr)

@@ -96,8 +96,8 @@ func (k keys) route(method, template string) string {
 }
 
 func (k keys) timers(shard int) string { return fmt.Sprintf("%stimer/%02x/", k.root, shard) }
-func (k keys) timer(kind timerKind, subject string, due time.Time) string {
-	return k.timers(timerShard(subject)) + millis(due) + "/" + string(kind) + "/" + encode(subject)
+func (k keys) timer(bookmark string, due time.Time) string {
+	return k.timers(timerShard(bookmark)) + millis(due) + "/" + encode(bookmark)
 }
 func (k keys) crons(shard int) string { return fmt.Sprintf("%scron/%02x/", k.root, shard) }
 func (k keys) cron(definition, activity string, due time.Time) string {
@@ -224,11 +224,3 @@ func shard(id string, n uint32) int {
 }
 
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
-
-// timerKind tells what a due timer does.
-type timerKind string
-
-const (
-	timerBookmark timerKind = "b" // resume the bookmark that is its subject
-	timerQueue    timerKind = "q" // the queue item whose key is its subject has expired
-)

@@ -46,22 +46,20 @@ type timerEntry struct {
 	Instance string    `json:"instance,omitempty"`
 	Bookmark string    `json:"bookmark,omitempty"`
 	Hash     string    `json:"hash,omitempty"`
-	Item     string    `json:"item,omitempty"` // a queue item's key
 	Due      time.Time `json:"due"`
 	Trace    string    `json:"trace,omitempty"` // W3C traceparent of the burst that set it
 	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
 }
 
-// putQueueItem puts an item with its timer and, as a bookmark may come that it is
-// for, a mark of its slice: with every item, since it is the marks' revision that
-// tells whether the slice was empty when somebody looked.
+// putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
+// slice: with every item, since it is the marks' revision that tells whether the slice
+// was empty when somebody looked.
 func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
 	key := s.queueKey(&item)
 	o.put(key, item)
 	if item.Held == nil {
 		o.putRaw(s.keys.mark(sliceOf(key), item.ID), nil)
 	}
-	o.put(s.keys.timer(timerQueue, item.ID, item.ExpiresAt), timerEntry{Item: key, Due: item.ExpiresAt})
 }
 
 // sliceOf is the slice of the queue that an item's key lies in.
@@ -75,11 +73,6 @@ func (s *Store) unmark(o *ops, slice string, revision int64) {
 	marks, then := s.keys.marksOf(slice), newOps()
 	then.tail = append(then.tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
 	o.nested([]clientv3.Cmp{noneWrittenAfter(marks, revision)}, then, nil)
-}
-
-func (s *Store) deleteQueueItem(o *ops, item *store.QueueItem) {
-	o.del(item.At)
-	o.del(s.keys.timer(timerQueue, item.ID, item.ExpiresAt))
 }
 
 // Enqueue keeps a stimulus that matched nothing when it was looked up, unless
@@ -158,7 +151,7 @@ func keyName(k *workflow.CommandKey) string {
 // it gone sends the stimulus on.
 func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	o := newOps()
-	s.deleteQueueItem(o, item)
+	o.del(item.At)
 	if item.Alone > 0 {
 		s.unmark(o, sliceOf(item.At), item.Alone)
 	}
@@ -192,7 +185,8 @@ type Queued struct {
 	at      string
 }
 
-// Queued lists queue items from cursor on, as QueueItems does, keys only.
+// Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
+// gates are in no shard.
 func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
 	kvs, next, err := s.page(ctx, "list queue", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
@@ -236,44 +230,40 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 	return items, next, err
 }
 
-// ExpireQueueItem turns an item into a dead letter when its timer is due, and
+// ExpireQueueItem turns an item, which has waited for so long, into a dead letter and
 // tells its reason; "": it was claimed meanwhile.
 //
-// If: the timer's create revision. An item is put and deleted together with its
-// timer, so the item is the one that was read.
-func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (reason string, err error) {
-	resp, err := s.read(ctx, "read queue item", get(due.entry.Item),
-		clientv3.OpGet(sliceOf(due.entry.Item), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+// If: the item's create revision.
+func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason string, err error) {
+	resp, err := s.read(ctx, "read queue item", get(q.at),
+		clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
 	if err != nil {
 		return "", err
 	}
 	found, beside := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
-	o := newOps()
-	o.del(due.key)
-	cmps := []clientv3.Cmp{createdAt(due.key, due.created)}
-	if len(found) > 0 {
-		item := store.QueueItem{Created: found[0].CreateRevision, At: string(found[0].Key)}
-		if err := DecodeWhole(found[0].Value, &item); err != nil {
-			s.left(found[0].Key, err)
-			return "", err
-		}
-		dead := expired(&item, at)
-		reason = dead.Reason
-		o.del(item.At)
-		if item.Held == nil && len(beside) == 1 {
-			s.unmark(o, sliceOf(item.At), resp.Header.Revision)
-		}
-		s.putDead(o, dead)
+	if len(found) == 0 {
+		return "", nil
 	}
+	var item store.QueueItem
+	if err := DecodeWhole(found[0].Value, &item); err != nil {
+		s.left(found[0].Key, err)
+		return "", err
+	}
+	o, dead := newOps(), expired(&item, waited, at)
+	o.del(q.at)
+	if item.Held == nil && len(beside) == 1 {
+		s.unmark(o, sliceOf(q.at), resp.Header.Revision)
+	}
+	s.putDead(o, dead)
 	then, err := o.render()
 	if err != nil {
 		return "", err
 	}
-	done, err := s.txn(ctx, "expire queue item", cmps, then, nil)
+	done, err := s.txn(ctx, "expire queue item", []clientv3.Cmp{createdAt(q.at, q.Created)}, then, nil)
 	if err != nil || !done.Succeeded {
 		return "", err
 	}
-	return reason, nil
+	return dead.Reason, nil
 }
 
 // Requeue turns a queue item into a send record again, because something that it
@@ -283,7 +273,7 @@ func (s *Store) ExpireQueueItem(ctx context.Context, due Due, at time.Time) (rea
 // If: the item's create revision.
 func (s *Store) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
 	o := newOps()
-	s.deleteQueueItem(o, item)
+	o.del(item.At)
 	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	then, err := o.render()
 	if err != nil {

@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -19,19 +18,15 @@ type Due struct {
 	// Unreadable: this program cannot read all of it, and leaves it.
 	Unreadable bool
 
-	kind    timerKind
 	key     string
 	created int64
 	entry   timerEntry
 }
 
-// IsQueueExpiry reports whether the timer ends a queue item's wait.
-func (d Due) IsQueueExpiry() bool { return d.kind == timerQueue }
-
 // Origin tells which trace set the timer, and when; "" without one.
 func (d Due) Origin() (trace string, set time.Time) { return d.entry.Trace, d.entry.Set }
 
-// Instance is the instance whose bookmark the timer resumes; "" for others.
+// Instance is the instance whose bookmark the timer resumes.
 func (d Due) Instance() string { return d.entry.Instance }
 
 // TimerShards is how many shards [Store.DueTimers] has.
@@ -80,8 +75,6 @@ func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, per
 	for i, r := range resp.Responses {
 		for _, kv := range r.GetResponseRange().Kvs {
 			d := Due{Shard: shards[i], key: string(kv.Key), created: kv.CreateRevision}
-			parts := strings.Split(strings.TrimPrefix(d.key, s.keys.timers(d.Shard)), "/")
-			d.kind = timerKind(parts[1])
 			if err := DecodeWhole(kv.Value, &d.entry); err != nil {
 				s.left(kv.Key, err)
 				d.entry, d.Unreadable = timerEntry{Due: now}, true
@@ -96,7 +89,7 @@ func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, per
 // MaxFire is how many timers one call of [Store.FireTimers] takes.
 const MaxFire = 40
 
-// FireTimers turns due bookmark timers into commands in their instances'
+// FireTimers turns due timers into commands in their instances'
 // mailboxes, in one transaction; it returns the instances that got one. Each
 // timer is guarded on its own.
 //
@@ -143,12 +136,11 @@ func (s *Store) Timers(ctx context.Context, cursor string, limit int64) ([]Due, 
 		if err := Decode(kv.Value, &d.entry); err != nil {
 			return nil, "", err
 		}
-		parts := strings.Split(strings.TrimPrefix(d.key, s.keys.root+"timer/"), "/")
-		d.At, d.kind = d.entry.Due, timerKind(parts[2])
+		d.At = d.entry.Due
 		out = append(out, d)
 	}
 	return out, next, nil
 }
 
-// Bookmark is the id of the bookmark that the timer resumes; "" for others.
+// Bookmark is the id of the bookmark that the timer resumes.
 func (d Due) Bookmark() string { return d.entry.Bookmark }

@@ -228,7 +228,15 @@ func (w *world) look(st workflow.Stimulus) *Look {
 func (w *world) item(id string, st workflow.Stimulus) store.QueueItem {
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	w.ok(err)
-	return store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: w.now, ExpiresAt: w.now.Add(time.Minute)}
+	return store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: w.now}
+}
+
+// inQueue lists what waits, by the keys.
+func (w *world) inQueue() []Queued {
+	w.tb.Helper()
+	items, _, err := w.Queued(w.ctx(), "", "", 1000)
+	w.ok(err)
+	return items
 }
 
 // queued puts a stimulus into the queue and gives it back as it lies there.

@@ -90,6 +90,25 @@ func (m *members) observeClock(n Node, revision int64, received time.Time) {
 	c.revision, c.clock, c.received = revision, n.Clock, received.Round(0)
 }
 
+// ClockCompared reports whether this node has had something to compare its clock
+// with: it joined while nobody else was there, or they all left since, or it has seen
+// two heartbeats of another node, which takes two thirds of the TTL. Until then
+// [Session.ClockSkew] says nothing, also of a clock that is years off.
+func (s *Session) ClockCompared() bool {
+	m := &s.members
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	alone := true
+	for _, n := range m.sorted {
+		if n.ID != s.cfg.NodeID {
+			_, ok := m.clocks[n.LeaseID].off()
+			alone, m.compared = false, m.compared || ok
+		}
+	}
+	m.compared = m.compared || alone
+	return m.compared
+}
+
 // ClockSkew is this node's wall clock minus the median of the clocks of all live
 // nodes, this one included, or 0 if it may be right: when alone, before two
 // heartbeats of another node were seen, and while these take so long that the

@@ -157,6 +157,45 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 	}
 }
 
+// Whoever joins others knows nothing of its clock before it has seen two heartbeats of
+// one of them; those who were there first go on, and so does one that is left alone.
+func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
+	w := newWorld(t)
+	first := w.run("a", ttl(2*time.Second))
+	if !first.ClockCompared() {
+		t.Error("one that was alone waits")
+	}
+	silent := w.open("b", ttl(2*time.Second)) // tells nothing
+	if silent.ClockCompared() {
+		t.Error("it has compared its clock before it has heard anything")
+	}
+	for _, off := range []time.Duration{0, time.Hour, -time.Hour, -87600 * time.Hour} {
+		s := w.run("c", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(off) } })
+		if s.ClockCompared() {
+			t.Errorf("%v: compared at once", off)
+		}
+		eventually(t, 20*time.Second, "it compares its clock", s.ClockCompared)
+		if skew := s.ClockSkew(); (skew.Abs() > 2*time.Second) != (off != 0) {
+			t.Errorf("%v off: it takes its clock for %v off when it has compared it", off, skew)
+		}
+		if !first.ClockCompared() {
+			t.Error("one that was there first waits")
+		}
+		if err := s.Close(w.ctx()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := first.Close(w.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, "it knows that it is alone", func() bool {
+		if err := silent.sweepMembers(w.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		return silent.ClockCompared()
+	})
+}
+
 func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
 	w := newWorld(t)
 	three := 3 * time.Second

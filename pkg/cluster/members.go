@@ -25,6 +25,7 @@ type members struct {
 	absent   map[string]time.Time      // processes that were asked about, since when no node is one; guarded by mu
 	clocks   map[string]*clockEstimate // by lease; guarded by mu
 	lag      watchLag                  // guarded by mu
+	compared bool                      // see [Session.ClockCompared]; guarded by mu
 }
 
 type member struct {

@@ -34,7 +34,7 @@ type clockState struct {
 
 // mayFire tells whether this node's clock may be trusted with firing.
 func (r *Runtime) mayFire() bool {
-	if r.holdsBack() {
+	if r.holdsBack() || !r.cfg.Session.ClockCompared() {
 		return false
 	}
 	skew := r.cfg.Skew()

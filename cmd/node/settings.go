@@ -50,6 +50,9 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.QueueTTL, "queue-ttl", 10*time.Minute, "a stimulus that nothing waits for becomes a dead letter after this, and up to a sixteenth of it later")
 	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", 200, "bursts of one definition that run on the node at once; more wait in their mailboxes")
 	fs.Int64Var(&n.BurstBytes, "burst-bytes", 256<<20, "bytes of memory that bursts work on, as estimated; more wait in their mailboxes")
+	fs.Int64Var(&n.BodyBytes, "body-bytes", 128<<20, "bytes of memory that the bodies of requests in flight take, as estimated; more are refused")
+	fs.IntVar(&n.MaxConnections, "max-connections", 0, "connections to the API (default: 10000, or half of the descriptors that the process may open)")
+	fs.IntVar(&n.MaxConnectionsPerAddress, "max-connections-per-address", 0, "connections to the API from one address (default: half of all)")
 	keep := node.DefaultRetention()
 	n.Retention = &keep
 	fs.DurationVar(&keep.Finished, "retain-finished", keep.Finished, "keep finished instances this long; at least 10m; 0: for ever")

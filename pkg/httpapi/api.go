@@ -34,6 +34,8 @@ type Config struct {
 	NodeID    string
 	// Ready says why the node should get no traffic; nil when it should.
 	Ready func() error
+	// Shedding tells whether connections are refused for their number; nil: never.
+	Shedding func() bool
 	// Drain begins the end of this node and returns at once.
 	Drain func()
 
@@ -47,7 +49,8 @@ type Config struct {
 	Version string       // of the program, for openapi.json
 
 	MaxBody        int64         // bytes of a body; default 1 MiB
-	MaxInFlight    int           // requests at once; default 1024, half of them starts
+	MaxInFlight    int           // requests at once; default 1024, half of them starts, a quarter of them waiting
+	BodyBytes      int64         // of memory for the bodies of requests in flight and their values; default 128 MiB
 	BodyTimeout    time.Duration // for a body to arrive, and for an answer to leave; default 30 s
 	RequestTimeout time.Duration // for everything else; default 30 s
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
@@ -71,7 +74,7 @@ type API struct {
 	document []byte // openapi.json
 	notation []byte // schema/v1.json
 
-	places, startPlaces chan struct{}
+	places *places
 
 	intake context.Context // ends with Drain
 	drain  context.CancelFunc
@@ -87,6 +90,7 @@ func New(cfg Config) (*API, error) {
 	cfg.Version = cmp.Or(cfg.Version, "devel")
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, 1<<20)
 	cfg.MaxInFlight = cmp.Or(cfg.MaxInFlight, 1024)
+	cfg.BodyBytes = cmp.Or(cfg.BodyBytes, 128<<20)
 	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, 30*time.Second)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
@@ -100,8 +104,7 @@ func New(cfg Config) (*API, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		cfg: cfg, log: cfg.Log,
-		places: make(chan struct{}, cfg.MaxInFlight), startPlaces: make(chan struct{}, max(1, cfg.MaxInFlight/2)),
+		cfg: cfg, log: cfg.Log, places: newPlaces(cfg.MaxInFlight, cfg.BodyBytes),
 	}
 	a.intake, a.drain = context.WithCancel(context.Background())
 	a.notation = cfg.Catalog.Schema()

@@ -26,6 +26,10 @@ type call struct {
 	r     *http.Request
 	body  []byte // read and within its limit
 	query url.Values
+
+	charged    int64                   // bytes of the budget for bodies
+	manyValues bool                    // the body may have any number of values
+	found      runtime.EndpointRequest // if it is one, as far as its head says
 }
 
 // reply is what a handler answers with; zero fields are left out.
@@ -50,6 +54,9 @@ func (c *call) decode(into any) error {
 	case typ == "", typ == formType, isJSON(typ): // told by content, which has to be JSON
 	default:
 		return &workflow.Error{Code: codeMediaType, Detail: fmt.Sprintf("the body is %s; send application/json", shorten(typ))}
+	}
+	if err := c.weigh(); err != nil {
+		return err
 	}
 	if problems := decodeStrict(c.body, into); problems != nil {
 		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the body is not valid", Problems: problems}
@@ -188,27 +195,32 @@ func (c *call) flag(name string, ifAbsent bool) (bool, error) {
 	return false, invalid("bad-parameter", "", name+" must be true or false")
 }
 
-// readBody reads at most limit bytes.
-func (c *call) readBody(limit int64) error {
-	if c.r.Body == nil || c.r.Body == http.NoBody {
-		return nil
-	}
+// readBody reads at most limit bytes, if before has nothing against it.
+func (c *call) readBody(limit int64, before func() error) error {
 	if c.r.ContentLength > limit {
 		c.swallow()
 		return tooLarge(limit)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	if err := before(); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(&bodyReader{c, http.MaxBytesReader(c.w, c.r.Body, limit), freeBody})
+	var refused *workflow.Error
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
 		c.swallow()
 		return tooLarge(limit)
+	case errors.As(err, &refused):
+		return refused
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return workflow.Fail(codeTimeout, "the body did not arrive in time")
 	case err != nil:
 		return invalid("broken-body", "", "the body could not be read to its end")
 	}
 	c.body = body
+	exchangeOf(c.r).unread = false
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // else the server takes it for the end of the client
 	return nil
 }
 

@@ -20,34 +20,45 @@ const endpointPrefix = "/workflows/"
 // endpointRoute is the one route of all endpoints. It is not in the table: the
 // mux would clean paths that belong to the definitions. A definition says whether
 // an endpoint is for authenticated callers; without a word it is for everybody.
-var endpointRoute = route{kind: starts, role: auth.Anyone, name: "endpoint", path: endpointPrefix, bare: true, serve: (*call).endpoint, anyQuery: true, mayWait: true}
+var endpointRoute = route{kind: starts, role: auth.Anyone, name: "endpoint", path: endpointPrefix, bare: true, serve: (*call).endpoint, anyQuery: true, mayWait: true, before: (*call).findEndpoint}
 
 // codeFaulted says that the workflow behind an endpoint faulted before it wrote
 // an answer.
 const codeFaulted workflow.Code = "instance-faulted"
 
-func (c *call) endpoint() (reply, error) {
-	if !utf8.Valid(c.body) {
-		return reply{}, workflow.Fail(codeMediaType, "endpoints take text and JSON; this body is binary")
-	}
-	parsed, err := c.parsedBody()
+// findEndpoint finds out by the head of a request whether there is something for
+// it, and who may ask.
+func (c *call) findEndpoint() error {
+	key, err := c.key() // whose hash of the body comes later
 	if err != nil {
-		return reply{}, err
+		return err
 	}
 	req := runtime.EndpointRequest{
 		Method: c.r.Method, Path: strings.TrimPrefix(c.r.URL.Path, endpointPrefix),
 		Query: values(c.query), Headers: endpointHeaders(c.r.Header), ContentType: c.r.Header.Get("Content-Type"),
-		Body: string(c.body), ParsedBody: parsed,
 		CorrelationID: cmp.Or(c.r.Header.Get("X-Correlation-Id"), c.query.Get("correlationId")),
-		Allow:         c.endpointGuard(),
-		InstanceID:    cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),
+		Allow:         c.endpointGuard(), Key: key,
+		InstanceID: cmp.Or(c.r.Header.Get("X-Workflow-Instance-Id"), c.query.Get("workflowInstanceId")),
 	}
 	if err := checkIDs([2]string{"workflowInstanceId", req.InstanceID}); err != nil {
-		return reply{}, err
+		return err
 	}
 	if err := checkNames([2]string{"correlationId", req.CorrelationID}); err != nil {
-		return reply{}, err
+		return err
 	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), c.api.cfg.RequestTimeout)
+	defer cancel()
+	c.found = req
+	return c.api.cfg.Runtime.FindEndpoint(ctx, &c.found, c.r.ContentLength)
+}
+
+func (c *call) endpoint() (reply, error) {
+	if !utf8.Valid(c.body) {
+		return reply{}, workflow.Fail(codeMediaType, "endpoints take text and JSON; this body is binary")
+	}
+	req := c.found
+	req.Body, req.Parse = string(c.body), c.parsedBody
+	var err error
 	if req.Key, err = c.key(); err != nil {
 		return reply{}, err
 	}
@@ -157,6 +168,9 @@ func (c *call) parsedBody() (any, error) {
 	}
 	if typ != "" && !isJSON(typ) && !looksJSON(c.body) {
 		return text, nil
+	}
+	if err := c.weigh(); err != nil {
+		return nil, err
 	}
 	dec := newDecoder(c.body)
 	v, err := readAny(dec)

@@ -12,14 +12,16 @@ import (
 type healthView struct {
 	Status string `json:"status"`
 	NodeID string `json:"nodeId"`
+	// A node that sheds stays ready: what it refuses would meet the next one.
+	Shedding bool `json:"shedding,omitempty" doc:"Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total."`
 }
 
 func (a *API) healthRoutes() []route {
-	scrape := promhttp.HandlerFor(a.cfg.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true})
+	scrape := promhttp.HandlerFor(a.cfg.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes, EnableOpenMetrics: true})
 	return []route{
 		{method: "GET", path: "/livez", bare: true, name: "live", role: auth.Anyone, tag: "health", kind: open,
 			summary: "The process answers; never asks etcd", answers: map[int]any{200: healthView{}},
-			serve: func(*call) (reply, error) { return reply{body: healthView{"live", a.cfg.NodeID}}, nil }},
+			serve: func(*call) (reply, error) { return reply{body: healthView{Status: "live", NodeID: a.cfg.NodeID}}, nil }},
 		{method: "GET", path: "/readyz", bare: true, name: "ready", role: auth.Anyone, tag: "health", kind: open,
 			summary: "The node takes work; else 503 says why not", answers: map[int]any{200: healthView{}, 503: problemView{}},
 			serve: (*call).ready},
@@ -35,11 +37,19 @@ func (a *API) healthRoutes() []route {
 	}
 }
 
+// maxScrapes bounds what anyone can have shown at once.
+const maxScrapes = 8
+
+// shedding tells whether requests or connections were refused a moment ago.
+func (a *API) shedding() bool {
+	return a.places.shedding() || a.cfg.Shedding != nil && a.cfg.Shedding()
+}
+
 func (c *call) ready() (reply, error) {
 	if err := c.api.cfg.Ready(); err != nil {
 		return reply{}, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "not ready: " + err.Error()}
 	}
-	return reply{body: healthView{"ready", c.api.cfg.NodeID}}, nil
+	return reply{body: healthView{Status: "ready", NodeID: c.api.cfg.NodeID, Shedding: c.api.shedding()}}, nil
 }
 
 var _ http.Handler = (*API)(nil)

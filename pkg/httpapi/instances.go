@@ -64,7 +64,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "PUT", path: "/instances/{id}/state", name: "importState", role: auth.Admin, tag: "instances", kind: changes, ifMatch: true,
 			summary: "Replace the state of an instance by an exported one", body: stateView{}, maxBody: maxState,
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing, workflow.CodeDefinitionNotFound, workflow.CodeInstanceMoved}, serve: (*call).importState},
-		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes,
+		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes, reserved: true,
 			summary: "End the instance at the next activity boundary",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).cancel},
 		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", role: auth.Operator, tag: "instances", kind: changes,

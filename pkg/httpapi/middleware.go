@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/pkg/auth"
-	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -26,6 +25,7 @@ type exchange struct {
 	served *route          // what serves it; nil while nothing does
 	caller *auth.Principal // who asks; nil if that is not known or was not asked
 	code   workflow.Code   // of the problem that was answered, "" for a success
+	unread bool            // there is a body that nobody has read to its end
 }
 
 type exchangeKey struct{}
@@ -45,7 +45,7 @@ func exchangeOf(r *http.Request) *exchange {
 // it, and hands it to its route.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	x := &exchange{id: incomingID(r)}
+	x := &exchange{id: incomingID(r), unread: arriving(w, r, a.cfg.BodyTimeout)}
 	ctx, span := a.trace(r)
 	r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 	out := &recorder{ResponseWriter: w}
@@ -123,44 +123,6 @@ func setSecurityHeaders(h http.Header, encrypted bool) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-}
-
-// admit takes a place among the requests in flight. Starts have fewer places
-// than the rest, so that overload sheds new work before work that exists.
-func (a *API) admit(k kind) (leave func(), err error) {
-	if a.isDraining() {
-		return nil, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is shutting down; ask another one", RetryAfter: time.Second}
-	}
-	if err := a.cfg.Session.Ready(); err != nil {
-		return nil, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node has no session with etcd", RetryAfter: time.Second, Err: err}
-	}
-	if k != starts {
-		select {
-		case a.places <- struct{}{}:
-			return func() { <-a.places }, nil
-		default:
-			return nil, a.busy(metrics.ShedOther)
-		}
-	}
-	// The place of a start comes first: starts that find none, however many they
-	// are, never hold the place of something else meanwhile.
-	select {
-	case a.startPlaces <- struct{}{}:
-	default:
-		return nil, a.busy(metrics.ShedStart)
-	}
-	select {
-	case a.places <- struct{}{}:
-		return func() { <-a.places; <-a.startPlaces }, nil
-	default:
-		<-a.startPlaces
-		return nil, a.busy(metrics.ShedStart)
-	}
-}
-
-func (a *API) busy(wanted string) error {
-	a.cfg.Metrics.Shed(wanted, metrics.ShedInFlight)
-	return &workflow.Error{Code: workflow.CodeBusy, Detail: "too many requests are in flight on this node", RetryAfter: time.Second}
 }
 
 // recorder remembers what was answered.

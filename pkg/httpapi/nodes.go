@@ -30,7 +30,7 @@ func (a *API) nodeRoutes() []route {
 	return []route{
 		{method: "GET", path: "/nodes", name: "listNodes", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Live nodes of the cluster",
 			answers: map[int]any{200: listView[nodeView]{}}, serve: (*call).nodes},
-		{method: "POST", path: "/nodes/{id}/drain", name: "drainNode", role: auth.Admin, tag: "cluster", kind: changes,
+		{method: "POST", path: "/nodes/{id}/drain", name: "drainNode", role: auth.Admin, tag: "cluster", kind: changes, reserved: true,
 			summary: "Drain a node and end it, as SIGTERM does",
 			answers: map[int]any{202: nodeView{}}, problems: []workflow.Code{workflow.CodeNodeNotFound}, serve: (*call).drainNode},
 	}

@@ -168,6 +168,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 			slog.String("route", routeOf(r)), slog.String("code", string(e.Code)), slog.Any("error", err))
 	}
 	h := w.Header()
+	if exchangeOf(r).unread {
+		refuse(w, r)
+	}
 	// Whatever a handler prepared belongs to the answer that it did not give.
 	h.Del("Location")
 	h.Del("ETag")

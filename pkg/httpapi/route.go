@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -49,7 +50,9 @@ type route struct {
 	answers  map[int]any
 	problems []workflow.Code // beside those that every route can answer
 
-	serve func(*call) (reply, error)
+	reserved bool              // finds a place also when all are taken
+	before   func(*call) error // looks at the head of a request before its body is read
+	serve    func(*call) (reply, error)
 }
 
 // param is one query parameter.
@@ -125,15 +128,14 @@ func (a *API) run(rt *route, w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, err)
 		return
 	}
-	if rt.kind != open {
-		leave, err := a.admit(rt.kind)
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
-		defer leave()
+	c := &call{api: a, w: w, r: r, query: r.URL.Query(), manyValues: rt.maxBody > a.cfg.MaxBody}
+	defer c.release()
+	leave, err := a.arrived(rt, c)
+	if err != nil {
+		a.fail(w, r, err)
+		return
 	}
-	c := &call{api: a, w: w, r: r, query: r.URL.Query()}
+	defer leave()
 	answer, err := a.answer(rt, c)
 	if err != nil {
 		a.fail(w, r, err)
@@ -146,19 +148,49 @@ func (a *API) run(rt *route, w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, answer)
 }
 
-func (a *API) answer(rt *route, c *call) (reply, error) {
+// arrived reads the body of a request that a route takes, and then takes a place
+// for it: what is refused by its head alone costs no more than that.
+func (a *API) arrived(rt *route, c *call) (leave func(), err error) {
 	if err := c.checkQuery(rt); err != nil && !rt.anyQuery {
-		return reply{}, err
+		return nil, err
 	}
-	limit := rt.maxBody
-	if limit == 0 {
-		limit = a.cfg.MaxBody
+	place := func() (func(), error) {
+		if rt.kind == open {
+			return func() {}, nil
+		}
+		return a.admit(rt, c)
 	}
+	if !exchangeOf(c.r).unread {
+		if leave, err = place(); err == nil && rt.before != nil {
+			if err = rt.before(c); err != nil {
+				leave()
+			}
+		}
+		return leave, err
+	}
+	if rt.kind != open {
+		if err := a.serving(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.readBody(cmp.Or(rt.maxBody, a.cfg.MaxBody), func() error {
+		if rt.before == nil {
+			return nil
+		}
+		leave, err := place()
+		if err != nil {
+			return err
+		}
+		defer leave()
+		return rt.before(c)
+	}); err != nil {
+		return nil, err
+	}
+	return place()
+}
+
+func (a *API) answer(rt *route, c *call) (reply, error) {
 	ctl := http.NewResponseController(c.w)
-	_ = ctl.SetReadDeadline(time.Now().Add(a.cfg.BodyTimeout)) // tests' writers have none
-	if err := c.readBody(limit); err != nil {
-		return reply{}, err
-	}
 	timeout := a.cfg.RequestTimeout
 	switch {
 	case rt.waits:
@@ -166,7 +198,6 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	case rt.mayWait:
 		timeout = max(timeout, a.cfg.MaxWait)
 	}
-	_ = ctl.SetReadDeadline(time.Time{}) // else the server takes it for the end of the client
 	_ = ctl.SetWriteDeadline(time.Now().Add(timeout + a.cfg.BodyTimeout))
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -15,7 +16,7 @@ import (
 // everything else. It asks for no credentials and shows nothing that needs any.
 func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) http.Handler {
 	log := slog.New(slog.DiscardHandler)
-	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second}, log: log}
+	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second}, log: log, places: newPlaces(1, 0)}
 	for _, rt := range a.healthRoutes() {
 		switch rt.path {
 		case "/livez", "/readyz", "/metrics":
@@ -32,6 +33,8 @@ func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) h
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header(), r.TLS != nil)
+		x := &exchange{unread: arriving(w, r, a.cfg.BodyTimeout)}
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		mux.ServeHTTP(w, r)
 	})
 }

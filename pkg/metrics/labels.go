@@ -69,6 +69,8 @@ const (
 	ShedResume = "resume"
 	// ShedOther is any other request.
 	ShedOther = "other"
+	// ShedConnection is a connection.
+	ShedConnection = "connection"
 )
 
 // Why calls were refused: the label reason of weft_shed_total.
@@ -79,6 +81,12 @@ const (
 	ShedSession = "session"
 	// ShedInFlight is that as many requests as may be are in flight.
 	ShedInFlight = "in_flight"
+	// ShedWaiting is that as many requests wait as may.
+	ShedWaiting = "waiting"
+	// ShedBodies is that the bodies of requests fill the memory that they may have.
+	ShedBodies = "bodies"
+	// ShedConnections is that there are as many connections as may be.
+	ShedConnections = "connections"
 )
 
 // The parts of etcd's database: the label part of weft_store_bytes.
@@ -198,8 +206,8 @@ var (
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
 	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge, DeadLetterUnrunnable}
 	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey}
-	knownShed            = []string{ShedStart, ShedResume, ShedOther}
-	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight}
+	knownShed            = []string{ShedStart, ShedResume, ShedOther, ShedConnection}
+	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections}
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
 	knownBatchKinds      = []string{string(BatchReads), string(BatchWrites)}

@@ -184,7 +184,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, and answers to callers' Idempotency-Keys of which there were too many.",
 			label{"kind", knownPurged}),
 		shed: b.counterVec("shed_total",
-			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, or too many requests are in flight.",
+			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, too many requests are in flight or wait, their bodies fill the memory that they may have, or there are too many connections.",
 			label{"wanted", knownShed}, label{"reason", knownShedReasons}),
 		storeBytes: b.gaugeVec("store_bytes",
 			"Size of etcd's database, of its fullest member: in use, allocated, and the quota on what is allocated.",

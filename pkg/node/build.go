@@ -120,10 +120,12 @@ func (n *Node) measure() (prometheus.Gatherer, error) {
 // cheapest to find.
 func (n *Node) listen(ctx context.Context) error {
 	var lc net.ListenConfig
-	var err error
-	if n.listener, err = lc.Listen(ctx, "tcp", n.cfg.HTTPAddr); err != nil {
+	listener, err := lc.Listen(ctx, "tcp", n.cfg.HTTPAddr)
+	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	n.listener = newLimitedListener(listener, n.cfg.MaxConnections, n.cfg.MaxConnectionsPerAddress,
+		func() { n.metrics.Shed(metrics.ShedConnection, metrics.ShedConnections) })
 	n.undo.add("listener", func(context.Context) error {
 		if err := n.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			return err
@@ -256,7 +258,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		Auth: guard, Audit: audit, Peers: peers,
 		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
-		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
+		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	return err
 }
@@ -271,6 +273,7 @@ func (n *Node) openHTTP(ctx context.Context, gatherer prometheus.Gatherer) error
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 50},
 		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}
 	var err error

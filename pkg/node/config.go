@@ -100,6 +100,14 @@ type Config struct {
 
 	MaxBody     int64 // bytes of a request body; default 1 MiB
 	MaxInFlight int   // requests at once; default 1024; half of them may be starts
+	BodyBytes   int64 // of memory for the bodies of requests in flight; default 128 MiB
+
+	// MaxConnections bounds the connections to the API, and MaxConnectionsPerAddress
+	// those from one address; more are closed at once. Default: 10,000, or half of the
+	// descriptors that the process may have open if that is less, since etcd's files
+	// and outgoing connections need some; and half of that.
+	MaxConnections           int
+	MaxConnectionsPerAddress int
 
 	Version string       // of the program; default "devel"
 	Lines   io.Writer    // where WriteLine writes; default: nowhere
@@ -128,6 +136,13 @@ func (c Config) withDefaults() (Config, error) {
 	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, 5*time.Second)
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, 1024)
+	c.BodyBytes = cmp.Or(c.BodyBytes, 128<<20)
+	if c.MaxConnections == 0 {
+		c.MaxConnections = connectionsFor(openFiles())
+	}
+	if c.MaxConnectionsPerAddress == 0 {
+		c.MaxConnectionsPerAddress = max(1, c.MaxConnections/2)
+	}
 	c.GroupCommit = cmp.Or(c.GroupCommit, GroupCommitOn)
 	c.Version = cmp.Or(c.Version, "devel")
 	if c.Retention == nil {
@@ -181,6 +196,9 @@ func (c Config) check() error {
 	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
 		wrong("max-body is %d and max-in-flight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
+	}
+	if c.BodyBytes < 0 || c.MaxConnections < 0 || c.MaxConnectionsPerAddress < 0 {
+		wrong("body-bytes is %d, max-connections %d and max-connections-per-address %d; they must be positive", c.BodyBytes, c.MaxConnections, c.MaxConnectionsPerAddress)
 	}
 	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
 		wrong("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)

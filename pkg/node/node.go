@@ -32,7 +32,7 @@ type Node struct {
 
 	metrics    *metrics.Metrics
 	tracer     *tracing.Tracer
-	listener   net.Listener
+	listener   *limitedListener
 	endpoints  []string     // of etcd
 	defragment func() error // of the embedded etcd; nil if there is none
 	session    *cluster.Session

@@ -21,7 +21,7 @@ type EndpointRequest struct {
 	Headers       map[string]any
 	ContentType   string
 	Body          string
-	ParsedBody    any // the body as JSON, if it is
+	Parse         func() (any, error) // gives the body as JSON, if it is; asked once it is known who takes it
 	CorrelationID string
 	InstanceID    string
 	Key           *Key
@@ -32,6 +32,8 @@ type EndpointRequest struct {
 	// Waiting ends the wait for an answer that comes after the request was handed
 	// over; nil: that ends with the call's context.
 	Waiting context.Context
+
+	at *etcdstore.Endpoint // that it is for
 }
 
 // EndpointAnswer is what the workflow wrote, nil if it wrote nothing (yet), and
@@ -50,17 +52,19 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 	if err := r.accepting(goesOn); err != nil {
 		return EndpointAnswer{}, err
 	}
-	at, err := r.findEndpoint(ctx, &req)
-	if err != nil {
-		return EndpointAnswer{}, err
+	if req.at == nil {
+		if err := r.FindEndpoint(ctx, &req, 0); err != nil {
+			return EndpointAnswer{}, err
+		}
 	}
+	at := req.at
 	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(at.Method, at.Pattern), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
 		// it. Once this call is over nobody can ask by it any more.
 		req.Key = &Key{Value: newID(), made: true}
 	}
-	a := &arrival{EndpointRequest: req, at: at}
+	a := &arrival{EndpointRequest: req}
 	key := *req.Key
 	for range maxLooks {
 		k := commandKey(&key)
@@ -74,6 +78,29 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		key.Scope, key.Value = "again", k.Name
 	}
 	return EndpointAnswer{}, movesOn()
+}
+
+// FindEndpoint finds by the head of a request what it is for, before there is a
+// body, of length bytes if that is known; [Runtime.Endpoint] goes on from there. It
+// refuses what no body can mend: no such endpoint, and, where a definition starts,
+// a caller who may not and a body that is too large. A request with a key of its
+// caller is not refused so early: it may be known.
+func (r *Runtime) FindEndpoint(ctx context.Context, req *EndpointRequest, length int64) error {
+	at, err := r.findEndpoint(ctx, req)
+	if err != nil {
+		return err
+	}
+	req.at = at
+	if at.Route == nil || at.Waiting != "" || req.Key != nil || req.InstanceID != "" {
+		return nil
+	}
+	if err := req.allowed(ctx, at.Route.Guard()); err != nil {
+		return err
+	}
+	if limit := at.Route.MaxBody; limit > 0 && length > limit && !at.Route.TooLarge {
+		return endpointTooLarge(length, limit)
+	}
+	return nil
 }
 
 // findEndpoint finds the endpoint that a path is for, of those at which something
@@ -121,7 +148,6 @@ func missed(res SendResult) bool {
 // arrival is a request on its way to the one place that it is for.
 type arrival struct {
 	EndpointRequest
-	at     *etcdstore.Endpoint  // as it was found
 	limits store.EndpointLimits // of that place, once it is known
 	turn   string               // which it has of the runtime's
 }
@@ -292,16 +318,25 @@ func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*stor
 // input is what the activity gets of the request.
 func (a *arrival) input(place *store.RouteEntry) (map[string]any, error) {
 	data := routeData(place.Template, a.Path)
-	body, parsed := a.Body, a.ParsedBody
+	body, parsed := a.Body, any(nil)
 	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
 	if tooLarge && !place.TooLarge {
-		return nil, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d bytes; this endpoint takes up to %d", len(body), place.MaxBody))
+		return nil, endpointTooLarge(int64(len(body)), place.MaxBody)
 	}
 	if tooLarge {
-		body, parsed = "", nil
+		body = ""
+	} else if a.Parse != nil {
+		var err error
+		if parsed, err = a.Parse(); err != nil {
+			return nil, err
+		}
 	}
 	return map[string]any{"method": a.Method, "path": a.Path, "routeData": data, "query": a.Query, "headers": a.Headers,
 		"contentType": a.ContentType, "body": body, "parsedBody": parsed, "tooLarge": tooLarge}, nil
+}
+
+func endpointTooLarge(length, limit int64) error {
+	return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d bytes; this endpoint takes up to %d", length, limit))
 }
 
 // allowed asks whether the caller may call an endpoint with this guard.

@@ -1,0 +1,279 @@
+package httpapi
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// places bound what requests may take of the node at once. A request takes a
+// place when all of it has arrived: who sends slowly keeps nobody out.
+type places struct {
+	all, starts chan struct{}
+	reserve     chan struct{} // for what stops and ends work, when all are taken
+	waits       shares        // for requests that wait on purpose
+	bodies      budget
+	shedAt      atomic.Int64 // when a request was last refused for want of a place, in Unix nanoseconds
+}
+
+func newPlaces(inFlight int, bodies int64) *places {
+	waits := max(1, inFlight/4)
+	p := &places{
+		all: make(chan struct{}, inFlight), starts: make(chan struct{}, max(1, inFlight/2)),
+		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
+	}
+	p.bodies.left.Store(bodies)
+	p.bodies.most = bodies
+	return p
+}
+
+// reserved is how many requests run beyond the limit that stop or end work.
+const reserved = 16
+
+// shedding tells whether requests were refused for want of a place a moment ago.
+func (p *places) shedding() bool {
+	at := p.shedAt.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < 10*time.Second
+}
+
+// shares are places of which each caller gets some and not all.
+type shares struct {
+	most, each int
+
+	mu    sync.Mutex
+	taken int
+	by    map[string]int
+}
+
+func (s *shares) take(caller string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken >= s.most || s.by[caller] >= s.each {
+		return false
+	}
+	if s.by == nil {
+		s.by = map[string]int{}
+	}
+	s.taken++
+	s.by[caller]++
+	return true
+}
+
+func (s *shares) give(caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
+	if s.by[caller]--; s.by[caller] <= 0 {
+		delete(s.by, caller)
+	}
+}
+
+// budget is a number of bytes that all requests share.
+type budget struct {
+	most int64
+	left atomic.Int64
+}
+
+func (b *budget) take(n int64) bool {
+	if b.left.Add(-n) >= 0 {
+		return true
+	}
+	b.left.Add(n)
+	return false
+}
+
+// serving refuses what a node that drains, or has no session, does not take.
+func (a *API) serving() error {
+	if a.isDraining() {
+		return &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is shutting down; ask another one", RetryAfter: time.Second}
+	}
+	if err := a.cfg.Session.Ready(); err != nil {
+		return &workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node has no session with etcd", RetryAfter: time.Second, Err: err}
+	}
+	return nil
+}
+
+// admit takes a place among the requests in flight. Starts have fewer places
+// than the rest, so that overload sheds new work before work that exists, and so
+// have requests that wait. What stops or ends work finds a place when all the
+// others are taken.
+func (a *API) admit(rt *route, c *call) (leave func(), err error) {
+	if err := a.serving(); err != nil {
+		return nil, err
+	}
+	p := a.places
+	var taken []func()
+	leave = func() {
+		for _, give := range taken {
+			give()
+		}
+	}
+	// The smaller class comes first: those that find no place in it, however many
+	// they are, never hold the place of something else meanwhile.
+	if rt.waits && c.wait() > 0 {
+		caller := c.caller()
+		if !p.waits.take(caller) {
+			return nil, a.busy(metrics.ShedOther, metrics.ShedWaiting,
+				fmt.Sprintf("as many requests wait on this node as may: %d in all, %d of one caller; ask without Prefer: wait", p.waits.most, p.waits.each))
+		}
+		taken = append(taken, func() { p.waits.give(caller) })
+	}
+	wanted := metrics.ShedOther
+	if rt.kind == starts {
+		wanted = metrics.ShedStart
+		select {
+		case p.starts <- struct{}{}:
+			taken = append(taken, func() { <-p.starts })
+		default:
+			leave()
+			return nil, a.full(wanted, "starts", cap(p.starts))
+		}
+	}
+	select {
+	case p.all <- struct{}{}:
+		taken = append(taken, func() { <-p.all })
+		return leave, nil
+	default:
+	}
+	if rt.reserved {
+		select {
+		case p.reserve <- struct{}{}:
+			taken = append(taken, func() { <-p.reserve })
+			return leave, nil
+		default:
+		}
+	}
+	leave()
+	return nil, a.full(wanted, "requests", cap(p.all))
+}
+
+func (a *API) full(wanted, what string, most int) error {
+	return a.busy(wanted, metrics.ShedInFlight, fmt.Sprintf("too many %s are in flight on this node: %d", what, most))
+}
+
+func (a *API) busy(wanted, reason, detail string) error {
+	a.places.shedAt.Store(time.Now().UnixNano())
+	a.cfg.Metrics.Shed(wanted, reason)
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: detail, RetryAfter: time.Second}
+}
+
+// caller is whose share a request counts against: who asks, or from where.
+func (c *call) caller() string {
+	if p := exchangeOf(c.r).caller; p != nil {
+		return "name " + p.Name
+	}
+	host, _, _ := net.SplitHostPort(c.r.RemoteAddr)
+	return "address " + cmp.Or(host, c.r.RemoteAddr)
+}
+
+// charge takes n bytes of what all bodies in flight may have. It is given back
+// when the request is over.
+func (c *call) charge(n int64) error {
+	b := &c.api.places.bodies
+	if n = min(n, b.most-c.charged); n <= 0 {
+		return nil // it has all of it, alone
+	}
+	if !b.take(n) {
+		return c.api.busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have, %d bytes", b.most))
+	}
+	c.charged += n
+	return nil
+}
+
+// release gives back what the bodies took.
+func (c *call) release() {
+	if c.charged > 0 {
+		c.api.places.bodies.left.Add(c.charged)
+	}
+}
+
+// bodyReader charges what has arrived, not what was announced.
+type bodyReader struct {
+	c    *call
+	from interface{ Read([]byte) (int, error) }
+	free int64 // what a small body has without asking
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	more := int64(n) - b.free
+	b.free = max(0, b.free-int64(n))
+	if more > 0 {
+		if cerr := b.c.charge(more); cerr != nil {
+			return n, cerr
+		}
+	}
+	return n, err
+}
+
+// freeBody is what every body may have beside the budget, so that a flood of large
+// ones refuses no small one.
+const freeBody = 8 << 10
+
+// maxValues bounds the values of a JSON body: objects, arrays and all within them.
+// Each takes many times the bytes that it has as text.
+const maxValues = 100_000
+
+// valueBytes is about what a value takes in memory.
+const valueBytes = 100
+
+// weigh makes room for the values of a JSON body before it is parsed.
+func (c *call) weigh() error {
+	if int64(len(c.body)) <= freeBody {
+		return nil
+	}
+	n := countValues(c.body)
+	if n > maxValues && !c.manyValues {
+		return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d JSON values; there may be %d", n, maxValues))
+	}
+	return c.charge(n * valueBytes)
+}
+
+// countValues counts the values of a JSON text without reading it.
+func countValues(body []byte) int64 {
+	n, inside, opened := int64(0), false, true
+	for i := 0; i < len(body); i++ {
+		b := body[i]
+		switch {
+		case inside:
+			if b == '\\' {
+				i++
+			}
+			inside = b != '"'
+			continue
+		case b <= ' ':
+			continue
+		case opened && b != ']' && b != '}':
+			n++
+		}
+		inside, opened = b == '"', b == '[' || b == '{' || b == ','
+	}
+	return n
+}
+
+// arriving gives a request that has a body the time for it, before anything else
+// is done with it. True: there is a body.
+func arriving(w http.ResponseWriter, r *http.Request, patience time.Duration) bool {
+	if r.Body == nil || r.Body == http.NoBody {
+		return false
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) // tests' writers have none
+	return true
+}
+
+// refuse ends the connection after the answer when the body is not there: nobody
+// waits for it, but for a moment, in which a client that sends sees the answer.
+func refuse(w http.ResponseWriter, r *http.Request) {
+	const linger = 2 * time.Second
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(linger))
+	if r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close")
+	}
+}

@@ -1,0 +1,167 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// ownServer is a node for one test.
+func ownServer(t *testing.T, cfg node.Config) *server {
+	t.Helper()
+	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), 10*time.Second
+	n, err := node.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return serverOf(t, n)
+}
+
+// unsent sends the head of a request whose body never comes.
+func (s *server) unsent(t *testing.T, method, path string) net.Conn {
+	t.Helper()
+	var d net.Dialer
+	c, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n", method, s.own(path)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What is refused by its head is answered at once, and its connection ends,
+// whether its body comes or not.
+func TestWhatIsRefusedWaitsForNoBody(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"POST", "/nope", 404}, {"POST", "/livez", 405}, {"PUT", "/api/v1/pause", 405}, {"POST", "//", 404},
+		{"POST", "/api/v1/events/x?no=such", 422}, {"POST", "/workflows/none-such#", 404},
+	} {
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			t.Parallel()
+			conn := s.unsent(t, c.method, c.path)
+			_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+			r := bufio.NewReader(conn)
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.StatusCode != c.status || !resp.Close {
+				t.Errorf("%d, closes: %t", resp.StatusCode, resp.Close)
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			if _, err := r.ReadByte(); err != io.EOF { //nolint:errorlint // it is bare
+				t.Errorf("the connection does not end: %v", err)
+			}
+		})
+	}
+}
+
+// A body that does not come takes no place from anybody.
+func TestASlowBodyHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	s := ownServer(t, node.Config{MaxInFlight: 2})
+	s.publish(t, "id: door\nroot:\n  - httpEndpoint: {path: door, supportedMethods: [POST]}\n    trigger: true\n")
+	for range 8 {
+		s.unsent(t, "POST", "/api/v1/events/e")
+		s.unsent(t, "POST", "/workflows/door")
+		s.unsent(t, "POST", "/links/x")
+	}
+	for range 20 {
+		s.get(t, "/api/v1/nodes")
+		s.post(t, "/workflows/door", "{}", 200)
+	}
+	if got := s.get(t, "/readyz").json(t)["shedding"]; got != nil {
+		t.Errorf("it sheds: %v", got)
+	}
+}
+
+// What stops or ends work finds a place when all are taken, and waits are never
+// all of them.
+func TestPlacesAreKeptForWhatEndsWork(t *testing.T) {
+	t.Parallel()
+	inside, release := make(chan struct{}), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(inside)
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	s := ownServer(t, node.Config{MaxInFlight: 2, AllowPrivateAddresses: true})
+	s.publish(t, "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n")
+	s.publish(t, "id: waits\nroot:\n  - event: go\n")
+	s.post(t, "/api/v1/definitions/waits/execute", `{"instanceId": "waits"}`, 200)
+	done := make(chan answer, 2)
+	go func() { done <- s.do(t, "POST", "/api/v1/definitions/slow/execute", `{"instanceId": "slow"}`) }()
+	<-inside
+	go func() { done <- s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60") }()
+	for s.do(t, "GET", "/api/v1/nodes", "").status == 200 { // until both places are taken
+		if t.Context().Err() != nil {
+			t.FailNow()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if a := s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60"); a.status != 503 || a.code() != "busy" || !strings.Contains(string(a.body), "1 in all") {
+		t.Errorf("a second wait: %d %s", a.status, a.body)
+	}
+	s.post(t, "/api/v1/pause", "", 200)
+	s.post(t, "/api/v1/unpause", "", 200)
+	s.post(t, "/api/v1/instances/waits/cancel", "", 200)
+	if got := s.get(t, "/readyz").json(t)["shedding"]; got != true {
+		t.Errorf("shedding: %v", got)
+	}
+	close(release)
+	for range cap(done) {
+		if a := <-done; a.status != 200 && a.status != 202 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+}
+
+// A body of many values is refused before they are made, and not looked at where
+// nothing takes it.
+func TestABodyMayHaveSoManyValues(t *testing.T) {
+	t.Parallel()
+	s := ownServer(t, node.Config{BodyBytes: 16 << 20})
+	s.publish(t, "id: door\nroot:\n  - httpEndpoint: {path: door, supportedMethods: [POST]}\n    trigger: true\n")
+	list := func(n int) string { return "[" + strings.Repeat("1,", n-2) + "1]" }
+	for _, path := range []string{"/workflows/door", "/api/v1/events/e"} {
+		for n, want := range map[int]int{100_000: 200, 100_001: 413} {
+			body := list(n)
+			if strings.HasPrefix(path, "/api") {
+				body = `{"payload": ` + list(n-1) + `}`
+			}
+			a := s.do(t, "POST", path, body, "Content-Type: application/json")
+			if a.status/100 != want/100 || want == 413 && (a.code() != "too-large" || !strings.Contains(string(a.body), "100001 JSON values; there may be 100000")) {
+				t.Errorf("%s with %d values: %d %.300s", path, n, a.status, a.body)
+			}
+		}
+	}
+	if a := s.do(t, "POST", "/workflows/none", list(400_000), "Content-Type: application/json"); a.code() != "route-not-found" {
+		t.Errorf("no such endpoint: %d %s", a.status, a.body)
+	}
+}

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+func TestConnectionsLeaveRoomForFiles(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[uint64]int{1024: 512, 1500: 750, 20_000: 10_000, 1 << 40: 10_000, 1: 1} {
+		if got := connectionsFor(files); got != want {
+			t.Errorf("%d descriptors: %d connections, want %d", files, got, want)
+		}
+	}
+}
+
+// More connections than may be are closed at once, and room comes back with each
+// that ends.
+func TestALimitedListenerClosesWhatIsTooMuch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ most, each, fit int }{{3, 100, 3}, {100, 2, 2}} {
+		var lc net.ListenConfig
+		inner, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shed := make(chan struct{}, 1)
+		l := newLimitedListener(inner, c.most, c.each, func() { shed <- struct{}{} })
+		t.Cleanup(func() { l.Close() })
+		taken := make(chan net.Conn, 10)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				taken <- conn
+			}
+		}()
+		dial := func() net.Conn {
+			var d net.Dialer
+			conn, err := d.DialContext(t.Context(), "tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			return conn
+		}
+		var open []net.Conn
+		for range c.fit {
+			dial()
+			open = append(open, <-taken)
+		}
+		refused := dial()
+		<-shed
+		_ = refused.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if n, err := refused.Read(make([]byte, 1)); err == nil || n != 0 {
+			t.Error("it was not closed")
+		}
+		if !l.shedding() {
+			t.Error("nobody would know")
+		}
+		open[0].Close()
+		open[0].Close() // net/http closes more than once
+		dial()
+		<-taken
+		dial()
+		<-shed
+	}
+}

@@ -20,8 +20,10 @@ func TestCountValues(t *testing.T) {
 func TestSharesLeaveSomeToOthers(t *testing.T) {
 	t.Parallel()
 	s := shares{most: 4, each: 2}
-	if !s.take("a") || !s.take("a") || s.take("a") || !s.take("b") || !s.take("c") || s.take("d") {
-		t.Error("two each and four in all were not what was given")
+	for i, who := range []string{"a", "a", "a", "b", "c", "d"} {
+		if got, want := s.take(who), who != "d" && i != 2; got != want {
+			t.Errorf("number %d, of %s: %t, want %t", i, who, got, want)
+		}
 	}
 	s.give("a")
 	if !s.take("d") || s.taken != 4 {

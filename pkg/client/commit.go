@@ -36,7 +36,7 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 		}
 	}
 	// What this node cannot run, or has no place for, counts no attempt.
-	if work.counted && work.why == "" && work.mail[0].Command.ID != h.deletion {
+	if work.counted && work.why == "" && !h.marked(work.mail[0].Command.ID) {
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
 		}

@@ -163,7 +163,7 @@ func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *workflow.Co
 	}
 	blocked := false
 	out = slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
-		if h.n.fate(h.id, &m.Command) != rests {
+		if h.atWork(m.Command.ID) || h.n.fate(h.id, &m.Command) != rests {
 			return false
 		}
 		h.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
@@ -178,6 +178,20 @@ func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *workflow.Co
 	}
 	h.putOff(func(w *waiter) bool { return !ends(w.cmd.Kind) })
 	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) }), start
+}
+
+// atWork tells whether this holding has begun a command, and goes on with it: it does
+// not rest on account of that. mu is held.
+func (h *holding) atWork(command string) bool {
+	return command == h.unfit || command == h.deletion || h.mark != nil && h.mark.before.ID == command
+}
+
+// marked tells whether the mark of this process at a command stands, or, of a
+// deletion that comes again, that it was run already.
+func (h *holding) marked(command string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return command == h.deletion || h.mark != nil && h.mark.before.ID == command
 }
 
 // putOff answers commands in hand that are not run now: they are in the mailbox, or
@@ -230,9 +244,11 @@ func (n *Node) died(cmd *workflow.Command) string {
 // begins it.
 func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 	n, m := h.n, &work.mail[0]
-	cmd := m.Command
+	before := m.Command // without a mark of this process that it does not know of
+	before.Begun = slices.DeleteFunc(n.recent(before.Begun), func(b workflow.Begun) bool { return b.Process == n.cfg.Process })
+	cmd := before
 	cmd.Attempts++
-	cmd.Begun = slices.DeleteFunc(n.recent(cmd.Begun), func(b workflow.Begun) bool { return b.Process == n.cfg.Process })
+	cmd.Begun = slices.Clone(before.Begun)
 	cmd.Begun = append(cmd.Begun, workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now()})
 	cmd.Begun = cmd.Begun[max(0, len(cmd.Begun)-maxMarks):]
 	counted, err := n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created)
@@ -240,7 +256,7 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 		return err
 	}
 	h.mu.Lock()
-	h.mark = &mark{before: m.Command, counted: counted}
+	h.mark = &mark{before: before, counted: counted}
 	h.mu.Unlock()
 	m.Command = cmd
 	n.cfg.Metrics.Takeover()

@@ -83,6 +83,8 @@ func (a *API) direct(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(p, endpointPrefix):
 		exchangeOf(r).route = endpointPrefix + "…"
 		a.run(&endpointRoute, w, r)
+	case !strings.HasPrefix(p, linkPath) && foreign.Check(r) != nil:
+		a.fail(w, r, workflow.Fail(codeForbidden, "a page of another site may not do this: a browser sent it, with another Origin than this API's"))
 	case p != "/" && path.Clean(p) != p:
 		// The mux would redirect, and a redirected POST becomes a GET.
 		a.unknown(w, r, noRoute(r))
@@ -90,6 +92,10 @@ func (a *API) direct(w http.ResponseWriter, r *http.Request) {
 		a.mux.ServeHTTP(w, r)
 	}
 }
+
+// foreign tells what a browser sends for the page of another site. What is no
+// browser says neither Origin nor Sec-Fetch-Site.
+var foreign = http.NewCrossOriginProtection()
 
 func noRoute(r *http.Request) error {
 	return workflow.Fail(codeNotFound, fmt.Sprintf("there is no route %s; GET /openapi.json lists them", shorten(r.URL.EscapedPath())))

@@ -169,3 +169,42 @@ func TestABodyMayHaveSoManyValues(t *testing.T) {
 		t.Errorf("no such endpoint: %d %s", a.status, a.body)
 	}
 }
+
+// A page of another site, which a browser shows, changes nothing here; what is no
+// browser, and a page of this origin, may.
+func TestAPageOfAnotherSiteChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	yaml := s.own("id: foreign#\nroot:\n  - writeLine: x\n")
+	for _, headers := range [][]string{
+		{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, {"Origin: https://evil.example"}, {"Origin: null"}, {"Sec-Fetch-Site: same-site"},
+	} {
+		for _, typ := range []string{"application/x-www-form-urlencoded", "text/plain", "application/yaml"} {
+			a := s.do(t, "POST", "/api/v1/definitions", yaml, append(headers, "Content-Type: "+typ)...)
+			if a.status != 403 || a.code() != "forbidden" {
+				t.Errorf("%v %s: %d %s", headers, typ, a.status, a.body)
+			}
+		}
+		s.get(t, "/api/v1/nodes", headers...)
+	}
+	if a := s.do(t, "GET", "/api/v1/definitions/foreign#", ""); a.status != 404 {
+		t.Errorf("it was published: %d", a.status)
+	}
+	for _, headers := range [][]string{nil, {"Origin: " + s.base}, {"Sec-Fetch-Site: same-origin", "Origin: " + s.base}} {
+		if a := s.do(t, "POST", "/api/v1/definitions", yaml, headers...); a.status/100 != 2 {
+			t.Errorf("%v: %d %s", headers, a.status, a.body)
+		}
+	}
+}
+
+// What a proxy keeps inside by its path cannot be had by another spelling of it.
+func TestHealthHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	for _, path := range []string{"/%6detrics", "/metric%73", "/%6Civez"} {
+		if a := s.do(t, "GET", path, ""); a.status != 404 {
+			t.Errorf("%s: %d", path, a.status)
+		}
+	}
+	s.get(t, "/metrics")
+}

@@ -65,6 +65,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&keep.Idempotency, "retain-idempotency", keep.Idempotency, "keep the answers to Idempotency-Keys this long; at least 10m; 0: for ever")
 	fs.Int64Var(&keep.IdempotencyCount, "retain-idempotency-count", keep.IdempotencyCount, "keep about this many of them, the newest; 0: no limit")
 	fs.Int64Var(&keep.IdempotencyBytes, "retain-idempotency-bytes", keep.IdempotencyBytes, "keep about this many bytes of them, the newest; 0: no limit while etcd has room")
+	fs.Int64Var(&keep.Versions, "retain-versions", keep.Versions, "keep this many versions of each definition, the newest, and those that something needs; 0: all")
 	fs.DurationVar(&n.DrainDelay, "drain-delay", 5*time.Second, "not ready but serving before the node stops taking work")
 	fs.DurationVar(&n.DrainTimeout, "drain-timeout", 30*time.Second, "time for running work to finish at the end")
 	fs.StringVar(&n.Coordination, "coordination", "distributed", "distributed, or local: this node is alone and takes no locks in etcd")

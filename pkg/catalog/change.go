@@ -74,6 +74,9 @@ func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (P
 		if created = st.Head.Published != n; !created {
 			return st.Head, nil
 		}
+		if slices.Contains(st.Retired, n) {
+			return nil, noVersion(id, n)
+		}
 		return c.publishStored(ctx, st, n)
 	})
 	if err != nil {

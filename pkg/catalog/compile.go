@@ -77,7 +77,7 @@ func (c *Catalog) version(ctx context.Context, id string, n int) (*store.Definit
 		return nil, explain(err)
 	}
 	if v == nil {
-		return nil, workflow.Fail(workflow.CodeDefinitionNotFound, fmt.Sprintf("definition %s has no version %d", id, n))
+		return nil, noVersion(id, n)
 	}
 	return v, nil
 }
@@ -179,11 +179,11 @@ func (c *Catalog) find(ctx context.Context, ref workflow.DefinitionRef) (id stri
 	if version == 0 || h.AutoUpdate {
 		return h.ID, h.Published, nil
 	}
-	v, err := c.store.Version(ctx, h.ID, version)
+	_, stands, err := c.store.Begins(ctx, h.ID, version)
 	if err != nil {
 		return "", 0, explain(err)
 	}
-	if v == nil {
+	if !stands {
 		return h.ID, h.Published, nil
 	}
 	return h.ID, version, nil

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,14 +22,9 @@ type Source struct {
 // if none is published. In the notation in which it was published, or if
 // notation is "", it gives the bytes as they came; otherwise a conversion.
 func (c *Catalog) Source(ctx context.Context, id string, version int, notation Notation) (Source, error) {
-	h, err := c.head(ctx, id)
+	h, version, err := c.sourceHead(ctx, id, version)
 	if err != nil {
 		return Source{}, err
-	}
-	if version == 0 {
-		if version = h.Published; version == 0 {
-			version = h.Latest
-		}
 	}
 	v, err := c.version(ctx, id, version)
 	if err != nil {
@@ -46,4 +43,16 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, notation N
 		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(notation), Err: err}
 	}
 	return out, nil
+}
+
+func (c *Catalog) sourceHead(ctx context.Context, id string, version int) (*store.DefinitionHead, int, error) {
+	if version != 0 {
+		h, err := c.Standing(ctx, id, version)
+		return &h, version, err
+	}
+	h, err := c.head(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	return h, cmp.Or(h.Published, h.Latest), nil
 }

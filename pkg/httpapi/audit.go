@@ -45,6 +45,9 @@ func target(r *http.Request, x *exchange) string {
 	}
 	for _, name := range []string{"id", "name"} {
 		if v := r.PathValue(name); v != "" {
+			if n := r.PathValue("version"); n != "" {
+				v += " version " + n
+			}
 			return shorten(v)
 		}
 	}

@@ -63,6 +63,9 @@ func (a *API) definitionRoutes() []route {
 		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", role: auth.Designer, tag: "definitions", kind: changes, summary: "Remove a definition",
 			query:   []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."}},
 			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse}, serve: (*call).deleteDefinition},
+		{method: "DELETE", path: "/definitions/{id}/versions/{version}", name: "deleteVersion", role: auth.Designer, tag: "definitions", kind: changes,
+			summary: "Remove a version that nothing needs; its source goes an hour later",
+			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteVersion},
 	}, a.refreshRoutes()...)
 }
 
@@ -227,6 +230,18 @@ func (c *call) retract() (reply, error) {
 		return reply{}, err
 	}
 	return reply{body: publishedView{id, h.Latest, h.Published != 0}}, nil
+}
+
+func (c *call) deleteVersion() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	version, err := strconv.Atoi(c.r.PathValue("version"))
+	if err != nil || version < 1 {
+		return reply{}, invalid("bad-version", "", "the version in the path must be a whole number from 1")
+	}
+	return reply{status: http.StatusNoContent}, c.api.cfg.Catalog.DeleteVersion(c.r.Context(), id, version)
 }
 
 func (c *call) deleteDefinition() (reply, error) {

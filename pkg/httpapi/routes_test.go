@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -205,5 +206,50 @@ func TestCancelDeleteExportImport(t *testing.T) {
 	}
 	if a := s.do(t, http.MethodGet, "/api/v1/instances/life-1#", ""); a.status != 404 || a.code() != "instance-not-found" {
 		t.Errorf("deleted it is there: %d %s", a.status, a.body)
+	}
+}
+
+func TestDeleteVersion(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	for i := range 4 {
+		s.publish(t, fmt.Sprintf(waitingYAML, "version-waits#", "version-go#")+fmt.Sprintf("  - writeLine: v%d\n", i+1))
+		if i == 1 {
+			s.post(t, "/api/v1/definitions/version-waits#/execute", `{"instanceId": "version-i#"}`, 200)
+		}
+	}
+	const path = "/api/v1/definitions/version-waits#/versions/"
+	for _, c := range []struct {
+		version string
+		status  int
+		says    string
+	}{
+		{"1", 204, ""},
+		{"1", 404, "has no version 1"},
+		{"2", 409, s.own("instance version-i#")},
+		{"4", 409, "published"},
+		{"5", 404, "has no version 5"},
+		{"0", 422, "from 1"},
+		{"-1", 422, "from 1"},
+		{"9999999999999999999999", 422, "from 1"},
+		{"x", 422, "from 1"},
+	} {
+		a := s.do(t, http.MethodDelete, path+c.version, "")
+		if a.status != c.status || !strings.Contains(string(a.body), c.says) {
+			t.Errorf("version %s: %d %s, want %d and %q", c.version, a.status, a.body, c.status, c.says)
+		}
+	}
+	if a := s.do(t, http.MethodGet, "/api/v1/definitions/version-waits#?version=1", ""); a.status != 404 {
+		t.Errorf("its source: %d %s", a.status, a.body)
+	}
+	if a := s.do(t, http.MethodPost, "/api/v1/definitions/version-waits#/execute", `{"version": 1}`); a.status != 404 {
+		t.Errorf("a start of it: %d %s", a.status, a.body)
+	}
+	if a := s.do(t, http.MethodDelete, "/api/v1/definitions/none#/versions/1", ""); a.status != 404 {
+		t.Errorf("of no definition: %d %s", a.status, a.body)
+	}
+	s.post(t, "/api/v1/definitions/version-waits#/retract", "{}", 200)
+	if a := s.do(t, http.MethodDelete, path+"4", ""); a.status != 409 || !strings.Contains(string(a.body), "latest") {
+		t.Errorf("the latest: %d %s", a.status, a.body)
 	}
 }

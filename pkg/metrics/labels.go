@@ -59,6 +59,8 @@ const (
 	// PurgedKey is the answer to a caller's Idempotency-Key that went before its
 	// time.
 	PurgedKey = "idempotency_key"
+	// PurgedVersion is a version of a definition that nothing used.
+	PurgedVersion = "definition_version"
 )
 
 // What calls that were refused wanted: the label wanted of weft_shed_total.
@@ -205,7 +207,7 @@ var (
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
 	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge, DeadLetterUnrunnable}
-	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey}
+	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion}
 	knownShed            = []string{ShedStart, ShedResume, ShedOther, ShedConnection}
 	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections}
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}

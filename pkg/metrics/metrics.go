@@ -181,7 +181,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Stimuli and commands that became dead letters, by reason.",
 			label{"reason", knownDeadLetters}),
 		purged: b.counterVec("purged_total",
-			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, and answers to callers' Idempotency-Keys of which there were too many.",
+			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, answers to callers' Idempotency-Keys of which there were too many, and versions of definitions that nothing needed.",
 			label{"kind", knownPurged}),
 		shed: b.counterVec("shed_total",
 			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, too many requests are in flight or wait, their bodies fill the memory that they may have, or there are too many connections.",

@@ -21,6 +21,7 @@ type Retention struct {
 func DefaultRetention() Retention {
 	return Retention{
 		Retention: runtime.Retention{
+			Versions: 100,
 			Finished: 7 * 24 * time.Hour, FinishedCount: 500_000, FinishedBytes: 1 << 30,
 			DeadLetters: 30 * 24 * time.Hour, DeadLettersCount: 100_000, DeadLettersBytes: 128 << 20,
 		},
@@ -39,7 +40,7 @@ func (r *Retention) check() error {
 		"retain-finished": int64(r.Finished), "retain-finished-count": r.FinishedCount, "retain-finished-bytes": r.FinishedBytes,
 		"retain-dead-letters": int64(r.DeadLetters), "retain-dead-letters-count": r.DeadLettersCount, "retain-dead-letters-bytes": r.DeadLettersBytes,
 		"retain-idempotency": int64(r.Idempotency), "retain-idempotency-count": r.IdempotencyCount, "retain-idempotency-bytes": r.IdempotencyBytes,
-		"retain-journal": r.Journal,
+		"retain-journal": r.Journal, "retain-versions": r.Versions,
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s is %d; it must be positive, or 0 to keep everything", name, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
@@ -52,4 +53,9 @@ func (r *Runtime) PurgeFinishedOnce(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// PurgeVersionsOnce is one round of the retention of versions.
+func (r *Runtime) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
+	return r.purgeVersionsOnce(ctx, used)
 }

@@ -168,6 +168,13 @@ func (r *Runtime) Import(ctx context.Context, id string, in StateExport, ifSeq i
 	if err != nil {
 		return StateExport{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
+	switch leaving, err := r.cfg.Catalog.Leaving(ctx, in.Instance.DefinitionID, in.Instance.Version); {
+	case err != nil:
+		return StateExport{}, err
+	case leaving:
+		return StateExport{}, workflow.Fail(workflow.CodeDefinitionNotFound,
+			fmt.Sprintf("instance %q refused to import: definition %s has no version %d", id, in.Instance.DefinitionID, in.Instance.Version))
+	}
 	if err := r.importable(ctx, &in); err != nil {
 		return StateExport{}, err
 	}

@@ -28,6 +28,10 @@ type Retention struct {
 	// While etcd is nearly full they are kept to a tenth of its quota in any case.
 	IdempotencyCount, IdempotencyBytes int64
 
+	// Versions is how many versions of each definition are kept, the newest, and
+	// beside them those that something needs; 0 keeps all.
+	Versions int64
+
 	// Grace is how long a finished instance and the answer to a key stay at least.
 	// Default 10 min, the life of the records that refuse a late copy of an
 	// instance's start: less is for tests.

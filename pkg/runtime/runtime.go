@@ -116,6 +116,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.purgeFinished(ctx) })
 	g.Go(func() error { return r.purgeDead(ctx) })
 	g.Go(func() error { return r.purgeKeys(ctx) })
+	g.Go(func() error { return r.purgeVersions(ctx) })
 	g.Go(func() error { return r.watchControl(ctx) })
 	return g.Wait()
 }

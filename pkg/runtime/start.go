@@ -99,16 +99,9 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	if err := checkStart(&req); err != nil {
 		return nil, err
 	}
-	version, modified := req.Version, int64(0)
-	if version == 0 {
-		head, err := r.cfg.Catalog.Head(ctx, req.DefinitionID)
-		if req.fresh {
-			head, err = r.cfg.Catalog.Confirm(ctx, req.DefinitionID)
-		}
-		if err != nil {
-			return nil, err
-		}
-		version, modified = head.Published, head.Modified
+	version, modified, err := r.startVersion(ctx, &req)
+	if err != nil {
+		return nil, err
 	}
 	p := &plan{id: req.InstanceID, chosen: req.InstanceID != ""}
 	activation, err := r.admits(ctx, &req, version, p)
@@ -135,6 +128,22 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 	}
 	p.gate = gateOf(activation, p.cmd.Start)
 	return p, nil
+}
+
+// startVersion is the version that a start is of, and the mod revision of the head by
+// which it is.
+func (r *Runtime) startVersion(ctx context.Context, req *StartRequest) (version int, modified int64, err error) {
+	var head store.DefinitionHead
+	switch {
+	case req.Version != 0:
+		head, err = r.cfg.Catalog.Standing(ctx, req.DefinitionID, req.Version)
+		return req.Version, head.Modified, err
+	case req.fresh:
+		head, err = r.cfg.Catalog.Confirm(ctx, req.DefinitionID)
+	default:
+		head, err = r.cfg.Catalog.Head(ctx, req.DefinitionID)
+	}
+	return head.Published, head.Modified, err
 }
 
 // admits checks the input of a start against its definition, and gives the

@@ -172,6 +172,7 @@ type DefinitionState struct {
 	Head     *DefinitionHead // nil: there never was one
 	Indexed  IndexedKeys     // what the last indexing wrote
 	Crons    []CronEntry     // the definition's cron keys as they stand, also outdated ones
+	Retired  []int           // the versions with which nothing may begin any more, while their bodies are there
 	Seen     int             // the version under which the content that was asked for was first published; 0: never
 	Revision int64
 }

@@ -48,16 +48,11 @@ func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (defini
 	if len(kvs) == 0 {
 		return "", 0, false, nil
 	}
-	var e versionRef
+	var e VersionRef
 	if err := Decode(kvs[0].Value, &e); err != nil {
 		return "", 0, false, err
 	}
 	return e.ID, e.Version, true, nil
-}
-
-type versionRef struct {
-	ID      string `json:"id"`
-	Version int    `json:"version"`
 }
 
 // ReadDefinition reads everything that a change of a definition starts from, at
@@ -75,7 +70,8 @@ func (s *Store) ReadDefinition(ctx context.Context, id, contentHash string) (*st
 func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
 	resp, err := s.read(ctx, what,
-		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)))
+		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)),
+		clientv3.OpGet(s.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +88,16 @@ func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*st
 		}
 	}
 	if kvs := resp.Responses[2].GetResponseRange().Kvs; len(kvs) > 0 && contentHash != "" {
-		var e versionRef
+		var e VersionRef
 		if err := Decode(kvs[0].Value, &e); err != nil {
 			return nil, err
 		}
 		st.Seen = e.Version
+	}
+	for _, kv := range resp.Responses[3].GetResponseRange().Kvs {
+		if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
+			st.Retired = append(st.Retired, ref.Version)
+		}
 	}
 	if st.Indexed.Crons {
 		st.Crons, err = s.crons(ctx, what, id, st.Revision)

@@ -12,7 +12,22 @@ import (
 
 // body holds one version.
 func (k keys) body(id string, n int) string { return fmt.Sprintf("%s%08d", k.bodies(id), n) }
-func (k keys) bodies(id string) string      { return k.root + "definition-version/" + id + "/" }
+func (k keys) bodies(id string) string      { return k.allBodies() + id + "/" }
+func (k keys) allBodies() string            { return k.root + "definition-version/" }
+
+// retired says that nothing begins with a version any more.
+func (k keys) retirements() string { return k.root + "definition-retired/" }
+func (k keys) retired(id string, n int) string {
+	return fmt.Sprintf("%s%s/%08d", k.retirements(), id, n)
+}
+
+// use says that version n of a definition runs a version of another as an activity.
+// The consumer comes first, so that it goes with a range of bodies.
+func (k keys) uses() string                   { return k.root + "definition-use/" }
+func (k keys) usesOf(id string, n int) string { return fmt.Sprintf("%s%s/%08d/", k.uses(), id, n) }
+func (k keys) use(id string, n int, used VersionRef) string {
+	return fmt.Sprintf("%s%s/%08d", k.usesOf(id, n), used.ID, used.Version)
+}
 
 // content says that this content was published under this id, once and for all.
 func (k keys) content(id, hash string) string {

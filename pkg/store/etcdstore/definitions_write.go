@@ -51,7 +51,7 @@ func (s *Store) publish(ctx context.Context, c *change, v *store.DefinitionVersi
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
 	h.Deleted, h.Purged = nil, false
 	if c.before.Seen == 0 {
-		c.ops.put(s.keys.content(h.ID, v.Hash), versionRef{h.ID, v.Version})
+		c.ops.put(s.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
 	}
 	if err := s.reindex(c, &p.Index); err != nil {
 		return nil, err
@@ -79,7 +79,10 @@ func (s *Store) writeVersion(c *change, v *store.DefinitionVersion, at time.Time
 	c.head.LatestHash = v.Hash
 	c.ops.put(s.keys.body(v.ID, v.Version), v)
 	if v.VersionID != "" {
-		c.ops.put(s.keys.versionID(v.VersionID, v.ID), versionRef{v.ID, v.Version})
+		c.ops.put(s.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
+	}
+	for _, u := range v.Uses {
+		c.ops.putRaw(s.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
 	}
 }
 
@@ -164,7 +167,12 @@ func (s *Store) PurgeDefinition(ctx context.Context, id string) (bool, error) {
 	}
 	cmps := []clientv3.Cmp{modifiedAt(s.keys.head(id), head.Modified)}
 	for from := 1; ; from += purgeSlice {
-		then := []clientv3.Op{clientv3.OpDelete(s.keys.body(id, from), clientv3.WithRange(s.keys.body(id, from+purgeSlice)))}
+		to := from + purgeSlice
+		then := []clientv3.Op{
+			clientv3.OpDelete(s.keys.body(id, from), clientv3.WithRange(s.keys.body(id, to))),
+			clientv3.OpDelete(s.keys.retired(id, from), clientv3.WithRange(s.keys.retired(id, to))),
+			clientv3.OpDelete(s.keys.usesOf(id, from), clientv3.WithRange(s.keys.usesOf(id, to))),
+		}
 		last := from+purgeSlice > head.Latest
 		if last {
 			head.Purged = true

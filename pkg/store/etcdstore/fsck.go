@@ -49,7 +49,7 @@ func (s *Store) Fsck(ctx context.Context) (*Check, error) {
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	for _, rule := range []func(){f.instances, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.mail, f.causes, f.gates, f.definitions, f.idempotency} {
+	for _, rule := range []func(){f.instances, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.mail, f.causes, f.gates, f.definitions, f.versions, f.idempotency} {
 		if rule(); f.err != nil {
 			return nil, f.err
 		}

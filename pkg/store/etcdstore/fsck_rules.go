@@ -293,6 +293,51 @@ func (f *fsck) definitions() {
 	})
 }
 
+// versions: what runs finds the version that it began with, unless its definition is
+// deleted, and each version keeps what it uses.
+func (f *fsck) versions() {
+	deleted := map[string]bool{}
+	f.values("definition/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var h store.DefinitionHead
+		deleted[parts[0]] = f.decode(name, kv, &h) && h.Deleted != nil
+	})
+	for id, r := range f.records {
+		gone, known := deleted[r.Header.DefinitionID]
+		body := f.s.keys.body(r.Header.DefinitionID, r.Header.Version)
+		switch {
+		case !known || gone || r.Header.Status == workflow.StatusFinished || f.has(body):
+		case r.Seq == 0: // the start by something accepted long ago: it faults
+			f.passing("version-missing", body, "instance %s is to run it", id)
+		default:
+			f.report("version-missing", body, "instance %s runs it", id)
+		}
+	}
+	stands := map[string]bool{}
+	f.values("definition-version/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var v store.DefinitionVersion
+		if len(parts) != 2 || !f.decode(name, kv, &v) {
+			return
+		}
+		for _, u := range v.Uses {
+			key := f.s.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version})
+			stands[strings.TrimPrefix(key, f.s.keys.root)] = true
+			if !f.has(key) {
+				f.report("use-missing", key, "version %d of %s could lose what it runs as an activity", v.Version, v.ID)
+			}
+		}
+	})
+	f.under("definition-use/", func(name string, _ *mvccpb.KeyValue, _ []string) {
+		if !stands[name] {
+			f.report("use-without-version", name, "no version is like this")
+		}
+	})
+	f.under("definition-retired/", func(name string, _ *mvccpb.KeyValue, _ []string) {
+		if ref, ok := versionIn(name, "definition-retired/"); !ok || !f.has(f.s.keys.body(ref.ID, ref.Version)) {
+			f.report("retired-without-version", name, "there is no such version")
+		}
+	})
+}
+
 // idempotency: each record has an end.
 func (f *fsck) idempotency() {
 	ends := map[string]bool{}

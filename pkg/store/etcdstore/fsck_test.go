@@ -30,6 +30,11 @@ func sound(t *testing.T) *world {
 	if w.ok(err); out != Created {
 		t.Fatal(out)
 	}
+	used := store.DefinitionVersion{Hash: "one", Source: "one", Uses: []store.Use{{RefID: "part", ID: "part", Version: 1}}}
+	before, err := w.ReadDefinition(w.ctx(), "order", "one")
+	w.ok(err)
+	_, err = w.PublishDefinition(w.ctx(), before, used, Published{}, w.now)
+	w.ok(err)
 	w.parentOf("j")
 	w.continuing("k")
 	send, to := w.behindGate("g", "x")
@@ -87,6 +92,10 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
 		"lock-without-lease":        func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
 		"record-without-end":        func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
+		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
+		"use-missing":               func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
+		"use-without-version":       func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
+		"retired-without-version":   func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
 		"trigger-without-definition": func(w *world) (string, string) {
 			return "", w.keys.trigger(hashOf("approved"), "order", "a")
 		},

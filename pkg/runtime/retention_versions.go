@@ -1,0 +1,35 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/pkg/metrics"
+)
+
+// versionsEvery is how often versions are looked for that nothing needs. A round with
+// new ones reads all instances of their definitions.
+const versionsEvery = 30 * time.Minute
+
+// purgeVersions deletes versions of definitions that nothing needs, as far as there
+// are too many or somebody asked for it. One node does it; two at once do no harm.
+func (r *Runtime) purgeVersions(ctx context.Context) error {
+	var used catalog.VersionUsers
+	return r.loop(ctx, "retention of versions", versionsEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.paused.draining.Load() || r.cfg.Session.PreferredNode("retention/versions") != r.cfg.Session.NodeID() {
+			used = catalog.VersionUsers{} // what is known of them becomes old
+			return false, nil
+		}
+		return false, r.purgeVersionsOnce(ctx, &used)
+	})
+}
+
+func (r *Runtime) purgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
+	purged, err := r.cfg.Catalog.PurgeVersions(ctx, r.cfg.Retention.Versions, r.age(), used)
+	r.cfg.Metrics.Purged(metrics.PurgedVersion, purged)
+	if purged > 0 {
+		r.cfg.Log.InfoContext(ctx, "versions of definitions purged", "versions", purged)
+	}
+	return err
+}

@@ -29,6 +29,10 @@ const codeFaulted workflow.Code = "instance-faulted"
 // findEndpoint finds out by the head of a request whether there is something for
 // it, and who may ask.
 func (c *call) findEndpoint() error {
+	// What is kept is UTF-8: a burst that is repeated would see something else.
+	if !utf8.ValidString(c.r.URL.Path) || !validValues(c.query) || !validValues(c.r.Header) {
+		return invalid("bad-text", "", "the path, the query and the headers of a request to an endpoint must be valid UTF-8")
+	}
 	key, err := c.key() // whose hash of the body comes later
 	if err != nil {
 		return err
@@ -132,6 +136,15 @@ func endpointHeaders(h http.Header) map[string]any {
 		shown.Del(secret)
 	}
 	return values(url.Values(shown))
+}
+
+func validValues(of map[string][]string) bool {
+	for name, values := range of {
+		if !utf8.ValidString(name) || !utf8.ValidString(strings.Join(values, "")) {
+			return false
+		}
+	}
+	return true
 }
 
 // values gives one value as itself and several as a list.

@@ -208,3 +208,16 @@ func TestHealthHasOneSpelling(t *testing.T) {
 	}
 	s.get(t, "/metrics")
 }
+
+// What an endpoint is sent is UTF-8 before it is kept.
+func TestEndpointsTakeValidText(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: text#\nroot:\n  - httpEndpoint: {path: \"text#/{x}\", supportedMethods: [GET]}\n    trigger: true\n")
+	for _, c := range [][]string{{"/workflows/text#/a?x=%8e%8f"}, {"/workflows/text#/a?%8e=x"}, {"/workflows/text#/%8e"}, {"/workflows/text#/a", "X-It: \x8e"}} {
+		if a := s.do(t, "GET", c[0], "", c[1:]...); a.status != 422 {
+			t.Errorf("%q: %d %s", c, a.status, a.body)
+		}
+	}
+	s.get(t, "/workflows/text#/%C3%A9?x=%C3%A9", "X-It: é")
+}

@@ -66,12 +66,15 @@
 // more), the lists that builtins work on, the depth of calls (1500), the depth
 // and size of what becomes text, what JSON.stringify writes as it writes it,
 // regular expressions by their cost, and by one second where they look around or
-// back, what the parser reads again of arrow functions within the parameters of
+// back, the properties of what is taken apart or copied in one step (100,000), the
+// text that is looked for in a list (256 MiB, times its elements), the depth of
+// syntax (500 levels), what the parser reads again of arrow functions within the parameters of
 // others (256 KiB). Bounded roughly: the heap. Every 5 ms a
 // running script is looked at; if the process's heap has grown by 128 MiB, a
 // collection tells how much is in use, and more than 64 MiB ends the script.
 // That measures the whole process, so a long script may be ended for what others
-// do, and a greedy one reaches some 250 MiB. Not bounded: the time of a single
+// do, and a greedy one reaches some 250 MiB; testdata/bombs
+// has 418 ways to try, each of which ends within 400. Not bounded: the time of a single
 // builtin over the largest list, which cannot be interrupted, about a second.
 // Local times in a script (getHours, unlike getUTCHours) are those of the
 // process's time zone.

@@ -50,6 +50,7 @@ type script struct {
 	plain   bool            // it needs no hardening
 	names   map[string]bool // of builtins, that it mentions
 	pattern bool            // it has a regular expression
+	rest    bool            // it has a pattern that takes the rest of an object
 	secrets []string        // that it names
 }
 
@@ -76,9 +77,9 @@ func (s *script) compile() (err error) {
 	w.walk(reflect.ValueOf(tree))
 	if r := w.refused; r != nil {
 		p := tree.File.Position(int(r.at) - 1)
-		return s.at(p.Line, p.Column, r.message, nil)
+		return s.at(p.Line, p.Column, r.message, r.cause)
 	}
-	s.plain, s.names, s.pattern = !w.fancy, w.names, w.pattern
+	s.plain, s.names, s.pattern, s.rest = !w.fancy, w.names, w.pattern, w.rest
 	if s.program, err = goja.CompileAST(tree, false); err != nil {
 		return s.syntax(err)
 	}

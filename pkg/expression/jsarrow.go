@@ -9,11 +9,13 @@ import (
 const (
 	maxReread = 2 * maxSource // bytes of a script that the parser reads more than once
 	maxYields = 6             // in a script
+	maxLabels = 300           // of one name, or what looks like labels
 )
 
 var (
 	errArrows    = fmt.Errorf("arrow functions in the parameters of arrow functions: %w", ErrDepth)
 	errGenerator = errors.New("generator functions are not supported")
+	errLabels    = fmt.Errorf("more than %d labels of one name: %w", maxLabels, ErrDepth)
 	errBracket   = errors.New("this bracket has no match")
 )
 
@@ -24,9 +26,10 @@ var (
 // once: at each arrow, all that the expression before it has so far counts again.
 //
 // What follows a yield may be read twice, too. There are no generators, so it is
-// rarely written, and a few are left to the parser.
+// rarely written, and a few are left to the parser. Of labels within labels of the
+// same name it makes an error for each pair.
 func reread(source string) (offset int, err error) {
-	r := rereader{text: source, open: []readFrame{{}}, lost: -1}
+	r := rereader{text: source, open: []readFrame{{}}, lost: -1, labels: map[string]int{}}
 	for r.at < len(source) {
 		r.step()
 		if f := r.top(); f.again > maxReread {
@@ -34,6 +37,9 @@ func reread(source string) (offset int, err error) {
 		}
 		if r.yields > maxYields {
 			return r.at, errGenerator
+		}
+		if r.named > maxLabels {
+			return r.at, errLabels
 		}
 	}
 	if f := r.top(); f.bracket != 0 && r.lost < 0 {
@@ -60,7 +66,9 @@ type rereader struct {
 	field  bool   // the last token was a dot: a word is no keyword
 	word   string // the last token, if it was a word
 	yields int
-	lost   int // where the first bracket is that has no match, or -1
+	labels map[string]int // how often there was a word and a colon
+	named  int            // the most of them
+	lost   int            // where the first bracket is that has no match, or -1
 	open   []readFrame
 }
 
@@ -159,6 +167,10 @@ func (r *rereader) step() {
 		r.at++
 		r.value = false
 		r.begins()
+	case ':':
+		r.at++
+		r.value = false
+		r.label(word)
 	case '=':
 		r.equals()
 	case '+', '-':
@@ -172,6 +184,18 @@ func (r *rereader) step() {
 		r.value = false
 	}
 	r.field = field
+}
+
+// label counts a word before a colon where statements may stand.
+func (r *rereader) label(word string) {
+	if f := r.top(); word == "" || word[0] >= '0' && word[0] <= '9' || word == "default" || f.bracket != 0 && !f.statement {
+		return
+	}
+	if strings.Contains(word, `\`) {
+		word = `\` // all that are spelled in some odd way
+	}
+	r.labels[word]++
+	r.named = max(r.named, r.labels[word])
 }
 
 func (r *rereader) peek() byte {

@@ -20,6 +20,10 @@ var hostFunctions = map[string]hostFunction{
 	},
 	fnKey:  func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.key(c.Argument(0)) },
 	fnText: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.template(c.Arguments) },
+	fnMany: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		x.few(c.Argument(0))
+		return c.Argument(0)
+	},
 
 	"getVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.readVariable(name(x, c, 0)) },
 	"setVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value {

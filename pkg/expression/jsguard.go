@@ -11,10 +11,12 @@ import (
 // Bounds of what one call of a builtin may work on: the machine cannot
 // interrupt a builtin.
 const (
-	maxItems   = 1_000_000 // of a list
-	maxSorted  = 200_000   // of a list that is sorted
-	maxSpread  = 65_536    // arguments that apply takes from a list
-	maxNesting = 1000      // of a list or object that becomes text
+	maxItems    = 1_000_000 // of a list
+	maxSorted   = 200_000   // of a list that is sorted
+	maxSpread   = 65_536    // arguments that apply takes from a list
+	maxNesting  = 1000      // of a list or object that becomes text
+	maxProps    = 100_000   // of what is taken apart or copied property by property
+	maxCompared = 256 << 20 // bytes, where a text is looked for in a list
 )
 
 func ident(s string) unistring.String { return unistring.NewFromString(s) }
@@ -41,6 +43,9 @@ var ownDescriptor = goja.MustCompile("", "Object.getOwnPropertyDescriptor", fals
 func (x *scriptRun) harden() {
 	names := x.script.names
 	x.hardenIterators()
+	if x.script.rest {
+		x.hardenRest()
+	}
 	if names["Object"] {
 		x.getDescriptor()
 	}
@@ -103,6 +108,7 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 	x.hardenText(want)
 	x.hardenLists(want)
 	x.hardenCalls(want)
+	x.hardenObjects(want)
 	if want("raw") {
 		x.hardenRaw()
 	}
@@ -296,10 +302,7 @@ func (x *scriptRun) template(parts []goja.Value) goja.Value {
 		if _, ok := p.(*goja.Symbol); ok {
 			panic(x.vm.NewTypeError("Cannot convert a Symbol value to a string"))
 		}
-		s, ok := p.(goja.String)
-		if !ok {
-			s, _ = x.vm.ToValue(p.String()).(goja.String)
-		}
+		s := x.textOf(p)
 		if left -= int64(s.Length()); left < 0 {
 			x.fail(ErrMemory)
 		}

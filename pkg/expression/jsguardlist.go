@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,9 +192,21 @@ func (x *scriptRun) hardenLists(want func(string) bool) {
 		}
 		return 0
 	}
-	sorts := func(c *goja.FunctionCall) { x.atMost(this(c), maxSorted) }
+	sorts := func(c *goja.FunctionCall) {
+		x.atMost(this(c), maxSorted)
+		if goja.IsUndefined(c.Argument(0)) {
+			c.Arguments = []goja.Value{x.vm.ToValue(x.byText)}
+		}
+	}
+	seeks := func(c *goja.FunctionCall) {
+		n := this(c)
+		x.atMost(n, maxItems)
+		if n*textSize(c.Argument(0)) > maxCompared {
+			x.fail(fmt.Errorf("a text of %d characters is looked for in a list of %d elements: %w", textSize(c.Argument(0)), n, ErrTime))
+		}
+	}
 	pre := map[string]before{
-		"sort": sorts, "toSorted": sorts,
+		"sort": sorts, "toSorted": sorts, "includes": seeks, "indexOf": seeks, "lastIndexOf": seeks,
 		"concat": func(c *goja.FunctionCall) {
 			n := this(c)
 			for _, a := range c.Arguments {
@@ -232,6 +245,21 @@ func (x *scriptRun) hardenLists(want func(string) bool) {
 			}
 		}, nil)
 	}
+}
+
+// byText compares as sort does that is not told how. The builtin would do so
+// without looking at the time, and long texts that begin alike take long.
+func (x *scriptRun) byText(c goja.FunctionCall) goja.Value {
+	x.alive()
+	return x.vm.ToValue(x.textOf(c.Argument(0)).CompareTo(x.textOf(c.Argument(1))))
+}
+
+func (x *scriptRun) textOf(v goja.Value) goja.String {
+	s, ok := v.(goja.String)
+	if !ok {
+		s, _ = x.vm.ToValue(v.String()).(goja.String)
+	}
+	return s
 }
 
 func (x *scriptRun) wrapJoin(proto *goja.Object, name string, joining *bool) {

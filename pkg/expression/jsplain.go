@@ -50,7 +50,7 @@ var reflective = strings.Fields(`
 // that of their arguments, and they lead nowhere.
 var harmless = strings.Fields(`
 	undefined NaN Infinity length name message value
-	trim trimStart trimEnd toUpperCase toLowerCase includes startsWith endsWith charAt substring
+	trim trimStart trimEnd toUpperCase toLowerCase startsWith endsWith charAt substring
 	toFixed isNaN isFinite parseInt parseFloat Number Boolean Date Math now getTime toISOString
 	floor ceil round abs min max random sqrt pow PI
 	getFullYear getMonth getDate getHours getMinutes getSeconds Error

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"math/big"
 	"reflect"
 
@@ -16,6 +17,7 @@ const (
 	fnText  = "${}"
 	fnPlusT = ".+="
 	fnKey   = "[]"
+	fnMany  = "{...}" // also the name of the property that a rest asks for
 )
 
 // maxSpreads bounds the spread elements of one list or call, so that one step
@@ -25,10 +27,16 @@ const maxSpreads = 4
 // shortText is how much text one step may add unseen.
 const shortText = 64
 
+// maxLevels bounds how deep the nodes of a script's syntax are nested. The
+// compiler walks down a chain of operators again at each of its levels, and
+// nothing can stop it.
+const maxLevels = 500
+
 // refusal is why a script is refused, and where.
 type refusal struct {
 	at      file.Idx
 	message string
+	cause   error // or nil
 }
 
 // rewriter changes a script's syntax tree so that whatever joins texts is seen
@@ -36,10 +44,12 @@ type refusal struct {
 // would take a terabyte.
 type rewriter struct {
 	seen    map[any]bool
+	depth   int // of the node that is looked at
 	refused *refusal
 	fancy   bool            // the script is not plain
 	names   map[string]bool // of builtins, that it mentions
 	pattern bool            // it has a regular expression
+	rest    bool            // it has a pattern that takes the rest of an object
 }
 
 var (
@@ -64,8 +74,13 @@ func (w *rewriter) walk(v reflect.Value) {
 			return
 		}
 		w.seen[v.Interface()] = true
-		w.look(v.Interface())
-		w.walk(v.Elem())
+		if w.depth++; w.depth > maxLevels {
+			w.tooDeep(v.Interface())
+		} else {
+			w.look(v.Interface())
+			w.walk(v.Elem())
+		}
+		w.depth--
 	case reflect.Struct:
 		t := v.Type()
 		if t == typeIdentifier {
@@ -98,7 +113,17 @@ func (w *rewriter) name(n string) {
 
 func (w *rewriter) refuse(at file.Idx, message string) {
 	if w.refused == nil {
-		w.refused = &refusal{at, message}
+		w.refused = &refusal{at: at, message: message}
+	}
+}
+
+func (w *rewriter) tooDeep(n any) {
+	if w.refused != nil {
+		return
+	}
+	w.refused = &refusal{message: fmt.Sprintf("more than %d levels of expressions and statements: %v", maxLevels, ErrDepth), cause: ErrDepth}
+	if n, ok := n.(ast.Node); ok {
+		w.refused.at = n.Idx0()
 	}
 }
 
@@ -125,6 +150,17 @@ func (w *rewriter) look(n any) {
 	case *ast.FunctionLiteral:
 		if n.Generator { // the machine does not count their calls, so nothing would bound the depth
 			w.refuse(n.Idx0(), "generator functions are not supported")
+		}
+	case *ast.ObjectLiteral:
+		for _, p := range n.Value {
+			if s, ok := p.(*ast.SpreadElement); ok {
+				s.Expression = call(fnMany, s.Expression.Idx0(), s.Expression)
+			}
+		}
+	case *ast.ObjectPattern:
+		if n.Rest != nil {
+			w.rest = true
+			n.Properties = append(n.Properties, asked(n.LeftBrace))
 		}
 	case *ast.ArrayLiteral:
 		w.spreads(n.Value)
@@ -187,6 +223,16 @@ func call(name string, at file.Idx, args ...ast.Expression) ast.Expression {
 		LeftParenthesis:  at,
 		ArgumentList:     args,
 		RightParenthesis: at,
+	}
+}
+
+// asked is the property {"{...}": {}} of a pattern that takes the rest of an
+// object: reading it lets hardenRest see the object before it is copied.
+func asked(at file.Idx) ast.Property {
+	return &ast.PropertyKeyed{
+		Key:   &ast.StringLiteral{Idx: at, Value: ident(fnMany)},
+		Kind:  ast.PropertyKindValue,
+		Value: &ast.ObjectPattern{LeftBrace: at, RightBrace: at},
 	}
 }
 

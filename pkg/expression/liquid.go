@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func (liquid) Compile(e workflow.Expression) (out engine.Compiled, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil { // a bug of the library must not end the node
-			out, err = nil, &Error{Kind: workflow.Liquid, Source: excerpt(source), Message: fmt.Sprintf("this cannot be read: %v", r)}
+			out, err = nil, unread(source, r)
 		}
 	}()
 	t := &template{source: source}
@@ -49,6 +50,17 @@ func (liquid) Compile(e workflow.Expression) (out engine.Compiled, err error) {
 	t.names = namesIn(source)
 	t.secret = templateSecrets(source)
 	return t, nil
+}
+
+// unread is the error for what the library panicked with as it read a template: a
+// number that is none of its own, or a bug.
+func unread(source string, panicked any) error {
+	e := &Error{Kind: workflow.Liquid, Source: excerpt(source), Message: fmt.Sprintf("this cannot be read: %v", panicked)}
+	var number *strconv.NumError
+	if err, ok := panicked.(error); ok && errors.As(err, &number) {
+		e.Message, e.Err = fmt.Sprintf("the number %s is out of range", excerpt(number.Num)), number
+	}
+	return e
 }
 
 // template is a compiled template, shared by all its renderings.

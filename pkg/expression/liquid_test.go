@@ -173,3 +173,26 @@ func TestLiquidDoesNotChangeItsScope(t *testing.T) {
 		t.Errorf("%+v", s.vars)
 	}
 }
+
+// What the library takes for a statement of its own, or cannot hold, is an error
+// of the template and not of the library.
+func TestLiquidRefusesWhatHasNoValue(t *testing.T) {
+	t.Parallel()
+	for source, has := range map[string]string{
+		"{%case {%when 0%}{%endcase%}":                      "syntax error",
+		"{% if %loop i in x %}{% endif %}":                  "syntax error",
+		"{{ {%cycle 'a' }}":                                 "syntax error",
+		"{% unless {%when 1 %}x{% endunless %}":             "syntax error",
+		"{{1000000000000000000000000000000000}}":            "out of range",
+		"{% if 1000000000000000000000000000000 %}{%endif%}": "out of range",
+	} {
+		_, err := eval(t.Context(), t, workflow.Liquid, source, example())
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message, has) {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+	if v, err := eval(t.Context(), t, workflow.Liquid, "{{ '{%when' }}{{ '50%' }}{% if '%' == '%' %}!{% endif %}", example()); err != nil || v != "{%when50%!" {
+		t.Errorf("%v, %v", v, err)
+	}
+}

@@ -213,7 +213,9 @@ func (c *liquidCompiler) block(n *render.BlockNode, depth int) error {
 	return nil
 }
 
-// ranges refuses a range where it could become a list: nothing would bound it.
+// ranges refuses a range where it could become a list: nothing would bound it. It
+// refuses the signs, too, by which the library tells its own statements from
+// expressions: a statement has no value, and it would look for one.
 func ranges(n parser.Locatable, args string, loop bool) error {
 	bare := strings.Builder{}
 	quote := byte(0)
@@ -229,7 +231,11 @@ func ranges(n parser.Locatable, args string, loop bool) error {
 			bare.WriteByte(ch)
 		}
 	}
-	if s := bare.String(); strings.Contains(s, "..") && (!loop || strings.Contains(s, "|")) {
+	s := bare.String()
+	if i := strings.IndexAny(s, "{%"); i >= 0 {
+		return parser.Errorf(n, "syntax error: %q has no meaning here", s[i])
+	}
+	if strings.Contains(s, "..") && (!loop || strings.Contains(s, "|")) {
 		return parser.Errorf(n, "a range can only be what a for loop runs over")
 	}
 	return nil

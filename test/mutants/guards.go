@@ -25,6 +25,7 @@ const (
 	inClient  = "./pkg/client"
 	inRuntime = "./pkg/runtime"
 	inCatalog = "./pkg/catalog"
+	inScripts = "./pkg/expression"
 )
 
 // patches; note n is that of the etcd notes (pkg/cluster/doc.go).
@@ -301,6 +302,20 @@ var patches = []patch{
 		"\tcase float64: // of decimals, the nearest is kept\n\t\ttext = strconv.FormatFloat(v, 'e', -1, 64)\n", "", "./pkg/workflow", "TestStorageChangesNoValue|TestSpellingsOfANumber"},
 	{"a paused cluster takes up nothing", "pkg/runtime/control.go",
 		"{ return r.paused.paused.Load() || r.paused.draining.Load() }", "{ return r.paused.draining.Load() }", inRuntime, "TestAPausedNode"},
+	{"scripts: a text is not taken apart in one step if it is long", "pkg/expression/jsguardobject.go",
+		"\t\tx.atMost(int64(v.Length()), maxProps)\n", "", inScripts, "TestJavaScriptTakesApart"},
+	{"scripts: what is spread into an object is looked at first", "pkg/expression/jsrewrite.go",
+		"s.Expression = call(fnMany, s.Expression.Idx0(), s.Expression)", "_ = s", inScripts, "TestJavaScriptTakesApart"},
+	{"scripts: what a rest is taken of is looked at first", "pkg/expression/jsguardobject.go",
+		"\t\tx.few(c.This)\n", "", inScripts, "TestJavaScriptTakesApart"},
+	{"scripts: a long text is not looked for in a long list", "pkg/expression/jsguardlist.go",
+		"if n*textSize(c.Argument(0)) > maxCompared {", "if n*textSize(c.Argument(0)) > maxCompared && false {", inScripts, "TestJavaScriptCompares"},
+	{"scripts: the syntax is not deep", "pkg/expression/jsrewrite.go",
+		"w.depth > maxLevels {", "w.depth > maxLevels && false {", inScripts, "TestJavaScriptRefusesDepth"},
+	{"scripts: labels of one name are few", "pkg/expression/jsarrow.go",
+		"if r.named > maxLabels {", "if r.named > maxLabels && false {", inScripts, "TestJavaScriptRefusesDepth"},
+	{"templates: a statement of the library is no value", "pkg/expression/liquidtree.go",
+		"i >= 0 {\n\t\treturn parser.Errorf(n, \"syntax error", "i >= 0 && false {\n\t\treturn parser.Errorf(n, \"syntax error", inScripts, "TestLiquidRefusesWhat"},
 }
 
 // patched are the patches as mutants.

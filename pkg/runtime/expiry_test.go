@@ -28,6 +28,8 @@ func TestQueuedEventsExpireByTheirAgeWhateverTheClockOfWhoTookThem(t *testing.T)
 		cfg.Now = func() time.Time { return time.Now().Add(off) }
 		cfg.QueueTTL, cfg.AgeEvery = ttl, 50*time.Millisecond
 	})
+	grow(t, c, 2*ttl)
+	grow(t, c, 3*ttl/4) // what is here now is old enough after half of the time, and makes the node look
 	c[0].publish(single, "id: free\nroot:\n  - event: begin\n    trigger: true\n")
 	c[0].send("begin", "", nil)
 	holder := c[0].running("single")

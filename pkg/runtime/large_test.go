@@ -182,7 +182,7 @@ func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
 id: keeps
 options: {logging: Exclude}
 inputs: {doc: string}
-variables: {n: 0, kept: ""}
+variables: {n: 0, kept: "", big: ""}
 root:
   - parallel:
       - while: ${{ variables.n < 1 }}
@@ -191,6 +191,7 @@ root:
             outputs: {result: kept}
           - if: ${{ variables.kept == "small" }}
             then: [{setVariable: {variable: n, value: 1}}]
+            else: [{setVariable: {variable: big, value: "${{ variables.kept }}"}}] # also where both are in one burst
       - event: end
 `)
 			if _, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "keeps", InstanceID: "k", CorrelationID: "1", Input: map[string]any{"doc": bulk(tt.doc, 1)}}); err != nil {

@@ -245,6 +245,12 @@ func (x *scriptRun) hardenLists(want func(string) bool) {
 			}
 		}, nil)
 	}
+	// Made of a list, each takes all of it in one step, unless adding is not its own.
+	for of, add := range map[string]string{"Set": "add", "Map": "set"} {
+		if want(of) {
+			x.wrap(x.proto(of), add, nil, nil)
+		}
+	}
 }
 
 // byText compares as sort does that is not told how. The builtin would do so

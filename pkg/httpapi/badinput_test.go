@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -13,14 +14,16 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-func startNode(t *testing.T) *node.Node {
+// startNode starts a node for one test.
+func startNode(t *testing.T, cfg node.Config) *node.Node {
 	t.Helper()
-	n, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), DrainTimeout: 10 * time.Second})
+	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), 10*time.Second
+	n, err := node.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := n.Stop(t.Context()); err != nil {
+		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

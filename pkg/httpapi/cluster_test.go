@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/weft-run/weft/pkg/node"
 )
 
 func TestDefinitionsLifeCycle(t *testing.T) {
@@ -99,7 +101,7 @@ func TestClusterShowsItself(t *testing.T) {
 
 func TestPauseStopsNewWork(t *testing.T) {
 	t.Parallel()
-	n := startNode(t)
+	n := startNode(t, node.Config{})
 	s := serverOf(t, n)
 	s.publish(t, fmt.Sprintf(helloYAML, "hello"))
 	if v := s.post(t, "/api/v1/pause", "", 200).json(t); v["paused"] != true {

@@ -25,21 +25,7 @@ func TestStartsAreShedFirst(t *testing.T) {
 		<-release
 	}))
 	t.Cleanup(slow.Close)
-	n, err := node.New(t.Context(), node.Config{
-		HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), MaxInFlight: 2, AllowPrivateAddresses: true, DrainTimeout: 10 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s := serverOf(t, n)
+	s := ownServer(t, node.Config{MaxInFlight: 2, AllowPrivateAddresses: true})
 	s.publish(t, "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n  - writeLine: done\n")
 	first := make(chan answer, 1)
 	go func() { // waits for the end, and so keeps its place

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -18,20 +17,7 @@ import (
 // ownServer is a node for one test.
 func ownServer(t *testing.T, cfg node.Config) *server {
 	t.Helper()
-	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), 10*time.Second
-	n, err := node.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return serverOf(t, n)
+	return serverOf(t, startNode(t, cfg))
 }
 
 // unsent sends the head of a request whose body never comes.

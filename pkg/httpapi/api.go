@@ -41,6 +41,9 @@ type Config struct {
 
 	// Auth checks credentials; nil: everybody may do everything.
 	Auth *auth.Authenticator
+	// Hosts are the names that a node without credentials answers to, beside
+	// localhost and addresses; what is asked for under others is refused.
+	Hosts []string
 	// Audit gets a line for each call that changes something; nil: no lines.
 	Audit *slog.Logger
 

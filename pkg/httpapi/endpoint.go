@@ -103,11 +103,17 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 		return reply{}, workflow.Fail(codeFaulted, fmt.Sprintf("the workflow answered with status %d, which is none", res.Status))
 	}
 	h := c.w.Header()
-	h.Del("Content-Security-Policy") // the page is the definition's, and so is its policy
+	// The page is the definition's, and so is its policy, but that it shares nothing
+	// with the API, whose address it has: what it sends there is another site's.
+	h.Set("Content-Security-Policy", pageSandbox)
 	h.Del("Cache-Control")
 	answer := reply{status: res.Status, raw: res.Body, rawType: res.ContentType, headers: map[string]string{}}
 	for name, value := range res.Headers {
-		if !ownHeaders[http.CanonicalHeaderKey(name)] && validHeader(name, value) {
+		name = http.CanonicalHeaderKey(name)
+		if name == "Content-Security-Policy" {
+			value = pageSandbox + ", " + value // both hold
+		}
+		if !ownHeaders[name] && validHeader(name, value) {
 			answer.headers[name] = value
 		}
 	}
@@ -116,6 +122,10 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 	}
 	return answer, nil
 }
+
+// pageSandbox gives a page an origin of its own. Without allow-same-origin what its
+// scripts send to the API is refused as that of another site, and they read nothing.
+const pageSandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-scripts"
 
 // ownHeaders are about the connection or this node.
 var ownHeaders = map[string]bool{

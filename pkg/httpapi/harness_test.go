@@ -61,7 +61,7 @@ func sharedServer(t *testing.T) *server {
 			return
 		}
 		shared.node, shared.err = node.New(context.Background(), node.Config{
-			HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", MaxBody: 64 << 10,
+			HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", MaxBody: 64 << 10, Hosts: []string{"weft.example"},
 		})
 		if shared.err == nil {
 			shared.err = shared.node.Start(context.Background())
@@ -120,6 +120,9 @@ func (s *server) do(t *testing.T, method, path, body string, headers ...string) 
 	for _, h := range headers {
 		name, value, _ := strings.Cut(s.own(h), ": ")
 		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -68,8 +68,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // trace begins the span of a request. What asks how the node is, every few
 // seconds, is not traced.
 func (a *API) trace(r *http.Request) (context.Context, tracing.Request) {
-	switch r.URL.Path {
-	case "/livez", "/readyz", "/metrics":
+	if isProbe(r.URL.Path) {
 		return r.Context(), tracing.Request{}
 	}
 	return a.cfg.Tracer.Request(r.Context(), r)
@@ -79,6 +78,10 @@ func (a *API) trace(r *http.Request) (context.Context, tracing.Request) {
 // have any path, so it does not go through the mux, which would clean it.
 func (a *API) direct(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.EscapedPath()
+	if err := a.checkHost(r); err != nil {
+		a.fail(w, r, err)
+		return
+	}
 	switch {
 	case strings.HasPrefix(p, endpointPrefix):
 		exchangeOf(r).route = endpointPrefix + "…"

@@ -119,6 +119,9 @@ func problemStatuses(rt *route) map[int][]string {
 	if rt.kind != open {
 		codes = append(codes, workflow.CodeInvalid, workflow.CodeBusy, workflow.CodeUnavailable, workflow.CodeDraining, workflow.CodeInternal)
 	}
+	if !isProbe(rt.path) {
+		codes = append(codes, codeHost)
+	}
 	codes = append(codes, rt.problems...)
 	if rt.body != nil || rt.bodyDoc != "" {
 		codes = append(codes, workflow.CodeTooLarge, codeMediaType, workflow.CodeUnknownOutcome)

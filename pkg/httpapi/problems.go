@@ -62,6 +62,7 @@ var status = map[workflow.Code]int{
 	codeMediaType:                   http.StatusUnsupportedMediaType,
 	codeNotAcceptable:               http.StatusNotAcceptable,
 	codeTimeout:                     http.StatusRequestTimeout,
+	codeHost:                        http.StatusMisdirectedRequest,
 }
 
 // title is the short text of each status as RFC 9457 wants it.

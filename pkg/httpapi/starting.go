@@ -18,8 +18,7 @@ func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) h
 	log := slog.New(slog.DiscardHandler)
 	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second}, log: log, places: newPlaces(1, 0)}
 	for _, rt := range a.healthRoutes() {
-		switch rt.path {
-		case "/livez", "/readyz", "/metrics":
+		if isProbe(rt.path) {
 			a.routes = append(a.routes, rt)
 		}
 	}

@@ -183,6 +183,46 @@ func TestAPageOfAnotherSiteChangesNothing(t *testing.T) {
 	}
 }
 
+// A page whose own name points at a node without credentials reads nothing there.
+func TestAHostOfAnotherNameIsRefused(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: hosted#\nroot:\n  - httpEndpoint: {path: \"hosted#\", supportedMethods: [GET]}\n    trigger: true\n")
+	for _, path := range []string{"/api/v1/instances", "/openapi.json", "/workflows/hosted#", "/links/x", "/nothing", "/"} {
+		if a := s.do(t, "GET", path, "", "Host: rebind.evil.example"); a.status != http.StatusMisdirectedRequest || a.code() != "unknown-host" || !strings.Contains(string(a.body), "--host rebind.evil.example") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		for _, host := range []string{"localhost", "weft.example:8443", "192.0.2.7"} {
+			if a := s.do(t, "GET", path, "", "Host: "+host); a.status == http.StatusMisdirectedRequest {
+				t.Errorf("%s of %s: %d %s", path, host, a.status, a.body)
+			}
+		}
+	}
+	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+		s.get(t, path, "Host: weft-0.weft.svc.cluster.local")
+	}
+}
+
+// A page that a definition serves has the address of the API. It gets an origin of
+// its own, so that what its scripts send to the API is another site's.
+func TestAPageOfADefinitionHasItsOwnOrigin(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	for name, policy := range map[string][]string{"": nil, "Content-Security-Policy": {"default-src 'self'"}, "content-security-policy": {"sandbox allow-same-origin allow-scripts"}} {
+		headers := ""
+		if name != "" {
+			headers = fmt.Sprintf(", responseHeaders: {%q: %q}", name, policy[0])
+		}
+		s.publish(t, "id: page#\nroot:\n  - httpEndpoint: {path: \"page#\", supportedMethods: [GET]}\n    trigger: true\n"+
+			"  - writeHttpResponse: {content: \"<script>1</script>\", contentType: text/html"+headers+"}\n")
+		got := s.get(t, "/workflows/page#").header.Get("Content-Security-Policy")
+		first, rest, _ := strings.Cut(got, ", ")
+		if !strings.HasPrefix(first, "sandbox ") || strings.Contains(first, "allow-same-origin") || policy != nil && rest != policy[0] {
+			t.Errorf("%s %v: %q", name, policy, got)
+		}
+	}
+}
+
 // What a proxy keeps inside by its path cannot be had by another spelling of it.
 func TestHealthHasOneSpelling(t *testing.T) {
 	t.Parallel()

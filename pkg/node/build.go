@@ -255,7 +255,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		return err
 	}
 	n.api, err = httpapi.New(httpapi.Config{
-		Auth: guard, Audit: audit, Peers: peers,
+		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
 		Runtime: n.runtime, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,

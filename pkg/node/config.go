@@ -31,6 +31,11 @@ type Config struct {
 	TLSCACert     string // PEM file with the authorities of the other nodes' certificates; default: the system's
 	Insecure      bool   // listen beyond loopback without asking for credentials
 
+	// Hosts are names under which callers reach a node without credentials, beside
+	// addresses, localhost, the host's own name and those in HTTPAddr, AdvertiseAddr
+	// and PublicURL. It refuses others, which a web page may have made to point at it.
+	Hosts []string
+
 	// Who may call; see docs/security.md. Without any of these, everybody who
 	// reaches the listener may do everything.
 	AuthKeysFile      string   // API keys, as weft apikey writes them; read again when it changes
@@ -223,7 +228,7 @@ func (c Config) check() error {
 			wrong("etcd-endpoints has an empty entry")
 		}
 	}
-	if err := errors.Join(c.checkListen(), c.checkAuth()); err != nil {
+	if err := errors.Join(c.checkListen(), c.checkAuth(), c.checkHosts()); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Definitions != "" {

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/weft-run/weft/pkg/auth"
 )
@@ -50,9 +53,35 @@ func (c Config) checkListen() error {
 		"listen on 127.0.0.1, set auth-keys-file or auth-oidc-issuer, or say --insecure if the network keeps strangers out", c.HTTPAddr)
 }
 
+// hosts are the names that this node answers to while it asks for no credentials.
+func (n *Node) hosts() []string {
+	names := append([]string{n.cfg.HTTPAddr, n.advertised()}, n.cfg.Hosts...)
+	if public, err := url.Parse(n.cfg.PublicURL); err == nil {
+		names = append(names, public.Host)
+	}
+	if own, err := os.Hostname(); err == nil {
+		names = append(names, own)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// checkHosts finds what can be no name of a host.
+func (c Config) checkHosts() error {
+	for _, name := range c.Hosts {
+		if u, err := url.Parse("//" + name); err != nil || name == "" || u.Host != name {
+			return fmt.Errorf("host is %q; it must be the name of a host, such as weft.example.com", name)
+		}
+	}
+	return nil
+}
+
 // buildAuth makes what checks credentials; nil where there are none.
 func (n *Node) buildAuth() (*auth.Authenticator, error) {
 	if !n.cfg.authenticated() {
+		if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && !isLoopback(host) {
+			n.log.WarnContext(context.Background(), "insecure: everybody who reaches this address is an admin, and may publish workflows that read its secrets and call its network; set auth-keys-file or auth-oidc-issuer",
+				slog.String("httpAddr", n.HTTPAddr()), slog.String("hosts", strings.Join(n.hosts(), " ")))
+		}
 		return nil, nil
 	}
 	a := &auth.Authenticator{}

@@ -142,6 +142,26 @@ func TestNewLeavesNothingBehindWhenItFails(t *testing.T) {
 	}
 }
 
+// A node that anybody may use says so.
+func TestInsecureSaysWhatItOpens(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": false} {
+		var log syncBuffer
+		n, err := node.New(t.Context(), node.Config{HTTPAddr: addr, Insecure: true, DataDir: t.TempDir(), Hosts: []string{"weft.example"}, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for _, part := range []string{`"level":"WARN"`, "everybody who reaches this address is an admin", `"httpAddr":"` + n.HTTPAddr(), "weft.example"} {
+			if got := strings.Contains(log.String(), part); want && !got || !want && part == "everybody who reaches this address is an admin" && got {
+				t.Errorf("%s: %s is there: %t: %s", addr, part, got, log.String())
+			}
+		}
+	}
+}
+
 func TestReadySaysWhenTheSessionIsLost(t *testing.T) {
 	t.Parallel()
 	etcd := clustertest.Start(t)

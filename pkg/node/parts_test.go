@@ -89,6 +89,8 @@ func TestConfigIsChecked(t *testing.T) {
 		{"an empty endpoint", Config{EtcdEndpoints: []string{"a:1", " "}}, "etcd-endpoints"},
 		{"no such directory", Config{Definitions: "/does/not/exist"}, "definitions"},
 		{"a file as directory", Config{Definitions: "parts_test.go"}, "not a directory"},
+		{"a URL as host", Config{Hosts: []string{"https://weft.example"}}, "host is"},
+		{"hosts", Config{Hosts: []string{"weft.example", "weft:80"}}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,9 +13,9 @@ type batch struct {
 	hands []*waiter
 	more  bool // the mailbox holds more
 
-	counted bool              // its one command was taken over, and its attempts count
-	why     string            // its one command is set aside for this reason; "": it is run
-	start   *workflow.Command // of an instance that never ran, which rests
+	counted bool        // its one command was taken over, and its attempts count
+	why     string      // its one command is set aside for this reason; "": it is run
+	start   *store.Mail // of an instance that never ran, which rests
 }
 
 func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }

@@ -114,7 +114,7 @@ func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) 
 		return c, c.CreatedAt
 	}
 	if work.start != nil {
-		return at(work.start)
+		return at(&work.start.Command)
 	}
 	for i := range work.mail {
 		if c := &work.mail[i].Command; c.Kind == workflow.CommandStart {
@@ -129,8 +129,17 @@ func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) 
 	return nil, time.Time{}
 }
 
-// work runs the batch's commands in order: the mailbox first, as it is older.
+// work runs the batch's commands. A start that rests goes with the instance: left in
+// the mailbox, it would make the instance again.
 func (x *burst) work(ctx context.Context, work *batch) error {
+	if err := x.inOrder(ctx, work); err != nil || !x.deleting || work.start == nil {
+		return err
+	}
+	return x.one(ctx, work.start.Command, work.start.Created, nil)
+}
+
+// inOrder runs the commands in order: the mailbox first, as it is older.
+func (x *burst) inOrder(ctx context.Context, work *batch) error {
 	for i, m := range work.mail {
 		if err := x.one(ctx, m.Command, m.Created, nil); err != nil {
 			return err

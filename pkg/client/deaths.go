@@ -157,7 +157,7 @@ func ends(k workflow.CommandKind) bool {
 // awake leaves out the mail that rests. While the instance's start rests, or the rest
 // of a burst, only what ends it goes on; commands in hand wait in the mailbox. mu is
 // held.
-func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *workflow.Command) {
+func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
 		return mail, nil
 	}
@@ -169,7 +169,7 @@ func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *workflow.Co
 		h.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
 		blocked = blocked || begins(m.Command.Kind)
 		if m.Command.Kind == workflow.CommandStart {
-			start = &m.Command
+			start = &m
 		}
 		return true
 	})

@@ -417,3 +417,58 @@ func TestWhatRestsHoldsUpNobodyElse(t *testing.T) {
 		})
 	}
 }
+
+// While a start rests, a cancel or a delete goes first, and that is the end of the
+// instance: its start neither runs any more nor makes a deleted instance again. Who
+// starts anew under its id gets a new instance.
+func TestAStartThatRestsDoesNotOutliveItsInstance(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		for _, kind := range []workflow.CommandKind{workflow.CommandCancel, workflow.CommandDelete} {
+			for _, way := range []string{"in hand", "by mail", "taken over"} {
+				t.Run(fmt.Sprint(mode, "/", kind, "/", way), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t, define("d", seq(line("run"), waitFor("go"))))
+					m := w.member("m", mode, func(c *client.Config) { c.Rest = 200 * time.Millisecond })
+					cmd := startOf("d", "s")
+					cmd.Key = &workflow.CommandKey{Name: "k", BodyHash: "b"}
+					if out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+						t.Fatal(out, err)
+					}
+					cmd.Attempts = 2
+					m.put(t, "i", cmd)
+					end := workflow.Command{ID: "end", Kind: kind, CreatedAt: time.Now().UTC()}
+					if way == "in hand" {
+						must(m.open("i").Do(t.Context(), end))(t)
+					} else {
+						m.put(t, "i", end)
+						if err := m.open("i").Work(t.Context(), way == "taken over", nil); err != nil {
+							t.Fatal(err)
+						}
+					}
+					eventually(t, "the mailbox is empty", func() bool {
+						if err := m.open("i").Work(t.Context(), way == "taken over", nil); err != nil {
+							t.Fatal(err)
+						}
+						return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0
+					})
+					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					switch {
+					case kind == workflow.CommandDelete && rec != nil:
+						t.Errorf("it is deleted, and there is %+v", rec.Header)
+					case kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled):
+						t.Errorf("it is cancelled, and there is %+v", rec)
+					}
+					if len(m.written()) > 0 {
+						t.Errorf("it wrote %v", m.written())
+					}
+					if kind == workflow.CommandDelete {
+						if r := must(m.open("i").Do(t.Context(), startOf("d", "s2")))(t); r.Effect.Outcome != client.EffectStarted || len(m.written()) != 1 {
+							t.Errorf("the next of its id: %+v, wrote %v", r, m.written())
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -148,6 +148,8 @@ var patches = []patch{
 		"\tif !held(&cmd) {\n", "\tif true {\n", inClient, "TestACommandThatEnds"},
 	{"while a start rests only what ends the instance goes on", "pkg/client/deaths.go",
 		"blocked = blocked || begins(m.Command.Kind)", "_ = begins", inClient, "TestWhatRests"},
+	{"a start that rests goes with the instance that is deleted", "pkg/client/burst.go",
+		"err != nil || !x.deleting || work.start == nil {", "err != nil || true {", inClient, "TestAStartThatRests"},
 	{"a process that takes a command over marks it", "pkg/client/deaths.go",
 		"\tcmd.Begun = append(cmd.Begun, workflow.Begun{", "\t_ = append(cmd.Begun, workflow.Begun{", inClient, "TestProcessesThatEnd"},
 	{"an attempt is taken back only if nobody counted another", "pkg/store/etcdstore/fenced.go",

@@ -21,6 +21,7 @@ type clockEstimate struct {
 	samples [5]clockSample
 	n       int
 
+	gone     time.Time // since when its node is not live; zero: it is
 	revision int64     // of the heartbeat seen last, which is a sample when the next one comes
 	clock    time.Time // in it
 	received time.Time // by our clock
@@ -44,6 +45,24 @@ func (c *clockEstimate) off() (time.Duration, bool) {
 		}
 	}
 	return min(max(0, best.low), best.high), true
+}
+
+// clockKept is how long what was seen of a node's clock outlives its record: when
+// etcd was away for a TTL, all nodes come back with new leases, one after the other.
+const clockKept = time.Minute
+
+// forgetClocks needs m.mu.
+func (m *members) forgetClocks(vanished []Node) {
+	for _, n := range vanished {
+		if c := m.clocks[n.Process]; c != nil {
+			c.gone = time.Now()
+		}
+	}
+	for process, c := range m.clocks {
+		if !c.gone.IsZero() && time.Since(c.gone) > clockKept {
+			delete(m.clocks, process)
+		}
+	}
 }
 
 // watchLag is the longest that the watch can have been behind when it gave us our
@@ -74,11 +93,12 @@ func (m *members) observeClock(n Node, revision int64, received time.Time) {
 	if n.Clock.IsZero() {
 		return
 	}
-	c := m.clocks[n.LeaseID]
+	c := m.clocks[n.Process]
 	if c == nil {
 		c = &clockEstimate{}
-		m.clocks[n.LeaseID] = c
+		m.clocks[n.Process] = c
 	}
+	c.gone = time.Time{}
 	if m.lag.clock.Equal(n.Clock) && !m.lag.sent.IsZero() { // our own
 		m.lag.most, m.lag.known = time.Since(m.lag.sent), true
 	}
@@ -91,9 +111,11 @@ func (m *members) observeClock(n Node, revision int64, received time.Time) {
 }
 
 // ClockCompared reports whether this node has had something to compare its clock
-// with: it joined while nobody else was there, or they all left since, or it has seen
-// two heartbeats of another node, which takes two thirds of the TTL. Until then
-// [Session.ClockSkew] says nothing, also of a clock that is years off.
+// with: it has seen two heartbeats of another node, which takes two thirds of the TTL,
+// or was alone when two heartbeats had passed since it joined. So of several that
+// start together none goes by its own clock because it was the first. Until then
+// [Session.ClockSkew] says nothing, also of a clock that is years off. A local node is
+// always alone.
 func (s *Session) ClockCompared() bool {
 	m := &s.members
 	m.mu.Lock()
@@ -101,11 +123,12 @@ func (s *Session) ClockCompared() bool {
 	alone := true
 	for _, n := range m.sorted {
 		if n.ID != s.cfg.NodeID {
-			_, ok := m.clocks[n.LeaseID].off()
+			_, ok := m.clocks[n.Process].off()
 			alone, m.compared = false, m.compared || ok
 		}
 	}
-	m.compared = m.compared || alone
+	settled := s.cfg.Mode == ModeLocal || time.Since(s.joined) >= 2*heartbeatEvery(s.cfg.TTL)
+	m.compared = m.compared || alone && settled
 	return m.compared
 }
 
@@ -124,7 +147,7 @@ func (s *Session) ClockSkew() time.Duration {
 	defer m.mu.Unlock()
 	ahead := []time.Duration{0} // this node compared with itself
 	for _, n := range m.sorted {
-		if off, ok := m.clocks[n.LeaseID].off(); ok && n.ID != s.cfg.NodeID {
+		if off, ok := m.clocks[n.Process].off(); ok && n.ID != s.cfg.NodeID {
 			ahead = append(ahead, off)
 		}
 	}

@@ -25,9 +25,9 @@ func upTo(w way) func() way {
 func seen(off []time.Duration, on func() way) *Session {
 	s := &Session{cfg: Config{NodeID: "me"}}
 	s.members.init()
-	s.members.sorted = []Node{{ID: "me", LeaseID: "0"}}
+	s.members.sorted = []Node{{ID: "me", Process: "0"}}
 	for i := range off {
-		s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), LeaseID: fmt.Sprint(i + 1)})
+		s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1)})
 	}
 	last := make([]written, len(off))
 	at := time.Now() // by our clock
@@ -103,7 +103,7 @@ func TestAHeartbeatWithoutItsAnswerIsNoSample(t *testing.T) {
 	t.Parallel()
 	s := seen([]time.Duration{0}, always(way{}))
 	c := s.members.clocks["1"]
-	before, n := c.n, Node{ID: "n0", LeaseID: "1", Clock: time.Now()}
+	before, n := c.n, Node{ID: "n0", Process: "1", Clock: time.Now()}
 	s.members.observeClock(n, 9000, time.Now().Add(time.Hour))
 	n.Last = written{Revision: 9001} // not the one before
 	s.members.observeClock(n, 9002, time.Now())
@@ -162,9 +162,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	w := newWorld(t)
 	first := w.run("a", ttl(2*time.Second))
-	if !first.ClockCompared() {
-		t.Error("one that was alone waits")
-	}
+	eventually(t, 10*time.Second, "one that is alone goes on", first.ClockCompared)
 	silent := w.open("b", ttl(2*time.Second)) // tells nothing
 	if silent.ClockCompared() {
 		t.Error("it has compared its clock before it has heard anything")
@@ -194,6 +192,96 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 		}
 		return silent.ClockCompared()
 	})
+}
+
+// Who is alone goes by its clock when two heartbeats have passed, and not if others
+// joined before: which of several that start together was the first is chance.
+func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
+	t.Parallel()
+	const ttl = 8 * time.Second // two heartbeats are 4 s
+	others := []time.Duration{25 * time.Hour, 25 * time.Hour}
+	for _, c := range []struct {
+		what    string
+		mode    string
+		others  []time.Duration // our clock minus theirs; nil: there are none
+		silent  bool            // no heartbeat of theirs was seen yet
+		since   time.Duration   // we joined
+		settled bool            // we had been alone for long before
+		want    bool
+	}{
+		{what: "alone at once"},
+		{what: "alone, soon", since: 3900 * time.Millisecond},
+		{what: "alone, later", since: 4 * time.Second, want: true},
+		{what: "alone, long", since: time.Hour, want: true},
+		{what: "local", mode: ModeLocal, want: true},
+		{what: "others, nothing heard", others: others, silent: true},
+		{what: "others, nothing heard for long", others: others, silent: true, since: time.Hour},
+		{what: "others, heard", others: others, want: true},
+		{what: "others came to one that was there", others: others, silent: true, since: time.Hour, settled: true, want: true},
+	} {
+		on := c.others
+		if c.silent {
+			on = nil
+		}
+		s := seen(on, always(way{}))
+		s.cfg.TTL, s.cfg.Mode, s.joined = ttl, c.mode, time.Now().Add(-c.since)
+		if c.settled && !s.ClockCompared() {
+			t.Errorf("%s: it was not compared while it was alone", c.what)
+		}
+		if c.silent {
+			for i := range c.others {
+				s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1)})
+			}
+		}
+		if got := s.ClockCompared(); got != c.want {
+			t.Errorf("%s: compared %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// Three start together, the one with the wrong clock first: it never believes that it
+// is right.
+func TestTheFirstOfSeveralIsNotRightBecauseItWasTheFirst(t *testing.T) {
+	w := newWorld(t)
+	wrong := w.run("a", func(c *Config) { c.Now = func() time.Time { return time.Now().Add(25 * time.Hour) } })
+	for _, id := range []string{"b", "c"} {
+		w.run(id)
+	}
+	eventually(t, 30*time.Second, "it compares its clock", func() bool {
+		if wrong.ClockCompared() && wrong.ClockSkew() < 2*time.Second {
+			t.Fatal("it takes its clock for right")
+		}
+		return wrong.ClockCompared()
+	})
+}
+
+// A node that comes back with another lease has the clock that it had.
+func TestWhatIsKnownOfAClockOutlivesALease(t *testing.T) {
+	w := newWorld(t)
+	wrong := w.run("a", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(time.Hour) } })
+	other := w.run("b", ttl(2*time.Second))
+	eventually(t, 20*time.Second, "it sees that its clock is wrong", func() bool { return wrong.ClockSkew() > 2*time.Second })
+	before := other.Epoch().Lease
+	w.revoke(before)
+	eventually(t, 20*time.Second, "the other is back", func() bool {
+		for _, n := range wrong.Members() {
+			if n.ID == "b" && n.LeaseID != leaseHex(before) {
+				return true
+			}
+		}
+		return false
+	})
+	if skew := wrong.ClockSkew(); skew < 2*time.Second {
+		t.Errorf("it takes its clock for %v off when the other has another lease", skew)
+	}
+	m := &wrong.members
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clocks["long gone"] = &clockEstimate{gone: time.Now().Add(-2 * clockKept)}
+	m.publish(false, nil)
+	if _, kept := m.clocks["long gone"]; kept || len(m.clocks) != 2 {
+		t.Errorf("%d clocks are kept of two nodes", len(m.clocks))
+	}
 }
 
 func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {

@@ -23,7 +23,7 @@ type members struct {
 	subs     map[*Subscription]bool    // guarded by mu
 	closed   bool                      // guarded by mu
 	absent   map[string]time.Time      // processes that were asked about, since when no node is one; guarded by mu
-	clocks   map[string]*clockEstimate // by lease; guarded by mu
+	clocks   map[string]*clockEstimate // by process; guarded by mu
 	lag      watchLag                  // guarded by mu
 	compared bool                      // see [Session.ClockCompared]; guarded by mu
 }
@@ -183,9 +183,7 @@ func (m *members) publish(changed bool, vanished []Node) {
 	}
 	slices.SortFunc(sorted, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	m.sorted = sorted
-	for _, n := range vanished {
-		delete(m.clocks, n.LeaseID)
-	}
+	m.forgetClocks(vanished)
 	if !changed && len(vanished) == 0 {
 		return
 	}

@@ -21,6 +21,7 @@ type Session struct {
 	locks *Locks
 
 	process string
+	joined  time.Time // when Open had joined
 
 	members members
 
@@ -81,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		_ = s.revoke(ctx, e.Lease) // the lease ends by itself
 		return nil, fmt.Errorf("join cluster %q: %w", cfg.Cluster, err)
 	}
-	s.ClockCompared() // whoever joins an empty cluster need not wait for those who come after it
+	s.joined = time.Now()
 	s.setEpoch(e)
 	cfg.Metrics.SetNodeInfo(cfg.NodeID, cfg.Version)
 	return s, nil

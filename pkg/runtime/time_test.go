@@ -221,6 +221,7 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	c := newCluster(t, 1, func(cfg *runtime.Config) {
 		cfg.Skew, cfg.Log = func() time.Duration { return time.Duration(skew.Load()) }, slog.New(said)
 	})
+	eventually(t, "it is alone", c[0].session.ClockCompared)
 	c[0].publish("id: delayed\nroot:\n  - delay: 10ms\n")
 	c[0].execute("delayed", "d", "")
 	eventually(t, "the timer is a second overdue", func() bool {

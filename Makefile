@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench bench-report bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes bombs mutants
+.PHONY: help build image test race lint fmt generate bench bench-report bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ chaos-processes: ## Kill, stop and cut off real nodes and etcd members for 10 mi
 
 bombs: ## Run every expression that was made to end a node, each in a process of its own
 	go test ./pkg/expression -run TestBombs -count 1 -bombs
+
+floods: ## Flood a node with the shipped limits in each way for a minute, beside callers of W1, about 20 minutes
+	CGO_ENABLED=0 go run ./bench -floods all -duration 60s
 
 mutants: ## Take away each guard, and see which test fails
 	@bash .ci/run mutants

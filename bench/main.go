@@ -8,6 +8,7 @@
 //	go run ./bench -workloads W1,W2 -commit burst,activity -group-commit on,off
 //	go run ./bench -nodes 1,2,3 -etcd three -transport http
 //	go run ./bench -targets http://a:8080,http://b:8080 -endpoints http://e:2379 -cluster default
+//	go run ./bench -floods all -duration 60s
 //	go run ./bench -help
 //
 // It starts etcd (this binary again, as a process of its own, with fsync on) and
@@ -54,8 +55,8 @@ type options struct {
 	endpoints, targets                        []string
 	cluster                                   string
 
-	report, docs, from string
-	quick              bool
+	report, docs, from, floods string
+	quick                      bool
 }
 
 func parse(args []string) (options, error) {
@@ -91,6 +92,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.profile, "profile", "", "write processor, allocation and mutex profiles of this process into this directory, with -transport http W4's heap profiles of the node")
 	fs.StringVar(&o.report, "report", "", "run the whole plan and write results.json, table.txt and plots into this directory")
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
+	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
 	fs.StringVar(&o.docs, "docs", "", "measure nothing: write the tables of -from into this file, between its marks, and plots beside it")
 	fs.StringVar(&o.from, "from", "bench-results", "where -docs finds results.json and peers.json")
 	if err := fs.Parse(args); err != nil {
@@ -162,6 +164,9 @@ func main() {
 func do(ctx context.Context, o options) error {
 	if o.docs != "" {
 		return writeDocs(o.docs, o.from)
+	}
+	if o.floods != "" {
+		return floodAll(ctx, o)
 	}
 	if o.profile != "" {
 		stop, err := profile(o.profile)

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weft-run/weft/internal/heapfloor"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -28,23 +29,31 @@ const nodeCommand = "serve-node"
 type nodeSetup struct {
 	ID, Cluster, Group, Dir string
 	Endpoints               []string
+	// KeysFile has the API keys that callers need. Such a node has the shipped limits.
+	KeysFile string
 }
 
 // nodeReady is what it answers.
 type nodeReady struct {
 	URL, Pprof string
 	Endpoints  []string
+	PID        int
 }
 
 func (s nodeSetup) config() node.Config {
-	return node.Config{HTTPAddr: "127.0.0.1:0", DataDir: s.Dir, EtcdEndpoints: s.Endpoints, Cluster: s.Cluster,
-		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, MaxInFlight: 4096}
+	cfg := node.Config{HTTPAddr: "127.0.0.1:0", DataDir: s.Dir, EtcdEndpoints: s.Endpoints, Cluster: s.Cluster,
+		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, AuthKeysFile: s.KeysFile}
+	if s.KeysFile == "" {
+		cfg.MaxInFlight = 4096
+	}
+	return cfg
 }
 
 func serveNode(args []string) error {
 	if len(args) != 1 {
 		return errors.New("usage: serve-node JSON")
 	}
+	heapfloor.Keep() // as the node's own program does
 	var s nodeSetup
 	if err := json.Unmarshal([]byte(args[0]), &s); err != nil {
 		return err
@@ -74,7 +83,7 @@ func serveNode(args []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
 	}()
-	err = json.NewEncoder(os.Stdout).Encode(nodeReady{URL: n.URL(), Pprof: "http://" + l.Addr().String(), Endpoints: n.EtcdEndpoints()})
+	err = json.NewEncoder(os.Stdout).Encode(nodeReady{URL: n.URL(), Pprof: "http://" + l.Addr().String(), Endpoints: n.EtcdEndpoints(), PID: os.Getpid()})
 	if err == nil {
 		<-ctx.Done()
 	}
@@ -97,6 +106,9 @@ func startNode(s nodeSetup) (ready nodeReady, stop func() error, err error) {
 	}
 	cmd := exec.Command(self, nodeCommand, string(arg))
 	cmd.Stderr = os.Stderr
+	if s.KeysFile != "" {
+		cmd.Env = append(os.Environ(), "GOMEMLIMIT="+shippedSoft)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return ready, nil, err

@@ -120,6 +120,7 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 	if rt.waits && c.wait() > 0 {
 		caller := c.caller()
 		if !p.waits.take(caller) {
+			c.linger(min(c.wait(), time.Second))
 			return nil, a.busy(metrics.ShedOther, metrics.ShedWaiting,
 				fmt.Sprintf("as many requests wait on this node as may: %d in all, %d of one caller; ask without Prefer: wait", p.waits.most, p.waits.each))
 		}
@@ -152,6 +153,17 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 	}
 	leave()
 	return nil, a.full(wanted, "requests", cap(p.all))
+}
+
+// linger answers a refused wait later: who asked to wait, and asks again at once, costs
+// the node a request a second and connection, and not thousands.
+func (c *call) linger(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.r.Context().Done():
+	}
 }
 
 func (a *API) full(wanted, what string, most int) error {

@@ -115,8 +115,12 @@ func TestPlacesAreKeptForWhatEndsWork(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	asked := time.Now()
 	if a := s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60"); a.status != 503 || a.code() != "busy" || !strings.Contains(string(a.body), "1 in all") {
 		t.Errorf("a second wait: %d %s", a.status, a.body)
+	}
+	if took := time.Since(asked); took < time.Second {
+		t.Errorf("a wait is refused after %s: who asks again at once asks thousands of times a second", took)
 	}
 	s.post(t, "/api/v1/pause", "", 200)
 	s.post(t, "/api/v1/unpause", "", 200)

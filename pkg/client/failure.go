@@ -197,7 +197,7 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	x.tellParent(c, base)
 	done, err := h.send(ctx, c)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return h.oneByOne(ctx, x, c.Consumed)
+		return h.parkApart(ctx, x, c)
 	}
 	if err != nil {
 		return batch{}, false, h.fail(nil, err)
@@ -205,4 +205,26 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	h.settle(c, done)
 	h.announce(c)
 	return h.reload(ctx)
+}
+
+// parkApart parks what does not fit one transaction with its dead letters: the
+// incident first, so that no instance waits in silence for what it will not get. A
+// record that has no room for an incident stays as it is.
+func (h *holding) parkApart(ctx context.Context, x *burst, c *store.Commit) (batch, bool, error) {
+	consumed := c.Consumed
+	c.ID, c.Consumed, c.Dead = uuid.NewString(), nil, nil
+	done, err := h.send(ctx, c)
+	switch {
+	case errors.Is(err, etcdstore.ErrTooLarge):
+	case err != nil:
+		return batch{}, false, h.fail(nil, err)
+	default:
+		h.mu.Lock()
+		after := c.After
+		after.Modified = done.Modified
+		h.base = &after
+		h.mu.Unlock()
+		h.announce(c)
+	}
+	return h.oneByOne(ctx, x, consumed)
 }

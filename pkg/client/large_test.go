@@ -118,6 +118,51 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 	}
 }
 
+// What an instance cannot go on without, and that fits neither a commit nor its
+// Faulted record nor a dead letter beside it, leaves an incident, and can be replayed.
+func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ doc, end int }{
+		"the instance is the larger": {1_100_000, 600_000},
+		"the end is the larger":      {700_000, 1_000_000},
+		"at the limit":               {1_300_000, 500_000},
+	} {
+		for _, mode := range both {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				keeps := waitFor("end")
+				keeps.Outputs = map[string]string{"result": "kept"}
+				def := define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: []*workflow.Activity{seq(keeps, waitFor("more")), seq(waitFor("other"))}})
+				def.Variables = []workflow.Variable{{ID: "kept", Name: "kept"}}
+				def.Options.LogPersistence = "Exclude"
+				w := newWorld(t, def)
+				m := w.member("a", mode)
+				start := startOf("d", "start-i")
+				start.Start.Input = map[string]any{"doc": bulk(tt.doc, 1)}
+				r := must(m.open("i").Do(t.Context(), start))(t)
+				end := resumeOf("end", r.Instance, 0)
+				end.Kind, end.Input = workflow.CommandChildEnd, map[string]any{"payload": bulk(tt.end, 2)}
+				if _, _, err := m.store.PutMail(t.Context(), "i", end, nil); err != nil {
+					t.Fatal(err)
+				}
+				m.worked("i")
+				in := must(m.store.Load(t.Context(), "i", "", ""))(t).Record.Header
+				if in.SubStatus != workflow.Suspended || len(in.Bookmarks) != 2 || len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "bytes") {
+					t.Errorf("it is %s, with %d bookmarks and the incidents %+v", in.SubStatus, len(in.Bookmarks), in.Incidents)
+				}
+				dead, _, err := m.store.DeadLetters(t.Context(), "", 10)
+				if err != nil || len(dead) != 1 || dead[0].Reason != store.DeadTooLarge || dead[0].Command == nil || dead[0].Command.Input["payload"] == nil {
+					t.Fatalf("dead letters: %d, %v", len(dead), err)
+				}
+				got := must(m.open("i").Do(t.Context(), resumeOf("other", in, 1)))(t)
+				if got.Effect.Outcome != client.EffectResumed || len(got.Instance.Bookmarks) != 1 {
+					t.Errorf("what else it waits for: %+v", got.Effect)
+				}
+			})
+		}
+	}
+}
+
 // worked works an instance's mailbox until it is empty.
 func (m *member) worked(id string) {
 	m.w.t.Helper()

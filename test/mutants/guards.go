@@ -225,6 +225,8 @@ var patches = []patch{
 		"\t\t\tif bad == nil {\n\t\t\t\tbad = fmt.Errorf(\"queue item", "\t\t\tif err != nil {\n\t\t\t\treturn held, nil, err, nil\n\t\t\t}\n\t\t\tif bad == nil {\n\t\t\t\tbad = fmt.Errorf(\"queue item", inStore, "TestAnItemThatCannotBeRead"},
 	{"what is too large for one slice goes in smaller ones", "pkg/runtime/sends.go",
 		"\t\tcase n == 1:\n", "\t\tdefault:\n", inRuntime, "TestALarge"},
+	{"what fits nowhere leaves an incident", "pkg/client/failure.go",
+		"\t\treturn h.parkApart(ctx, x, c)\n", "\t\treturn h.oneByOne(ctx, x, c.Consumed)\n", inClient, "TestAChildsEndThatFitsNowhere"},
 	{"a clock that is off fires nothing", "pkg/runtime/timers.go",
 		"skew > maxSkew || skew < -maxSkew", "skew > 1000*maxSkew", inRuntime, "TestANodeWithAWrongClock"},
 	{"who joins others compares its clock first", "pkg/cluster/clock.go",

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -189,5 +191,43 @@ func TestEtcdThatIsAwayEndsTheStart(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// Whoever is on the same machine, or in the same pod, finds one open port.
+func TestANodeListensForItsAPIOnly(t *testing.T) {
+	t.Parallel()
+	p := runNode(t)
+	proc := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
+	fds, err := os.ReadDir(proc + "/fd")
+	if err != nil {
+		t.Skip("this system does not show it:", err)
+	}
+	mine := map[string]bool{}
+	for _, fd := range fds {
+		if to, err := os.Readlink(proc + "/fd/" + fd.Name()); err == nil {
+			mine[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
+		}
+	}
+	var open []string
+	for _, family := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		table, err := os.ReadFile(proc + "/net/" + family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(table), "\n") {
+			const local, state, inode, listening, bound = 1, 3, 9, "0A", "07"
+			if f := strings.Fields(line); len(f) > inode && (f[state] == listening || f[state] == bound) && mine[f[inode]] {
+				open = append(open, family+" "+f[local])
+			}
+		}
+	}
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if want := fmt.Sprintf("tcp 0100007F:%04X", n); err != nil || len(open) != 1 || open[0] != want {
+		t.Errorf("it listens at %v, want only %s; %v", open, want, err)
 	}
 }

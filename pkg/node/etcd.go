@@ -57,10 +57,16 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 	c.EnableGRPCGateway = false
 	quiet := &atomic.Bool{}
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdLogger(cfg.Logger, quiet))
-	// On loopback for etcdctl; the node itself does not go through it.
-	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
-	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
-	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
+	// etcd asks nobody who they are, so it listens where only this user gets: for
+	// etcdctl, since the node itself does not go through it. There are no peers; the
+	// URL of the member is but its name, and in every data directory.
+	socket, err := socketPath(cfg.DataDir, undo)
+	if err != nil {
+		return etcdClients{}, err
+	}
+	door, name := url.URL{Scheme: "unix", Path: socket}, url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{door}, []url.URL{door}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = nil, []url.URL{name}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	server, err := embed.StartEtcd(c)
 	if err != nil {
@@ -78,16 +84,41 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 	case <-ctx.Done():
 		return etcdClients{}, fmt.Errorf("start the embedded etcd in %s: %w", c.Dir, context.Cause(ctx))
 	}
-	cfg.Logger.InfoContext(ctx, "embedded etcd started", slog.String("dir", c.Dir), slog.String("clientAddr", server.Clients[0].Addr().String()))
+	cfg.Logger.InfoContext(ctx, "embedded etcd started", slog.String("dir", c.Dir), slog.String("clientAddr", door.String()))
 	clients := etcdClients{
 		main: v3client.New(server.Server), lease: v3client.New(server.Server),
-		endpoints: []string{"http://" + server.Clients[0].Addr().String()}, ended: server.Err(),
+		endpoints: []string{door.String()}, ended: server.Err(),
 		// Not through the client: in this process that panics in etcd 3.7.3, which
 		// has no health check to notify then.
 		defragment: server.Server.Backend().Defrag,
 	}
 	undo.add("etcd clients", func(context.Context) error { return clients.close() })
 	return clients, nil
+}
+
+// socketPath is where the embedded etcd listens: in the data directory, or in a
+// directory of its own if that has too long a path for a socket. Both are closed to
+// other users, whoever made the data directory and how.
+func socketPath(dataDir string, undo *cleanups) (string, error) {
+	const name, most = "etcd.sock", 103 // bytes, the least that any system takes
+	dir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", fmt.Errorf("find the data directory: %w", err)
+	}
+	dir = filepath.Join(dir, "run")
+	if len(filepath.Join(dir, name)) > most {
+		if dir, err = os.MkdirTemp("", "weft-"); err != nil {
+			return "", fmt.Errorf("make a directory for etcd's socket, since the path of the data directory is too long for one: %w", err)
+		}
+		undo.add("directory of etcd's socket", func(context.Context) error { return os.RemoveAll(dir) })
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make a directory for etcd's socket: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return "", fmt.Errorf("close the directory of etcd's socket to other users: %w", err)
+	}
+	return filepath.Join(dir, name), nil
 }
 
 // lockDataDir keeps a second node out of the same directory: etcd itself would

@@ -314,7 +314,9 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 		return true, nil, nil
 	}
 	h.seen = kept.Revision
-	return false, kept.Mail, nil
+	// Behind what rests may lie more than one look reads, so that the lock would never
+	// be free of new mail: a sweep looks again.
+	return !h.anyAwake(kept.Mail), kept.Mail, nil
 }
 
 // anyAwake tells whether there is mail to work.
@@ -380,7 +382,14 @@ func (h *holding) finish(err error) {
 	}
 	h.answer(h.base, true)
 	for _, w := range h.inbox {
-		w.finish(Result{}, err)
+		switch {
+		case errors.Is(err, errLeft), errors.Is(err, ErrBusy), errors.Is(err, ErrCrowded), workflow.CodeOf(err) != "":
+			w.finish(Result{}, err)
+		case w.created > 0: // a burst had taken it, and gave it back
+			w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		default:
+			w.finish(Result{}, unavailable("this node lost instance "+h.id+" before it could run the command", err))
+		}
 	}
 	h.inbox = nil
 	close(h.done)

@@ -411,11 +411,11 @@ func TestDueTimersAreReadPageByPage(t *testing.T) {
 func TestTimersAreDueAtTheirTimeAndNotBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	at := w.now.Add(time.Minute)
+	at := w.now.Truncate(time.Millisecond).Add(time.Minute + 900*time.Microsecond) // the key has milliseconds only
 	b := w.bookmark("a", "b", "delay")
 	b.DueAt = &at
 	w.commit(w.first("a", nil, b))
-	for offset, want := range map[time.Duration]int{-time.Millisecond: 0, 0: 1, time.Millisecond: 1} {
+	for offset, want := range map[time.Duration]int{-time.Millisecond: 0, -800 * time.Microsecond: 0, -1: 0, 0: 1, time.Millisecond: 1} {
 		due, err := w.DueTimers(w.ctx(), at.Add(offset), 10)
 		if err != nil || len(due) != want {
 			t.Errorf("%s after: %d due, %v", offset, len(due), err)

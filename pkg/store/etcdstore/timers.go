@@ -79,6 +79,9 @@ func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, per
 				s.left(kv.Key, err)
 				d.entry, d.Unreadable = timerEntry{Due: now}, true
 			}
+			if d.entry.Due.After(now) {
+				continue // within this millisecond, which is all that the key tells
+			}
 			d.At = d.entry.Due
 			due = append(due, d)
 		}

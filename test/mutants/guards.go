@@ -157,7 +157,7 @@ var patches = []patch{
 	{"a command is replayed for an instance that is there", "pkg/store/etcdstore/lists.go",
 		"exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}", "absent(mail), absent(void)}", inStore, "TestReplaysOf"},
 	{"what fits nowhere leaves the mailbox without a write of its instance", "pkg/client/failure.go",
-		"\t\treturn h.oneByOne(ctx, x, c.Consumed)\n", "\t\treturn batch{}, false, h.fail(nil, err)\n", inRuntime, "TestWhatFitsNowhere"},
+		"\treturn h.oneByOne(ctx, x, consumed)\n}\n", "\t_ = consumed\n\treturn batch{}, false, h.fail(nil, etcdstore.ErrTooLarge)\n}\n", inRuntime, "TestWhatFitsNowhere"},
 	{"what comes too late is a dead letter, however large", "pkg/client/commit.go",
 		"ErrTooLarge) && x.buries():", "ErrTooLarge) && x.buries() && false:", inRuntime, "TestWhatFitsNowhere"},
 	{"a dead letter always fits", "pkg/store/etcdstore/dead.go",

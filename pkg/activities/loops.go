@@ -138,7 +138,11 @@ func parallelForEach() (workflow.Descriptor, engine.Activity) {
 type parallelForEachCode struct{ loop }
 
 func (parallelForEachCode) Execute(_ context.Context, x *engine.Execution) error {
-	for i, item := range x.List("items") {
+	items := x.List("items")
+	if err := x.CheckRoom(len(items)); err != nil {
+		return err
+	}
+	for i, item := range items {
 		x.Schedule(x.Node().Port("body"), engine.Child{Variables: map[string]any{currentValue: item, currentIndex: i}})
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -144,6 +145,9 @@ func (x *burst) leaveMail() {
 func (x *burst) commit(release bool) (*store.Commit, error) {
 	h := x.h
 	res, err := x.b.Result()
+	if workflow.CodeOf(err) == workflow.CodeTooLarge {
+		return nil, fmt.Errorf("%w: %w", etcdstore.ErrTooLarge, err) // what it keeps is too much to be encoded
+	}
 	if err != nil {
 		return nil, err
 	}

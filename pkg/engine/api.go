@@ -32,6 +32,7 @@ type Limits struct {
 	Depth      int           // nesting of contexts (default 200)
 	Script     time.Duration // one expression (default 2 s)
 	Output     int           // bytes of one expression's result (default 1 MiB)
+	Data       int           // bytes that an instance keeps, about, as JSON (default 16 MiB); more is too-large
 }
 
 // Outcome says what became of a command within a burst.

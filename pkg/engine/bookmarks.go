@@ -68,6 +68,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	}
 	x.waits++
 	b.marks = append(b.marks, m)
+	b.growth += bookmarkBytes + Weigh(payload) + Weigh(metadata)
 	return m.Bookmark, nil
 }
 

@@ -57,7 +57,10 @@ type Burst struct {
 	response    *workflow.Response
 	rekeyed     bool
 	oldCorr     string
-	weight      int // of the journal and of what goes to others, about, in bytes
+	weight      int             // of the journal and of what goes to others, about, in bytes
+	growth      int             // bytes that came to what the instance keeps since it was measured
+	room        int             // bytes that were left then
+	overgrown   *workflow.Error // the instance keeps too much: the burst cannot be committed
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
@@ -166,6 +169,12 @@ func (b *Burst) Committed() {
 // Result gives everything that a commit has to make durable. It changes
 // nothing, and gives the same bytes when it is called again.
 func (b *Burst) Result() (Result, error) {
+	if b.overgrown == nil {
+		b.measure()
+	}
+	if b.overgrown != nil {
+		return Result{}, b.overgrown
+	}
 	state, err := b.encode()
 	if err != nil {
 		return Result{}, fmt.Errorf("encode the state of instance %s: %w", b.header.ID, err)

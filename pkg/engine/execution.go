@@ -94,6 +94,7 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		if err := x.b.refuseSecret("variable of "+n.id, vars); err != nil {
 			panic(err)
 		}
+		x.b.grew(vars)
 	}
 	x.pending++
 	x.b.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})

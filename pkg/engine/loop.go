@@ -18,6 +18,9 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	if b.fatal != nil {
 		return "", b.fatal
 	}
+	if b.keepsTooMuch() {
+		return Applied, nil
+	}
 	b.ctx = ctx
 	defer func() { b.ctx = nil }()
 	out, err := b.take(cmd)
@@ -121,6 +124,9 @@ func (b *Burst) loop() (Outcome, error) {
 		if b.fatal != nil {
 			return "", b.fatal
 		}
+		if b.keepsTooMuch() {
+			break
+		}
 	}
 	b.settleStatus()
 	return Applied, nil
@@ -212,6 +218,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 		span.Fail("fault")
 	}
 	span.End()
+	b.measureGrown()
 	if b.ctx.Err() != nil {
 		b.fatal = context.Cause(b.ctx)
 		return

@@ -98,6 +98,7 @@ func (x *Execution) SetVariable(name string, v any) error {
 		}
 	}
 	e.vars[name] = n
+	x.b.grew(n)
 	return nil
 }
 
@@ -146,6 +147,7 @@ func (x *Execution) setOutput(name string, v any) error {
 		x.results = make(map[string]any, len(x.node.desc.Outputs))
 	}
 	x.results[name] = n
+	x.b.grew(n)
 	t, ok := x.node.targets[name]
 	switch {
 	case !ok:
@@ -171,6 +173,7 @@ func (x *Execution) SetWorkflowOutput(name string, v any) {
 	}
 	home := x.boundary(x)
 	home.scope.setOutput(name, n)
+	x.b.grew(n)
 	if home.parent == nil {
 		x.b.header.Output = home.scope.outputs
 	}

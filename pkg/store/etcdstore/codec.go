@@ -15,8 +15,15 @@ import (
 // by their magic number, which no JSON text starts with.
 const compressAbove = 4 << 10
 
-// maxDecoded bounds what a compressed value may grow to.
-const maxDecoded = 64 << 20
+// What is written can be read: a value is held against a limit before it is
+// compressed, far below what may be read. What an instance or an author makes is held
+// against maxEncoded; what a node writes again, with a note of its own, or hands on
+// as something else, against maxPassed, so that what was once accepted goes on.
+const (
+	maxEncoded = 16 << 20
+	maxPassed  = 32 << 20
+	maxDecoded = 64 << 20
+)
 
 var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
@@ -31,11 +38,17 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Encode gives the stored form of v: JSON, compressed above 4 KiB.
-func Encode(v any) ([]byte, error) {
+// Encode gives the stored form of v: JSON, compressed above 4 KiB. [ErrTooLarge]: it
+// has more bytes before it is compressed than are ever to be read again.
+func Encode(v any) ([]byte, error) { return encodeWithin(v, maxEncoded) }
+
+func encodeWithin(v any, limit int) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	if len(raw) > limit {
+		return nil, fmt.Errorf("%w: a record of %d bytes before it is compressed (at most %d)", ErrTooLarge, len(raw), limit)
 	}
 	if len(raw) > compressAbove {
 		return encoder.EncodeAll(raw, make([]byte, 0, len(raw)/2)), nil

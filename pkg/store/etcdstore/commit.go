@@ -55,7 +55,7 @@ type prepared struct {
 func (s *Store) prepare(c *store.Commit) (*prepared, error) {
 	id := c.After.Header.ID
 	t := &prepared{}
-	o := newOps()
+	o := newContent()
 	s.guard(c, t)
 	if c.Delete {
 		s.deleteInstance(c, o)

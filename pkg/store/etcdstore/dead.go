@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -50,10 +51,10 @@ func (s *Store) putDead(o *ops, d store.DeadLetter) {
 		cmd := lean(*d.Command)
 		d.Command, d.Stimulus = &cmd, nil
 	}
-	raw, err := Encode(d)
-	if err == nil && len(raw) > maxDead {
+	raw, err := encodeWithin(d, maxPassed)
+	if tooLarge := errors.Is(err, ErrTooLarge); tooLarge || err == nil && len(raw) > maxDead {
 		if d, err = withoutPayload(d); err == nil {
-			raw, err = Encode(d)
+			raw, err = encodeWithin(d, maxPassed)
 		}
 	}
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 // If: the lock is mine; the command's create revision.
 func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
-	raw, err := Encode(lean(cmd))
+	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
 		return 0, err
 	}
@@ -106,7 +106,7 @@ func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd
 // If: the revision of that attempt.
 func (s *Store) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
 	key := s.keys.mail(id, cmd.ID)
-	raw, err := Encode(lean(cmd))
+	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
 		return false, err
 	}

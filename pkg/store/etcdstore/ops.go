@@ -59,12 +59,21 @@ type ops struct {
 	places map[string]int // of keys among the writes
 	tail   []clientv3.Op  // range deletes and nested transactions, after the rest
 	size   int
+	most   int // bytes of one value before it is compressed
 	err    error
 }
 
+// newOps collects what a node writes again or hands on.
 func newOps() *ops {
 	const usual = 8
-	return &ops{writes: make([]clientv3.Op, 0, usual), sizes: make([]int, 0, usual), places: make(map[string]int, usual)}
+	return &ops{most: maxPassed, writes: make([]clientv3.Op, 0, usual), sizes: make([]int, 0, usual), places: make(map[string]int, usual)}
+}
+
+// newContent collects what an instance or an author makes.
+func newContent() *ops {
+	o := newOps()
+	o.most = maxEncoded
+	return o
 }
 
 func (o *ops) add(key string, op clientv3.Op, value int) {
@@ -93,7 +102,7 @@ func (o *ops) fail(key string, err error) {
 // put encodes v, and tells how many bytes that takes; the first failure is kept
 // for render.
 func (o *ops) put(key string, v any) int64 {
-	raw, err := Encode(v)
+	raw, err := encodeWithin(v, o.most)
 	if err != nil {
 		o.fail(key, err)
 	}

@@ -43,7 +43,7 @@ func (s *Store) writeOutgoing(c *store.Commit, o *ops) {
 			s.putOutgoing(o, out)
 		default:
 			if boxes[out.InstanceID] == nil {
-				boxes[out.InstanceID] = newOps()
+				boxes[out.InstanceID] = newContent()
 				order = append(order, out.InstanceID)
 			}
 			s.putOutgoing(boxes[out.InstanceID], out)
@@ -68,7 +68,7 @@ func (s *Store) writeChildren(c *store.Commit, o *ops) {
 	spent := map[string]bool{}
 	for _, child := range c.Children {
 		n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
-		then, otherwise := newOps(), newOps()
+		then, otherwise := newContent(), newOps()
 		s.writeNew(then, n)
 		for _, out := range c.Outgoing {
 			if out.InstanceID == child.ID {

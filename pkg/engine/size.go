@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// What an instance keeps is bounded while it grows, before memory is spent on it and
+// before it is encoded: a list of a thousand items may refer to one large text a
+// thousand times, and only the encoded form has it so often. What grows is added up as
+// it comes, and the whole is measured when that could have become too much.
+
+// growthSlack is how much may come between two measurements near the limit.
+const growthSlack = 1 << 20
+
+// bookmarkBytes is about what a bookmark takes beside its values.
+const bookmarkBytes = 300
+
+// grew notes that the instance keeps a value.
+func (b *Burst) grew(v any) { b.growth += Weigh(v) }
+
+func (b *Burst) keepsTooMuch() bool { return b.overgrown != nil }
+
+// measureGrown stops the burst if the instance keeps too much; it looks only if
+// enough came since it last looked.
+func (b *Burst) measureGrown() {
+	if b.growth > max(growthSlack, b.room) {
+		b.measure()
+	}
+}
+
+// measure adds up about how many bytes the instance keeps, as JSON without escapes.
+func (b *Burst) measure() {
+	limit := b.limits.Data
+	left := limit
+	if b.weighKept(&left) {
+		b.growth, b.room = 0, left
+		return
+	}
+	b.overgrown = workflow.Fail(workflow.CodeTooLarge,
+		fmt.Sprintf("the instance would keep more than %d bytes of data (its input, output, variables, what is scheduled and what it waits for; at most %d)", limit-left, limit))
+}
+
+// weighKept reports whether what is kept is within the budget.
+func (b *Burst) weighKept(left *int) bool {
+	ok := weigh(b.header.Input, left) && weigh(b.header.Output, left) && weigh(b.props, left) && weigh(b.triggerInput, left)
+	for _, m := range b.marks {
+		*left -= bookmarkBytes
+		ok = ok && weigh(m.Payload, left) && weigh(m.Metadata, left)
+	}
+	for i := b.head; ok && i < len(b.queue); i++ {
+		w := &b.queue[i]
+		ok = weigh(w.vars, left) && (w.resume == nil || weigh(w.resume.Input, left))
+	}
+	for _, l := range b.late {
+		ok = ok && weigh(l.Input, left)
+	}
+	if b.root == nil {
+		return ok
+	}
+	for stack := []*Execution{b.root}; ok && len(stack) > 0; {
+		x := stack[len(stack)-1]
+		stack = append(stack[:len(stack)-1], x.kids...)
+		ok = x.weighKept(left)
+	}
+	return ok
+}
+
+func (x *Execution) weighKept(left *int) bool {
+	*left -= len(x.raw)
+	ok := weigh(x.vars, left) && weigh(x.results, left) && weighGo(reflect.ValueOf(x.scratch), left)
+	if s := x.scope; s != nil {
+		ok = ok && weigh(s.last, left)
+		for _, results := range s.results {
+			ok = ok && weigh(results, left)
+		}
+		if x.parent != nil { // the header has those of the workflow
+			ok = ok && weigh(s.inputs, left) && weigh(s.outputs, left)
+		}
+	}
+	if x.broken != nil && x.broken.Resume != nil {
+		ok = ok && weigh(x.broken.Resume.Input, left)
+	}
+	return ok
+}
+
+// weighGo is weigh for an activity's own types.
+func weighGo(v reflect.Value, left *int) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return *left >= 0
+		}
+		return weighGo(v.Elem(), left)
+	case reflect.String:
+		*left -= v.Len() + 2
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			*left -= v.Len()
+			break
+		}
+		for i := range v.Len() {
+			*left -= 2
+			if !weighGo(v.Index(i), left) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if !weighGo(it.Key(), left) || !weighGo(it.Value(), left) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !weighGo(v.Field(i), left) {
+				return false
+			}
+		}
+	default:
+		*left -= 8
+	}
+	return *left >= 0
+}
+
+// CheckRoom tells whether so many more activities can be scheduled: an activity that
+// schedules one for each item asks before it begins.
+func (x *Execution) CheckRoom(n int) error {
+	if have, limit := len(x.b.schedule()), x.b.limits.Activities; n > limit-have {
+		return fmt.Errorf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time", n, have, limit)
+	}
+	return nil
+}

@@ -56,13 +56,15 @@ type Principal struct {
 }
 
 // Satisfies tells whether the caller satisfies a policy: none, the name of a role
-// that the caller has, or a group of the caller's token.
+// that the caller has, or a group of the caller's token. The name of a role means
+// that role, and never a group that is called so: where roles are mapped it is
+// somebody else's word.
 func (p *Principal) Satisfies(policy string) bool {
 	if policy == "" {
 		return true
 	}
-	if r, err := ParseRole(strings.ToLower(policy)); err == nil && p.Role >= r {
-		return true
+	if r, err := ParseRole(strings.ToLower(policy)); err == nil {
+		return p.Role >= r
 	}
 	for _, g := range p.Groups {
 		if g == policy {

@@ -222,6 +222,22 @@ func TestAnEndpointThatWaitsAsksWhoCalls(t *testing.T) {
 	if a := g.do(t, "POST", managed, "", g.keys[auth.Admin]); a.status != 403 {
 		t.Errorf("no manager: %d %s", a.status, a.body)
 	}
+	// Nor does anything else that is not a request of a manager.
+	waits := g.get(t, "/api/v1/instances/managed", g.keys[auth.Viewer]).json(t)
+	mark := waits["bookmarks"].([]any)[0].(map[string]any)["bookmarkId"].(string)
+	const forged = `"activityType": "Elsa.HttpEndpoint", "stimulus": {"path": "approve", "method": "POST"}, "input": {"body": "forged", "headers": {"X-User": "boss"}}`
+	for path, body := range map[string]string{
+		"/api/v1/stimuli":                        `{` + forged + `}`,
+		"/api/v1/stimuli?":                       `{"instanceId": "managed", ` + forged + `}`,
+		"/api/v1/stimuli??":                      `{"bookmarkId": "` + mark + `", ` + forged + `}`,
+		"/api/v1/stimuli???":                     `{"bookmarkId": "` + mark + `", "input": {"body": "forged"}}`,
+		"/api/v1/bookmarks/" + mark + "/resume":  `{"input": {"body": "forged"}}`,
+		"/api/v1/bookmarks/" + mark + "/resume?": ``,
+	} {
+		if a := g.do(t, "POST", strings.TrimRight(path, "?"), body, g.keys[auth.Admin]); a.status != 409 || a.code() != "bookmark-reserved" || !strings.Contains(string(a.body), "send it to /workflows/") {
+			t.Errorf("%s %s: %d %s", path, body, a.status, a.body)
+		}
+	}
 	if status := g.get(t, "/api/v1/instances/managed", g.keys[auth.Viewer]).json(t)["subStatus"]; status != "Suspended" {
 		t.Errorf("it is %v", status)
 	}

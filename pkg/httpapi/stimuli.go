@@ -34,7 +34,7 @@ type taskBody struct {
 
 func (a *API) stimulusRoutes() []route {
 	sent := map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}
-	problems := []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeKeyReused, workflow.CodePaused}
+	problems := []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeBookmarkReserved, workflow.CodeKeyReused, workflow.CodePaused}
 	return []route{
 		{method: "POST", path: "/events/{name}", name: "sendEvent", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Send an event to the instances and definitions that wait for it",

@@ -277,6 +277,9 @@ func (r *Runtime) refused(ctx context.Context, id string, kind workflow.CommandK
 // activity does not know is refused, and the instance waits on.
 func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input map[string]any, key *Key) (SendResult, error) {
 	return r.resumeBookmark(ctx, bookmarkID, key, func(activityType string) (map[string]any, error) {
+		if err := notByHand(activityType); err != nil {
+			return nil, err
+		}
 		return input, r.takes(activityType, input)
 	})
 }

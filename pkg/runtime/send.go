@@ -34,6 +34,9 @@ func (r *Runtime) deliver(ctx context.Context, st workflow.Stimulus, k *workflow
 		return SendResult{}, err
 	}
 	if request == nil {
+		if err := notByHand(st.ActivityType); err != nil {
+			return SendResult{}, err
+		}
 		if err := r.takes(st.ActivityType, st.Input); err != nil {
 			return SendResult{}, err
 		}
@@ -81,15 +84,19 @@ func checkStimulus(st *workflow.Stimulus) error {
 	if startsChildren(st.ActivityType) {
 		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
 	}
-	if payload, ok := st.Payload.(map[string]any); ok && st.ActivityType == activities.EndpointType {
-		method, _ := payload["method"].(string)
-		path, _ := payload["path"].(string)
-		st.Payload = activities.EndpointPayload(method, path) // whatever its parameters are called
-	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}
 	return nil
+}
+
+// notByHand refuses to make up an HTTP request: who may send one, and what its
+// headers say, is looked at where requests come in.
+func notByHand(activityType string) error {
+	if activityType != activities.EndpointType {
+		return nil
+	}
+	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s takes an HTTP request and nothing else, since its endpoint may say who may send one: send it to /workflows/ and the path", activityType))
 }
 
 // sending is one call of Send.

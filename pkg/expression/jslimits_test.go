@@ -3,6 +3,7 @@ package expression
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,11 @@ func TestJavaScriptTakesApartWhatIsSmall(t *testing.T) {
 	s := example()
 	list := make([]any, maxProps+1)
 	s.vars["text"], s.vars["long"], s.vars["short"] = strings.Repeat("x", maxProps+1), list, list[:maxProps]
+	many := map[string]any{}
+	for i := range list {
+		many[strconv.Itoa(i)] = nil
+	}
+	s.vars["many"] = many
 	for _, f := range []string{
 		"Object.entries(%)", "Object.values(%)", "Object.keys(%)", "Object.getOwnPropertyNames(%)", "Object.getOwnPropertyDescriptors(%)",
 		"Object.assign({}, %)", "Object.freeze(new Object(%))", "Object['ent' + 'ries'](%)", "Reflect.ownKeys(new Object(%))", "({...%})", "({a: {...%}})",
@@ -28,6 +34,11 @@ func TestJavaScriptTakesApartWhatIsSmall(t *testing.T) {
 		}
 		if _, err := eval(t.Context(), t, workflow.JavaScript, strings.Replace(f, "%", "variables.short", 1)+"; 1", s); err != nil {
 			t.Errorf("%s of %d elements: %v", f, maxProps, err)
+		}
+	}
+	for _, source := range []string{"Object.entries(variables.many)", "({...variables.many})", "let {...r} = variables.many"} {
+		if v, err := eval(t.Context(), t, workflow.JavaScript, source, s); !errors.Is(err, ErrMemory) {
+			t.Errorf("%s: %v, %v", source, v, err)
 		}
 	}
 	for source, want := range map[string]any{

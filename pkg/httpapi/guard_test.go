@@ -62,10 +62,8 @@ func TestPanicOfAHandlerIsA500AndInTheLog(t *testing.T) {
 func TestSlowBodyIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := serveOne(t, io.Discard, route{serve: func(*call) (reply, error) { return reply{}, nil }})
-	body, feed := io.Pipe()
-	t.Cleanup(func() { feed.Close() })
-	go func() { _, _ = io.WriteString(feed, `{"input": `) }() // and never the rest
-	if p := readProblem(t, postIt(t, s, body)); p.Status != http.StatusRequestTimeout || p.Code != codeTimeout {
+	resp := answerOf(t, dialed(t, s, "POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{\"input\": ")) // and never the rest
+	if p := readProblem(t, resp); p.Status != http.StatusRequestTimeout || p.Code != codeTimeout {
 		t.Errorf("problem: %+v", p)
 	}
 }

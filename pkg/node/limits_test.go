@@ -69,3 +69,23 @@ func TestALimitedListenerClosesWhatIsTooMuch(t *testing.T) {
 		<-shed
 	}
 }
+
+// Who has a network of IPv6 addresses has the share of one address.
+func TestOneNetworkIsOneAddress(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "2001:db8:1:2::9": "2001:db8:1:2::", "2001:db8:1:3::9": "2001:db8:1:3::",
+	} {
+		if got := addressOf(from{addr: &net.TCPAddr{IP: net.ParseIP(text), Port: 1}}); got != want {
+			t.Errorf("%s counts as %s, want %s", text, got, want)
+		}
+	}
+}
+
+// from is a connection of which only the other end's address is known.
+type from struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (f from) RemoteAddr() net.Addr { return f.addr }

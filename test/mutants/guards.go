@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,8 +30,11 @@ const (
 	inAPI     = "./pkg/httpapi"
 )
 
-// patches; note n is that of the etcd notes (pkg/cluster/doc.go).
-var patches = []patch{
+// patches are all that have no other form.
+var patches = slices.Concat(guards, httpGuards, scriptGuards)
+
+// guards; note n is that of the etcd notes (pkg/cluster/doc.go).
+var guards = []patch{
 	{"note 1: a process-local lock in front of the mutex, which is re-entrant per session", "pkg/cluster/locks.go",
 		"if !e.local.TryLock(r.key) {\n\t\t\treturn nil, l.heldHere", "if !e.local.TryLock(r.key) && false {\n\t\t\treturn nil, l.heldHere", inCluster, "TestNote01"},
 	{"note 2: an acquisition without an answer keeps the name closed until its key is gone", "pkg/cluster/cleanup.go",
@@ -77,13 +81,6 @@ var patches = []patch{
 		"if r.modRev != 0 && (r.lease", "if false && (r.lease", inCluster, "TestASecond"},
 	{"the sweep behind the watch of the members", "pkg/cluster/members.go",
 		"context.WithTimeout(requireLeader(ctx), jitter(membersSweep))", "context.WithTimeout(requireLeader(ctx), 100*jitter(membersSweep))", inCluster, "TestTheSweepFinds"},
-
-	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
-		"h.recovered && m.Created <= h.found ||", "h.recovered ||", inClient, "TestMailThatComesAfter"},
-	{"much mail behind what rests is let go", "pkg/client/holding.go",
-		"return !h.anyAwake(kept.Mail), kept.Mail, nil", "return false, kept.Mail, nil", inClient, "TestMuchMailBehind"},
-	{"a timer waits for the rest of its millisecond", "pkg/store/etcdstore/timers.go",
-		"if d.entry.Due.After(now) {", "if false {", inStore, "TestTimersAreDue"},
 
 	{"a cancel does not take away the retry of a faulted instance", "pkg/engine/loop.go",
 		"(b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {", "b.header.SubStatus != workflow.Faulted {", "./pkg/activities", "TestCancelOfAFaulted"},
@@ -356,16 +353,6 @@ var patches = []patch{
 		"value = pageSandbox + \", \" + value", "_ = pageSandbox", inAPI, "TestAPageOfADefinition"},
 	{"templates: a statement of the library is no value", "pkg/expression/liquidtree.go",
 		"i >= 0 {\n\t\treturn parser.Errorf(n, \"syntax error", "i >= 0 && false {\n\t\treturn parser.Errorf(n, \"syntax error", inScripts, "TestLiquidRefusesWhat"},
-	{"a place for a script goes to the definition that used the least", "pkg/expression/turns.go",
-		"l.used < first.used", "l.used > first.used", inScripts, "TestTurnsAreFair"},
-	{"long scripts are bounded", "pkg/expression/turns.go",
-		"return t.long < t.places && !t.alone", "return true", inScripts, "TestTurns$"},
-	{"a script is told from a busy machine", "pkg/expression/stopwatch.go",
-		"case !ok:", "case ok || !ok:", inScripts, "TestABusyMachine"},
-	{"memory that another script may have taken is no fault", "pkg/expression/javascript.go",
-		"if shared && unclear && !noted.any {", "if shared && unclear && !noted.any && false {", inScripts, "TestMemoryThatAnother"},
-	{"a script that changed something runs once", "pkg/expression/javascript.go",
-		"if shared && unclear && !noted.any {", "if shared && unclear {", inScripts, "TestMemoryThatAnother"},
 }
 
 // patched are the patches as mutants.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -26,6 +27,11 @@ func (h *holding) collect(mail []store.Mail, more bool) batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	mail, start := h.awake(mail)
+	if h.crowded {
+		var never *store.Mail
+		mail, never = h.whatEnds(mail)
+		start, more = cmp.Or(start, never), true
+	}
 	mail = endsFirst(h.withoutTwins(mail))
 	switch i := slices.IndexFunc(mail, h.suspect); {
 	case i == 0:
@@ -116,14 +122,14 @@ func endsFirst(mail []store.Mail) []store.Mail {
 	if len(mail) < 2 || mail[0].Command.ID != workflow.ContinueID {
 		return mail
 	}
-	ends := func(m *store.Mail) int {
-		if k := m.Command.Kind; k == workflow.CommandCancel || k == workflow.CommandDelete {
+	rank := func(m *store.Mail) int {
+		if ends(m.Command.Kind) {
 			return 0
 		}
 		return 1
 	}
 	mail = slices.Clone(mail)
-	slices.SortStableFunc(mail, func(a, b store.Mail) int { return ends(&a) - ends(&b) })
+	slices.SortStableFunc(mail, func(a, b store.Mail) int { return rank(&a) - rank(&b) })
 	return mail
 }
 

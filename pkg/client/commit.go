@@ -31,10 +31,10 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 	if err != nil {
 		return h.unopened(ctx, x, work, err)
 	}
-	if work.why == "" { // what is set aside does not run
-		if err := h.enter(x, &work); err != nil {
-			return next, false, h.fail(work.hands, err)
-		}
+	if work.why == "" && !h.enter(x, &work) { // what is set aside does not run
+		h.crowded = true
+		h.giveBack(work.hands)
+		return h.reload(ctx) // what ends it may be behind this
 	}
 	// What this node cannot run, or has no place for, counts no attempt.
 	if work.counted && work.why == "" && !h.marked(work.mail[0].Command.ID) {
@@ -67,6 +67,7 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		<-h.writing
 		return batch{mail: nil, more: work.more}, false, nil
 	}
+	h.ending = x.goOn && h.onlyEnds(&work)
 	h.looks()
 	c, err := x.commit(!last && !work.more && h.idle())
 	var done *store.Committed
@@ -274,6 +275,7 @@ func (h *holding) settle(c *store.Commit, done *store.Committed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.active, h.mark = nil, nil
+	h.crowded = h.crowded && !c.Delete && !finished(&c.After)
 	if c.Delete {
 		h.base = nil
 	} else {

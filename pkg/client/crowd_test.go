@@ -78,6 +78,76 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	}
 }
 
+// What waits for a place here can be cancelled and deleted: from here, and by what
+// lies in its mailbox behind that.
+func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		for _, kind := range []workflow.CommandKind{workflow.CommandCancel, workflow.CommandDelete} {
+			for _, way := range []string{"in hand", "by mail", "by mail, taken over", "by mail, never ran"} {
+				t.Run(fmt.Sprint(mode, "/", kind, "/", way), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t, define("d", seq(waitFor("go"), through())))
+					woken := make(chan string, 10)
+					m := w.member("m", mode, func(c *client.Config) {
+						c.Limits = client.Limits{PerDefinition: 1}
+						c.Wake = func(id string, _ bool) { woken <- id }
+					})
+					taken := way == "by mail, taken over"
+					hung := must(m.open("h").Do(t.Context(), startOf("d", "h")))(t).Instance
+					free := func() bool { return m.Owned() == 0 }
+					eventually(t, "the place is free", free)
+					if out, _, err := m.store.PutMail(t.Context(), "h", resumeOf("ch", hung, 0), nil); err != nil || out != etcdstore.PutDone {
+						t.Fatal(out, err)
+					}
+					if way == "by mail, never ran" {
+						cmd := startOf("d", "s")
+						if out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+							t.Fatal(out, err)
+						}
+					} else {
+						in := must(m.open("i").Do(t.Context(), startOf("d", "s")))(t).Instance
+						eventually(t, "the place is free", free)
+						if out, _, err := m.store.PutMail(t.Context(), "i", resumeOf("c", in, 0), nil); err != nil || out != etcdstore.PutDone {
+							t.Fatal(out, err)
+						}
+					}
+					hangs := make(chan error, 1)
+					go func() { hangs <- m.open("h").Work(t.Context(), taken, nil) }()
+					<-w.valve.entered
+					if err := m.open("i").Work(t.Context(), taken, nil); !errors.Is(err, client.ErrCrowded) || !m.Waits("i") {
+						t.Fatal(err)
+					}
+					end := workflow.Command{ID: "end", Kind: kind, CreatedAt: time.Now().UTC()}
+					if way == "in hand" {
+						must(m.open("i").Do(t.Context(), end))(t)
+					} else {
+						if out, _, err := m.store.PutMail(t.Context(), "i", end, nil); err != nil || out != etcdstore.PutDone {
+							t.Fatal(out, err)
+						}
+						m.Interrupt("i")
+						if id := <-woken; id != "i" || m.Waits("i") {
+							t.Fatalf("%s is called; i waits: %t", id, m.Waits("i"))
+						}
+						if err := m.open("i").Work(t.Context(), taken, nil); err != nil {
+							t.Fatal(err)
+						}
+					}
+					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					if kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled) || kind == workflow.CommandDelete && rec != nil {
+						t.Errorf("the instance is %+v", rec)
+					}
+					eventually(t, "nothing is left in the mailbox", func() bool { return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0 })
+					w.valve.pass <- struct{}{}
+					if err := <-hangs; err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 // A timer is late by when it takes effect, not by when it was put into the mailbox.
 func TestLatenessIsMeasuredAtTheEffect(t *testing.T) {
 	t.Parallel()

@@ -201,13 +201,19 @@ func (h *holding) putOff(which func(*waiter) bool) {
 		if !which(w) {
 			return false
 		}
-		if w.created > 0 {
-			w.finish(Result{Accepted: true, Instance: h.header()}, nil)
-		} else {
-			w.finish(Result{}, ErrBusy)
-		}
+		h.refuse(w, ErrBusy)
 		return true
 	})
+}
+
+// refuse answers a command that is not run now: accepted, if it is in the mailbox. mu
+// is held.
+func (h *holding) refuse(w *waiter, err error) {
+	if w.created > 0 {
+		w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		return
+	}
+	w.finish(Result{}, err)
 }
 
 // suspect tells whether a command shares no burst, so that it harms no other: it was

@@ -28,8 +28,6 @@ func (h *holding) fail(hands []*waiter, err error) error {
 		switch {
 		case w.created > 0:
 			w.finish(Result{Accepted: true, Instance: h.header()}, nil)
-		case errors.Is(err, ErrCrowded):
-			w.finish(Result{}, err)
 		case errors.Is(err, etcdstore.ErrUnknown):
 			w.finish(Result{}, unknown("the commit of instance "+h.id+" got no answer", err))
 		case errors.Is(err, store.ErrBreach):

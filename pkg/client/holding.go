@@ -78,6 +78,8 @@ type holding struct {
 	cut       bool   // ended by the limit on rounds; used by run only
 	atMost    int    // commands a burst takes, since more were too large; 0: no limit; used by run only
 	place     *want  // in the node's crowd; used by run only
+	crowded   bool   // there is no place for it: only what ends the instance is run; used by run only
+	ending    bool   // what ends the instance was run, and needs more commits; used by run only
 	placed    func() // told when it has one; nil: nobody is; used by run only
 	deletion  string // the command that comes again until all children are told; used by run only
 	unfit     string // id of a command that is set aside, as it does not fit a commit; used by run only
@@ -246,6 +248,9 @@ func (h *holding) rounds(ctx context.Context) error {
 	h.refuseStale(h.loaded.Head)
 	for round := 0; ; round++ {
 		work := h.collect(mail, more)
+		if work.empty() && h.crowded {
+			return ErrCrowded
+		}
 		if work.empty() {
 			released, left, err := h.leaveIfIdle(ctx)
 			if released || err != nil {

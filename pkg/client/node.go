@@ -105,8 +105,10 @@ func NewNode(cfg Config) (*Node, error) {
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
-// next activity boundary and look into its mailbox: a cancel is there.
+// next activity boundary and look into its mailbox: a cancel is there. If the
+// instance waits for a place, its mailbox is worked without one.
 func (n *Node) Interrupt(id string) {
+	n.places.interrupt(id)
 	n.mu.Lock()
 	h := n.holdings[id]
 	n.mu.Unlock()
@@ -165,7 +167,7 @@ var errStopped = errors.New("the node stopped before the burst ended")
 // do is the one path of every mutating operation: hand the command to the
 // holding of this instance, or take the instance and become it.
 func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
-	if cmd != nil && n.places.waits(id) && !n.Holds(id) {
+	if cmd != nil && !ends(cmd.Kind) && n.places.waits(id) && !n.Holds(id) {
 		return Result{}, ErrCrowded // without asking etcd; what is before it waits too
 	}
 	for {

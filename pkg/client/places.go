@@ -75,6 +75,7 @@ type want struct {
 	in     compartment
 	bytes  int64
 	memory bool // it is for memory that it waits
+	ends   bool // it was interrupted meanwhile: what ends it is in its mailbox, and needs no place
 }
 
 func newPlaces(l Limits, wake func(string, bool)) *places {
@@ -229,25 +230,39 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 	return c
 }
 
+// interrupt has the mailbox of an instance worked that waits. It keeps its place in
+// the line until a try has shown that it needs one.
+func (p *places) interrupt(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w, ok := p.waiting[id]; ok {
+		w.ends = true
+		p.waiting[id] = w
+		p.wake(id, w.in.recovered)
+	}
+}
+
+// waits reports whether an instance waits, and nothing has come that ends it.
 func (p *places) waits(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, ok := p.waiting[id]
-	return ok
+	w, ok := p.waiting[id]
+	return ok && !w.ends
 }
 
-// Waits reports whether an instance waits for a place on this node.
+// Waits reports whether an instance waits for a place on this node, so that there is
+// no use in working its mailbox.
 func (n *Node) Waits(id string) bool { return n.places.waits(id) }
 
 // Sweep forgets those who wait for a place and have no mail any more, calls those
 // for whom there is one, and tells how full the node is.
 func (n *Node) Sweep(mailed map[string]bool) Crowd { return n.places.keep(mailed) }
 
-// enter takes a place for the burst of work, once for a holding. What only ends
-// the instance needs none.
-func (h *holding) enter(x *burst, work *batch) error {
-	if h.place != nil || work.onlyEnds() {
-		return nil
+// enter takes a place for the burst of work, once for a holding; false if there is none. What only ends
+// the instance needs none, nor does what comes after its end.
+func (h *holding) enter(x *burst, work *batch) bool {
+	if h.place != nil || h.onlyEnds(work) || x.before != nil && finished(x.before) {
+		return true
 	}
 	w := want{in: compartment{x.definition, h.recovered}, bytes: h.weigh(work)}
 	mailed := len(work.mail) > 0
@@ -257,22 +272,50 @@ func (h *holding) enter(x *burst, work *batch) error {
 	}
 	h.mu.Unlock()
 	if !h.n.places.enter(h.id, w, mailed) {
-		return ErrCrowded
+		return false
 	}
 	h.place = &w
 	if h.placed != nil {
 		h.placed()
 	}
-	return nil
+	return true
 }
 
 // onlyEnds reports whether all commands end the instance.
-func (b *batch) onlyEnds() bool {
-	ends := func(c *workflow.Command) bool {
-		return c.Kind == workflow.CommandCancel || c.Kind == workflow.CommandDelete
+func (h *holding) onlyEnds(b *batch) bool {
+	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !h.ends(&m.Command) }) &&
+		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !h.ends(&w.cmd) })
+}
+
+// ends tells whether a command ends the instance, or is what is left of that.
+func (h *holding) ends(c *workflow.Command) bool {
+	return ends(c.Kind) || h.ending && c.Kind == workflow.CommandContinue
+}
+
+// finished tells whether an instance will not run again, whatever comes but an import.
+func finished(r *store.Record) bool {
+	return r.Header.Status == workflow.StatusFinished && r.Header.SubStatus != workflow.Faulted
+}
+
+// whatEnds keeps of the mail what ends the instance, and gives the start of one that
+// never ran. Of what is in hand the rest gets [ErrCrowded]. mu is held.
+func (h *holding) whatEnds(mail []store.Mail) (out []store.Mail, start *store.Mail) {
+	for i := range mail {
+		switch m := &mail[i]; {
+		case h.ends(&m.Command):
+			out = append(out, *m)
+		case m.Command.Kind == workflow.CommandStart:
+			start = m
+		}
 	}
-	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !ends(&m.Command) }) &&
-		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !ends(&w.cmd) })
+	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+		if ends(w.cmd.Kind) {
+			return false
+		}
+		h.refuse(w, ErrCrowded)
+		return true
+	})
+	return out, start
 }
 
 // What a burst takes in memory, about: itself with its goroutines, and its values

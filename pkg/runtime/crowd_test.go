@@ -144,6 +144,97 @@ func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
 	c[0].finished("one-more")
 }
 
+// While all places of a definition hang, what waits for one ends when somebody cancels
+// or deletes it, on whichever node, and so do the children that are told by mail.
+func TestWhatWaitsBehindAFullDefinitionEnds(t *testing.T) {
+	t.Parallel()
+	out := newOutside(t)
+	c := out.members(t, 2, client.Limits{PerDefinition: 2})
+	c[0].publish("id: kid\nroot:\n  - event: never\n", `
+id: jam
+inputs:
+  items: list
+  fans: {type: boolean, default: false}
+root:
+  - if: ${{ inputs.fans }}
+    then:
+      - bulkDispatchWorkflows: {workflowDefinitionId: kid, items: "${{ inputs.items }}", waitForCompletion: true}
+  - test.Hang:
+`, `
+id: family
+root:
+  - bulkDispatchWorkflows: {workflowDefinitionId: jam, items: [1, 2, 3, 4, 5, 6], waitForCompletion: true}
+`)
+	count := func(def string, is workflow.SubStatus) (n int) {
+		f := runtime.InstanceFilter{DefinitionID: def, SubStatus: is, Limit: 100}
+		for {
+			page, err := c[0].Instances(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(page.Items)
+			if f.Cursor = page.Next; f.Cursor == "" {
+				return n
+			}
+		}
+	}
+	const kids, n = 250, 24 // a commit cancels 100 children
+	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "jam", InstanceID: "parent", Input: map[string]any{"fans": true, "items": make([]any, kids)}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the kids wait", func() bool { return count("kid", workflow.Suspended) == kids })
+	for i := range n {
+		c[i%2].dispatch("jam", fmt.Sprint("h", i))
+	}
+	eventually(t, "as many hang as may", func() bool { return out.waits.Load() == 8 })
+	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "family", InstanceID: "family"}); err != nil {
+		t.Fatal(err)
+	}
+	var ended, left []string
+	for i := range n {
+		id := fmt.Sprint("h", i)
+		if _, hangs := out.seen.Load(id); hangs || len(ended) == 8 {
+			left = append(left, id)
+			continue
+		}
+		end := c[i%2].Cancel
+		if len(ended)%4 > 1 {
+			end = c[i%2].Delete
+		}
+		if _, err := end(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		ended = append(ended, id)
+	}
+	for _, id := range []string{"parent", "family"} {
+		if _, err := c[1].Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, id := range ended {
+		eventually(t, id+" has ended", func() bool {
+			in, err := c[0].Instance(t.Context(), id)
+			if i%4 > 1 {
+				return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
+			}
+			return err == nil && in.SubStatus == workflow.Cancelled
+		})
+	}
+	eventually(t, "the parents have ended, with all children", func() bool {
+		return count("family", workflow.Cancelled) == 1 && count("kid", workflow.Cancelled) == kids && count("jam", workflow.Cancelled) == 4+1+6
+	})
+	if out.waits.Load() != 8 {
+		t.Errorf("%d hang", out.waits.Load())
+	}
+	out.answer()
+	for _, id := range left {
+		c[0].finished(id)
+	}
+	if n := out.begun.Load(); n != int64(len(left)) {
+		t.Errorf("%d were run, of %d", n, len(left))
+	}
+}
+
 // What a dead node left of another definition is taken over in time by a node on
 // which a definition hangs.
 func TestATakeoverFindsAPlaceBesideWhatHangs(t *testing.T) {

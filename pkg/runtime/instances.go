@@ -307,8 +307,9 @@ func (r *Runtime) resumeBookmark(ctx context.Context, bookmarkID string, key *Ke
 		return SendResult{}, noBookmark(bookmarkID)
 	}
 	k := commandKey(key)
-	cmd := workflow.Command{ID: commandID(k), Kind: workflow.CommandResume, CreatedAt: r.cfg.Now().UTC(), Bookmark: bookmarkID, Key: k}
+	cmd := workflow.Command{ID: commandID(k), Kind: workflow.CommandResume, Bookmark: bookmarkID, Key: k}
 	for range maxLooks {
+		cmd.CreatedAt = r.cfg.Now().UTC() // each look is an attempt of its own, as what was refused stays so
 		if k != nil {
 			if a, err := r.usedKey(ctx, k); err != nil || a != nil {
 				if err != nil {

@@ -64,12 +64,10 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 		if look.Instance == nil {
 			reason = store.DeadInstanceGone
 		}
-		_, err := r.cfg.Store.BurySend(ctx, send, store.DeadLetter{ID: send.ID, Reason: reason, Stimulus: st, InstanceID: st.InstanceID, CreatedAt: now})
-		r.cfg.Metrics.DeadLetter(reason)
-		return false, err
+		return false, r.burySend(ctx, send, reason, "", now)
 	}
 	if look.More {
-		return false, r.burySend(ctx, send, tooMany, now)
+		return false, r.burySend(ctx, send, store.DeadTooLarge, tooMany, now)
 	}
 	if targets := targetsOf(look); len(targets) > 0 {
 		return r.deliverFound(ctx, send, targets, now)
@@ -94,7 +92,7 @@ func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []
 	}
 	more, err := r.deliverTo(ctx, send, nil, targets, nil)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return false, r.burySend(ctx, send, err.Error(), now)
+		return false, r.burySend(ctx, send, store.DeadTooLarge, err.Error(), now)
 	}
 	return more, err
 }
@@ -108,7 +106,7 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.T
 		case !errors.Is(err, etcdstore.ErrTooLarge):
 			return more, err
 		case n == 1:
-			return false, r.burySend(ctx, send, err.Error(), now)
+			return false, r.burySend(ctx, send, store.DeadTooLarge, err.Error(), now)
 		}
 	}
 }
@@ -147,8 +145,8 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
-func (r *Runtime) burySend(ctx context.Context, send *store.Send, detail string, now time.Time) error {
-	dead := store.DeadLetter{ID: send.ID, Reason: store.DeadTooLarge, Detail: detail, Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
+func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason, detail string, now time.Time) error {
+	dead := store.DeadLetter{ID: send.ID, Reason: reason, Detail: detail, Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
 	ok, err := r.cfg.Store.BurySend(ctx, send, dead)
 	if ok {
 		r.cfg.Metrics.DeadLetter(dead.Reason)

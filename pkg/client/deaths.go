@@ -219,7 +219,7 @@ func (h *holding) refuse(w *waiter, err error) {
 // suspect tells whether a command shares no burst, so that it harms no other: it was
 // taken over, or is not to be run.
 func (h *holding) suspect(m store.Mail) bool {
-	return h.recovered || m.Command.Attempts > 0 || m.Command.ID == h.unfit
+	return h.recovered && m.Created <= h.found || m.Command.Attempts > 0 || m.Command.ID == h.unfit
 }
 
 // alone is the batch of one such command.

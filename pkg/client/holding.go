@@ -75,6 +75,7 @@ type holding struct {
 	key       string    // the record that was read along
 	own       ownership // guarded by mu
 	recovered bool
+	found     int64  // revision at which it was taken: what came later nobody left; set before run
 	cut       bool   // ended by the limit on rounds; used by run only
 	atMost    int    // commands a burst takes, since more were too large; 0: no limit; used by run only
 	place     *want  // in the node's crowd; used by run only
@@ -232,7 +233,7 @@ func (h *holding) take(ctx context.Context, take taker, cmd *workflow.Command) e
 
 // first notes what was loaded; mu is held.
 func (h *holding) first(l *store.Loaded) {
-	h.base, h.seen, h.loaded = l.Record, l.Revision, l
+	h.base, h.seen, h.found, h.loaded = l.Record, l.Revision, l.Revision, l
 }
 
 // run works the instance until there is nothing left to do or the lock is lost.

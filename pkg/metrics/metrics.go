@@ -152,7 +152,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Executed activities, by registered type and outcome.",
 			label{name: "type"}, label{name: "outcome"}),
 		takeovers: b.counter("takeovers_total",
-			"Instances with work that this node took over from one that is gone."),
+			"Commands that this node found in the mailbox of an instance that nobody worked, as after a node's death, and began."),
 		unreadable: b.counter("unreadable_records_total",
 			"Records that this node left alone because its program cannot read all of them, each time it met one."),
 		working: b.gauge("work_bursts",
@@ -420,7 +420,8 @@ func (m *Metrics) Activity(typ, outcome string) {
 	m.activities.WithLabelValues(typ, outcome).Inc()
 }
 
-// Takeover counts an instance that this node took over from one that is gone.
+// Takeover counts a command that this node found in the mailbox of an instance that
+// nobody worked, and began.
 func (m *Metrics) Takeover() {
 	if m == nil {
 		return

@@ -82,6 +82,13 @@ var guards = []patch{
 	{"the sweep behind the watch of the members", "pkg/cluster/members.go",
 		"context.WithTimeout(requireLeader(ctx), jitter(membersSweep))", "context.WithTimeout(requireLeader(ctx), 100*jitter(membersSweep))", inCluster, "TestTheSweepFinds"},
 
+	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
+		"h.recovered && m.Created <= h.found ||", "h.recovered ||", inClient, "TestMailThatComesAfter"},
+	{"much mail behind what rests is let go", "pkg/client/holding.go",
+		"return !h.anyAwake(kept.Mail), kept.Mail, nil", "return false, kept.Mail, nil", inClient, "TestMuchMailBehind"},
+	{"a timer waits for the rest of its millisecond", "pkg/store/etcdstore/timers.go",
+		"if d.entry.Due.After(now) {", "if false {", inStore, "TestTimersAreDue"},
+
 	{"a cancel does not take away the retry of a faulted instance", "pkg/engine/loop.go",
 		"(b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {", "b.header.SubStatus != workflow.Faulted {", "./pkg/activities", "TestCancelOfAFaulted"},
 	{"an input that the activity does not know burns no bookmark", "pkg/runtime/instances.go",

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -154,6 +157,73 @@ root:
 			eventually(t, "all was sent on", func() bool { return queued(t, b) == children })
 			b.noDead()
 		})
+	}
+}
+
+// A large event is for all that it meets, one slice after the other: no slice has it
+// twice, however few fit one.
+func TestALargeEventReachesSeveral(t *testing.T) {
+	t.Parallel()
+	const waits, starts, single = "waits", "starts", "single"
+	for _, to := range [][]string{{waits, waits}, {waits, waits, waits, starts}, {starts, single, waits}} {
+		for _, size := range []int{300_000, 720_000, 1_000_000} {
+			for _, by := range []string{"a caller", "an instance"} {
+				if by == "an instance" && size > 600_000 {
+					continue // which has it in its input too
+				}
+				t.Run(fmt.Sprintf("%v/%d/%s", to, size, by), func(t *testing.T) {
+					t.Parallel()
+					c := newCluster(t, 2, shortReply)
+					a, b := c[0], c[1]
+					const options = "\noptions: {logging: Exclude"
+					triggered := "\nroot:\n  - {event: go, trigger: true, outputs: {result: kept}}\n  - writeLine: \"${{ len(variables.kept) }}\"\n"
+					a.publish("id: waits"+options+"}\nvariables: {kept: \"\"}\nroot:\n  - {event: go, outputs: {result: kept}}\n  - writeLine: \"${{ len(variables.kept) }}\"\n",
+						"id: sends"+options+"}\ninputs: {doc: string}\nroot:\n  - publishEvent: {eventName: go, payload: \"${{ inputs.doc }}\"}\n")
+					var waiting []string
+					for i, what := range to {
+						switch what {
+						case waits:
+							id := fmt.Sprint("w", i)
+							a.execute("waits", id, "")
+							waiting = append(waiting, id)
+						case starts:
+							a.publish("id: starts" + options + "}\nvariables: {kept: \"\"}" + triggered)
+						case single:
+							a.publish("id: single" + options + ", activation: Singleton}\nvariables: {kept: \"\"}" + triggered)
+						}
+					}
+					if by == "a caller" {
+						if _, err := a.Send(t.Context(), workflow.EventStimulus("go", bulk(size, 1)), nil); err != nil {
+							t.Fatal(err)
+						}
+					} else if _, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "sends", InstanceID: "s", Input: map[string]any{"doc": bulk(size, 1)}}); err != nil {
+						t.Fatal(err)
+					}
+					for _, id := range waiting {
+						b.finished(id)
+					}
+					eventually(t, "all have it", func() bool {
+						b.noDead()
+						page, err := b.Instances(t.Context(), runtime.InstanceFilter{Limit: 50})
+						if err != nil {
+							t.Fatal(err)
+						}
+						n := 0
+						for _, in := range page.Items {
+							if in.Status == workflow.StatusFinished && in.DefinitionID != "sends" {
+								n++
+							}
+						}
+						return n == len(to) || t.Failed()
+					})
+					sends, _, err := b.store.Sends(t.Context(), "", 10)
+					left, gerr := clustertest.Shared(t).Client(t).Get(t.Context(), b.root+"sent/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+					if err != nil || gerr != nil || len(sends) > 0 || left.Count > 0 {
+						t.Errorf("%d records and %d counts are left, %v, %v", len(sends), left.Count, err, gerr)
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -98,10 +98,14 @@ func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []
 }
 
 // deliverSlice delivers to the first targets of a fixed list, as many as fit into
-// one transaction, and leaves the rest in the record.
+// one transaction, and notes how many are done.
 func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
-	for n := min(len(send.Targets), etcdstore.MaxDeliveries); ; n /= 2 {
-		more, err := r.deliverFirst(ctx, send, n, now)
+	left, err := r.cfg.Store.Left(ctx, send)
+	if err != nil || len(left) == 0 {
+		return false, err
+	}
+	for n := min(len(left), etcdstore.MaxDeliveries); ; n /= 2 {
+		more, err := r.deliverFirst(ctx, send, left, n, now)
 		switch {
 		case !errors.Is(err, etcdstore.ErrTooLarge):
 			return more, err
@@ -111,14 +115,14 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.T
 	}
 }
 
-// deliverFirst delivers to the first n targets of a fixed list. A bookmark that
+// deliverFirst delivers to the first n of the targets that are left of a list. A bookmark that
 // is gone by now gets the stimulus addressed to its instance: it may wait for it
 // again. A trigger starts what it meant when the stimulus met it, although its
 // definition may have been published again or retracted since: of all the
 // triggers of a definition a stimulus sees one publication (G7), and none that it
 // was accepted for is lost (G3).
-func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, n int, now time.Time) (bool, error) {
-	slice, rest := send.Targets[:n], send.Targets[n:]
+func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
+	slice, rest := left[:n], left[n:]
 	standing, err := r.cfg.Store.Standing(ctx, slice)
 	if err != nil {
 		return false, err

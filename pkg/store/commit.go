@@ -102,12 +102,13 @@ type Outgoing struct {
 type Send struct {
 	ID        string               `json:"id"`
 	Stimulus  workflow.Stimulus    `json:"stimulus"`
-	Targets   []Target             `json:"targets,omitempty"` // what is left of a fixed list
+	Targets   []Target             `json:"targets,omitempty"` // a fixed list; how many of it are done is kept apart
 	Key       *workflow.CommandKey `json:"key,omitempty"`
 	CreatedAt time.Time            `json:"createdAt"`
 	Trace     string               `json:"trace,omitempty"` // W3C traceparent of who sent it
 	Created   int64                `json:"-"`
 	Modified  int64                `json:"-"`
+	Counted   int64                `json:"-"` // mod revision of how many targets are done; 0: none
 }
 
 // Target is one place that a stimulus met.

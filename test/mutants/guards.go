@@ -238,6 +238,8 @@ var guards = []patch{
 		"\t\tcase n == 1:\n", "\t\tdefault:\n", inRuntime, "TestALarge"},
 	{"what fits nowhere leaves an incident", "pkg/client/failure.go",
 		"\t\treturn h.parkApart(ctx, x, c)\n", "\t\treturn h.oneByOne(ctx, x, c.Consumed)\n", inClient, "TestAChildsEndThatFitsNowhere"},
+	{"a slice is delivered once", "pkg/store/etcdstore/deliver.go",
+		"\t\t\tcmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))\n", "", inStore, "TestWhatMoved"},
 	{"a clock that is off fires nothing", "pkg/runtime/timers.go",
 		"skew > maxSkew || skew < -maxSkew", "skew > 1000*maxSkew", inRuntime, "TestANodeWithAWrongClock"},
 	{"who joins others compares its clock first", "pkg/cluster/clock.go",

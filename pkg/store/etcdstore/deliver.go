@@ -207,10 +207,11 @@ type Delivery struct {
 const MaxDeliveries = 30
 
 // Deliver puts one command per target in one transaction and, if it came from a
-// send record, deletes that or leaves the rest in it. False: something moved;
-// look again.
+// send record, deletes that or notes what is left of it: rest are its last targets,
+// or become its list. False: something moved; look again.
 //
-// If: every target as found, no record of any command; the send record as read,
+// If: every target as found, no record of any command; the send record as read, and
+// the count of what is done of its list,
 // or, without one, no record of this delivery (a repeat after a lost answer finds
 // it in Else, however far the targets have come meanwhile); no record of the
 // caller's key. What is to wait behind a gate: the gate is held. That can become
@@ -240,13 +241,10 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	switch {
 	case send != nil:
 		cmps = append(cmps, modifiedAt(s.keys.send(send.ID), send.Modified))
-		if len(rest) == 0 {
-			o.del(s.keys.send(send.ID))
-		} else {
-			left := *send
-			left.Targets = rest
-			o.put(s.keys.send(send.ID), left)
+		if len(send.Targets) > 0 {
+			cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
 		}
+		s.leave(o, send, rest)
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
 		cmps = append(cmps, absent(rec))
@@ -269,4 +267,32 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 		return err == nil, err
 	}
 	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
+}
+
+// leave notes what is left of a send record. Its stimulus, which a slice has in its
+// commands too, is not written again.
+func (s *Store) leave(o *ops, send *store.Send, rest []store.Target) {
+	switch {
+	case len(rest) == 0:
+		s.dropSend(o, send)
+	case len(send.Targets) == 0:
+		left := *send
+		left.Targets = rest
+		o.put(s.keys.send(send.ID), left)
+	default:
+		o.put(s.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
+	}
+}
+
+// dropSend deletes a send record, and the count of what is done of its list.
+func (s *Store) dropSend(o *ops, send *store.Send) {
+	o.del(s.keys.send(send.ID))
+	if len(send.Targets) > 0 {
+		o.del(s.keys.sent(send.ID))
+	}
+}
+
+// sentCount is how many targets of a fixed list are done, in its order.
+type sentCount struct {
+	Done int `json:"done"`
 }

@@ -137,6 +137,25 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
 			return !ok, err
 		}, "dead/"},
+		{"a slice of a fixed list that was worked on", func(w *world) (bool, error) {
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: make([]store.Target, 3), CreatedAt: w.now}, nil))
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], make([]store.Target, 1), nil, nil, nil)
+			w.ok(err)
+			ok, err := w.Deliver(w.ctx(), nil, &sends[0], make([]store.Target, 2), nil, nil, nil)
+			left, lerr := w.Left(w.ctx(), &sends[0])
+			return !ok && len(left) == 1, errors.Join(err, lerr)
+		}, "dead/"},
+		{"burying a fixed list that was worked on", func(w *world) (bool, error) {
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: make([]store.Target, 2), CreatedAt: w.now}, nil))
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], make([]store.Target, 1), nil, nil, nil)
+			w.ok(err)
+			ok, err := w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s"})
+			return !ok, err
+		}, "dead/"},
 		{"dropping what waits behind its gate again", func(w *world) (bool, error) {
 			item := w.held("s", "a")
 			was := *item

@@ -47,6 +47,7 @@ func (k keys) cancels() string              { return k.root + "cancel/" }
 func (k keys) cancel(id string) string      { return k.cancels() + id }
 func (k keys) sends() string                { return k.root + "send/" }
 func (k keys) send(id string) string        { return k.sends() + shardOf(id) + "/" + id }
+func (k keys) sent(id string) string        { return k.root + "sent/" + shardOf(id) + "/" + id }
 func (k keys) deads() string                { return k.root + "dead/" }
 func (k keys) dead(id string) string        { return k.deads() + encode(id) }
 func (k keys) bookmarks(hash string) string { return k.root + "bookmark/" + hash + "/" }

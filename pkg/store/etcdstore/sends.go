@@ -66,17 +66,46 @@ func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*
 
 // BurySend turns a send record into a dead letter.
 //
-// If: the record's mod revision.
+// If: the record's mod revision, and that of the count of what is done of its list.
 func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
 	o := newOps()
-	o.del(s.keys.send(send.ID))
+	s.dropSend(o, send)
 	s.putDead(o, dead)
 	then, err := o.render()
 	if err != nil {
 		return false, err
 	}
-	resp, err := s.txn(ctx, "bury stimulus", []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}, then, nil)
+	cmps := []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}
+	if len(send.Targets) > 0 {
+		cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
+	}
+	resp, err := s.txn(ctx, "bury stimulus", cmps, then, nil)
 	return err == nil && resp.Succeeded, err
+}
+
+// Left is what is left of the fixed list of a send record, nothing if it is not as it
+// was read. It notes in the record how much was done.
+func (s *Store) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
+	resp, err := s.read(ctx, "look what is left of stimulus "+send.ID, clientv3.OpGet(s.keys.sent(send.ID)),
+		clientv3.OpGet(s.keys.send(send.ID), clientv3.WithKeysOnly()))
+	if err != nil {
+		return nil, err
+	}
+	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) == 0 || kvs[0].ModRevision != send.Modified {
+		return nil, nil
+	}
+	var count sentCount
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		send.Counted = kvs[0].ModRevision
+		if err := DecodeWhole(kvs[0].Value, &count); err != nil {
+			s.left(kvs[0].Key, err)
+			return nil, nil
+		}
+	}
+	if count.Done < 0 || count.Done >= len(send.Targets) {
+		return nil, fmt.Errorf("what is left of stimulus %s: %d of %d targets are done", send.ID, count.Done, len(send.Targets))
+	}
+	return send.Targets[count.Done:], nil
 }
 
 // Standing leaves out the bookmarks that are gone. Triggers stay: the stimulus is

@@ -166,6 +166,38 @@ var transactions = []transaction{
 		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil)) }
 	}},
+	{name: "delivering a slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		l := w.look(event("paid"))
+		met := l.Bookmarks[0]
+		met.Created = 0 // it is another each time
+		targets := []store.Target{{Bookmark: &met}, {Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}, {Bookmark: &store.BookmarkRef{ID: "c~1", InstanceID: "c"}}}
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: targets, CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		left, err := w.Left(w.ctx(), &sends[0])
+		w.ok(err)
+		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], left[1:], nil, nil, nil)) }
+	}},
+	{name: "delivering the last slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		l := w.look(event("paid"))
+		targets := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}, {Bookmark: &l.Bookmarks[0]}}
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: targets, CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		if ok, err := w.Deliver(w.ctx(), nil, &sends[0], targets[1:], nil, nil, nil); err != nil || !ok {
+			w.tb.Fatal(ok, err)
+		}
+		left, err := w.Left(w.ctx(), &sends[0])
+		w.ok(err)
+		if len(left) != 1 || left[0].Bookmark.ID != l.Bookmarks[0].ID {
+			w.tb.Fatalf("left: %+v", left)
+		}
+		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume("c1", left[0].Bookmark, nil)}}
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], nil, nil, nil, nil)) }
+	}},
 	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
 		send := store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
 		return func() (string, error) { return done(w.PutSend(w.ctx(), send, &store.Answer{BodyHash: "h"})) }

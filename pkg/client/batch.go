@@ -26,6 +26,9 @@ func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
 func (h *holding) collect(mail []store.Mail, more bool) batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.mark == nil { // what ran in quarantine is over
+		h.n.quarantine.leave(h)
+	}
 	mail, start := h.awake(mail)
 	if h.crowded {
 		var never *store.Mail

@@ -349,7 +349,6 @@ func (x *burst) bury(cmd workflow.Command, reason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
 	x.dead = append(x.dead, store.DeadLetter{ID: workflow.DeriveID("dead", x.h.id, cmd.ID), Reason: reason, Detail: detail,
 		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
-	x.h.n.cfg.Metrics.DeadLetter(reason)
 }
 
 // buries tells whether all that the burst does is to set aside what it took.

@@ -38,6 +38,9 @@ func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, 
 	}
 	// What this node cannot run, or has no place for, counts no attempt.
 	if work.counted && work.why == "" && !h.marked(work.mail[0].Command.ID) {
+		if !h.isolate(ctx, &work.mail[0].Command) {
+			return h.reload(ctx) // others of this instance go on
+		}
 		if err := h.countAttempt(ctx, &work); err != nil {
 			return next, false, h.fail(work.hands, err)
 		}
@@ -295,6 +298,7 @@ func (h *holding) settle(c *store.Commit, done *store.Committed) {
 // announce counts, and wakes whoever has to do something about the commit.
 func (h *holding) announce(c *store.Commit) {
 	n := h.n
+	n.buried(c.Dead)
 	if c.Before == nil || c.Before.Seq == 0 {
 		n.cfg.Metrics.InstanceStarted()
 	}

@@ -60,6 +60,9 @@ func (n *Node) fate(instance string, cmd *workflow.Command) fate {
 	if n.resting.wait(instance, cmd, n.cfg.Rest) {
 		return rests
 	}
+	if n.decides(cmd) && n.quarantine.full(suspect{instance, cmd.ID}) {
+		return rests
+	}
 	return runs
 }
 
@@ -84,7 +87,9 @@ func (n *Node) recent(marks []workflow.Begun) []workflow.Begun {
 
 // Rests reports whether a command in the mailbox is left alone for now: there is no
 // use in taking its instance for it.
-func (n *Node) Rests(instance, command string) bool { return n.resting.has(instance + "/" + command) }
+func (n *Node) Rests(instance, command string) bool {
+	return n.resting.has(instance+"/"+command) || n.quarantine.waits(suspect{instance, command})
+}
 
 // resting are the commands that this node leaves alone for a while. Who else works
 // for the cluster finds out for itself.
@@ -234,14 +239,19 @@ func (h *holding) alone(m store.Mail) batch {
 	return b
 }
 
-// died says what happened to a poisoned command.
-func (n *Node) died(cmd *workflow.Command) string {
-	var nodes []string
+// ended are the nodes whose processes began a command and are gone.
+func (n *Node) ended(cmd *workflow.Command) (nodes []string) {
 	for _, b := range n.recent(cmd.Begun) {
 		if n.cfg.Gone(b.Process) > 0 {
 			nodes = append(nodes, fmt.Sprintf("%s (%s)", b.Node, b.At.UTC().Format(time.RFC3339)))
 		}
 	}
+	return nodes
+}
+
+// died says what happened to a poisoned command.
+func (n *Node) died(cmd *workflow.Command) string {
+	nodes := n.ended(cmd)
 	return fmt.Sprintf("%d processes ended while they ran %s command %s, and none committed it: %s; it was set aside",
 		len(nodes), cmd.Kind, cmd.ID, strings.Join(nodes, ", "))
 }

@@ -58,7 +58,7 @@ func (d Distributed) Begin(ctx context.Context, cmd workflow.Command) (Result, e
 
 // Work implements [Client].
 func (d Distributed) Work(ctx context.Context, recovered bool, placed func()) error {
-	defer d.n.places.seen(d.id)
+	defer d.n.seen(d.id)
 	_, err := d.n.do(ctx, d.id, d.take, nil, recovered, placed)
 	return err
 }

@@ -32,6 +32,9 @@
 // is in the mailbox waits until a burst ends here. So bursts may wait for the
 // outside as long as they like.
 //
+// A command that is one death short of being poison waits in the same way until no
+// other such command runs here, so that the next death marks one of them only.
+//
 // # Concurrency
 //
 // [Node] and the clients are safe for concurrent use. Each holding is one

@@ -114,7 +114,15 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 	if err != nil {
 		return batch{}, false, err
 	}
+	h.n.buried(x.dead)
 	return h.reload(ctx)
+}
+
+// buried counts dead letters that are durable.
+func (n *Node) buried(dead []store.DeadLetter) {
+	for _, d := range dead {
+		n.cfg.Metrics.DeadLetter(d.Reason)
+	}
 }
 
 // oneByOne sets commands aside that do not fit one transaction with the instance's
@@ -134,6 +142,7 @@ func (h *holding) oneByOne(ctx context.Context, x *burst, consumed []store.Consu
 		if err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, base, consumed[i:i+1], dead); err != nil {
 			return batch{}, false, h.fail(nil, err)
 		}
+		h.n.buried(dead)
 	}
 	h.mu.Lock()
 	h.active, h.mark = nil, nil

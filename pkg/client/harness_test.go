@@ -57,16 +57,19 @@ type world struct {
 	name     string
 	programs map[string]*engine.Program
 	valve    *valve
+	killer   *valve // of the commands that end their processes
 	etcd     *clientv3.Client
 }
 
 func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 	t.Helper()
-	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{},
-		valve: &valve{entered: make(chan string, 100), pass: make(chan struct{}, 100)}, etcd: clustertest.Shared(t).Client(t)}
+	newValve := func() *valve { return &valve{entered: make(chan string, 1000), pass: make(chan struct{}, 1000)} }
+	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), killer: newValve(), etcd: clustertest.Shared(t).Client(t)}
 	reg := activities.Default()
-	if err := reg.Register(workflow.Descriptor{Type: "test.Valve"}, w.valve); err != nil {
-		t.Fatal(err)
+	for name, v := range map[string]*valve{"test.Valve": w.valve, "test.Killer": w.killer} {
+		if err := reg.Register(workflow.Descriptor{Type: name}, v); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, def := range defs {
 		prog, problems := engine.Compile(def, engine.Options{Registry: reg, Evaluators: expression.All()})

@@ -340,6 +340,7 @@ func (h *holding) end(err error) {
 	if h.place != nil {
 		defer n.places.leave(*h.place)
 	}
+	defer n.quarantine.leave(h)
 	n.forget(h)
 	h.stop(nil)
 	h.mu.Lock()

@@ -173,3 +173,57 @@ func (m *member) worked(id string) {
 		return len(must(m.store.Load(m.w.t.Context(), id, "", ""))(m.w.t).Mail) == 0
 	})
 }
+
+// A dead letter counts when it is durable, and once: what was too large for a commit is
+// run again.
+func TestADeadLetterIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	const k = 1000
+	for name, tt := range map[string]struct {
+		doc   int // of the instance's input
+		sizes []int
+		gone  bool // the instance is deleted while they are on their way
+	}{
+		"one":                               {1 * k, []int{1 * k}, false},
+		"many":                              {1 * k, []int{1 * k, 2 * k, 3 * k, 4 * k, 5 * k}, false},
+		"too many for a commit":             {1200 * k, []int{150 * k, 150 * k, 150 * k, 150 * k}, false},
+		"one that does not fit beside it":   {900 * k, []int{700 * k}, false},
+		"one of them does not fit":          {900 * k, []int{1 * k, 700 * k, 2 * k}, false},
+		"of an instance that is gone":       {1 * k, []int{1 * k, 2 * k}, true},
+		"large, of one that is gone":        {1 * k, []int{700 * k, 800 * k}, true},
+		"too many, of one that is gone":     {1 * k, []int{300 * k, 300 * k, 300 * k, 300 * k, 300 * k, 300 * k}, true},
+		"too large for one, and it is gone": {1200 * k, []int{150 * k, 150 * k, 150 * k, 150 * k}, true},
+	} {
+		for _, mode := range both {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, define("d", waitFor("go")))
+				m := w.member("a", mode, slow)
+				start := startOf("d", "start-i")
+				start.Start.Input = map[string]any{"doc": bulk(tt.doc, 99)}
+				in := must(m.open("i").Do(t.Context(), start))(t).Instance
+				end := workflow.Command{ID: "end", Kind: workflow.CommandCancel, CreatedAt: in.CreatedAt}
+				if tt.gone {
+					end.Kind = workflow.CommandDelete
+				}
+				eventually(t, "nobody looks into the mailbox", func() bool { return m.Owned() == 0 })
+				m.put(t, "i", end)
+				for i, size := range tt.sizes {
+					cmd := resumeOf(fmt.Sprint("c", i), in, 0)
+					st := workflow.EventStimulus("go", bulk(size, uint64(i)))
+					st.InstanceID = "i"
+					cmd.Stimulus, cmd.Input = &st, st.Input
+					m.put(t, "i", cmd)
+				}
+				m.worked("i")
+				dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := m.count("dead_letters_total", ""); int(n) != len(dead) || len(dead) != len(tt.sizes) {
+					t.Errorf("there are %d dead letters of %d, and %g were counted", len(dead), len(tt.sizes), n)
+				}
+			})
+		}
+	}
+}

@@ -19,7 +19,7 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		"its twin is mail":    {[]store.Mail{{Command: workflow.Command{ID: "call"}, Created: 7}}, false},
 		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
 	} {
-		h := newHolding(nil, "i")
+		h := newHolding(&Node{}, "i")
 		w := &waiter{cmd: workflow.Command{ID: "call"}, done: make(chan struct{})}
 		if _, open := h.offer(w); !open {
 			t.Fatal("the holding is closed")

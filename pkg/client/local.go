@@ -32,7 +32,7 @@ func (l Local) Begin(ctx context.Context, cmd workflow.Command) (Result, error) 
 
 // Work implements [Client].
 func (l Local) Work(ctx context.Context, recovered bool, placed func()) error {
-	defer l.n.places.seen(l.id)
+	defer l.n.seen(l.id)
 	_, err := l.n.do(ctx, l.id, l.take, nil, recovered, placed)
 	return err
 }

@@ -68,9 +68,10 @@ type Node struct {
 	stopping bool                // guarded by mu
 	draining chan struct{}       // closed by Drain
 
-	resting   resting
-	contended contended // instances that others held lately
-	wg        sync.WaitGroup
+	resting    resting
+	quarantine quarantine
+	contended  contended // instances that others held lately
+	wg         sync.WaitGroup
 }
 
 // NewNode checks cfg. It starts nothing.
@@ -101,7 +102,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
+	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
@@ -163,6 +164,12 @@ func (n *Node) Stop(ctx context.Context) error {
 }
 
 var errStopped = errors.New("the node stopped before the burst ended")
+
+// seen notes that a try for an instance in the mailbox is over.
+func (n *Node) seen(id string) {
+	n.places.seen(id)
+	n.quarantine.seen(id)
+}
 
 // do is the one path of every mutating operation: hand the command to the
 // holding of this instance, or take the instance and become it.

@@ -31,6 +31,7 @@ type Crowd struct {
 	// Limits.PerDefinition of theirs, or since the memory that theirs may have is
 	// full.
 	WaitDefinition, WaitMemory int
+	WaitQuarantine             int // instances with a command that waits until no other suspect runs here
 }
 
 // places are the places for bursts on this node. Each compartment, which is a
@@ -256,7 +257,11 @@ func (n *Node) Waits(id string) bool { return n.places.waits(id) }
 
 // Sweep forgets those who wait for a place and have no mail any more, calls those
 // for whom there is one, and tells how full the node is.
-func (n *Node) Sweep(mailed map[string]bool) Crowd { return n.places.keep(mailed) }
+func (n *Node) Sweep(mailed map[string]bool) Crowd {
+	c := n.places.keep(mailed)
+	c.WaitQuarantine = n.quarantine.keep(mailed)
+	return c
+}
 
 // enter takes a place for the burst of work, once for a holding; false if there is none. What only ends
 // the instance needs none, nor does what comes after its end.

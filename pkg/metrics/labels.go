@@ -197,12 +197,13 @@ const (
 const (
 	fullDefinition = "definition"
 	fullMemory     = "memory"
+	fullQuarantine = "quarantine"
 )
 
 // The label values that exist at zero from the start.
 var (
 	knownGated           = []string{string(GatedEvent), string(GatedSchedule)}
-	knownFull            = []string{fullDefinition, fullMemory}
+	knownFull            = []string{fullDefinition, fullMemory, fullQuarantine}
 	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
 	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
 	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}

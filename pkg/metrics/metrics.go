@@ -44,6 +44,7 @@ type Metrics struct {
 	burstSeconds      prometheus.Histogram
 	activities        *prometheus.CounterVec
 	takeovers         prometheus.Counter
+	suspects          prometheus.Counter
 	mailboxOldest     prometheus.Gauge
 	setAside          prometheus.Gauge
 	unreadable        prometheus.Counter
@@ -153,6 +154,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			label{name: "type"}, label{name: "outcome"}),
 		takeovers: b.counter("takeovers_total",
 			"Commands that this node found in the mailbox of an instance that nobody worked, as after a node's death, and began."),
+		suspects: b.counter("suspects_total",
+			"Commands that this node began though the next death makes them poison; it ran one at a time."),
 		unreadable: b.counter("unreadable_records_total",
 			"Records that this node left alone because its program cannot read all of them, each time it met one."),
 		working: b.gauge("work_bursts",
@@ -160,7 +163,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 		workingBytes: b.gauge("work_bytes",
 			"Bytes of memory that this node's bursts work on, as estimated from the sizes of their instances and commands."),
 		waiting: b.gaugeVec("work_waiting_instances",
-			"Instances whose mailbox waits for a place on this node, by what is full: the bursts of their definition, or the memory that it may have.",
+			"Instances whose mailbox waits for a place on this node, by what is full: the bursts of their definition, the memory that it may have, or the quarantine, which has one command that the next death makes poison.",
 			label{"full", knownFull}),
 		setAside: b.gauge("not_runnable_instances",
 			"Instances with work in their mailbox that the program of this node cannot run or read, and leaves to others."),
@@ -429,6 +432,15 @@ func (m *Metrics) Takeover() {
 	m.takeovers.Inc()
 }
 
+// Suspect counts a command that this node begins though it becomes poison if the
+// process ends with it.
+func (m *Metrics) Suspect() {
+	if m == nil {
+		return
+	}
+	m.suspects.Inc()
+}
+
 // SetQueue says how many stimuli are in the bookmark queue and how old the
 // oldest is.
 func (m *Metrics) SetQueue(depth int, oldest time.Duration) {
@@ -480,9 +492,9 @@ func (m *Metrics) SetNotRunnable(instances int) {
 }
 
 // SetCrowd says how full the node is: bursts and the bytes that they work on, and
-// the instances that wait for a place among those of their definition, or for
-// memory.
-func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory int) {
+// the instances that wait for a place among those of their definition, for memory, or
+// for the quarantine.
+func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory, quarantine int) {
 	if m == nil {
 		return
 	}
@@ -490,6 +502,7 @@ func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory int) {
 	m.workingBytes.Set(float64(bytes))
 	m.waiting.WithLabelValues(fullDefinition).Set(float64(definition))
 	m.waiting.WithLabelValues(fullMemory).Set(float64(memory))
+	m.waiting.WithLabelValues(fullQuarantine).Set(float64(quarantine))
 }
 
 // SetMailboxOldest says how old the oldest command in a mailbox is; 0 when

@@ -56,6 +56,7 @@ var contract = map[string][]string{
 	"weft_dead_letters_total":           {"reason"},
 	"weft_timer_lateness_seconds":       nil,
 	"weft_takeovers_total":              nil,
+	"weft_suspects_total":               nil,
 	"weft_http_requests_total":          {"code", "method", "route"},
 	"weft_http_request_seconds":         {"method", "route"},
 
@@ -114,6 +115,7 @@ func useAll(m *metrics.Metrics) {
 	m.Burst(time.Millisecond, "")
 	m.Activity("Elsa.WriteLine", "completed")
 	m.Takeover()
+	m.Suspect()
 	m.SetQueue(7, 90*time.Second)
 	m.SetAge(time.Minute)
 	m.Gated(metrics.GatedEvent, 2)
@@ -122,7 +124,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetMailboxOldest(4 * time.Second)
 	m.SetNotRunnable(3)
 	m.Unreadable()
-	m.SetCrowd(5, 1<<20, 2, 1)
+	m.SetCrowd(5, 1<<20, 2, 1, 3)
 	m.DeadLetter(metrics.DeadLetterExpired)
 	m.TimerLateness(time.Millisecond)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
@@ -255,6 +257,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_burst_seconds":                                                         1,
 		"weft_activities_total{outcome=completed,type=Elsa.WriteLine}":               1,
 		"weft_takeovers_total":                                                       1,
+		"weft_suspects_total":                                                        1,
 		"weft_queue_depth":                                                           7,
 		"weft_cluster_age_seconds":                                                   60,
 		"weft_queue_oldest_seconds":                                                  90,
@@ -268,6 +271,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_work_bytes":                                                            1 << 20,
 		"weft_work_waiting_instances{full=definition}":                               2,
 		"weft_work_waiting_instances{full=memory}":                                   1,
+		"weft_work_waiting_instances{full=quarantine}":                               3,
 		"weft_dead_letters_total{reason=expired}":                                    1,
 		"weft_timer_lateness_seconds":                                                1,
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,

@@ -161,7 +161,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 	}
 	r.cfg.Metrics.SetMailboxOldest(oldest)
 	crowd := r.cfg.Node.Sweep(entered)
-	r.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory)
+	r.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory, crowd.WaitQuarantine)
 	r.cfg.Metrics.SetNotRunnable(r.aside.keep(mailed))
 	return after, nil
 }

@@ -1,0 +1,114 @@
+package client
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever comes and goes: one suspect at most is in quarantine, and who waits is
+// called, in the end, when nobody else is left.
+func TestQuarantine(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var called []string
+		q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
+		var in *holding
+		wants := map[string]bool{}
+		try := func(id string) {
+			h := &holding{id: id}
+			asks := rapid.Bool().Draw(t, "asks first")
+			if (!asks || !q.full(suspect{id, "c"})) && q.enter(h, "c") {
+				if in != nil {
+					t.Fatalf("%s is in beside %s", id, in.id)
+				}
+				in = h
+				delete(wants, id)
+			} else if in == nil {
+				t.Fatal("nobody is in, and yet it is full")
+			}
+			q.seen(id)
+		}
+		missed := func(id string) { // another node was faster
+			delete(wants, id)
+			q.seen(id)
+		}
+		next := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"come": func(*rapid.T) {
+				next++
+				id := fmt.Sprint(next)
+				wants[id] = true
+				try(id)
+			},
+			"go": func(t *rapid.T) {
+				if in == nil {
+					t.Skip("nobody is in")
+				}
+				h := in
+				in = nil
+				q.leave(&holding{id: h.id}) // another one of the same instance
+				q.leave(h)
+			},
+			"try": func(t *rapid.T) {
+				if len(called) == 0 {
+					t.Skip("nobody was called")
+				}
+				id := called[0]
+				called = called[1:]
+				if !wants[id] || rapid.Bool().Draw(t, "another node was faster") {
+					missed(id)
+					return
+				}
+				try(id)
+			},
+			"sweep": func(t *rapid.T) {
+				if n := q.keep(wants); n > len(wants) {
+					t.Fatalf("%d wait of %d", n, len(wants))
+				}
+			},
+		})
+		for steps := 0; in != nil || len(called) > 0; steps++ {
+			if steps > 10000 {
+				t.Fatalf("it does not end: %d were called, %d want", len(called), len(wants))
+			}
+			if len(called) > 0 {
+				id := called[0]
+				called = called[1:]
+				if wants[id] && !rapid.Bool().Draw(t, "another node was faster") {
+					try(id)
+				} else {
+					missed(id)
+				}
+				continue
+			}
+			q.leave(in)
+			in = nil
+		}
+		if len(wants) > 0 {
+			t.Fatalf("%d still wait, and nobody is in: %v", len(wants), wants)
+		}
+	})
+}
+
+// Who waits is looked at again after a while, since it may be no suspect any more, and
+// keeps its place in the line.
+func TestWhoWaitsForQuarantineIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	var called []string
+	q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
+	h, a, b := &holding{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
+	if !q.enter(h, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
+		t.Fatal("it is not as it should be at first")
+	}
+	q.queued[a] = time.Now().Add(-restMost)
+	if q.waits(a) || !q.full(a) || !q.waits(a) {
+		t.Error("it is not looked at again, or does not wait again")
+	}
+	q.leave(h)
+	if len(called) != 1 || called[0] != "a" {
+		t.Errorf("%v are called", called)
+	}
+}

@@ -72,8 +72,8 @@
 // others (256 KiB). Bounded roughly: the heap. Every 5 ms a
 // running script is looked at; if the process's heap has grown by 128 MiB, a
 // collection tells how much is in use, and more than 64 MiB ends the script.
-// That measures the whole process, so a long script may be ended for what others
-// do, and a greedy one reaches some 250 MiB; testdata/bombs
+// That measures the whole process, so a long script that has changed something may be
+// ended for what others do, and a greedy one reaches some 250 MiB; testdata/bombs
 // has 418 ways to try, each of which ends within 400. Not bounded: the time of a single
 // builtin over the largest list, which cannot be interrupted, about a second.
 // Local times in a script (getHours, unlike getUTCHours) are those of the
@@ -92,6 +92,16 @@
 // for loop runs over; "now" is not a date, the variable now is. All that is written
 // is counted, in variables too; filters take and give at most 1 MiB of text and
 // 100,000 elements.
+//
+// # Turns
+//
+// What runs for more than 5 ms has a place among as many as there are processors;
+// scripts that are not known for that have places beside them. Places go to the
+// definition whose scripts have used the least time. Waiting ends with the context
+// and does not count as time; on Linux a script's time is its own processor time, else
+// the wall's. A script that was ended for memory while others ran, and has changed
+// nothing yet, runs once more with no other long one beside it. Scripts of more
+// than 8 KiB are compiled in a turn too.
 //
 // # Concurrency
 //

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/expr-lang/expr/vm"
 
@@ -26,15 +25,15 @@ const matchSteps = 50_000_000
 // run is the state of one evaluation. Runs are reused; the functions that a
 // program calls are bound to their run once.
 type run struct {
-	ctx      context.Context
-	scope    engine.Scope
-	code     *code
-	gauge    gauge // of the result
-	memory   int   // bytes left
-	ticks    uint
-	deadline time.Time
-	machine  vm.VM
-	env      map[string]any
+	ctx     context.Context
+	scope   engine.Scope
+	code    *code
+	gauge   gauge // of the result
+	memory  int   // bytes left
+	ticks   uint
+	pace    pace
+	machine vm.VM
+	env     map[string]any
 }
 
 var runs = sync.Pool{New: func() any { return newRun() }}
@@ -62,11 +61,13 @@ func newRun() *run {
 func (r *run) begin(ctx context.Context, s engine.Scope) {
 	l := limitsOf(s.Limits())
 	r.ctx, r.scope, r.gauge = ctx, s, gauge{l.output}
-	r.memory, r.ticks, r.deadline = exprMemory, 0, time.Now().Add(l.script)
+	r.memory, r.ticks = exprMemory, 0
+	r.pace.begin(s, l.script)
 }
 
 // done lets go of everything that belongs to an instance.
 func (r *run) done() {
+	r.pace.end()
 	clear(r.machine.Stack[:cap(r.machine.Stack)])
 	clear(r.machine.Variables)
 	if cap(r.machine.Stack) > 1024 || len(r.machine.Scopes) > 0 {
@@ -99,8 +100,8 @@ func (r *run) checkNow() {
 	if r.ctx.Err() != nil {
 		stop(ended(r.ctx))
 	}
-	if time.Now().After(r.deadline) {
-		stop(ErrTime)
+	if err := r.pace.check(r.ctx); err != nil {
+		stop(err)
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -36,6 +39,15 @@ func (javascript) Compile(e workflow.Expression) (engine.Compiled, error) {
 	if at, err := reread(source); err != nil {
 		return nil, s.problem(at, err.Error(), err)
 	}
+	if len(source) > quickSource {
+		var slow atomic.Bool
+		u, err := scripts.take(context.Background(), "", long, &slow) // those before it end by their limits
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		defer func() { u.done(time.Since(began)) }()
+	}
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
@@ -52,7 +64,11 @@ type script struct {
 	pattern bool            // it has a regular expression
 	rest    bool            // it has a pattern that takes the rest of an object
 	secrets []string        // that it names
+	slow    atomic.Bool     // its last evaluation was long
 }
+
+// quickSource is how many bytes of a script are compiled without a turn.
+const quickSource = 8 << 10
 
 const (
 	wrapHead = "(function(){"
@@ -133,25 +149,69 @@ func (s *script) problem(offset int, message string, cause error) *Error {
 // Secrets names what the script reads, as far as it shows.
 func (s *script) Secrets() []string { return s.secrets }
 
-// Eval implements [engine.Compiled].
-func (s *script) Eval(ctx context.Context, scope engine.Scope) (v any, err error) {
-	if ctx.Err() != nil {
-		return nil, &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: "the evaluation was stopped", Err: ended(ctx)}
+// Eval implements [engine.Compiled]. A script that was ended for memory that
+// another may have taken, or for time where it is not known whose it was, runs
+// once more without any other beside it, unless it has changed something already.
+func (s *script) Eval(ctx context.Context, scope engine.Scope) (any, error) {
+	noted := &effects{Scope: scope}
+	v, shared, err := s.attempt(ctx, noted, quick)
+	unclear := errors.Is(err, ErrMemory) || errors.Is(err, errMatch) || errors.Is(err, ErrTime) && !ownTime
+	if shared && unclear && !noted.any {
+		v, _, err = s.attempt(ctx, noted, alone)
 	}
+	return v, err
+}
+
+// attempt runs the script once, in its turn; shared tells whether others ran
+// meanwhile.
+func (s *script) attempt(ctx context.Context, scope engine.Scope, k kind) (v any, shared bool, err error) {
+	if ctx.Err() != nil {
+		return nil, false, s.stopped(ended(ctx))
+	}
+	u, err := scripts.take(ctx, scope.DefinitionID(), k, &s.slow)
+	if err != nil {
+		return nil, false, s.stopped(err)
+	}
+	runtime.LockOSThread() // so that its time is the thread's
+	defer runtime.UnlockOSThread()
 	x := newScriptRun(s, scope)
-	x.watcher = watch(ctx, x.vm, x.limits.script)
+	x.watcher = watch(ctx, x.vm, u, x.limits.script)
 	defer func() {
 		x.watcher.stop()
 		if r := recover(); r != nil {
 			if stopped, ok := r.(error); ok && isInterrupt(stopped) {
 				v, err = nil, x.problem(stopped)
-				return
+			} else {
+				v, err = nil, &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: fmt.Sprintf("this cannot be evaluated: %v", r)}
 			}
-			v, err = nil, &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: fmt.Sprintf("this cannot be evaluated: %v", r)}
 		}
+		shared = err != nil && u.shared()
+		u.done(x.watcher.spent.read())
 	}()
-	return x.eval()
+	v, err = x.eval()
+	return v, false, err
 }
+
+func (s *script) stopped(err error) *Error {
+	return &Error{Kind: workflow.JavaScript, Source: excerpt(s.source), Message: "the evaluation was stopped", Err: err}
+}
+
+// effects is a scope that notes whether anything was changed.
+type effects struct {
+	engine.Scope
+	any bool
+}
+
+func (e *effects) SetVariable(name string, v any) error {
+	e.any = true
+	return e.Scope.SetVariable(name, v)
+}
+
+func (e *effects) SetCorrelationID(id string)   { e.any = true; e.Scope.SetCorrelationID(id) }
+func (e *effects) SetInstanceName(name string)  { e.any = true; e.Scope.SetInstanceName(name) }
+func (e *effects) SetOutcomes(out ...string)    { e.any = true; e.Scope.SetOutcomes(out...) }
+func (e *effects) SetOutput(name string, v any) { e.any = true; e.Scope.SetOutput(name, v) }
+func (e *effects) NewID() string                { e.any = true; return e.Scope.NewID() }
 
 // isInterrupt reports whether err is how the machine ends a script from outside;
 // where the script was called back from Go, it comes as a panic.

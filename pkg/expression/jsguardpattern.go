@@ -14,6 +14,9 @@ const (
 	backtracks = 1 << 16 // bytes that a pattern beyond regular ones is tried on
 )
 
+// errMatch is about time by the wall.
+var errMatch = fmt.Errorf("a regular expression took too long: %w", ErrTime)
+
 // The machine leaves lookahead and references back to regexp2, which tries
 // alternatives without end unless told otherwise, and offers no other way to
 // tell it. Nothing else in a node uses regexp2.
@@ -52,7 +55,7 @@ func (x *scriptRun) hardenPatterns() {
 	}
 	post := func(goja.Value) {
 		if time.Since(began) >= matchTime { // then the answer is not to be trusted
-			x.fail(fmt.Errorf("a regular expression took too long: %w", ErrTime))
+			x.fail(errMatch)
 		}
 	}
 	x.wrap(proto, "exec", pre, post)

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/osteele/liquid/parser"
 	"github.com/osteele/liquid/render"
@@ -94,7 +93,9 @@ func (t *template) problem(err error) error {
 // Eval implements [engine.Compiled].
 func (t *template) Eval(ctx context.Context, s engine.Scope) (v any, err error) {
 	l := limitsOf(s.Limits())
-	r := &rendering{ctx: ctx, left: 4 * l.output, most: l.output, deadline: time.Now().Add(l.script)}
+	r := &rendering{ctx: ctx, left: 4 * l.output, most: l.output}
+	r.pace.begin(s, l.script)
+	defer r.pace.end()
 	defer func() {
 		if p := recover(); p != nil {
 			v, err = nil, t.panicked(p)
@@ -134,12 +135,12 @@ func (t *template) panicked(p any) error {
 
 // rendering is one evaluation: it takes the output and watches the limits.
 type rendering struct {
-	ctx      context.Context // it lives as long as the call that it is an argument of
-	out      strings.Builder
-	most     int // bytes of output
-	left     int // bytes that may still be made, in the output or in variables
-	deadline time.Time
-	ticks    uint
+	ctx   context.Context // it lives as long as the call that it is an argument of
+	out   strings.Builder
+	most  int // bytes of output
+	left  int // bytes that may still be made, in the output or in variables
+	pace  pace
+	ticks uint
 }
 
 const keyRendering = "\x00rendering"
@@ -161,9 +162,7 @@ func (r *rendering) spend(n int) error {
 		if r.ctx.Err() != nil {
 			return ended(r.ctx)
 		}
-		if time.Now().After(r.deadline) {
-			return ErrTime
-		}
+		return r.pace.check(r.ctx)
 	}
 	return nil
 }

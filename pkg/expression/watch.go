@@ -25,20 +25,22 @@ const (
 
 // watcher ends a script that is over its limits or whose context has ended.
 type watcher struct {
-	ctx      context.Context // it lives as long as the call that it is an argument of
-	vm       *goja.Runtime
-	deadline time.Time
-	limit    time.Duration
-	heap     uint64      // at the first look, only used by look
-	expired  atomic.Bool // for builtins, which the machine cannot interrupt
-	mu       sync.Mutex
-	timer    *time.Timer // guarded by mu
-	over     bool        // guarded by mu
+	ctx     context.Context // it lives as long as the call that it is an argument of
+	vm      *goja.Runtime
+	turn    *turn
+	spent   *stopwatch
+	limit   time.Duration
+	heap    uint64      // at the first look, only used by look
+	expired atomic.Bool // for builtins, which the machine cannot interrupt
+	mu      sync.Mutex
+	timer   *time.Timer // guarded by mu
+	over    bool        // guarded by mu
 }
 
-// watch begins to watch; after stop the machine is not touched any more.
-func watch(ctx context.Context, vm *goja.Runtime, limit time.Duration) *watcher {
-	w := &watcher{ctx: ctx, vm: vm, deadline: time.Now().Add(limit), limit: limit}
+// watch begins to watch the script that the calling goroutine is about to run,
+// on the thread it is locked to; after stop the machine is not touched any more.
+func watch(ctx context.Context, vm *goja.Runtime, u *turn, limit time.Duration) *watcher {
+	w := &watcher{ctx: ctx, vm: vm, turn: u, spent: begin(), limit: limit}
 	w.mu.Lock()
 	w.timer = time.AfterFunc(min(watchEvery, limit), w.look)
 	w.mu.Unlock()
@@ -63,15 +65,19 @@ func (w *watcher) look() {
 		w.expired.Store(true)
 		w.vm.Interrupt(err)
 	default:
-		w.timer.Reset(max(min(watchEvery, time.Until(w.deadline)), time.Millisecond/4))
+		w.timer.Reset(max(min(watchEvery, w.limit-w.spent.read()), time.Millisecond/4))
 	}
 }
 
 func (w *watcher) judge() error {
+	spent := w.spent.read()
+	if spent > quickTime+quickTime/4 {
+		w.turn.turnsOut()
+	}
 	switch {
 	case w.ctx.Err() != nil:
 		return ended(w.ctx)
-	case !time.Now().Before(w.deadline):
+	case spent >= w.limit:
 		return fmt.Errorf("%w (%v)", ErrTime, w.limit)
 	}
 	now := heapBytes()

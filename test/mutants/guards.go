@@ -378,6 +378,16 @@ var guards = []patch{
 		"value = pageSandbox + \", \" + value", "_ = pageSandbox", inAPI, "TestAPageOfADefinition"},
 	{"templates: a statement of the library is no value", "pkg/expression/liquidtree.go",
 		"i >= 0 {\n\t\treturn parser.Errorf(n, \"syntax error", "i >= 0 && false {\n\t\treturn parser.Errorf(n, \"syntax error", inScripts, "TestLiquidRefusesWhat"},
+	{"a place for a script goes to the definition that used the least", "pkg/expression/turns.go",
+		"l.used < first.used", "l.used > first.used", inScripts, "TestTurnsAreFair"},
+	{"long scripts are bounded", "pkg/expression/turns.go",
+		"return t.long < t.places && !t.alone", "return true", inScripts, "TestTurns$"},
+	{"a script is told from a busy machine", "pkg/expression/stopwatch.go",
+		"case !ok:", "case ok || !ok:", inScripts, "TestABusyMachine"},
+	{"memory that another script may have taken is no fault", "pkg/expression/javascript.go",
+		"if shared && unclear && !noted.any {", "if shared && unclear && !noted.any && false {", inScripts, "TestMemoryThatAnother"},
+	{"a script that changed something runs once", "pkg/expression/javascript.go",
+		"if shared && unclear && !noted.any {", "if shared && unclear {", inScripts, "TestMemoryThatAnother"},
 }
 
 // patched are the patches as mutants.

@@ -1,0 +1,246 @@
+package expression
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// quickTime is how long a script may run before it is a long one.
+const quickTime = 5 * time.Millisecond
+
+// turns bounds the scripts that run at once in the process, whose processors and
+// memory they share. Long ones have as many places as there are processors, and
+// those that are not known to be long have places beside them, so that a script
+// of microseconds does not wait behind one of seconds. Places go to the
+// definition whose scripts have used the least time of late: however many of one
+// definition wait, those of another have their share.
+type turns struct {
+	places, spare int // of long scripts, and of the others
+
+	mu          sync.Mutex
+	quick, long int              // that run; guarded by mu, as all below
+	alone       bool             // the long one that runs is to have no other beside it
+	started     int              // in all
+	waiting     [kinds]int       // by kind
+	lines       map[string]*line // by definition, of those that wait or have used time
+	floor       time.Duration    // the used time of the line that was served last
+}
+
+// kind is what is known of a script before it runs.
+type kind int
+
+const (
+	quick kind = iota // nothing, or that it is short
+	long              // it took longer than quickTime
+	alone             // it was ended beside others, and is to show what it takes by itself
+	kinds
+)
+
+// line is what waits of one definition.
+type line struct {
+	used  time.Duration // counted from where the others stood when it came
+	queue [2][]*turn    // quick ones; long and alone ones
+}
+
+// turn is one script's place, or its wait for one. It is used by one goroutine,
+// and its watcher.
+type turn struct {
+	of         *turns
+	definition string
+	kind       kind         // guarded by of.mu
+	slow       *atomic.Bool // whether the script is known to be long
+	granted    chan struct{}
+	before     int  // of.started, when it began
+	company    bool // when it began, others ran
+}
+
+// scripts are the turns of this process.
+var scripts = newTurns(runtime.GOMAXPROCS(0))
+
+func newTurns(processors int) *turns {
+	return &turns{places: processors, spare: 2*processors + 2, lines: map[string]*line{}}
+}
+
+// take waits for a place until ctx ends. slow is kept with the script: it says
+// whether it is long, and learns it.
+func (t *turns) take(ctx context.Context, definition string, k kind, slow *atomic.Bool) (*turn, error) {
+	if k == quick && slow.Load() {
+		k = long
+	}
+	u := &turn{of: t, definition: definition, kind: k, slow: slow}
+	t.mu.Lock()
+	if t.waiting[k] == 0 && (k == quick || t.waiting[long]+t.waiting[alone] == 0) && t.fits(k) {
+		t.start(u)
+		t.mu.Unlock()
+		return u, nil
+	}
+	u.granted = make(chan struct{})
+	l := t.line(definition)
+	l.queue[u.class()] = append(l.queue[u.class()], u)
+	t.waiting[k]++
+	t.mu.Unlock()
+	select {
+	case <-u.granted:
+		return u, nil
+	case <-ctx.Done():
+		t.leave(u)
+		return nil, ended(ctx)
+	}
+}
+
+// class is the queue that a turn waits in.
+func (u *turn) class() int { return int(min(u.kind, long)) }
+
+func (t *turns) line(definition string) *line {
+	l := t.lines[definition]
+	if l == nil {
+		l = &line{used: t.floor}
+		t.lines[definition] = l
+	}
+	return l
+}
+
+func (t *turns) fits(k kind) bool {
+	switch k {
+	case quick: // those that turn out to be long leave room, but not without end
+		return t.quick < t.spare && t.quick+t.long < t.spare+t.places
+	case long:
+		return t.long < t.places && !t.alone
+	default:
+		return t.long == 0
+	}
+}
+
+func (t *turns) start(u *turn) {
+	u.before, u.company = t.started, t.quick+t.long > 0
+	t.started++
+	switch u.kind {
+	case quick:
+		t.quick++
+	case alone:
+		t.alone = true
+		fallthrough
+	default:
+		t.long++
+	}
+}
+
+// leave takes a turn back whose caller waits no more.
+func (t *turns) leave(u *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-u.granted: // just now
+		t.end(u, 0)
+		return
+	default:
+	}
+	q := &t.lines[u.definition].queue[u.class()]
+	for i, w := range *q {
+		if w == u {
+			*q = append((*q)[:i], (*q)[i+1:]...)
+			t.waiting[u.kind]--
+			break
+		}
+	}
+	t.serve() // what waited behind it may fit
+}
+
+// done gives the place back, after used time.
+func (u *turn) done(used time.Duration) {
+	u.of.mu.Lock()
+	defer u.of.mu.Unlock()
+	u.of.end(u, used)
+}
+
+func (t *turns) end(u *turn, used time.Duration) {
+	switch u.kind {
+	case quick:
+		t.quick--
+	case alone:
+		t.alone = false
+		fallthrough
+	default:
+		t.long--
+	}
+	u.kind = kinds // its watcher may still look
+	if used >= quickTime {
+		t.line(u.definition).used += used
+	} else if used > 0 && u.slow.Load() {
+		u.slow.Store(false) // its time depends on its input
+	}
+	t.serve()
+}
+
+// turnsOut notes that a script runs longer than quickTime.
+func (u *turn) turnsOut() {
+	u.slow.Store(true)
+	t := u.of
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if u.kind == quick {
+		u.kind = long
+		t.quick--
+		t.long++
+		t.serve()
+	}
+}
+
+// shared reports whether others ran beside it.
+func (u *turn) shared() bool {
+	u.of.mu.Lock()
+	defer u.of.mu.Unlock()
+	return u.company || u.of.started > u.before+1
+}
+
+// serve lets those begin for whom there is room.
+func (t *turns) serve() {
+	if t.waiting == [kinds]int{} {
+		if t.quick+t.long == 0 {
+			clear(t.lines)
+			t.floor = 0
+		}
+		return
+	}
+	for class := range 2 {
+		for {
+			l := t.next(class)
+			if l == nil || !t.fits(l.queue[class][0].kind) {
+				break
+			}
+			u := l.queue[class][0]
+			l.queue[class] = l.queue[class][1:]
+			t.waiting[u.kind]--
+			t.floor = max(t.floor, l.used)
+			t.start(u)
+			close(u.granted)
+		}
+	}
+}
+
+// next is the line to be served, of those of a class. A quick one that is known
+// to be long by now moves to the long ones.
+func (t *turns) next(class int) *line {
+	var first *line
+	for definition, l := range t.lines {
+		for class == int(quick) && len(l.queue[quick]) > 0 && l.queue[quick][0].slow.Load() {
+			u := l.queue[quick][0]
+			l.queue[quick] = l.queue[quick][1:]
+			l.queue[long] = append(l.queue[long], u)
+			t.waiting[quick]--
+			t.waiting[long]++
+			u.kind = long
+		}
+		switch {
+		case len(l.queue[quick])+len(l.queue[long]) == 0 && l.used <= t.floor:
+			delete(t.lines, definition)
+		case len(l.queue[class]) == 0:
+		case first == nil || l.used < first.used:
+			first = l
+		}
+	}
+	return first
+}

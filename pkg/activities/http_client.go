@@ -6,6 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -18,7 +21,9 @@ var ErrPrivateAddress = errors.New("the address is private")
 // allowPrivate is set it refuses to connect to addresses that are not public,
 // with [ErrPrivateAddress]. The check is made on the resolved address as the
 // connection is opened, so a redirect or a name that resolves differently the
-// second time gains nothing. It uses no proxy. Every phase has a time limit; a
+// second time gains nothing. A redirect from https to http is refused; one to
+// another origin (scheme, host and port) gets no header of the first request, and
+// is refused if it would get its body. It uses no proxy. Every phase has a time limit; a
 // call as a whole is limited by its context.
 func NewHTTPClient(allowPrivate bool) *http.Client {
 	return clientOver(guardedDialer(allowPrivate))
@@ -44,16 +49,41 @@ func clientOver(dialer *net.Dialer) *http.Client {
 			ExpectContinueTimeout:  time.Second,
 			MaxResponseHeaderBytes: 256 << 10,
 		},
-		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) >= 10 {
-				return errors.New("more than 10 redirects")
-			}
-			if s := req.URL.Scheme; s != "http" && s != "https" {
-				return fmt.Errorf("redirect to the scheme %q", s)
-			}
-			return nil
-		},
+		CheckRedirect: checkRedirect,
 	}
+}
+
+// checkRedirect lets a request be sent on. What was meant for the first server is
+// for no other: where a redirect has once led to another origin, the next request
+// has none of the headers that it began with, and no body.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("more than 10 redirects")
+	}
+	switch s := req.URL.Scheme; {
+	case s != "http" && s != "https":
+		return fmt.Errorf("redirect to the scheme %q", s)
+	case s == "http" && via[len(via)-1].URL.Scheme == "https":
+		return errors.New("redirect from https to http, which anybody on the way can read")
+	}
+	at := origin(via[0].URL)
+	if !slices.ContainsFunc(append(via[1:], req), func(r *http.Request) bool { return origin(r.URL) != at }) {
+		return nil
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		return fmt.Errorf("redirect of a request with a body to another server, %s; name that server in the url if it is to have the body", origin(req.URL))
+	}
+	req.Header = http.Header{"User-Agent": {userAgent}}
+	return nil
+}
+
+// origin is the scheme, host and port of a URL.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // refusePrivate runs after the name was resolved and before the connection is

@@ -28,6 +28,7 @@ const (
 	maxResponseBody = 1 << 20
 	maxRetries      = 10
 	defaultTimeout  = 30 * time.Second
+	userAgent       = "weft"
 )
 
 // requestInputs are the inputs of both activities that send requests.
@@ -172,7 +173,7 @@ func requestBody(x *engine.Execution) (body []byte, contentType string, err erro
 
 func setHeaders(x *engine.Execution, req *http.Request, contentType string) error {
 	req.Header.Set("Idempotency-Key", x.IdempotencyKey())
-	req.Header.Set("User-Agent", "weft")
+	req.Header.Set("User-Agent", userAgent)
 	if contentType != "" && (req.ContentLength != 0 || x.Text("contentType") != "") {
 		req.Header.Set("Content-Type", contentType)
 	}

@@ -77,7 +77,8 @@ type API struct {
 	document []byte // openapi.json
 	notation []byte // schema/v1.json
 
-	places *places
+	places    *places
+	strangers strangers // lines about them in the audit log
 
 	intake context.Context // ends with Drain
 	drain  context.CancelFunc

@@ -39,7 +39,7 @@ func (a *API) definitionRoutes() []route {
 	missing := workflow.CodeDefinitionNotFound
 	publishing := []workflow.Code{missing, workflow.CodeDefinitionInvalid, workflow.CodeDefinitionMoved, workflow.CodeRouteTaken, workflow.CodeTooLarge}
 	return append([]route{
-		{method: "POST", path: "/definitions", name: "publishDefinition", role: auth.Designer, tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions", name: "publishDefinition", role: auth.Designer, tag: "definitions", kind: changes, target: "a definition",
 			summary: "Check a definition and publish it; content equal to the published one is no new version",
 			query: []param{
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
@@ -78,6 +78,7 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	exchangeOf(c.r).dryRun = dryRun
 	typ := c.mediaType()
 	switch {
 	case typ == formType:
@@ -98,6 +99,7 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	c.about("", res.ID, "version", strconv.Itoa(res.Version))
 	answer := viewPublished(res)
 	if res.Created && !dryRun {
 		answer.status = http.StatusCreated

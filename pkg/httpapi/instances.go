@@ -58,7 +58,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "What the instance did, oldest first", query: pageParams,
 			answers: map[int]any{200: listView[journalView]{}}, problems: []workflow.Code{missing}, serve: (*call).journal},
-		{method: "GET", path: "/instances/{id}/state", name: "exportState", role: auth.Operator, tag: "instances", kind: reads,
+		{method: "GET", path: "/instances/{id}/state", name: "exportState", role: auth.Operator, tag: "instances", kind: reads, audited: true,
 			summary: "Export the instance with everything that it needs to go on",
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
 		{method: "PUT", path: "/instances/{id}/state", name: "importState", role: auth.Admin, tag: "instances", kind: changes, ifMatch: true,

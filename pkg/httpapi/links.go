@@ -28,7 +28,7 @@ func (a *API) linkRoutes() []route {
 		{method: "GET", path: linkPath + "{token}", bare: true, name: "showLink", role: auth.Anyone, tag: "links", kind: reads,
 			summary: "A page that asks whether to follow a resume link; it changes nothing", anyQuery: true,
 			answers: map[int]any{200: page, 404: page, 410: page}, serve: (*call).showLink},
-		{method: "POST", path: linkPath + "{token}", bare: true, name: "followLink", role: auth.Anyone, tag: "links", kind: changes,
+		{method: "POST", path: linkPath + "{token}", bare: true, name: "followLink", role: auth.Anyone, tag: "links", kind: changes, target: "no link",
 			summary: "Resume the one place that a link is for, once; 410 when it was followed before or has expired", anyQuery: true,
 			maxBody: maxLinkBody, answers: map[int]any{200: page, 202: page, 404: page, 410: page}, serve: (*call).followLink},
 	}
@@ -59,10 +59,12 @@ func (c *call) link() (l workflow.Link, page *reply) {
 	l, err := c.api.cfg.LinkKeys.Open(c.r.PathValue("token"), c.api.cfg.Now())
 	switch {
 	case errors.Is(err, workflow.ErrLinkExpired):
+		c.about("", l.Bookmark)
 		return l, &expiredLink
 	case err != nil:
 		return l, &unknownLink
 	}
+	c.about("", l.Bookmark)
 	return l, nil
 }
 

@@ -266,16 +266,38 @@ func TestEveryMutatingCallIsAudited(t *testing.T) {
 	g.do(t, "POST", "/api/v1/events/go", `{"payload": {"pin": "hunter2"}}`, "Authorization: Bearer "+g.issuer.Token(map[string]any{"roles": "operator"}))
 	g.do(t, "GET", "/workflows/open/door?pin=hunter2", "")
 	g.do(t, "DELETE", "/api/v1/nothing", "", g.keys[auth.Admin])
+	g.do(t, "GET", "/api/v1/instances/w1/state", "", g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/definitions", "id: [", g.keys[auth.Designer])
+	g.do(t, "POST", "/api/v1/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "x"}, "correlationId": "c1", "instanceId": "nobody"}`, g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/stimuli", `{"bookmarkId": "nobody~1"}`, g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/events/go", `{"instanceId": "nobody"}`, g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/instances/retry", `{"definitionId": "wait", "correlationId": "c1"}`, g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/instances/retry", "", g.keys[auth.Operator])
+	g.do(t, "POST", "/api/v1/definitions/refresh", `{"definitionIds": ["wait", "open"]}`, g.keys[auth.Designer])
+	g.do(t, "POST", "/api/v1/definitions/refresh", "", g.keys[auth.Designer])
+	g.do(t, "POST", "/links/none", "")
+	g.do(t, "POST", "/api/v1/unpause", "", g.keys[auth.Admin], "X-Weft-Relayed-By: "+strings.Repeat("node-1 ", 5000))
 	want := []string{
-		"key:designer designer publishDefinition  done 201 ",
-		"key:designer designer publishDefinition  done 200 ",
-		"key:designer designer publishDefinition  done 201 ",
+		"key:designer designer publishDefinition wait version 1 done 201 ",
+		"key:designer designer publishDefinition open version 1 checked 200 ",
+		"key:designer designer publishDefinition open version 1 done 201 ",
 		"key:operator operator executeDefinition wait done 200 ",
 		"key:operator operator executeDefinition wait failed 409 instance-exists",
 		"key:viewer viewer cancelInstance w1 denied 403 forbidden",
-		"unknown  pause  denied 401 unauthenticated",
+		"unknown  pause the cluster denied 401 unauthenticated",
 		"oidc:ada operator sendEvent go done 200 ",
 		"anyone  endpoint open/door done 200 ",
+		"key:operator operator exportState w1 done 200 ",
+		"key:designer designer publishDefinition a definition failed 422 definition-invalid",
+		"key:operator operator sendStimulus Elsa.Event hash 8ieMgLoVblef7TDINLkhoYxgPo-3FLYo instance nobody correlation c1 failed 404 instance-not-found",
+		"key:operator operator sendStimulus bookmark nobody~1 failed 404 instance-not-found",
+		"key:operator operator sendEvent go instance nobody failed 404 instance-not-found",
+		"key:operator operator retryInstances definition wait correlation c1 done 200 ",
+		"key:operator operator retryInstances definition any done 200 ",
+		"key:designer designer refreshDefinitions wait open done 200 ",
+		"key:designer designer refreshDefinitions all done 200 ",
+		"anyone  followLink no link failed 404 ",
+		"key:admin admin unpause the cluster done 200 ",
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -284,19 +306,25 @@ func TestEveryMutatingCallIsAudited(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(string(raw)) {
 		var l struct {
-			Logger, Who, Role, Operation, Target, Result, Code, RequestID, Remote string
-			Status                                                                int
+			Logger, Who, Role, Operation, Target, Result, Code, RequestID, Remote, Location string
+			Status                                                                          int
 		}
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, fmt.Sprintf("%s %s %s %s %s %d %s", l.Who, l.Role, l.Operation, l.Target, l.Result, l.Status, l.Code))
+		if l.Result == "checked" && l.Location != "" {
+			t.Errorf("what was only checked is nowhere: %s", line)
+		}
 		if l.Logger != "audit" || l.RequestID == "" || l.Remote == "" {
 			t.Errorf("a line is not whole: %s", line)
 		}
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("audited:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if s := string(raw); strings.Count(s, `"relayedBy":"?"`) != 1 || len(s) > 500*len(got) {
+		t.Errorf("what a caller says of itself is not bounded: %s", s)
 	}
 	if s := string(raw); strings.Contains(s, "hunter2") || strings.Contains(s, "weft_") || strings.Contains(s, "Bearer") || !strings.Contains(s, `"mine"`) {
 		t.Errorf("the lines have what they must not, or not what they must: %s", s)

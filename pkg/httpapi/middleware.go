@@ -25,6 +25,8 @@ type exchange struct {
 	served *route          // what serves it; nil while nothing does
 	caller *auth.Principal // who asks; nil if that is not known or was not asked
 	code   workflow.Code   // of the problem that was answered, "" for a success
+	target string          // what it is about, if its path does not say
+	dryRun bool            // it only looks what would happen
 	unread bool            // there is a body that nobody has read to its end
 }
 

@@ -27,10 +27,10 @@ func (a *API) operateRoutes() []route {
 			answers: map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}, problems: deadLetter, serve: (*call).replayDeadLetter},
 		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
 			answers: map[int]any{204: nil}, problems: deadLetter, serve: (*call).deleteDeadLetter},
-		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true,
+		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster",
 			summary: "Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(true) }},
-		{method: "POST", path: "/unpause", name: "unpause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, summary: "Go on after a pause",
+		{method: "POST", path: "/unpause", name: "unpause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster", summary: "Go on after a pause",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(false) }},
 	}
 }

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -12,10 +15,10 @@ type refreshBody struct {
 
 func (a *API) refreshRoutes() []route {
 	return []route{
-		{method: "POST", path: "/definitions/refresh", name: "refreshDefinitions", role: auth.Designer, tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/refresh", name: "refreshDefinitions", role: auth.Designer, tag: "definitions", kind: changes, target: "definitions",
 			summary: "Index the triggers of stored definitions again; one node at a time does the same refresh",
 			body:    refreshBody{}, answers: map[int]any{200: refresh.Result{}}, serve: (*call).refresh},
-		{method: "POST", path: "/definitions/reload", name: "reloadDefinitions", role: auth.Designer, tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/reload", name: "reloadDefinitions", role: auth.Designer, tag: "definitions", kind: changes, target: "the definitions directory",
 			summary: "Read the definitions directory of a node again; one node at a time does",
 			answers: map[int]any{200: refresh.Result{}}, serve: (*call).reload},
 	}
@@ -26,6 +29,7 @@ func (c *call) refresh() (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
+	c.about("", cmp.Or(strings.Join(b.DefinitionIDs, " "), "all"))
 	for _, id := range b.DefinitionIDs {
 		if err := workflow.CheckID("a definition id", id); err != nil {
 			return reply{}, invalid("bad-id", "/definitionIds", err.Error())

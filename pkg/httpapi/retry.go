@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
+
 	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -27,7 +29,7 @@ type retryRefusedView struct {
 
 func (a *API) retryRoute() route {
 	return route{
-		method: "POST", path: "/instances/retry", name: "retryInstances", role: auth.Operator, tag: "instances", kind: changes,
+		method: "POST", path: "/instances/retry", name: "retryInstances", role: auth.Operator, tag: "instances", kind: changes, target: "instances",
 		summary: "Run every faulted instance of a filter again from the activity that faulted, a page at a time",
 		body:    retryBody{}, answers: map[int]any{200: retriedView{}}, serve: (*call).retryFaulted,
 	}
@@ -38,6 +40,7 @@ func (c *call) retryFaulted() (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
+	c.about("definition", cmp.Or(b.DefinitionID, "any"), "correlation", b.CorrelationID, "after", b.Cursor)
 	if err := checkIDs([2]string{"definitionId", b.DefinitionID}); err != nil {
 		return reply{}, err
 	}

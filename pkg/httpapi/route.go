@@ -50,6 +50,8 @@ type route struct {
 	answers  map[int]any
 	problems []workflow.Code // beside those that every route can answer
 
+	audited  bool              // in the audit log although it only reads
+	target   string            // what it is about, for the audit log, if nothing else says
 	reserved bool              // finds a place also when all are taken
 	before   func(*call) error // looks at the head of a request before its body is read
 	serve    func(*call) (reply, error)

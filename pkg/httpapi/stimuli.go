@@ -39,7 +39,7 @@ func (a *API) stimulusRoutes() []route {
 		{method: "POST", path: "/events/{name}", name: "sendEvent", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Send an event to the instances and definitions that wait for it",
 			body:    eventBody{}, answers: sent, problems: problems, serve: (*call).event},
-		{method: "POST", path: "/stimuli", name: "sendStimulus", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
+		{method: "POST", path: "/stimuli", name: "sendStimulus", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true, target: "a stimulus",
 			summary: "Send any stimulus", body: stimulusBody{}, answers: sent, problems: problems, serve: (*call).stimulus},
 		{method: "POST", path: "/bookmarks/{id}/resume", name: "resumeBookmark", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Resume an instance at one place where it waits", body: resumeBody{}, answers: sent,
@@ -64,6 +64,7 @@ func (c *call) event() (reply, error) {
 	}
 	s := workflow.EventStimulus(name, b.Payload)
 	s.CorrelationID, s.InstanceID = b.CorrelationID, b.InstanceID
+	c.about("", name, "instance", b.InstanceID, "correlation", b.CorrelationID)
 	return c.send(s)
 }
 
@@ -72,6 +73,7 @@ func (c *call) stimulus() (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
+	c.about("", b.ActivityType, "hash", hashOf(b), "bookmark", b.BookmarkID, "instance", b.InstanceID, "correlation", b.CorrelationID)
 	if b.BookmarkID == "" && b.ActivityType == "" {
 		return reply{}, invalid("missing-field", "/activityType", "activityType is required, unless bookmarkId is given")
 	}
@@ -89,6 +91,18 @@ func (c *call) stimulus() (reply, error) {
 		ActivityType: b.ActivityType, Payload: b.Stimulus, CorrelationID: b.CorrelationID,
 		InstanceID: b.InstanceID, BookmarkID: b.BookmarkID, Input: b.Input,
 	})
+}
+
+// hashOf is what bookmarks and triggers are found by that the stimulus is for.
+func hashOf(b stimulusBody) string {
+	if b.ActivityType == "" {
+		return ""
+	}
+	hash, err := workflow.Hash(b.ActivityType, b.Stimulus)
+	if err != nil {
+		return "" // the runtime says what is wrong
+	}
+	return hash
 }
 
 // send checks the address of a stimulus and sends it.

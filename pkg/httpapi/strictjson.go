@@ -224,8 +224,9 @@ func escapePointer(s string) string {
 }
 
 // shorten keeps what a client sent from filling the answer.
-func shorten(s string) string {
-	const most = 80
+func shorten(s string) string { return shortenTo(80, s) }
+
+func shortenTo(most int, s string) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -26,7 +26,7 @@ func (n *Node) buildAudit() (*slog.Logger, error) {
 		return nil, fmt.Errorf("audit-log: %w", err)
 	}
 	n.undo.add("audit log", func(context.Context) error { return f.close() })
-	return slog.New(slog.NewJSONHandler(f, nil)).With(slog.String("logger", name)), nil
+	return slog.New(n.secrets.Handler(slog.NewJSONHandler(f, nil))).With(slog.String("logger", name)), nil
 }
 
 // auditFile appends to a file that others may move away: it then begins a new

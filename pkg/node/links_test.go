@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,7 +32,9 @@ func TestResumeLinks(t *testing.T) {
 	}))
 	t.Cleanup(mailer.Close)
 	var log syncBuffer
+	audit := filepath.Join(t.TempDir(), "audit.log")
 	cfg := node.Config{
+		AuditLog:      audit,
 		EtcdEndpoints: etcd.Endpoints(), Cluster: name, AllowPrivateAddresses: true, PublicURL: "https://weft.example/sub/",
 		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -122,6 +125,9 @@ root:
 		t.Error("the link is in the journal or in the log")
 	}
 	want("again", http.MethodPost, at(a, links["yes"]), 410)
+	if raw, err := os.ReadFile(audit); err != nil || !regexp.MustCompile(`"who":"anyone","role":"","operation":"followLink",[^\n]*"target":"first~[^"]+","result":"done"`).Match(raw) || strings.Contains(string(raw), token) {
+		t.Errorf("the audit log does not say whose link was followed, or has the link: %v %s", err, raw)
+	}
 	want("the other outcome", http.MethodPost, at(a, links["no"]), 410)
 	want("look again", http.MethodGet, at(a, links["no"]), 410)
 

@@ -50,8 +50,9 @@ func TestASecretIsNeverKept(t *testing.T) {
 	put("sent", "callers-may-send-this")
 
 	var log, lines syncBuffer
+	audit := filepath.Join(t.TempDir(), "audit.log")
 	n := start(t, node.Config{
-		EtcdEndpoints: clustertest.Start(t).Endpoints(), Cluster: "secrets", SecretsDir: dir, AllowPrivateAddresses: true,
+		EtcdEndpoints: clustertest.Start(t).Endpoints(), Cluster: "secrets", SecretsDir: dir, AuditLog: audit, AllowPrivateAddresses: true,
 		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Lines: &lines,
 	})
 	publish := func(status int, definition string) map[string]any {
@@ -96,6 +97,15 @@ root:
 	}
 	if want := "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+secretValue)); got.Header.Get("Authorization") != want {
 		t.Errorf("authorization %q", got.Header.Get("Authorization"))
+	}
+
+	// Who sends one as a name finds it in no audit log, also not half of it.
+	for _, name := range []string{secretValue, strings.Repeat("x", 200) + secretValue} {
+		call(t, n, http.MethodPost, "/api/v1/events/"+name, "")
+		call(t, n, http.MethodPost, "/api/v1/stimuli", `{"activityType": "Elsa.Event", "instanceId": "`+name[:min(len(name), 120)]+`", "correlationId": "`+name+name+`"}`)
+	}
+	if raw, err := os.ReadFile(audit); err != nil || !strings.Contains(string(raw), "***") || strings.Contains(string(raw), secretValue[:len(secretValue)/2]) {
+		t.Errorf("the audit log: %v %s", err, raw)
 	}
 
 	// Keeping it is an incident, however it is tried.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,17 +55,41 @@ func (w *world) dump() map[string]string {
 	w.tb.Helper()
 	resp, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix())
 	w.ok(err)
-	out := map[string]string{}
+	out, fences := map[string]string{}, map[string]int{}
 	for _, kv := range resp.Kvs {
 		if string(kv.Key) == w.keys.age() {
 			continue
 		}
-		// What differs from world to world: revisions and the root.
-		value := fenceOf.ReplaceAllString(string(kv.Value), `"fence":0`)
-		out[strings.TrimPrefix(string(kv.Key), w.keys.root)] = strings.ReplaceAll(value, w.keys.root, "")
+		key, value := strings.TrimPrefix(string(kv.Key), w.keys.root), string(kv.Value)
+		if of, ok := strings.CutPrefix(key, "journal/"); ok {
+			id, _, _ := strings.Cut(of, "/")
+			fences[id] += len(fenceOf.FindString(value))
+		}
+		out[key] = value
+	}
+	for key, value := range out {
+		// What differs from world to world: revisions, with how long they are, and the root.
+		id := key[strings.LastIndexByte(key, '/')+1:]
+		less := func(text string) string {
+			n, err := strconv.Atoi(text)
+			w.ok(err)
+			return strconv.Itoa(n - fences[id])
+		}
+		switch {
+		case strings.HasPrefix(key, "instance/"):
+			value = bytesOf.ReplaceAllStringFunc(value, func(s string) string { return bytesName + less(s[len(bytesName):]) })
+		case strings.HasPrefix(key, "finished/"):
+			value = less(value)
+		}
+		value = fenceOf.ReplaceAllString(value, `"fence":0`)
+		out[key] = strings.ReplaceAll(value, w.keys.root, "")
 	}
 	return out
 }
+
+const bytesName = `"journalBytes":`
+
+var bytesOf = regexp.MustCompile(bytesName + `\d+`)
 
 var fenceOf = regexp.MustCompile(`"fence":\d+`)
 

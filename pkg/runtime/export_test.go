@@ -59,3 +59,12 @@ func (r *Runtime) PurgeFinishedOnce(ctx context.Context) error {
 func (r *Runtime) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
 	return r.purgeVersionsOnce(ctx, used)
 }
+
+// PurgePass is one look at all of the finished instances, as the loop does it.
+func (r *Runtime) PurgePass(ctx context.Context) error {
+	_, err := r.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
+	return err
+}
+
+// SweepGates is one look at all that waits behind gates.
+func (r *Runtime) SweepGates(ctx context.Context) error { return r.sweepGates(ctx) }

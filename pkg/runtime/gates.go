@@ -12,7 +12,7 @@ import (
 
 // workGates starts what waits behind gates: the commit that frees one wakes the
 // node that made it, and a sweep finds what a node left that has vanished in
-// between.
+// between. All that waits is looked at, so one node does it for all.
 func (r *Runtime) workGates(ctx context.Context) error {
 	swept := time.Time{}
 	var vanished atomic.Bool
@@ -45,9 +45,14 @@ func (r *Runtime) workGates(ctx context.Context) error {
 	})
 }
 
-// sweepGates finds every gate behind which starts wait and that nobody holds.
+// sweepGates finds every gate behind which starts wait and that nobody holds, on the
+// node that is preferred for it.
 func (r *Runtime) sweepGates(ctx context.Context) error {
 	waiting := 0
+	if r.cfg.Session.PreferredNode("gates") != r.cfg.Session.NodeID() {
+		r.cfg.Metrics.SetGated(0)
+		return nil
+	}
 	for cursor := ""; ; {
 		freed, n, next, err := r.cfg.Store.FreedGates(ctx, cursor)
 		if err != nil {

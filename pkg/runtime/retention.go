@@ -67,23 +67,31 @@ func (r *Runtime) purgeFinished(ctx context.Context) error {
 		return nil
 	}
 	shards := make([]finishedShard, etcdstore.FinishedShards)
-	return r.loop(ctx, "retention", purgeEvery, nil, func(ctx context.Context) (bool, error) {
-		more := false
-		var errs []error
-		for i := range shards {
-			if r.paused.draining.Load() {
-				return false, nil
-			}
-			if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) != r.cfg.Session.NodeID() {
-				shards[i] = finishedShard{} // what is known of it becomes old
-				continue
-			}
-			full, err := r.purgeShard(ctx, i, &shards[i])
-			errs = append(errs, err) // the other shards go on
-			more = more || full
+	return r.loop(ctx, "retention", purgeEvery, nil, func(ctx context.Context) (bool, error) { return r.purgePass(ctx, shards) })
+}
+
+// purgePass deletes a slice of each shard that this node looks after; more: there may
+// be others.
+func (r *Runtime) purgePass(ctx context.Context, shards []finishedShard) (more bool, err error) {
+	var mine []int
+	for i := range shards {
+		if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) == r.cfg.Session.NodeID() {
+			mine = append(mine, i)
+		} else {
+			shards[i] = finishedShard{} // what is known of it becomes old
 		}
-		return more, errors.Join(errs...)
-	})
+	}
+	some, err := r.cfg.Store.SomeFinished(ctx, mine)
+	errs := []error{err}
+	for _, i := range some {
+		if r.paused.draining.Load() {
+			return false, nil
+		}
+		full, err := r.purgeShard(ctx, i, &shards[i])
+		errs = append(errs, err) // the other shards go on
+		more = more || full
+	}
+	return more, errors.Join(errs...)
 }
 
 // finishedShard is what the node that looks after a shard knows of it.
@@ -141,7 +149,11 @@ func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (
 		}
 		ids := overdue(page, total, s.mean, &keep, r.age())
 		if len(ids) == 0 {
-			return r.purgeAnywhere(ctx, shard, s, &keep, excess(total, s.mean, &keep))
+			tooMany := excess(total, s.mean, &keep)
+			if cursor == "" && next == "" && len(ripe(page, tooMany, &keep, r.age())) == 0 {
+				return false, nil // that was all of it
+			}
+			return r.purgeAnywhere(ctx, shard, s, &keep, tooMany)
 		}
 		purged, err := r.purgeIDs(ctx, shard, ids)
 		if err != nil {
@@ -172,8 +184,19 @@ func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard
 		return false, err
 	}
 	s.cursor = next
+	ids := ripe(page, excess, keep, r.age())
+	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
+		if _, err := r.purgeIDs(ctx, shard, chunk); err != nil {
+			return false, err
+		}
+	}
+	return len(ids) > 0 && next != "", nil
+}
+
+// ripe are those of a page that may go, in whatever order: what is old, and as many
+// others as there are too many.
+func ripe(page []etcdstore.Finished, excess int64, keep *Retention, age *store.Age) []string {
 	var ids []string
-	age := r.age()
 	for _, f := range page {
 		has := age.Of(f.Created)
 		old := keep.Finished > 0 && has > keep.Finished
@@ -182,12 +205,7 @@ func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard
 			excess--
 		}
 	}
-	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
-		if _, err := r.purgeIDs(ctx, shard, chunk); err != nil {
-			return false, err
-		}
-	}
-	return len(ids) > 0 && next != "", nil
+	return ids
 }
 
 // anywherePage is how many of a shard's finished instances are looked at beside the

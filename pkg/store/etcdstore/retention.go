@@ -55,6 +55,29 @@ func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit in
 	return page, resp.Count, next, nil
 }
 
+// SomeFinished tells which of these shards have finished instances, in one request
+// however many there are.
+func (s *Store) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	reads := make([]clientv3.Op, len(shards))
+	for i, shard := range shards {
+		reads[i] = clientv3.OpGet(s.keys.finishedIn(shard), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	}
+	resp, err := s.read(ctx, "look for finished instances", reads...)
+	if err != nil {
+		return nil, err
+	}
+	var some []int
+	for i, r := range resp.Responses {
+		if len(r.GetResponseRange().Kvs) > 0 {
+			some = append(some, shards[i])
+		}
+	}
+	return some, nil
+}
+
 // MaxPurge is how many instances [Store.Purge] takes at once. It reads so many records
 // in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = 30

@@ -95,7 +95,7 @@
 //
 // # Turns
 //
-// What runs for more than 5 ms has a place among as many as there are processors;
+// What runs for more than 5 ms has a place; there is one fewer than processors, and at least one;
 // scripts that are not known for that have places beside them. Places go to the
 // definition whose scripts have used the least time. Waiting ends with the context
 // and does not count as time; on Linux a script's time is its own processor time, else

@@ -2,6 +2,8 @@ package expression
 
 import (
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,9 +30,15 @@ func TestJavaScriptStopsInOneStep(t *testing.T) {
 			}
 			var x *scriptRun
 			x = newScriptRun(s, &signalling{example(), func() { x.watcher.expired.Store(expires) }})
-			x.watcher = watch(t.Context(), x.vm, time.Hour)
+			turn, err := newTurns(1).take(t.Context(), "d", long, new(atomic.Bool))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runtime.LockOSThread()
+			x.watcher = watch(t.Context(), x.vm, turn, time.Hour)
 			v, err := x.eval()
 			x.watcher.stop()
+			runtime.UnlockOSThread()
 			if expires != errors.Is(err, ErrTime) || !expires && err != nil {
 				t.Errorf("%s: expires: %t; got %v, %v", source, expires, v, err)
 			}

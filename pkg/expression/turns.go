@@ -12,11 +12,12 @@ import (
 const quickTime = 5 * time.Millisecond
 
 // turns bounds the scripts that run at once in the process, whose processors and
-// memory they share. Long ones have as many places as there are processors, and
-// those that are not known to be long have places beside them, so that a script
-// of microseconds does not wait behind one of seconds. Places go to the
-// definition whose scripts have used the least time of late: however many of one
-// definition wait, those of another have their share.
+// memory they share. Long ones have as many places as there are processors, but one
+// processor, if there are several, is left to everything else. Those that are not
+// known to be long have places beside them, so that a script of microseconds does
+// not wait behind one of seconds. Places go to the definition whose scripts have
+// used the least time of late: however many of one definition wait, those of
+// another have their share.
 type turns struct {
 	places, spare int // of long scripts, and of the others
 
@@ -58,7 +59,7 @@ type turn struct {
 }
 
 // scripts are the turns of this process.
-var scripts = newTurns(runtime.GOMAXPROCS(0))
+var scripts = newTurns(max(1, runtime.GOMAXPROCS(0)-1))
 
 func newTurns(processors int) *turns {
 	return &turns{places: processors, spare: 2*processors + 2, lines: map[string]*line{}}

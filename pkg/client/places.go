@@ -46,7 +46,8 @@ type Crowd struct {
 //
 // Who finds none lets the lock go and waits here, in memory and without a request
 // to etcd, until a burst ends that makes room; its work stays in its mailbox,
-// where every node finds it.
+// where every node finds it. Who is called has its place kept until it comes, or two
+// sweeps have gone by, so that one place calls one.
 type places struct {
 	limits Limits
 	wake   func(id string, recovered bool)
@@ -58,7 +59,7 @@ type places struct {
 	waiting map[string]want          // by instance; guarded by mu
 	lines   map[compartment][]string // who waits, in order, with some who do not any more; guarded by mu
 	turn    []compartment            // the lines, in the order in which they are looked at; guarded by mu
-	called  map[string]compartment   // woken, and not seen yet; guarded by mu
+	called  map[string]want          // woken, and not seen yet: their places are kept; guarded by mu
 }
 
 type compartment struct {
@@ -77,13 +78,14 @@ type want struct {
 	bytes  int64
 	memory bool // it is for memory that it waits
 	ends   bool // it was interrupted meanwhile: what ends it is in its mailbox, and needs no place
+	swept  bool // it was called, and a sweep went by
 }
 
 func newPlaces(l Limits, wake func(string, bool)) *places {
 	l.PerDefinition = cmp.Or(l.PerDefinition, 200)
 	l.Bytes = cmp.Or(l.Bytes, 256<<20)
 	return &places{limits: l, wake: wake, used: map[compartment]*usage{}, waiting: map[string]want{},
-		lines: map[compartment][]string{}, called: map[string]compartment{}}
+		lines: map[compartment][]string{}, called: map[string]want{}}
 }
 
 // room reports whether there is a place; mu is held.
@@ -101,19 +103,27 @@ func (p *places) room(w *want) bool {
 func (p *places) enter(id string, w want, mailed bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.called, id)
-	if !p.room(&w) {
-		if mailed {
-			p.wait(id, w)
-		}
-		return false
+	before, known := p.uncall(id)
+	if !known {
+		before, known = p.waiting[id]
 	}
-	p.take(w)
-	return true
+	room := p.room(&w)
+	switch {
+	case room:
+		delete(p.waiting, id)
+		p.bursts++
+		p.hold(w)
+	case mailed:
+		p.wait(id, w)
+	}
+	if known { // it may need less than it had, or be in nobody's way any more
+		p.callNext(before.in)
+	}
+	return room
 }
 
-// take counts a burst in; mu is held.
-func (p *places) take(w want) {
+// hold counts a place as taken, by a burst or by who is called to it; mu is held.
+func (p *places) hold(w want) {
 	u := p.used[w.in]
 	if u == nil {
 		u = &usage{}
@@ -121,8 +131,27 @@ func (p *places) take(w want) {
 	}
 	u.bursts++
 	u.bytes += w.bytes
-	p.bursts++
 	p.bytes += w.bytes
+}
+
+// free is the opposite of hold; mu is held.
+func (p *places) free(w want) {
+	u := p.used[w.in]
+	u.bursts--
+	u.bytes -= w.bytes
+	if u.bursts == 0 {
+		delete(p.used, w.in)
+	}
+	p.bytes -= w.bytes
+}
+
+// uncall frees the place that is kept for an instance, if one is; mu is held.
+func (p *places) uncall(id string) (w want, called bool) {
+	if w, called = p.called[id]; called {
+		delete(p.called, id)
+		p.free(w)
+	}
+	return w, called
 }
 
 // wait puts an instance into its line; mu is held.
@@ -138,24 +167,23 @@ func (p *places) wait(id string, w want) {
 	p.lines[w.in] = append(p.lines[w.in], id)
 }
 
-// leave gives a place back, and calls who can have one now: of the same
-// compartment, and of another, as memory is all's.
+// leave gives a place back, and calls who can have one now.
 func (p *places) leave(w want) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	u := p.used[w.in]
-	u.bursts--
-	u.bytes -= w.bytes
-	if u.bursts == 0 {
-		delete(p.used, w.in)
-	}
+	p.free(w)
 	p.bursts--
-	p.bytes -= w.bytes
-	p.call(w.in)
+	p.callNext(w.in)
+}
+
+// callNext calls one of the compartment in which a place has become free, and one of
+// another, as memory is all's. When they come, they call who else has room. mu is held.
+func (p *places) callNext(in compartment) {
+	p.call(in)
 	for n := len(p.turn); n > 0; n-- {
 		next := p.turn[0]
 		p.turn = append(p.turn[1:], next)
-		if next != w.in && p.call(next) {
+		if next != in && p.call(next) {
 			return
 		}
 	}
@@ -184,7 +212,8 @@ func (p *places) call(in compartment) bool {
 	}
 	p.lines[in] = line[1:]
 	delete(p.waiting, id)
-	p.called[id] = in
+	p.called[id] = w
+	p.hold(w) // so that who comes meanwhile does not take it, nor is another called to it
 	p.wake(id, in.recovered)
 	return true
 }
@@ -194,18 +223,24 @@ func (p *places) call(in compartment) bool {
 func (p *places) seen(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in, ok := p.called[id]; ok {
-		delete(p.called, id)
-		p.call(in)
+	if w, ok := p.uncall(id); ok {
+		p.callNext(w.in)
 	}
 }
 
 // keep forgets who has no mail any more, and calls as many of the others as there
-// is room for: what is called and never tried again is not missed for long.
+// is room for. The place of who was called and did not come is free again.
 func (p *places) keep(mailed map[string]bool) Crowd {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	clear(p.called)
+	for id, w := range p.called {
+		if w.swept {
+			p.uncall(id)
+			continue
+		}
+		w.swept = true
+		p.called[id] = w
+	}
 	c := Crowd{Bursts: p.bursts, Bytes: p.bytes}
 	for id, w := range p.waiting {
 		switch {
@@ -218,6 +253,7 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 		}
 	}
 	for _, in := range slices.Clone(p.turn) {
+		p.lines[in] = slices.DeleteFunc(p.lines[in], func(id string) bool { return p.waiting[id].in != in })
 		free := p.limits.PerDefinition
 		if u := p.used[in]; u != nil {
 			free -= u.bursts

@@ -2,14 +2,18 @@ package client
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 // Whatever comes and goes: no compartment has more bursts than it may; each has
-// one at least; memory is exceeded by those first ones only; and who waits is
-// called, in the end, when nobody else is left.
+// one at least, or keeps it for who is called; memory is exceeded by those first ones
+// only; no more are called than there is room for; once all who were called have come,
+// nobody waits for whom there is room; and who waits is called, in the end, when nobody
+// else is left.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -26,12 +30,18 @@ func TestPlaces(t *testing.T) {
 		try := func(id string) {
 			w := wants[id]
 			alone := true
+			for other, c := range p.called {
+				alone = alone && (other == id || c.in != w.in)
+			}
 			for _, b := range running {
 				alone = alone && b.w.in != w.in
 			}
 			if p.enter(id, w, true) {
 				running = append(running, burst{id, w})
 				delete(wants, id)
+				if p.waits(id) {
+					t.Fatalf("%s has a place, and waits for one", id)
+				}
 			} else if alone {
 				t.Fatalf("the first of %v has no place", w.in)
 			}
@@ -55,6 +65,21 @@ func TestPlaces(t *testing.T) {
 				b := running[i]
 				running = append(running[:i:i], running[i+1:]...)
 				p.leave(b.w)
+			},
+			"try unasked": func(t *rapid.T) {
+				if len(wants) == 0 {
+					t.Skip("nobody waits")
+				}
+				ids := slices.Sorted(maps.Keys(wants))
+				id := rapid.SampledFrom(ids).Draw(t, "who")
+				if rapid.Bool().Draw(t, "there is more to do") {
+					w := wants[id]
+					w.bytes = rapid.Int64Range(1, 300).Draw(t, "size")
+					largest = max(largest, w.bytes)
+					w.in.recovered = rapid.Bool().Draw(t, "recovered")
+					wants[id] = w
+				}
+				try(id)
 			},
 			"try": func(t *rapid.T) {
 				if len(called) == 0 {
@@ -82,16 +107,30 @@ func TestPlaces(t *testing.T) {
 					n[b.w.in]++
 					bytes += b.w.bytes
 				}
+				kept := bytes
+				for _, c := range p.called {
+					n[c.in]++
+					kept += c.bytes
+				}
 				for in, k := range n {
 					if k > limits.PerDefinition {
 						t.Fatalf("%d bursts of %v", k, in)
 					}
 				}
-				if p.bursts != len(running) || p.bytes != bytes {
-					t.Fatalf("counted %d bursts of %d bytes; there are %d of %d", p.bursts, p.bytes, len(running), bytes)
+				if p.bursts != len(running) || p.bytes != kept {
+					t.Fatalf("counted %d bursts of %d bytes; there are %d of %d", p.bursts, p.bytes, len(running), kept)
 				}
-				if bytes > limits.Bytes+int64(len(n))*largest {
-					t.Fatalf("%d bytes", bytes)
+				for in, line := range p.lines {
+					i := slices.IndexFunc(line, func(id string) bool { return p.waiting[id].in == in })
+					if i < 0 || len(p.called) > 0 {
+						continue
+					}
+					if w := p.waiting[line[i]]; p.room(&w) {
+						t.Fatalf("%s waits for %+v, and there is room", line[i], w)
+					}
+				}
+				if kept > limits.Bytes+int64(len(n))*largest {
+					t.Fatalf("%d bytes", kept)
 				}
 			},
 		})
@@ -118,6 +157,55 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("%d still want a place, and nobody runs: %v", len(wants), wants)
 		}
 	})
+}
+
+// One place calls one, however many wait and sweeps go by: who is called in vain takes
+// and gives back a lock. Its place is not somebody else's meanwhile, and is free again
+// when it does not come.
+func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]Limits{"of the definition": {PerDefinition: 1, Bytes: 1 << 20}, "of memory": {PerDefinition: 1000, Bytes: 100}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var called []string
+			p := newPlaces(limits, func(id string, _ bool) { called = append(called, id) })
+			w := want{in: compartment{definition: "d"}, bytes: 50}
+			if !p.enter("first", w, true) {
+				t.Fatal("the first has no place")
+			}
+			mailed := map[string]bool{}
+			for i := range 300 {
+				id := fmt.Sprint(i)
+				mailed[id] = true
+				if p.enter(id, w, true) {
+					t.Fatal("there is no room for two")
+				}
+			}
+			p.leave(w)
+			p.keep(mailed)
+			if !slices.Equal(called, []string{"0"}) {
+				t.Fatalf("%v were called to one place", called)
+			}
+			if p.enter("new", w, false) {
+				t.Error("who came later took the place of who was called")
+			}
+			p.keep(mailed) // it did not come
+			if !slices.Equal(called, []string{"0", "1"}) {
+				t.Fatalf("%v were called", called)
+			}
+			if !p.enter("1", w, true) {
+				t.Error("who was called has no place")
+			}
+			p.seen("1")
+			for i := range 3000 { // who comes and goes does not make the line longer
+				p.enter(fmt.Sprint("x", i), w, true)
+				p.keep(mailed)
+			}
+			if n := len(p.lines[w.in]); n > 300 || len(called) > 2 {
+				t.Errorf("%d stand in line; called were %v", n, called)
+			}
+		})
+	}
 }
 
 // One compartment never takes all the memory, nor do many.

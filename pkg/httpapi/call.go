@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/auth"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -145,8 +146,17 @@ func (c *call) key() (*runtime.Key, error) {
 	if len(values) > 1 || value == "" || len(value) > most || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, invalid("bad-idempotency-key", "", fmt.Sprintf("there may be one Idempotency-Key of 1 to %d printable ASCII characters", most))
 	}
-	sum := sha256.Sum256(c.body)
-	return &runtime.Key{Scope: c.r.Method + " " + c.r.URL.Path, Value: value, BodyHash: hex.EncodeToString(sum[:])}, nil
+	// Another caller's key is another key. Who calls an endpoint is asked later, and
+	// perhaps not at all: there the guard holds for the answer too.
+	scope := c.r.Method + " " + c.r.URL.Path
+	if x := exchangeOf(c.r); x.caller != nil && x.served.role > auth.Anyone {
+		scope += " " + x.caller.Name
+	}
+	sum := sha256.New()
+	for _, part := range []string{string(c.body), c.query.Encode(), c.r.Header.Get("X-Correlation-Id"), c.r.Header.Get("X-Workflow-Instance-Id")} {
+		fmt.Fprintf(sum, "%d %s\n", len(part), part)
+	}
+	return &runtime.Key{Scope: scope, Value: value, BodyHash: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // wait is what Prefer: wait=N asks for, within bounds (RFC 7240). Preferences

@@ -356,3 +356,25 @@ func TestAuditIsInTheLogByDefault(t *testing.T) {
 		t.Error("it is not there once")
 	}
 }
+
+// A key is its caller's: another one who has the same finds nothing by it.
+func TestAKeyIsItsCallers(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, nil)
+	g.do(t, "POST", "/api/v1/definitions", "id: mine\nroot:\n  - writeLine: x\n", g.keys[auth.Designer])
+	instance := func(header string) string {
+		a := g.do(t, "POST", "/api/v1/definitions/mine/execute", "{}", header, "Idempotency-Key: same")
+		if a.status != 200 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		return a.json(t)["instanceId"].(string)
+	}
+	token := func() string { return "Authorization: Bearer " + g.issuer.Token(map[string]any{"roles": "operator"}) }
+	first, other, third := instance(g.keys[auth.Operator]), instance(g.keys[auth.Designer]), instance(token())
+	if first == other || first == third || other == third {
+		t.Errorf("several callers got one answer: %s, %s, %s", first, other, third)
+	}
+	if instance(g.keys[auth.Operator]) != first || instance(token()) != third { // also with a new token
+		t.Error("a caller did not get the answer again")
+	}
+}

@@ -152,7 +152,7 @@ func parameters(rt *route) []map[string]any {
 		params = append(params, map[string]any{"name": name, "in": "header", "schema": schema{"type": "string"}, "description": doc})
 	}
 	if rt.idempotent {
-		header("Idempotency-Key", "The same key and body give the same answer and one effect as long as the key is kept: 24 h by default, at least 10 minutes; another body gives 422.")
+		header("Idempotency-Key", "The same key and request of the same caller give the same answer and one effect as long as the key is kept: 24 h by default, at least 10 minutes; another body or query gives 422.")
 	}
 	if rt.waits {
 		header("Prefer", "wait=30 waits up to 30 seconds for the end of the instance.")

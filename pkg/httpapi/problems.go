@@ -76,7 +76,7 @@ func title(code workflow.Code, status int) string {
 var titles = map[workflow.Code]string{
 	workflow.CodeInvalid:           "The request is not valid",
 	workflow.CodeDefinitionInvalid: "The definition is not valid",
-	workflow.CodeKeyReused:         "The Idempotency-Key was used with another body",
+	workflow.CodeKeyReused:         "The Idempotency-Key was used with another request",
 	workflow.CodeUnknownOutcome:    "The outcome is not known",
 	workflow.CodeNotRunnable:       "This node's program cannot do this",
 }

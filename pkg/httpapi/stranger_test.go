@@ -251,3 +251,62 @@ func TestEndpointsTakeValidText(t *testing.T) {
 	}
 	s.get(t, "/workflows/text#/%C3%A9?x=%C3%A9", "X-It: é")
 }
+
+// Who names an instance at an open endpoint does not learn whether it is there, and
+// how it ended.
+func TestEndpointsTellNothingOfInstances(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: oracle#\nroot:\n  - httpEndpoint: {path: \"oracle#\", supportedMethods: [POST]}\n    trigger: true\n")
+	s.publish(t, fmt.Sprintf(waitingYAML, "oracle-waits#", "oracle#"))
+	s.publish(t, "id: oracle-faults#\nroot:\n  - fault: no\n")
+	s.publish(t, "id: oracle-ends#\nroot:\n  - writeLine: x\n")
+	for _, id := range []string{"oracle-waits#", "oracle-faults#", "oracle-ends#"} {
+		s.post(t, "/api/v1/definitions/"+id+"/execute", `{"instanceId": "`+id+`"}`, 200)
+	}
+	said := map[string]bool{}
+	for _, id := range []string{"oracle-waits#", "oracle-faults#", "oracle-ends#", "oracle-nobody#"} {
+		for _, headers := range [][]string{{"X-Workflow-Instance-Id: " + id}, {"X-Workflow-Instance-Id: " + id, "Idempotency-Key: " + id}} {
+			a := s.do(t, "POST", "/workflows/oracle#", "", headers...)
+			said[fmt.Sprint(a.status, a.code(), a.json(t)["detail"])] = true
+		}
+	}
+	if len(said) != 1 {
+		t.Errorf("it tells them apart: %v", said)
+	}
+}
+
+// What a request is about is part of it, wherever that stands.
+func TestAKeyIsForOneRequest(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: keyed#\nroot:\n  - httpEndpoint: {path: \"keyed#\", supportedMethods: [POST]}\n    trigger: true\n  - writeHttpResponse: {content: \"${{ newId() }}\"}\n")
+	ask := func(path string, headers ...string) answer {
+		return s.do(t, "POST", "/workflows/keyed#"+path, "", append(headers, "Idempotency-Key: k")...)
+	}
+	first := ask("?a=1&b=2")
+	if again := ask("?b=2&a=1"); first.status != 200 || again.status != 200 || string(again.body) != string(first.body) {
+		t.Errorf("again: %d %s, then %d %s", first.status, first.body, again.status, again.body)
+	}
+	for path, header := range map[string]string{"?a=1": "X-A: b", "?correlationId=x": "X-A: b", "?a=1&b=2": "X-Correlation-Id: x", "?a=1&b=2&c": "X-A: b"} {
+		if a := ask(path, header); a.status != 422 || a.code() != "idempotency-key-reused" {
+			t.Errorf("%s %s: %d %s", path, header, a.status, a.body)
+		}
+	}
+}
+
+// The encoded forms of what a path takes for a directory name nothing.
+func TestIDsOfDirectoriesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, fmt.Sprintf(waitingYAML, "dots#", "dots#"))
+	for _, id := range []string{".", ".."} {
+		if a := s.do(t, "POST", "/api/v1/definitions/dots#/execute", `{"instanceId": "`+id+`"}`); a.status != 422 {
+			t.Errorf("%s: %d %s", id, a.status, a.body)
+		}
+		encoded := strings.ReplaceAll(id, ".", "%2e")
+		if a := s.do(t, "GET", "/api/v1/instances/"+encoded, ""); a.status != 422 && a.status != 404 {
+			t.Errorf("%s: %d %s", encoded, a.status, a.body)
+		}
+	}
+}

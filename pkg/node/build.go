@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -221,7 +222,14 @@ type lineWriter struct {
 	w  io.Writer
 }
 
+// maxLine bounds a line on standard output, in bytes: a workflow may write large
+// values in a loop, and disks and collectors of logs are not the workflow's.
+const maxLine = 8 << 10
+
 func (l *lineWriter) write(text string) {
+	if n := len(text); n > maxLine {
+		text = fmt.Sprintf("%s … (%d bytes in all)", strings.ToValidUTF8(text[:maxLine], ""), n)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.w, text+"\n") // the journal has it in any case

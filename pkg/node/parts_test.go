@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/zap"
 )
@@ -103,6 +105,20 @@ func TestConfigIsChecked(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A workflow may write much in a loop; a line is bounded, and whole text.
+func TestLinesAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"short", strings.Repeat("x", maxLine), strings.Repeat("é", 300_000), "x" + strings.Repeat("é", 300_000)} {
+		var out bytes.Buffer
+		(&lineWriter{w: &out}).write(text)
+		got := out.String()
+		switch cut := strings.HasSuffix(got, fmt.Sprintf("… (%d bytes in all)\n", len(text))); {
+		case cut != (len(text) > maxLine), !cut && got != text+"\n", len(got) > maxLine+50, !utf8.ValidString(got), cut && !strings.HasPrefix(text, got[:maxLine-1]):
+			t.Errorf("of %d bytes: %d, cut %t", len(text), len(got), cut)
+		}
 	}
 }
 

@@ -217,16 +217,20 @@ func (a *arrival) mayHave(ctx context.Context, r *Runtime, answer *store.Answer,
 	return a.allowed(ctx, limits.Guard())
 }
 
-// hide keeps from strangers how it stands with an instance that they name.
-func (a *arrival) hide(ctx context.Context, r *Runtime, err error) error {
-	limits, lerr := r.limitsOf(ctx, a.at)
-	switch {
-	case lerr != nil:
-		return lerr
-	case limits == nil:
-		return noRoute(&a.EndpointRequest)
+// nothing says that nothing takes the request, in the same words whatever the
+// reason is: strangers must not learn whether an instance that they name exists, and
+// how it ended. Who may not call learns no more than that.
+func (a *arrival) nothing(ctx context.Context, r *Runtime) error {
+	limits, err := r.limitsOf(ctx, a.at)
+	if err != nil {
+		return err
 	}
-	return cmp.Or(a.allowed(ctx, limits.Guard()), err)
+	if limits != nil {
+		if err := a.allowed(ctx, limits.Guard()); err != nil {
+			return err
+		}
+	}
+	return noRoute(&a.EndpointRequest)
 }
 
 // limitsOf are those of one of the places at an endpoint; nil: there is none.
@@ -370,7 +374,11 @@ func (r *Runtime) relayed(ctx context.Context, key *workflow.CommandKey, accepte
 }
 
 func noRoute(req *EndpointRequest) error {
-	return workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no workflow waits for %s /workflows/%s", req.Method, req.Path))
+	of := ""
+	if req.InstanceID != "" || req.CorrelationID != "" {
+		of = " with the instance and correlation that the request names"
+	}
+	return workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no workflow waits for %s /workflows/%s%s", req.Method, req.Path, of))
 }
 
 // routeData are the values that a path has for the parameters of a template that

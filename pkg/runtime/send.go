@@ -135,7 +135,7 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	if s.st.InstanceID != "" {
 		if err := addressable(s.st, look); err != nil {
 			if s.request != nil {
-				err = s.request.hide(ctx, s.r, err)
+				err = s.request.nothing(ctx, s.r)
 			}
 			return res, false, err
 		}
@@ -148,7 +148,7 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	n := len(look.Bookmarks) + len(look.Triggers)
 	if s.request != nil && n != 1 {
 		if n == 0 {
-			return res, false, noRoute(&s.request.EndpointRequest)
+			return res, false, s.request.nothing(ctx, s.r)
 		}
 		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
 	}

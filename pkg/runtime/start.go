@@ -251,7 +251,7 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 	case a == nil || k == nil:
 		return nil
 	case a.BodyHash != k.BodyHash:
-		return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another body before; use a new key for a new request")
+		return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another request before; use a new key for a new request")
 	case a.Guard != nil && (k.Guard == nil || *a.Guard != *k.Guard):
 		return workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used for another endpoint before; use a new key for a new request")
 	}

@@ -18,10 +18,14 @@ const (
 const TimeoutSuffix = ".timeout"
 
 // CheckID returns an error that says what is wrong with an id chosen by a
-// client; what names the field. Ids match [A-Za-z0-9._:-]{1,128}.
+// client; what names the field. Ids match [A-Za-z0-9._:-]{1,128} and are not . or ..,
+// which would be part of no URL.
 func CheckID(what, id string) error {
 	if id == "" || len(id) > MaxIDLength {
 		return fmt.Errorf("%s must have 1 to %d characters, it has %d", what, MaxIDLength, len(id))
+	}
+	if id == "." || id == ".." {
+		return fmt.Errorf("%s is %q, which a path takes for a directory", what, id)
 	}
 	for i, r := range id {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:-", r)) {

@@ -41,7 +41,7 @@ func (w *wire) write(text string) {
 // answered is the answer that comes before a body that never does may be waited for.
 func (w *wire) answered() (status int, body string) {
 	w.t.Helper()
-	_ = w.SetReadDeadline(time.Now().Add(20 * time.Second)) // less than a body may take
+	_ = w.SetReadDeadline(time.Now().Add(10 * time.Second)) // less than a body may take
 	resp, err := http.ReadResponse(w.r, nil)
 	if err != nil {
 		w.t.Fatal(err)

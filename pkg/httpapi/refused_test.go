@@ -51,7 +51,7 @@ func dialed(t *testing.T, s *httptest.Server, text string) net.Conn {
 
 func answerOf(t *testing.T, c net.Conn) *http.Response {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)

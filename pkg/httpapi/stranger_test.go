@@ -50,7 +50,7 @@ func TestWhatIsRefusedWaitsForNoBody(t *testing.T) {
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			t.Parallel()
 			conn := s.unsent(t, c.method, c.path)
-			_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 			r := bufio.NewReader(conn)
 			resp, err := http.ReadResponse(r, nil)
 			if err != nil {

@@ -175,7 +175,7 @@ func (x *Execution) Journal(event, text string, data any) { x.b.journal(x, event
 // WriteLine writes text to where the node sends lines, and journals it.
 func (x *Execution) WriteLine(text string) {
 	if x.b.env.Lines != nil {
-		x.b.env.Lines(x.b.env.Secrets.Redact(text))
+		x.b.env.Lines(workflow.HideLinks(x.b.env.Secrets.Redact(text)))
 	}
 	if x.secretUsed() || x.hides("text") {
 		text = hiddenText

@@ -39,8 +39,9 @@ func (b *Burst) journal(x *Execution, event, text string, data any) {
 
 func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem {
 	b.seq++
-	text = b.env.Secrets.Redact(text)
+	text = workflow.HideLinks(b.env.Secrets.Redact(text))
 	data, _ = b.env.Secrets.RedactValue(data)
+	data = workflow.HideLinksIn(data)
 	b.weight += 160 + len(text) + len(n.id)
 	if data != nil {
 		b.weight += Weigh(data)

@@ -183,7 +183,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	problem, err := a.encode(problemView{
+	problem, err := a.encode(r, problemView{
 		Type: "about:blank", Title: title(code, st), Status: st, Detail: e.Detail, Code: code,
 		RequestID: id, Errors: problemItems(e.Problems),
 	})

@@ -211,12 +211,21 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	return rt.serve(c)
 }
 
-// encode gives v as JSON without the values of secrets. What a workflow keeps has
-// none; what a caller sent may.
-func (a *API) encode(v any) ([]byte, error) {
+// encode gives v as JSON without the values of secrets, and without resume links
+// unless the caller may resume. What a workflow keeps has no secrets; what a caller
+// sent may.
+func (a *API) encode(r *http.Request, v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
-	if err != nil || a.cfg.Secrets == nil {
+	if err != nil {
 		return raw, err
+	}
+	if a.cfg.Auth != nil {
+		if caller := exchangeOf(r).caller; caller == nil || caller.Role < auth.Operator {
+			raw = []byte(workflow.HideLinks(string(raw)))
+		}
+	}
+	if a.cfg.Secrets == nil {
+		return raw, nil
 	}
 	return a.cfg.Secrets().RedactJSON(raw)
 }
@@ -229,7 +238,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	body, typ := answer.raw, answer.rawType
 	if answer.body != nil {
 		var err error
-		if body, err = a.encode(answer.body); err != nil {
+		if body, err = a.encode(r, answer.body); err != nil {
 			a.fail(w, r, err)
 			return
 		}

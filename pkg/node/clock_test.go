@@ -47,7 +47,7 @@ func TestEveryClockOfANodeIsOne(t *testing.T) {
 			n := start(t, node.Config{EtcdEndpoints: etcd.Endpoints(), Now: now, Lines: lines, QueueTTL: time.Second, PublicURL: "http://weft.example"})
 			for id, root := range map[string]string{
 				"says": "\n  - writeLine: \"${{ string(now()) }}\"\n  - writeLine: {javascript: \"new Date().toISOString()\"}\n  - writeLine: {liquid: \"{{ now | date: '%Y-%m-%d' }}\"}\n",
-				"waits": "\n  - fork:\n      - {event: go, id: decision}\n      - writeLine: \"${{ resumeUrl('decision', '', '1h') }}\"\n" +
+				"waits": "\n  - fork:\n      - {event: go, id: decision}\n      - runTask: {taskName: mail, payload: {link: \"${{ resumeUrl('decision', '', '1h') }}\"}}\n" +
 					"      - delay: 1h\n      - delay: 10ms\n",
 				"clockwork": "\n  - {cron: \"0 0 6 * * *\", trigger: true}\n",
 				"breaks":    "\n  - fault: broken\n",
@@ -99,9 +99,10 @@ func TestEveryClockOfANodeIsOne(t *testing.T) {
 			if n := strings.Count(said, fmt.Sprintf("%d-", year)); n != 3 {
 				t.Errorf("%d of 3 languages know the year:\n%s", n, said)
 			}
-			link := regexp.MustCompile(`http://weft.example(/links/\S+)`).FindStringSubmatch(said)
+			_, tasks := call(t, n, http.MethodGet, "/api/v1/tasks", "")
+			link := regexp.MustCompile(`http://weft.example(/links/[^ \]]+)`).FindStringSubmatch(fmt.Sprint(tasks))
 			if link == nil {
-				t.Fatalf("no link:\n%s", said)
+				t.Fatalf("no link: %v", tasks)
 			}
 			resp, err := http.Get("http://" + n.HTTPAddr() + link[1])
 			if err != nil {

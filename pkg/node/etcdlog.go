@@ -55,9 +55,10 @@ func slogLevel(l zapcore.Level) slog.Level {
 	}
 }
 
-// Enabled asks the handler.
+// Enabled asks the handler. What etcd says at debug level never passes: it is each
+// request with what it writes, which is all that workflows keep.
 func (c slogCore) Enabled(l zapcore.Level) bool {
-	return c.handler.Enabled(context.Background(), slogLevel(l))
+	return l >= zapcore.InfoLevel && c.handler.Enabled(context.Background(), slogLevel(l))
 }
 
 // With keeps fields for every entry.
@@ -68,7 +69,7 @@ func (c slogCore) With(fields []zapcore.Field) zapcore.Core {
 // Check adds this core if the level is enabled.
 func (c slogCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if isHarmless(e.Message) || c.quiet.Load() {
-		e.Level = zapcore.DebugLevel
+		e.Level = zapcore.InfoLevel
 	}
 	if c.Enabled(e.Level) {
 		return ce.AddCore(e, c)

@@ -141,6 +141,7 @@ func TestEtcdLogGoesThroughSlog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	quiet := &atomic.Bool{}
+	etcdLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})), quiet).Debug("Apply", zap.String("raftReq", "value"))
 	log := etcdLogger(slog.New(slog.NewJSONHandler(&out, nil)), quiet)
 	log.Info("compacted")
 	log.With(zap.String("member", "a")).Warn("slow fdatasync", zap.Duration("took", time.Second), zap.Error(errors.New("disk")))

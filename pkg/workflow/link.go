@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -58,6 +59,44 @@ func (k LinkKeys) Sign(l Link) (string, error) {
 	}
 	said := base64.RawURLEncoding.EncodeToString(doc)
 	return said + "." + base64.RawURLEncoding.EncodeToString(sign(k[0], said)), nil
+}
+
+// tokenHead is what every token begins with: the beginning of its document. No other
+// signed thing has it; a JSON Web Token begins with a header.
+const tokenHead = "eyJiIjoi"
+
+var tokenForm = regexp.MustCompile(tokenHead + `[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}`)
+
+// HideLinks replaces the token of every resume link in a text: whoever reads one may
+// resume. Links are found by their form, whoever signed them, and not where
+// somebody encoded them anew.
+func HideLinks(text string) string {
+	if !strings.Contains(text, tokenHead) {
+		return text
+	}
+	return tokenForm.ReplaceAllLiteralString(text, "(hidden)")
+}
+
+// HideLinksIn is [HideLinks] for the texts of a JSON-like value, keys included. v
+// itself is not changed.
+func HideLinksIn(v any) any {
+	switch v := v.(type) {
+	case string:
+		return HideLinks(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = HideLinksIn(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[HideLinks(k)] = HideLinksIn(e)
+		}
+		return out
+	}
+	return v
 }
 
 // Open checks a token. It returns [ErrLinkInvalid], or [ErrLinkExpired] for one that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,40 @@ func TestLinks(t *testing.T) {
 	for name, keys := range map[string]workflow.LinkKeys{"another key": {fresh}, "none": nil} {
 		if _, err := keys.Open(token, now); !errors.Is(err, workflow.ErrLinkInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHideLinks(t *testing.T) {
+	t.Parallel()
+	for _, l := range []workflow.Link{
+		{Bookmark: "i", Expires: time.Unix(1, 0)},
+		{Bookmark: "an-instance:x/ü", Outcome: "approve & <go>", Made: time.Unix(1<<33, 0), Expires: time.Unix(1<<34, 0)},
+		{Bookmark: strings.Repeat("b", 500), Outcome: strings.Repeat("ö", 200)},
+		{},
+	} {
+		token, err := workflow.LinkKeys{[]byte(strings.Repeat("k", workflow.MinLinkKey))}.Sign(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, around := range []string{"%s", "https://weft.example/links/%s", "see %s.", "<a href=\"/links/%s\">", "%[1]s %[1]s", "%%2Flinks%%2F%s&x", "a\xff%s"} {
+			text := fmt.Sprintf(around, token)
+			got := workflow.HideLinks(text)
+			if want := strings.ReplaceAll(text, token, "(hidden)"); got != want {
+				t.Errorf("%q became %q, not %q", text, got, want)
+			}
+			in := map[string]any{"a": []any{text, 1, nil, map[string]any{text: true}}}
+			if out := fmt.Sprint(workflow.HideLinksIn(in)); strings.Contains(out, token) {
+				t.Errorf("%s", out)
+			}
+			if !strings.Contains(fmt.Sprint(in), token) {
+				t.Error("the value itself was changed")
+			}
+		}
+	}
+	for _, text := range []string{"", "eyJiIjoi", "eyJhbGciOiJIUzI1NiJ9.eyJiIjoieCJ9.c2ln", "no link"} {
+		if got := workflow.HideLinks(text); got != text {
+			t.Errorf("%q became %q", text, got)
 		}
 	}
 }

@@ -86,4 +86,12 @@ var httpGuards = []patch{
 		" || !validValues(c.r.Header)", "", inHTTP, "TestEndpointsTake"},
 	{"http: the body for an endpoint is UTF-8", "pkg/httpapi/endpoint.go",
 		"\tif !utf8.Valid(c.body) {\n", "\tif false {\n", inHTTP, ""},
+	{"http: a viewer sees no resume link", "pkg/httpapi/route.go",
+		"caller == nil || caller.Role < auth.Operator {", "caller == nil {", inHTTP, "TestResumeLinks"},
+	{"the journal has no resume link", "pkg/engine/journal.go",
+		"data = workflow.HideLinksIn(data)", "data = any(data)", inHTTP, "TestResumeLinks"},
+	{"lines have no resume link", "pkg/engine/execution.go",
+		"x.b.env.Lines(workflow.HideLinks(x.b.env.Secrets.Redact(text)))", "x.b.env.Lines(x.b.env.Secrets.Redact(text))", inHTTP, "TestResumeLinks"},
+	{"what etcd writes is in no log", "pkg/node/etcdlog.go",
+		"l >= zapcore.InfoLevel && c", "c", inNode, "TestEtcdLogGoes"},
 }

@@ -26,6 +26,9 @@ type Client interface {
 	// placed (which may be nil) is called when its burst begins, which may last. Errors
 	// as for Do.
 	Work(ctx context.Context, recovered bool, placed func()) error
+	// Remove deletes the instance without reading its state, which no live node can
+	// run, or nobody can read. [ErrBusy]: somebody is at it; repeat it.
+	Remove(ctx context.Context) error
 	// Busy tells, without waiting, whether somebody else owns the instance.
 	Busy(ctx context.Context) (bool, error)
 }

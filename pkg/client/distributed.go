@@ -63,6 +63,20 @@ func (d Distributed) Work(ctx context.Context, recovered bool, placed func()) er
 	return err
 }
 
+// Remove implements [Client]: under the lock, as any delete.
+func (d Distributed) Remove(ctx context.Context) error {
+	lock, err := d.acquire(ctx, cluster.InstanceLock(d.id), along{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if rerr := lock.Release(context.WithoutCancel(ctx)); rerr != nil {
+			d.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", d.id, "error", rerr)
+		}
+	}()
+	return d.n.cfg.Store.Remove(ctx, owned{lock}.Fence(), d.id, d.n.cfg.Env().Now())
+}
+
 // Busy implements [Client]: one read of the lock's prefix, if somebody else held
 // the lock a moment ago. Most instances that are sent something are idle, and a
 // try that finds them held says so; only where one tries again and again is the

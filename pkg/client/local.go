@@ -37,6 +37,11 @@ func (l Local) Work(ctx context.Context, recovered bool, placed func()) error {
 	return err
 }
 
+// Remove implements [Client].
+func (l Local) Remove(ctx context.Context) error {
+	return l.n.cfg.Store.Remove(ctx, nil, l.id, l.n.cfg.Env().Now())
+}
+
 // Busy implements [Client]; nobody else is there.
 func (l Local) Busy(context.Context) (bool, error) { return false, nil }
 

@@ -29,6 +29,9 @@ type definitionView struct {
 	LatestVersion int        `json:"latestVersion"`
 	PublishedAt   *time.Time `json:"publishedAt"`
 	UpdatedAt     time.Time  `json:"updatedAt"`
+
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations.md."`
+	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
 type publishBody struct {
@@ -126,7 +129,7 @@ func (c *call) listDefinitions() (reply, error) {
 func viewDefinition(h store.DefinitionHead) definitionView {
 	v := definitionView{
 		ID: h.ID, Name: some(h.Name), Description: some(h.Description), Version: h.Published, Published: h.Published != 0,
-		LatestVersion: h.Latest, UpdatedAt: h.UpdatedAt.UTC(),
+		LatestVersion: h.Latest, UpdatedAt: h.UpdatedAt.UTC(), Damaged: h.Damaged != "", Damage: h.Damaged,
 	}
 	if !v.Published {
 		v.Version = h.Latest

@@ -44,6 +44,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeInstanceGated:      http.StatusConflict,
 	workflow.CodeRouteTaken:         http.StatusConflict,
 	workflow.CodeAmbiguous:          http.StatusConflict,
+	workflow.CodeDamaged:            http.StatusConflict,
 	workflow.CodeBookmarkReserved:   http.StatusConflict,
 	workflow.CodeUnauthenticated:    http.StatusUnauthorized,
 	codeForbidden:                   http.StatusForbidden,
@@ -79,6 +80,7 @@ var titles = map[workflow.Code]string{
 	workflow.CodeKeyReused:         "The Idempotency-Key was used with another request",
 	workflow.CodeUnknownOutcome:    "The outcome is not known",
 	workflow.CodeNotRunnable:       "This node's program cannot do this",
+	workflow.CodeDamaged:           "The record is damaged",
 }
 
 // problemView is an RFC 9457 problem with Weft's members.

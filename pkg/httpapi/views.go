@@ -15,8 +15,8 @@ type instanceView struct {
 	InstanceID       string             `json:"instanceId"`
 	DefinitionID     string             `json:"definitionId"`
 	Version          int                `json:"version"`
-	Status           workflow.Status    `json:"status" enum:"Running,Finished"`
-	SubStatus        workflow.SubStatus `json:"subStatus" enum:"Pending,Executing,Suspended,Finished,Cancelled,Faulted"`
+	Status           workflow.Status    `json:"status" enum:"Running,Finished," doc:"Empty only of a damaged instance."`
+	SubStatus        workflow.SubStatus `json:"subStatus" enum:"Pending,Executing,Suspended,Finished,Cancelled,Faulted,"`
 	Name             *string            `json:"name"`
 	CorrelationID    *string            `json:"correlationId"`
 	ParentInstanceID *string            `json:"parentInstanceId"`
@@ -27,6 +27,9 @@ type instanceView struct {
 	Output           map[string]any     `json:"output"`
 	Incidents        []incidentView     `json:"incidents"`
 	Bookmarks        []bookmarkView     `json:"bookmarks"`
+
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations.md."`
+	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
 type incidentView struct {
@@ -79,6 +82,9 @@ type queueItemView struct {
 	InstanceID    *string   `json:"instanceId" doc:"The instance that it is for, if only one."`
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
+
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations.md."`
+	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
 type deadLetterView struct {
@@ -90,6 +96,9 @@ type deadLetterView struct {
 	Stimulus     any       `json:"stimulus,omitempty"`
 	Command      string    `json:"command,omitempty" doc:"Kind of the command, if it was one."`
 	CreatedAt    time.Time `json:"createdAt"`
+
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations.md."`
+	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 
 	DroppedBytes  int64  `json:"droppedBytes,omitempty" doc:"What it brought was too large to be kept: the size of the whole as JSON. It cannot be replayed."`
 	DroppedSHA256 string `json:"droppedSha256,omitempty" doc:"The SHA-256 of that, in hexadecimal."`
@@ -134,6 +143,7 @@ func viewInstance(in workflow.Instance) instanceView {
 		Input: object(in.Input), Output: object(in.Output),
 		Incidents: make([]incidentView, 0, len(in.Incidents)), Bookmarks: make([]bookmarkView, 0, len(in.Bookmarks)),
 	}
+	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
 	if in.Parent != nil {
 		v.ParentInstanceID = some(in.Parent.InstanceID)
 	}
@@ -161,12 +171,15 @@ func viewQueueItem(q runtime.QueueItem) queueItemView {
 	return queueItemView{
 		ID: q.ID, ActivityType: q.Stimulus.ActivityType, Stimulus: q.Stimulus.Payload,
 		CorrelationID: some(q.Stimulus.CorrelationID), InstanceID: some(q.Stimulus.InstanceID),
-		CreatedAt: q.CreatedAt.UTC(), ExpiresAt: q.ExpiresAt.UTC(),
+		CreatedAt: q.CreatedAt.UTC(), ExpiresAt: q.ExpiresAt.UTC(), Damaged: q.Damaged, Damage: q.Damage,
 	}
 }
 
 func viewDeadLetter(d runtime.DeadLetter) deadLetterView {
-	v := deadLetterView{ID: d.ID, Reason: d.Reason, Detail: d.Detail, InstanceID: some(d.InstanceID), CreatedAt: d.CreatedAt.UTC()}
+	v := deadLetterView{ID: d.ID, Reason: d.Reason, Detail: d.Detail, InstanceID: some(d.InstanceID), CreatedAt: d.CreatedAt.UTC(), Damaged: d.Damaged, Damage: d.Damage}
+	if d.Damaged {
+		v.Reason = "damaged"
+	}
 	if d.Stimulus != nil {
 		v.ActivityType, v.Stimulus = d.Stimulus.ActivityType, d.Stimulus.Payload
 	}

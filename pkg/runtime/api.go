@@ -109,6 +109,8 @@ type QueueItem struct {
 	Gated     string            `json:"gated,omitempty"` // the definition that it starts once nobody holds the gate
 	CreatedAt time.Time         `json:"createdAt"`
 	ExpiresAt time.Time         `json:"expiresAt"`
+	Damaged   bool              `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
+	Damage    string            `json:"damage,omitempty"`  // why
 }
 
 // TimerItem is one timer or cron occurrence to come.
@@ -119,8 +121,10 @@ type TimerItem struct {
 	BookmarkID   string    `json:"bookmarkId,omitempty"`
 	DefinitionID string    `json:"definitionId,omitempty"`
 	ActivityID   string    `json:"activityId,omitempty"`
-	Gated        int64     `json:"gated,omitempty"`  // of a schedule: occurrences that started nothing, as an instance held the gate
-	GatedAt      time.Time `json:"gatedAt,omitzero"` // when that happened last
+	Gated        int64     `json:"gated,omitempty"`   // of a schedule: occurrences that started nothing, as an instance held the gate
+	GatedAt      time.Time `json:"gatedAt,omitzero"`  // when that happened last
+	Damaged      bool      `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
+	Damage       string    `json:"damage,omitempty"`  // why
 }
 
 // Task is a RunTask that waits for an outside worker.
@@ -130,6 +134,8 @@ type Task struct {
 	InstanceID string    `json:"instanceId"`
 	Payload    any       `json:"payload,omitempty"`
 	CreatedAt  time.Time `json:"createdAt"`
+	Damaged    bool      `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
+	Damage     string    `json:"damage,omitempty"`  // why
 }
 
 // DeadLetter is work that could not be done, with the reason.
@@ -142,4 +148,6 @@ type DeadLetter struct {
 	Dropped    *store.Dropped     `json:"dropped,omitempty"` // what was too large to be kept of both
 	InstanceID string             `json:"instanceId,omitempty"`
 	CreatedAt  time.Time          `json:"createdAt"`
+	Damaged    bool               `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
+	Damage     string             `json:"damage,omitempty"`  // why
 }

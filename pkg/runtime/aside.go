@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -106,6 +107,9 @@ func needsOf(err error) []string {
 func (r *Runtime) elsewhere(ctx context.Context, err error) error {
 	if errors.Is(err, client.ErrBusy) || errors.Is(err, client.ErrCrowded) {
 		return nil
+	}
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return damaged("what this is for", err) // no other node reads it either
 	}
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		return err

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -28,6 +30,9 @@ func (r *Runtime) Instance(ctx context.Context, id string) (workflow.Instance, e
 
 func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) {
 	rec, err := r.cfg.Store.Instance(ctx, id)
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return nil, damaged(fmt.Sprintf("instance %q", id), err)
+	}
 	if err != nil {
 		return nil, unavailable("instance "+id+" could not be read", err)
 	}
@@ -35,6 +40,12 @@ func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) 
 		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 	}
 	return rec, nil
+}
+
+// damaged is the error for what no program can read. Nothing but a delete mends it.
+func damaged(what string, err error) error {
+	return &workflow.Error{Code: workflow.CodeDamaged, Err: err,
+		Detail: fmt.Sprintf("the record of %s is damaged and cannot be read: delete it, or see \"A record is damaged\" in docs/operations.md", what)}
 }
 
 // WaitInstance waits up to wait for the instance's end and gives it as it then
@@ -211,7 +222,7 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 		return false, err
 	}
 	if _, err := r.record(ctx, id); err != nil {
-		return false, err
+		return false, r.unlessRemoved(ctx, id, cmd.Kind, err)
 	}
 	cmd.ID, cmd.CreatedAt = newID(), r.cfg.Now().UTC()
 	c := r.cfg.Client(id)
@@ -226,7 +237,7 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 			return res.Accepted, r.refused(ctx, id, cmd.Kind, outcomeOf(id, &res.Effect))
 		}
 		if err := r.elsewhere(ctx, err); err != nil {
-			return false, err
+			return false, r.unlessRemoved(ctx, id, cmd.Kind, err)
 		}
 	}
 	out, done, err := r.mail(ctx, id, cmd, nil)
@@ -239,6 +250,24 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 		return true, nil
 	}
 	return false, r.refused(ctx, id, cmd.Kind, out.Outcomes[0])
+}
+
+// unlessRemoved is the error of a command for an instance, nil if it was to delete it
+// and that was done without reading what cannot be read or run here or elsewhere.
+func (r *Runtime) unlessRemoved(ctx context.Context, id string, kind workflow.CommandKind, cause error) error {
+	if code := workflow.CodeOf(cause); kind != workflow.CommandDelete || code != workflow.CodeDamaged && code != workflow.CodeNotRunnable {
+		return cause
+	}
+	c := r.cfg.Client(id)
+	err := r.settle(ctx, func() error { return c.Remove(ctx) })
+	if errors.Is(err, client.ErrBusy) || errors.Is(err, store.ErrFenced) {
+		return busy(id)
+	}
+	if err == nil {
+		r.cfg.Log.WarnContext(ctx, "an instance was deleted unread", "instanceId", id, "reason", cause)
+		r.cfg.Work.Hint(nil, true)
+	}
+	return err
 }
 
 // refused turns a refusal into the caller's error.

@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,6 +42,9 @@ func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[Que
 	age := r.age()
 	return list(ctx, "queue", cursor, limit, read, func(i store.QueueItem) (QueueItem, bool) {
 		item := QueueItem{ID: i.ID, Stimulus: i.Stimulus, CreatedAt: i.CreatedAt, ExpiresAt: r.expiresAt(&i, age)}
+		if errors.Is(i.Unreadable, etcdstore.ErrDamaged) {
+			item.Damaged, item.Damage = true, i.Unreadable.Error()
+		}
 		if i.Held != nil {
 			item.Gated = i.Held.Trigger.DefinitionID
 		}
@@ -76,7 +80,7 @@ func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64)
 	entries, next, err := r.cfg.Store.Schedules(ctx, cursor, limit)
 	items := make([]TimerItem, len(entries))
 	for i, e := range entries {
-		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt}
+		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Damaged: e.Damaged != "", Damage: e.Damaged}
 	}
 	if next != "" {
 		next = schedulesCursor + next
@@ -87,7 +91,7 @@ func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64)
 // DeadLetters lists work that could not be done.
 func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
 	return list(ctx, "dead letters", cursor, limit, r.cfg.Store.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
-		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt}, true
+		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}, true
 	})
 }
 
@@ -159,7 +163,7 @@ func (r *Runtime) replayCommand(ctx context.Context, d *store.DeadLetter) (res S
 // DeleteDeadLetter forgets a dead letter.
 func (r *Runtime) DeleteDeadLetter(ctx context.Context, id string) error {
 	d, err := r.deadLetter(ctx, id)
-	if err != nil {
+	if err != nil && d == nil { // one that cannot be read can be deleted
 		return err
 	}
 	return r.settle(ctx, func() error {
@@ -170,8 +174,11 @@ func (r *Runtime) DeleteDeadLetter(ctx context.Context, id string) error {
 
 func (r *Runtime) deadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
 	d, err := r.cfg.Store.DeadLetter(ctx, id)
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return d, damaged(fmt.Sprintf("dead letter %q", id), err)
+	}
 	if err != nil {
-		return nil, unavailable("the dead letter could not be read", err)
+		return d, unavailable("the dead letter could not be read", err)
 	}
 	if d == nil {
 		return nil, noDeadLetter(id)

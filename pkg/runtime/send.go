@@ -120,6 +120,9 @@ func (s *sending) keyName() string {
 // try looks once and acts on what it saw; done is false if that had moved.
 func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error) {
 	look, err := s.r.cfg.Store.Look(ctx, s.st, s.hash, s.keyName())
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return res, false, damaged("what the stimulus is for", err)
+	}
 	if err != nil {
 		return res, false, unavailable("the stimulus could not be looked up", err)
 	}

@@ -53,6 +53,9 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 		return r.deliverSlice(ctx, send, now)
 	}
 	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return false, nil // until its instance is deleted, when it is a dead letter
+	}
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return false, nil // it met what only another program can read: the record is left to that, and is in nobody's way
 	}

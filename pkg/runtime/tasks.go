@@ -16,7 +16,7 @@ func (r *Runtime) Tasks(ctx context.Context, name, cursor string, limit int) (Pa
 		return r.cfg.Store.Tasks(ctx, name, cursor, limit)
 	}
 	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) (Task, bool) {
-		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt}, true
+		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}, true
 	})
 }
 
@@ -35,5 +35,5 @@ func (r *Runtime) CompleteTask(ctx context.Context, taskID string, result any, t
 }
 
 func showTimer(d etcdstore.Due) TimerItem {
-	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark()}
+	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark(), Damaged: d.Damaged != "", Damage: d.Damaged}
 }

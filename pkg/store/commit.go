@@ -173,6 +173,7 @@ type DeadLetter struct {
 	InstanceID string             `json:"instanceId,omitempty"`
 	CreatedAt  time.Time          `json:"createdAt"`
 	Created    int64              `json:"-"`
+	Damaged    string             `json:"-"` // why it cannot be read, and only its id is known; "": it can
 }
 
 // Dropped tells what a dead letter was about that is too large for one.

@@ -38,6 +38,8 @@ type DefinitionHead struct {
 	Deleted    *time.Time `json:"deleted,omitempty"`
 	Purged     bool       `json:"purged,omitempty"` // the bodies of a deleted definition are gone too
 
+	Damaged string `json:"-"` // why a listed one cannot be read, and only its id is known; "": it can
+
 	// Writes are the ids of the last few writes, newest first: proof for a writer
 	// whose answer was lost.
 	Writes []string `json:"writes"`
@@ -144,6 +146,7 @@ type CronEntry struct {
 	Gated        int64         `json:"gated,omitempty"`  // occurrences of it that started nothing, as an instance held the gate
 	GatedAt      time.Time     `json:"gatedAt,omitzero"` // when that happened last
 
+	Damaged string `json:"-"` // why a listed one cannot be read, and only what its key says is known; "": it can
 	Created int64  `json:"-"` // its key's create revision
 	Key     string `json:"-"`
 }

@@ -37,6 +37,7 @@ const (
 	CodeUnavailable        Code = "unavailable"       // etcd or the session is away; repeat later with the same key
 	CodeUnknownOutcome     Code = "outcome-unknown"   // it may or may not have been applied; repeat with the same key
 	CodeNotRunnable        Code = "not-runnable-here" // this node's program lacks what another's wrote or uses; another node may have it
+	CodeDamaged            Code = "damaged"           // the record of what was asked for cannot be read by any program
 	CodeDraining           Code = "draining"
 	CodePaused             Code = "paused"
 	CodeStoreNearlyFull    Code = "store-nearly-full"

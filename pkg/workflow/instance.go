@@ -58,6 +58,10 @@ type Instance struct {
 	Output        map[string]any `json:"output,omitempty"`
 	Incidents     []Incident     `json:"incidents,omitempty"`
 	Bookmarks     []Bookmark     `json:"bookmarks,omitempty"`
+
+	// Damaged tells of a listed instance why its record cannot be read; it is its id
+	// then, and what the list knows. "": it can be read.
+	Damaged string `json:"-"`
 }
 
 // Parent is the instance that started this one, and the bookmark at which it

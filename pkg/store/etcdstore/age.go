@@ -34,7 +34,8 @@ func (s *Store) Age(ctx context.Context) (*store.Age, error) {
 	}
 	var stored storedAge
 	if err := Decode(resp.Kvs[0].Value, &stored); err != nil {
-		return nil, err
+		s.left(resp.Kvs[0].Key, err) // as if it had been lost: what is there counts as new
+		stored = storedAge{}
 	}
 	a := &store.Age{Elapsed: time.Duration(stored.Elapsed) * time.Millisecond, Etcd: resp.Header.ClusterId}
 	if stored.Etcd == etcdID(a.Etcd) && !slices.ContainsFunc(stored.Marks, func(m [2]int64) bool {

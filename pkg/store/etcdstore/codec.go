@@ -3,7 +3,9 @@ package etcdstore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -56,15 +58,20 @@ func encodeWithin(v any, limit int) ([]byte, error) {
 	return raw, nil
 }
 
+// ErrDamaged marks a record that is not what any program wrote, or that holds more
+// than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and it
+// can be deleted or set aside ([Store.Repair]).
+var ErrDamaged = errors.New("damaged record")
+
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
-// see [workflow.Number].
+// see [workflow.Number]. What cannot be read is [ErrDamaged].
 func Decode(raw []byte, v any) error {
 	raw, err := inflate(raw, v)
-	if err != nil {
-		return err
+	if err == nil {
+		err = workflow.Unmarshal(raw, v)
 	}
-	if err := workflow.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("decode %T: %w", v, err)
+	if err != nil {
+		return fmt.Errorf("%w: decode %T: %w", ErrDamaged, v, err)
 	}
 	return nil
 }
@@ -83,14 +90,18 @@ func inflate(raw []byte, v any) ([]byte, error) {
 // DecodeWhole is [Decode] for records that a node acts upon: it writes them again,
 // or makes others of them. What a newer program put into them would be lost by
 // that, so a record in which anything is unknown is an error, of the code
-// not-runnable-here: the record is left to nodes that know all of it.
-func DecodeWhole(raw []byte, v any) error {
-	raw, err := inflate(raw, v)
+// not-runnable-here: the record is left to nodes that know all of it. It wraps
+// [ErrDamaged] if not even what this program knows can be read.
+func DecodeWhole(stored []byte, v any) error {
+	raw, err := inflate(stored, v)
 	if err == nil {
 		err = workflow.UnmarshalKnown(raw, v)
 	}
 	if err == nil {
 		return nil
+	}
+	if damage := Decode(stored, reflect.New(reflect.TypeOf(v).Elem()).Interface()); damage != nil {
+		err = damage
 	}
 	return &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
 		Detail: fmt.Sprintf("the program of this node cannot read all of a record (%T), as another version wrote it", v)}

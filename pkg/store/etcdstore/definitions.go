@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -122,6 +123,10 @@ func (s *Store) crons(ctx context.Context, what, id string, revision int64) ([]s
 				continue
 			}
 			e, err := decodeCron(kv)
+			if errors.Is(err, ErrDamaged) {
+				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
+				e, err = &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key), DefinitionID: id, ActivityID: decode(parts[len(parts)-1])}, nil
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -159,7 +164,8 @@ func (s *Store) ListDefinitions(ctx context.Context, cursor string, limit int) (
 		for _, kv := range resp.Kvs {
 			h, err := decodeHead(kv)
 			if err != nil {
-				return nil, "", err
+				id := strings.TrimSuffix(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/head")
+				h = &store.DefinitionHead{ID: id, Modified: kv.ModRevision, Damaged: err.Error()}
 			}
 			if h.Deleted != nil {
 				continue
@@ -198,7 +204,8 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 		for _, kv := range resp.Kvs {
 			h, err := decodeHead(kv)
 			if err != nil {
-				return store.HeadChanges{}, err
+				s.left(kv.Key, err) // the others are known for that
+				continue
 			}
 			out.Heads = append(out.Heads, *h)
 		}
@@ -228,8 +235,8 @@ func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadCh
 			for _, ev := range resp.Events {
 				h, err := decodeHead(ev.Kv)
 				if err != nil {
-					c.Err = err
-					break
+					s.left(ev.Kv.Key, err)
+					continue
 				}
 				c.Heads = append(c.Heads, *h)
 				c.Revision = h.Modified

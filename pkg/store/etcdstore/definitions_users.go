@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -113,7 +114,9 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 		}
 		for _, kv := range resp.Kvs {
 			cursor = strings.TrimPrefix(string(kv.Key), prefix)
-			if err := do(string(kv.Key), kv); err != nil {
+			if err := do(string(kv.Key), kv); errors.Is(err, ErrDamaged) {
+				u.s.left(kv.Key, err) // nobody ever goes on with it
+			} else if err != nil {
 				return err
 			}
 		}
@@ -251,7 +254,8 @@ func (u *usage) instances(ctx context.Context, ids []string) error {
 					Header of `json:"header"`
 				}
 				if err := Decode(kv.Value, &rec); err != nil {
-					return err
+					u.s.left(kv.Key, err)
+					continue
 				}
 				u.uses(VersionRef(rec.Header), "instance "+chunk[i], string(kv.Key))
 			}

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -124,16 +125,26 @@ func (s *Store) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, 
 			e := &among[i]
 			if len(routes) > 0 {
 				e.Route = &store.RouteEntry{Modified: routes[0].ModRevision}
-				if err := DecodeWhole(routes[0].Value, e.Route); err != nil {
+				if err := DecodeWhole(routes[0].Value, e.Route); errors.Is(err, ErrDamaged) {
+					s.left(routes[0].Key, err)
+					e.Route = nil
+				} else if err != nil {
 					return nil, err
 				}
 			}
 			if len(waiting) > 0 {
 				var b bookmarkEntry
-				if err := DecodeWhole(waiting[0].Value, &b); err != nil {
+				if err := DecodeWhole(waiting[0].Value, &b); errors.Is(err, ErrDamaged) {
+					s.left(waiting[0].Key, err)
+					parts := strings.Split(string(waiting[0].Key), "/")
+					b.Instance = parts[len(parts)-2]
+				} else if err != nil {
 					return nil, err
 				}
 				e.Waiting = b.Instance
+			}
+			if e.Route == nil && e.Waiting == "" {
+				continue
 			}
 			return e, nil
 		}

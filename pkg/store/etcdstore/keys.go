@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +40,11 @@ func (k keys) journal(id string, seq int64) string {
 	return fmt.Sprintf("%sjournal/%s/%012d", k.root, id, seq)
 }
 func (k keys) journalOf(id string) string { return k.root + "journal/" + id + "/" }
+
+// setAside is where a damaged record is kept, out of the way: its key below damaged/.
+func (k keys) setAside(key string) string {
+	return k.root + "damaged/" + strings.TrimPrefix(key, k.root)
+}
 
 func (k keys) mailboxes() string            { return k.root + "mailbox/" }
 func (k keys) mailbox(id string) string     { return k.mailboxes() + shardOf(id) + "/" + id + "/" }
@@ -222,6 +228,15 @@ func shard(id string, n uint32) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	return int(h.Sum32() % n)
+}
+
+// fromMillis is the time of a key; the beginning of time if it is none.
+func fromMillis(part string) time.Time {
+	ms, err := strconv.ParseInt(part, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }

@@ -54,8 +54,11 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, 
 		ids[i] = e[strings.LastIndexByte(e, '/')+1:]
 	}
 	var out []workflow.Instance
-	n, err := s.records(ctx, ids, func(_ int, r *store.Record) bool {
-		if r != nil && f.fits(&r.Header) {
+	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
+		switch {
+		case damage != nil:
+			out = append(out, f.damaged(entries[i], damage))
+		case r != nil && f.fits(&r.Header):
 			out = append(out, r.Header)
 		}
 		return false
@@ -64,6 +67,20 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, 
 		return out, "", err
 	}
 	return out, entries[n-1], nil
+}
+
+// damaged is what an index entry says of an instance whose record cannot be read.
+func (f InstanceFilter) damaged(entry string, damage error) workflow.Instance {
+	parts := strings.Split(entry, "/")
+	in := workflow.Instance{ID: parts[len(parts)-1], DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, Status: f.Status, SubStatus: f.SubStatus, Damaged: damage.Error()}
+	if len(parts) > 1 {
+		in.CreatedAt = fromMillis(parts[len(parts)-2])
+		in.UpdatedAt = in.CreatedAt
+	}
+	if len(parts) > 2 {
+		in.DefinitionID = parts[0]
+	}
+	return in
 }
 
 // merged reads the first entries behind a cursor of several ranges at one revision,
@@ -102,7 +119,8 @@ func (f InstanceFilter) fits(h *workflow.Instance) bool {
 // Task is a bookmark at which an instance waits for an outside worker.
 type Task struct {
 	InstanceID string
-	Bookmark   workflow.Bookmark
+	Bookmark   workflow.Bookmark // of a damaged instance only what the key says
+	Damaged    string            // why the instance's record cannot be read; "": it can
 }
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
@@ -115,18 +133,22 @@ func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]
 	}
 	var ids []string // of their instances, each once
 	place := map[string]int{}
-	bookmarks := make([]string, len(kvs))
+	bookmarks := make([]workflow.Bookmark, len(kvs))
 	for i, kv := range kvs {
 		parts := strings.Split(string(kv.Key), "/")
 		id := parts[len(parts)-2]
-		bookmarks[i] = workflow.BookmarkID(id, decode(parts[len(parts)-1]))
+		bookmarks[i] = workflow.Bookmark{ID: workflow.BookmarkID(id, decode(parts[len(parts)-1])), ActivityType: workflow.TaskType,
+			Name: decode(parts[len(parts)-4]), CreatedAt: fromMillis(parts[len(parts)-3])}
 		if _, known := place[id]; !known {
 			place[id] = len(ids)
 			ids = append(ids, id)
 		}
 	}
-	found := map[string]workflow.Bookmark{}
-	n, err := s.records(ctx, ids, func(_ int, r *store.Record) bool {
+	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
+	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
+		if damage != nil {
+			damaged[ids[i]] = damage.Error()
+		}
 		if r != nil {
 			for _, b := range r.Header.Bookmarks {
 				if b.ActivityType == workflow.TaskType && (name == "" || b.Name == name) {
@@ -140,12 +162,14 @@ func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]
 		return nil, "", err
 	}
 	var out []Task
-	for i, id := range bookmarks {
-		instance, _, _ := strings.Cut(id, "~")
+	for i, entry := range bookmarks {
+		instance, _, _ := strings.Cut(entry.ID, "~")
 		if place[instance] >= n { // the page is full
 			return out, strings.TrimPrefix(string(kvs[i-1].Key), prefix), nil
 		}
-		if b, ok := found[id]; ok {
+		if why := damaged[instance]; why != "" {
+			out = append(out, Task{InstanceID: instance, Bookmark: entry, Damaged: why})
+		} else if b, ok := found[entry.ID]; ok {
 			out = append(out, Task{InstanceID: instance, Bookmark: b})
 		}
 	}
@@ -158,19 +182,26 @@ func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]
 	var out []store.DeadLetter
 	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, Decode)
+		if err != nil {
+			d = store.DeadLetter{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())), Created: kv.CreateRevision, Damaged: err.Error()}
+		}
 		out = append(out, d)
-		return err
+		return nil
 	})
 	return out, next, err
 }
 
-// DeadLetter reads one, to take it; nil if there is none.
+// DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
+// there beside the error: to be deleted.
 func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
 	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
+	if err != nil {
+		d = store.DeadLetter{ID: id, Created: resp.Kvs[0].CreateRevision}
+	}
 	return &d, err
 }
 

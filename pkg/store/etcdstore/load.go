@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -144,7 +145,8 @@ func (s *Store) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				e = new(store.Effect)
 				if err := Decode(kvs[0].Value, e); err != nil {
-					return nil, err
+					s.left(kvs[0].Key, err)
+					e = nil
 				}
 			}
 			out = append(out, e)
@@ -227,11 +229,14 @@ func (s *Store) Journal(ctx context.Context, id string, after int64, limit int64
 	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
 	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var e journalEntry
-		if err := Decode(kv.Value, &e); err != nil {
-			return err
+		damage := Decode(kv.Value, &e)
+		if damage == nil {
+			items, last = append(items, e.journal()...), e.Seq
+		} else {
+			key := string(kv.Key)
+			last, _ = strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
+			items = append(items, workflow.JournalItem{Event: "Damaged", Text: damage.Error()})
 		}
-		items = append(items, e.journal()...)
-		last = e.Seq
 		return nil
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -73,7 +74,10 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 	}
 	for _, kv := range bookmarks {
 		var e bookmarkEntry
-		if err := DecodeWhole(kv.Value, &e); err != nil {
+		if err := DecodeWhole(kv.Value, &e); errors.Is(err, ErrDamaged) {
+			s.left(kv.Key, err) // it is no reason to keep the stimulus from the others
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
@@ -86,6 +90,10 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 	}
 	for _, kv := range triggers {
 		ref, err := s.decodeTrigger(kv)
+		if errors.Is(err, ErrDamaged) {
+			s.left(kv.Key, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

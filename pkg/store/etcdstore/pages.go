@@ -109,9 +109,9 @@ func pageFrom(prefix, cursor string) string {
 }
 
 // records reads instances by their ids as long as a page holds them, and gives each
-// to do, nil if it is not there. It returns how many of ids it has looked at: all,
+// to do, nil if it is not there or damaged, which is said then. It returns how many of ids it has looked at: all,
 // unless do said that it was enough, or the page is full.
-func (s *Store) records(ctx context.Context, ids []string, do func(i int, r *store.Record) (enough bool)) (int, error) {
+func (s *Store) records(ctx context.Context, ids []string, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
 	var b budget
 	for at := 0; at < len(ids); {
 		chunk := ids[at:min(len(ids), at+b.chunk())]
@@ -125,15 +125,16 @@ func (s *Store) records(ctx context.Context, ids []string, do func(i int, r *sto
 		}
 		for _, r := range resp.Responses {
 			var rec *store.Record
+			var damage error
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				if !b.takes(kvs[0].Value) {
 					return at, nil
 				}
-				if rec, err = decodeRecord(kvs[0]); err != nil {
-					return at, err
+				if rec, damage = decodeRecord(kvs[0]); damage != nil {
+					rec = nil
 				}
 			}
-			if at++; do(at-1, rec) {
+			if at++; do(at-1, rec, damage) {
 				return at, nil
 			}
 		}

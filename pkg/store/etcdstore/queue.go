@@ -224,8 +224,12 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
 			err = Decode(kv.Value, &item) // what can be shown of it
 		}
+		if err != nil {
+			at := string(kv.Key)
+			item = store.QueueItem{ID: decode(at[strings.LastIndexByte(at, '/')+1:]), Created: kv.CreateRevision, At: at, Unreadable: err}
+		}
 		items = append(items, item)
-		return err
+		return nil
 	})
 	return items, next, err
 }

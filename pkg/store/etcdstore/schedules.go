@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -115,7 +116,9 @@ func (s *Store) Schedules(ctx context.Context, cursor string, limit int64) ([]st
 	for i, kv := range kvs {
 		out[i] = store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
 		if err := Decode(kv.Value, &out[i]); err != nil {
-			return nil, "", err
+			parts := strings.Split(out[i].Key, "/")
+			out[i] = store.CronEntry{Created: kv.CreateRevision, Key: out[i].Key, Damaged: err.Error(),
+				Due: fromMillis(parts[len(parts)-3]), DefinitionID: parts[len(parts)-2], ActivityID: decode(parts[len(parts)-1])}
 		}
 	}
 	return out, next, nil

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -17,6 +18,9 @@ type Due struct {
 	Trace string
 	// Unreadable: this program cannot read all of it, and leaves it.
 	Unreadable bool
+	// Damaged tells of a listed one why it cannot be read: of it is known what its key
+	// says. "": it can.
+	Damaged string
 
 	key     string
 	created int64
@@ -137,7 +141,11 @@ func (s *Store) Timers(ctx context.Context, cursor string, limit int64) ([]Due, 
 	for _, kv := range kvs {
 		d := Due{key: string(kv.Key), created: kv.CreateRevision}
 		if err := Decode(kv.Value, &d.entry); err != nil {
-			return nil, "", err
+			parts := strings.Split(d.key, "/")
+			bookmark := decode(parts[len(parts)-1])
+			instance, _, _ := strings.Cut(bookmark, "~")
+			d.entry = timerEntry{Instance: instance, Bookmark: bookmark, Due: fromMillis(parts[len(parts)-2])}
+			d.Damaged = err.Error()
 		}
 		d.At = d.entry.Due
 		out = append(out, d)

@@ -227,3 +227,30 @@ func TestADeadLetterIsCountedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A start whose input has room in the instance, and none in the mailbox beside it, cannot
+// be made durable early. Its burst goes on, and nobody is told that it came to nothing.
+func TestAStartTooLargeForTheMailboxHasAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{750_000, 1_200_000} {
+		for _, mode := range both {
+			t.Run(fmt.Sprint(size, "/", mode), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, define("d", seq(through(), waitFor("go"))))
+				m := w.member("a", mode, soon)
+				start := startOf("d", "start-i")
+				start.Start.Input = map[string]any{"doc": bulk(size, 1)}
+				got, err := m.open("i").Do(t.Context(), start)
+				if workflow.CodeOf(err) != workflow.CodeUnknownOutcome {
+					t.Errorf("while its burst goes on: %+v, %v", got.Effect, err)
+				}
+				<-w.valve.entered
+				w.valve.pass <- struct{}{}
+				eventually(t, "it is committed", func() bool {
+					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					return rec != nil && rec.Header.SubStatus == workflow.Suspended
+				})
+			})
+		}
+	}
+}

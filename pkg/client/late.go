@@ -43,7 +43,8 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 			return w.result, w.err
 		default:
 		}
-		if errors.Is(err, errNoInstance) {
+		// What cannot be made durable is as much in hand as before, and may be committed.
+		if errors.Is(err, errNoInstance) || errors.Is(err, etcdstore.ErrTooLarge) {
 			select {
 			case <-w.done: // its burst says what there is to say
 				return w.result, w.err

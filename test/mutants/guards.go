@@ -84,6 +84,8 @@ var guards = []patch{
 
 	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
 		"h.recovered && m.Created <= h.found ||", "h.recovered ||", inClient, "TestMailThatComesAfter"},
+	{"what is too large to be made durable may be committed yet", "pkg/client/late.go",
+		"errors.Is(err, errNoInstance) || errors.Is(err, etcdstore.ErrTooLarge) {", "errors.Is(err, errNoInstance) {", inClient, "TestAStartTooLargeForTheMailbox"},
 	{"much mail behind what rests is let go", "pkg/client/holding.go",
 		"return !h.anyAwake(kept.Mail), kept.Mail, nil", "return false, kept.Mail, nil", inClient, "TestMuchMailBehind"},
 	{"a timer waits for the rest of its millisecond", "pkg/store/etcdstore/timers.go",

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -98,6 +99,8 @@ func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started
 	p.trigger, p.gate, p.cmd.Trace = nil, &item.Held.Gate, tracing.Traceparent(ctx)
 	out, err := r.cfg.Store.StartHeld(ctx, item, p.instance())
 	switch {
+	case errors.Is(err, etcdstore.ErrTooLarge): // it would be, each time, in the way of those behind it
+		return "", true, r.buryHeld(ctx, item, err)
 	case err != nil:
 		return "", false, err
 	case out == etcdstore.HeldStarted:
@@ -106,4 +109,13 @@ func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started
 		return "", true, r.cfg.Store.DropHeld(ctx, item)
 	}
 	return "", out == etcdstore.HeldGone, nil
+}
+
+// buryHeld gives up on a start that waited, and fits no transaction.
+func (r *Runtime) buryHeld(ctx context.Context, item *store.QueueItem, cause error) error {
+	buried, err := r.cfg.Store.BuryHeld(ctx, item, cause.Error(), r.cfg.Now().UTC())
+	if buried {
+		r.cfg.Metrics.DeadLetter(store.DeadTooLarge)
+	}
+	return err
 }

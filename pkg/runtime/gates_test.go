@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -400,4 +401,72 @@ func TestAnEventThatWaitsBehindAGateIsCountedOnce(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// A start that fits no transaction by the time that its gate is free is set aside, and
+// those behind it start.
+func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
+	t.Parallel()
+	const much = 1_427_600 // with its correlation it fits the queue, and the start has that several times
+	for _, sizes := range [][]int{{much, 10}, {much, much, 10}, {10, much, 20}} {
+		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1)[0]
+			m.publish(single)
+			m.send("begin", "", nil)
+			holder := m.running("single")
+			hash, err := workflow.Hash("Elsa.Event", workflow.EventStimulus("begin", nil).Payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gate := store.Gate{Definition: "single"}
+			trigger := store.TriggerRef{Hash: hash, DefinitionID: "single", Version: 1, ActivityID: m.triggerOf(t, hash), Activation: "Singleton"}
+			large := 0
+			for i, size := range sizes {
+				id, at := fmt.Sprint("e", i), time.Now().UTC()
+				st := workflow.EventStimulus("begin", bulk(size, uint64(i)))
+				if size == much {
+					st.CorrelationID = bulk(3000, uint64(100+i))
+				}
+				cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "single", Version: 1}}
+				item := &store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at, Held: &store.HeldStart{Event: id, Trigger: trigger, Gate: gate}}
+				ok, err := m.store.Deliver(t.Context(), []etcdstore.Delivery{{Command: cmd, Wait: item,
+					New: &etcdstore.NewInstance{Header: etcdstore.NewHeader("i-"+id, cmd, at), Command: cmd, Gate: &gate}}}, nil, nil, nil, nil, nil)
+				if err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+				if size == much {
+					large++
+				}
+			}
+			m.gatedBy(len(sizes))
+			for i := range len(sizes) - large {
+				m.endOf(holder)
+				m.finished(holder)
+				if holder = m.running("single"); len(m.instancesOf("single")) != i+2 {
+					t.Errorf("%d instances, want %d", len(m.instancesOf("single")), i+2)
+				}
+			}
+			m.gatedBy(0)
+			dead := m.deadLetters()
+			for _, d := range dead {
+				if d.Reason != store.DeadTooLarge {
+					t.Errorf("a dead letter: %s: %s", d.Reason, d.Detail)
+				}
+			}
+			if len(dead) != large {
+				t.Errorf("%d dead letters, want %d", len(dead), large)
+			}
+		})
+	}
+}
+
+// triggerOf is the activity of the one trigger of a hash.
+func (m *member) triggerOf(t *testing.T, hash string) string {
+	t.Helper()
+	look, err := m.store.Look(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
+	if err != nil || len(look.Triggers) != 1 {
+		t.Fatal(look, err)
+	}
+	return look.Triggers[0].ActivityID
 }

@@ -84,6 +84,8 @@ var guards = []patch{
 
 	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
 		"h.recovered && m.Created <= h.found ||", "h.recovered ||", inClient, "TestMailThatComesAfter"},
+	{"a start that fits nowhere holds up nobody behind its gate", "pkg/runtime/gates.go",
+		"case errors.Is(err, etcdstore.ErrTooLarge):", "case err == nil && errors.Is(err, etcdstore.ErrTooLarge):", inRuntime, "TestAStartThatIsTooLargeHoldsUp"},
 	{"what is too large to be made durable may be committed yet", "pkg/client/late.go",
 		"errors.Is(err, errNoInstance) || errors.Is(err, etcdstore.ErrTooLarge) {", "errors.Is(err, errNoInstance) {", inClient, "TestAStartTooLargeForTheMailbox"},
 	{"much mail behind what rests is let go", "pkg/client/holding.go",

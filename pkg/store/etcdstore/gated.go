@@ -112,6 +112,22 @@ func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	return err
 }
 
+// BuryHeld turns an item whose start is too large into a dead letter. False: it is gone.
+//
+// If: its create revision.
+func (s *Store) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
+	o, dead := newOps(), expired(item, 0, at)
+	dead.Reason, dead.Detail = store.DeadTooLarge, detail
+	o.del(item.At)
+	s.putDead(o, dead)
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "bury what waited behind a gate", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
 // gatesPage is how many items one look for gates reads, keys only.
 const gatesPage = 1000
 

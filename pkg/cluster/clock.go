@@ -115,7 +115,7 @@ func (m *members) observeClock(n Node, revision int64, received time.Time) {
 // or was alone when two heartbeats had passed since it joined. So of several that
 // start together none goes by its own clock because it was the first. Until then
 // [Session.ClockSkew] says nothing, also of a clock that is years off. A local node is
-// always alone.
+// always alone, and [Config.OneMachine] has no other clock.
 func (s *Session) ClockCompared() bool {
 	m := &s.members
 	m.mu.Lock()
@@ -127,7 +127,7 @@ func (s *Session) ClockCompared() bool {
 			alone, m.compared = false, m.compared || ok
 		}
 	}
-	settled := s.cfg.Mode == ModeLocal || time.Since(s.joined) >= 2*heartbeatEvery(s.cfg.TTL)
+	settled := s.cfg.Mode == ModeLocal || s.cfg.OneMachine || time.Since(s.joined) >= 2*heartbeatEvery(s.cfg.TTL)
 	m.compared = m.compared || alone && settled
 	return m.compared
 }

@@ -203,6 +203,7 @@ func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		mode    string
+		machine bool
 		others  []time.Duration // our clock minus theirs; nil: there are none
 		silent  bool            // no heartbeat of theirs was seen yet
 		since   time.Duration   // we joined
@@ -214,6 +215,7 @@ func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
 		{what: "alone, later", since: 4 * time.Second, want: true},
 		{what: "alone, long", since: time.Hour, want: true},
 		{what: "local", mode: ModeLocal, want: true},
+		{what: "on one machine", machine: true, want: true},
 		{what: "others, nothing heard", others: others, silent: true},
 		{what: "others, nothing heard for long", others: others, silent: true, since: time.Hour},
 		{what: "others, heard", others: others, want: true},
@@ -224,7 +226,7 @@ func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
 			on = nil
 		}
 		s := seen(on, always(way{}))
-		s.cfg.TTL, s.cfg.Mode, s.joined = ttl, c.mode, time.Now().Add(-c.since)
+		s.cfg.TTL, s.cfg.Mode, s.cfg.OneMachine, s.joined = ttl, c.mode, c.machine, time.Now().Add(-c.since)
 		if c.settled && !s.ClockCompared() {
 			t.Errorf("%s: it was not compared while it was alone", c.what)
 		}

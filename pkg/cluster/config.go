@@ -47,6 +47,10 @@ type Config struct {
 	// etcd grants counts; see [Epoch.TTL].
 	TTL time.Duration
 
+	// OneMachine says that all nodes of the cluster are processes of this machine,
+	// and have its clock: there is none to compare.
+	OneMachine bool
+
 	// Now is the wall clock that this node shows the others, default [time.Now].
 	// Leases and time limits do not go by it.
 	Now     func() time.Time

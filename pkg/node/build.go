@@ -147,6 +147,7 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
 			Program: program, Abilities: engine.Abilities(registry, expression.All()),
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
+			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})
 		return err
 	})

@@ -137,7 +137,7 @@ func testMetricsStayInside(t *testing.T, k kind) {
 	node := pretend(t, func(http.ResponseWriter, *http.Request) {})
 	p := k.balance(t, [3]string{node, node, node}, false)
 	p.up(t, 3)
-	for path, want := range map[string]int{"/metrics": 404, "/livez": 200} {
+	for path, want := range map[string]int{"/metrics": 404, "/metrics?x=1": 404, "/%6detrics": 404, "/metric%73": 404, "/%6D%65%74%72%69%63%73": 404, "/livez": 200} {
 		if got := status(t, p.api+path); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}

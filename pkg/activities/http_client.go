@@ -113,8 +113,11 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),
 	netip.MustParsePrefix("64:ff9b:1::/48"),
 	netip.MustParsePrefix("100::/64"),
+	netip.MustParsePrefix("100:0:0:1::/64"),
 	netip.MustParsePrefix("2001::/23"),
 	netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("3fff::/20"), // for documentation
+	netip.MustParsePrefix("5f00::/16"), // segments of routes within a network
 	netip.MustParsePrefix("fec0::/10"),
 }
 
@@ -122,6 +125,7 @@ var (
 	nat64        = netip.MustParsePrefix("64:ff9b::/96")
 	sixTo4       = netip.MustParsePrefix("2002::/16")
 	v4Compatible = netip.MustParsePrefix("::/96")
+	v4Translated = netip.MustParsePrefix("::ffff:0:0:0/96") // SIIT
 )
 
 func isPublic(a netip.Addr) bool {
@@ -129,7 +133,7 @@ func isPublic(a netip.Addr) bool {
 	if a.Is6() { // addresses that carry another inside
 		b := a.As16()
 		switch {
-		case nat64.Contains(a), v4Compatible.Contains(a):
+		case nat64.Contains(a), v4Compatible.Contains(a), v4Translated.Contains(a):
 			return isPublic(netip.AddrFrom4([4]byte(b[12:16])))
 		case sixTo4.Contains(a):
 			return isPublic(netip.AddrFrom4([4]byte(b[2:6])))

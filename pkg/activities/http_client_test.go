@@ -17,6 +17,7 @@ func TestPrivateAddresses(t *testing.T) {
 		"168.63.129.16": false, "192.0.0.192": false, "198.18.0.1": false,
 		"::1": false, "::": false, "fe80::1": false, "fe80::1%eth0": false, "fd00:ec2::254": false, "ff02::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false,
 		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "::127.0.0.1": false, "fec0::1": false,
+		"3fff::1": false, "3fff:fff::1": false, "5f00::1": false, "100:0:0:1::1": false, "::ffff:0:10.0.0.1": false, "::ffff:0:127.0.0.1": false, "::ffff:0:8.8.8.8": true, "4000::1": true,
 	} {
 		if got := isPublic(netip.MustParseAddr(addr)); got != public {
 			t.Errorf("isPublic(%s) = %v", addr, got)

@@ -76,6 +76,9 @@ func NewOIDC(cfg OIDCConfig) (*OIDC, error) {
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{}
 	}
+	client := *cfg.Client
+	client.CheckRedirect = checkHop
+	cfg.Client = &client
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -214,9 +217,6 @@ func (o *OIDC) get(ctx context.Context, from string) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if err := checkProviderURL((&url.URL{Scheme: resp.Request.URL.Scheme, Host: resp.Request.URL.Host}).String()); err != nil {
-		return nil, fmt.Errorf("redirected: %w", err)
-	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s", from, resp.Status)
 	}
@@ -225,6 +225,17 @@ func (o *OIDC) get(ctx context.Context, from string) ([]byte, error) {
 		err = fmt.Errorf("%s answered with more than %d bytes", from, maxDocument)
 	}
 	return raw, err
+}
+
+// checkHop looks at every redirect: one hop without TLS is enough to be led astray.
+func checkHop(next *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("redirected more than 10 times")
+	}
+	if err := checkProviderURL((&url.URL{Scheme: next.URL.Scheme, Host: next.URL.Host}).String()); err != nil {
+		return fmt.Errorf("redirected: %w", err)
+	}
+	return nil
 }
 
 // keySet is what the provider published, and the tokens that it has vouched for:

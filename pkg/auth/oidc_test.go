@@ -125,6 +125,7 @@ func TestForeignTokensAreRefused(t *testing.T) {
 		"a stranger's, our key's name":       iss.StrangersToken("key-1", nil),
 		"a stranger's without a name":        iss.StrangersToken("", nil),
 		"for logging out":                    iss.TokenOfType("logout+jwt", nil),
+		"with a line break":                  parts[0] + ".\n" + parts[1] + "." + parts[2],
 		"unsigned":                           none + "." + parts[1] + ".",
 		"unsigned, with the signature":       none + "." + parts[1] + "." + parts[2],
 		"without its signature":              parts[0] + "." + parts[1] + ".",
@@ -297,3 +298,24 @@ func TestKeysExpireOnTheMinute(t *testing.T) {
 		}
 	})
 }
+
+// A redirect that leaves TLS for one hop ends the look, wherever it would come back.
+func TestEveryRedirectOfTheProviderIsLookedAt(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	o, err := auth.NewOIDC(auth.OIDCConfig{Issuer: "https://login.example", Audience: "weft", Client: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+		asked = append(asked, r.URL.String())
+		to := map[string]string{"login.example": "http://astray.example/", "astray.example": "https://login.example/keys"}[r.URL.Host]
+		return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: r}
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := auth.AskOnce(t, o); err == nil || !strings.Contains(err.Error(), "redirected") || len(asked) != 1 {
+		t.Errorf("%v; asked were %v", err, asked)
+	}
+}
+
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }

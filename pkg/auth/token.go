@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ func (o *OIDC) verify(ctx context.Context, token string) (*Principal, error) {
 	now, id := time.Now(), sha256.Sum256([]byte(token))
 	if p := set.cache.get(id, now); p != nil {
 		return p, nil
+	}
+	if !oneSpelling(token) {
+		return nil, refused("the token is not encoded as a JWT is")
 	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
@@ -54,6 +58,17 @@ func (o *OIDC) verify(ctx context.Context, token string) (*Principal, error) {
 	p := o.principal(&claims, all)
 	set.cache.put(id, p, claims.Expiry.Time().Add(o.cfg.Leeway))
 	return p, nil
+}
+
+// oneSpelling refuses other spellings of a token that decode to the same: line
+// breaks, and bits after the end.
+func oneSpelling(token string) bool {
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
+			return false
+		}
+	}
+	return true
 }
 
 // isAccess keeps tokens out that the same provider signed for another purpose,

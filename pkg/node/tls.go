@@ -88,6 +88,14 @@ func (c *certificate) read() error {
 	return nil
 }
 
+// suites are those of Go's choice for TLS 1.2 that authenticate what they encrypt,
+// which its own list has CBC beside. TLS 1.3 has no others.
+var suites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+}
+
 // serverTLS is how the API listens; nil without a certificate. What is not said
 // is Go's choice, which moves with the state of the art.
 func (n *Node) serverTLS() (*tls.Config, error) {
@@ -99,7 +107,7 @@ func (n *Node) serverTLS() (*tls.Config, error) {
 		return nil, err
 	}
 	n.showExpiry(metrics.CertificateAPI, func() (*tls.Certificate, error) { return c.get(nil) })
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: suites, GetCertificate: c.get}, nil
 }
 
 // showExpiry shows when the certificate ends that read gives for the next connection.

@@ -113,6 +113,18 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 	}), "GET", n.URL()+"/livez", ""); err == nil || !strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("TLS 1.1: %v", err)
 	}
+	if _, err := send(t, trusting(t, ca, func(c *tls.Config) {
+		c.InsecureSkipVerify = true
+		c.MaxVersion, c.CipherSuites = tls.VersionTLS12, []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA}
+	}), "GET", n.URL()+"/livez", ""); err == nil || !strings.Contains(err.Error(), "handshake failure") {
+		t.Errorf("TLS 1.2 with CBC: %v", err)
+	}
+	if resp, err := send(t, trusting(t, ca, func(c *tls.Config) {
+		c.InsecureSkipVerify = true
+		c.MaxVersion = tls.VersionTLS12
+	}), "GET", n.URL()+"/livez", ""); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("TLS 1.2: %v %v", resp, err)
+	}
 	if resp, err := send(t, http.DefaultClient, "GET", strings.Replace(n.URL(), "https:", "http:", 1)+"/livez", ""); err != nil || resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("without TLS: %v %v", resp, err)
 	}

@@ -106,11 +106,14 @@ func (k LinkKeys) Open(token string, now time.Time) (Link, error) {
 	if !ok || len(token) > maxToken {
 		return Link{}, ErrLinkInvalid
 	}
-	sum, err := base64.RawURLEncoding.DecodeString(signature)
+	if strings.ContainsAny(token, "\r\n") { // what decodes base64 does not mind them
+		return Link{}, ErrLinkInvalid
+	}
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	if err != nil || !k.signed(said, sum) {
 		return Link{}, ErrLinkInvalid
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(said)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(said)
 	if err != nil {
 		return Link{}, ErrLinkInvalid
 	}

@@ -36,7 +36,11 @@ func TestLinks(t *testing.T) {
 	other, _ := workflow.LinkKeys{old}.Sign(workflow.Link{Bookmark: "i~2", Expires: want.Expires})
 	otherSaid, _, _ := strings.Cut(other, ".")
 	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"b":"i~1","m":0,"e":99999999999}`))
+	// The last letter has two bits that stand for nothing.
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	spelled := token[:len(token)-1] + letters[strings.IndexByte(letters, token[len(token)-1])^1:][:1]
 	for name, bad := range map[string]string{
+		"other bits after its end": spelled, "a line break": token[:5] + "\n" + token[5:], "a line break at the end": token + "\r\n",
 		"nothing": "", "no signature": said, "an empty signature": said + ".", "another's signature": otherSaid + "." + signature,
 		"forged": forged + "." + signature, "cut off": token[:len(token)-3], "more": token + "A", "no base64": "!." + signature, "long": strings.Repeat("x", 5000) + "." + signature,
 	} {

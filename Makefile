@@ -61,6 +61,9 @@ bombs: ## Run every expression that was made to end a node, each in a process of
 floods: ## Flood a node with the shipped limits in each way for a minute, beside callers of W1, about 20 minutes
 	CGO_ENABLED=0 go run ./bench -floods all -duration 60s
 
+fuzz: ## Run every fuzz target, one after the other (FUZZTIME=10m for each)
+	@bash .ci/fuzz $(or $(FUZZTIME),10m)
+
 mutants: ## Take away each guard, and see which test fails
 	@bash .ci/run mutants
 

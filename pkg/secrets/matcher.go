@@ -106,6 +106,43 @@ func (m *matcher) replace(text, plain string, places []int) string {
 	return b.String()
 }
 
+// behind finds the first match that begins within what looks like a percent escape:
+// in %10secret1 the value 0secret1 stands behind %1. at and end are places in text.
+func (m *matcher) behind(text, plain string, places []int) (at, end int, found *pattern) {
+	for k := range len(plain) {
+		e := places[k]
+		if places[k+1]-e != 3 {
+			continue
+		}
+		for lead := text[e+1 : e+3]; lead != ""; lead = lead[1:] {
+			if p := m.anchored(lead, plain[k+1:]); p != nil {
+				return e + 3 - len(lead), places[k+1+len(p.text)-len(lead)], p
+			}
+		}
+	}
+	return 0, 0, nil
+}
+
+// anchored gives the pattern that lead and rest begin with, if there is one. lead is
+// shorter than any pattern.
+func (m *matcher) anchored(lead, rest string) *pattern {
+	missing := headLength - len(lead)
+	if len(rest) < missing {
+		return nil
+	}
+	h := head(lead + rest[:missing])
+	if word, mask := bit(h); m.filter[word]&mask == 0 {
+		return nil
+	}
+	ps := m.table[h]
+	for i := range ps {
+		if strings.HasPrefix(rest, ps[i].text[len(lead):]) {
+			return &ps[i]
+		}
+	}
+	return nil
+}
+
 // unescape takes the percent escapes out of a text, and says where in it each byte
 // was, the end included. It is "" if there are none. Who escapes for a URL may
 // escape more or less than others; without escapes all is one.

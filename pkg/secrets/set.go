@@ -107,7 +107,14 @@ func (s *Set) Redact(text string) string {
 	if plain, at := unescape(text); plain != "" {
 		text = s.matcher.replace(text, plain, at)
 	}
-	return text
+	for {
+		plain, places := unescape(text)
+		at, end, p := s.matcher.behind(text, plain, places)
+		if p == nil {
+			return text
+		}
+		text = text[:at] + markOf(p.name) + text[end:]
+	}
 }
 
 // Find names a secret whose value is in text; "" if there is none.
@@ -118,8 +125,11 @@ func (s *Set) Find(text string) string {
 	if _, _, p := s.matcher.find(text, 0); p != nil {
 		return p.name
 	}
-	if plain, _ := unescape(text); plain != "" {
+	if plain, places := unescape(text); plain != "" {
 		if _, _, p := s.matcher.find(plain, 0); p != nil {
+			return p.name
+		}
+		if _, _, p := s.matcher.behind(text, plain, places); p != nil {
 			return p.name
 		}
 	}

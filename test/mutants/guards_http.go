@@ -94,4 +94,6 @@ var httpGuards = []patch{
 		"x.b.env.Lines(workflow.HideLinks(x.b.env.Secrets.Redact(text)))", "x.b.env.Lines(x.b.env.Secrets.Redact(text))", inHTTP, "TestResumeLinks"},
 	{"what etcd writes is in no log", "pkg/node/etcdlog.go",
 		"l >= zapcore.InfoLevel && c", "c", inNode, "TestEtcdLogGoes"},
+	{"a secret within what looks like an escape is found", "pkg/secrets/matcher.go",
+		"\tif word, mask := bit(h); m.filter[word]&mask == 0 {\n\t\treturn nil", "\tif true {\n\t\treturn nil", "./pkg/secrets", "TestASecretBehind"},
 }

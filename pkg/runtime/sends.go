@@ -75,7 +75,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	if targets := targetsOf(look); len(targets) > 0 {
 		return r.deliverFound(ctx, send, targets, now)
 	}
-	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
+	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
 	return err == nil && !ok, err
 }

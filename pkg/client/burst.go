@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -321,7 +322,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
 		st := *cmd.Stimulus
 		if cmd.Several {
-			st.InstanceID = x.h.id
+			st.InstanceID, st.CorrelationID = x.h.id, "" // which may change until it waits again
 		}
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
@@ -347,7 +348,7 @@ func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code,
 
 func (x *burst) bury(cmd workflow.Command, reason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
-	x.dead = append(x.dead, store.DeadLetter{ID: workflow.DeriveID("dead", x.h.id, cmd.ID), Reason: reason, Detail: detail,
+	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.h.id, &cmd), Reason: reason, Detail: detail,
 		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
 }
 

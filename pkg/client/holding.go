@@ -106,7 +106,8 @@ type holding struct {
 	partly []*waiter     // their commands were applied, and the burst goes on; guarded by mu
 	burst  *engine.Burst // guarded by mu; nil between bursts
 	ctx    context.Context
-	stop   context.CancelCauseFunc // guarded by mu
+	stop   context.CancelCauseFunc // guarded by mu; nil until the instance is taken
+	drop   error                   // why it is dropped, also when it is taken only later; guarded by mu
 	over   bool                    // guarded by mu; own is given back
 }
 
@@ -209,6 +210,7 @@ func (h *holding) interrupt() {
 func (h *holding) cancel(cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.drop = cause
 	if h.stop != nil {
 		h.stop(cause)
 	}
@@ -227,6 +229,9 @@ func (h *holding) take(ctx context.Context, take taker, cmd *workflow.Command) e
 	h.own, h.key = own, a.key
 	h.taken, h.untold = time.Now(), !tracing.Recorded(ctx)
 	h.ctx, h.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
+	if h.drop != nil {
+		h.stop(h.drop)
+	}
 	h.first(loaded)
 	return nil
 }

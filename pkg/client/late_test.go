@@ -1,6 +1,8 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -35,5 +37,30 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		if again := h.collect(nil, false); (len(again.hands) == 0) != tt.want {
 			t.Errorf("%s: the next burst has %d calls", name, len(again.hands))
 		}
+	}
+}
+
+type free struct{ ownership }
+
+func (free) Context() context.Context { return context.Background() }
+
+// A node whose time to stop is over drops what it is about to take too.
+func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
+	t.Parallel()
+	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
+		h := newHolding(&Node{}, "i")
+		err := h.take(t.Context(), func(context.Context, along) (ownership, *store.Loaded, error) {
+			if stopped {
+				h.cancel(errStopped)
+			}
+			return free{}, &store.Loaded{}, nil
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := errors.Is(context.Cause(h.ctx), errStopped); got != stopped {
+			t.Errorf("%s: dropped: %t", name, got)
+		}
+		h.stop(nil)
 	}
 }

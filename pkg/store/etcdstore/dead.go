@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -32,6 +33,12 @@ func whole(cmd *workflow.Command) {
 	if cmd.Stimulus != nil && cmd.Input == nil {
 		cmd.Input = cmd.Stimulus.Input
 	}
+}
+
+// DeadID is the id of the dead letter of an instance's command. The id of a command comes
+// again, of a caller's key after its life, or of the rest of a burst: that is another one.
+func DeadID(instance string, cmd *workflow.Command) string {
+	return workflow.DeriveID("dead", instance, cmd.ID, cmd.CreatedAt.UTC().Format(time.RFC3339Nano))
 }
 
 // maxDead is how large a dead letter is at most, in bytes as it is stored. The rest

@@ -23,6 +23,11 @@ import (
 // of a real process.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_RUN_MAIN") == "1" {
+		if n, err := strconv.ParseUint(os.Getenv("TEST_RUN_FILES"), 10, 64); err == nil {
+			if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
+				panic(err)
+			}
+		}
 		main()
 		return
 	}
@@ -39,9 +44,15 @@ type process struct {
 
 func runNode(t *testing.T, args ...string) *process {
 	t.Helper()
+	return runNodeIn(t, nil, args...)
+}
+
+// runNodeIn is runNode with more in its environment.
+func runNodeIn(t *testing.T, environ []string, args ...string) *process {
+	t.Helper()
 	p := &process{stdout: &bytes.Buffer{}, log: make(chan map[string]any, 1000)}
 	p.cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"--http-addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--drain-delay", "0s"}, args...)...)
-	p.cmd.Env = append(os.Environ(), "TEST_RUN_MAIN=1")
+	p.cmd.Env = append(append(os.Environ(), "TEST_RUN_MAIN=1"), environ...)
 	p.cmd.Stdout = p.stdout
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -229,5 +240,40 @@ func TestANodeListensForItsAPIOnly(t *testing.T) {
 	n, err := strconv.Atoi(port)
 	if want := fmt.Sprintf("tcp 0100007F:%04X", n); err != nil || len(open) != 1 || open[0] != want {
 		t.Errorf("it listens at %v, want only %s; %v", open, want, err)
+	}
+}
+
+// Connections do not take the descriptors that etcd's files need, whose want ends
+// the process: a node with few of them goes on with its work.
+func TestConnectionsTakeNoDescriptorsOfFiles(t *testing.T) {
+	t.Parallel()
+	p := runNodeIn(t, []string{"TEST_RUN_FILES=300"}, "--max-connections-per-address", "149")
+	publish := func() (int, string) { return p.post(t, "/api/v1/definitions", "id: go-on\nroot:\n  - writeLine: x\n") }
+	if status, body := publish(); status != 201 { // and its connection stays
+		t.Fatalf("publish: %d %s", status, body)
+	}
+	for range 600 {
+		var d net.Dialer
+		c, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(p.base, "http://"))
+		if err != nil {
+			continue // the node's backlog is full: as good
+		}
+		t.Cleanup(func() { c.Close() })
+		_, _ = io.WriteString(c, "POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n") // and never the rest
+	}
+	for i := range 20 {
+		if status, body := p.post(t, "/api/v1/definitions/go-on/execute", fmt.Sprintf(`{"instanceId": "i%d"}`, i)); status != 200 {
+			t.Fatalf("beside the flood: %d %s", status, body)
+		}
+	}
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	if err == nil && len(files) > 280 {
+		t.Errorf("%d descriptors are open", len(files))
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }

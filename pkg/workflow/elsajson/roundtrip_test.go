@@ -101,6 +101,7 @@ func FuzzRead(f *testing.F) {
 	for _, name := range []string{"modern.json", "legacy.json", "nested.json", "machine.json"} {
 		f.Add(sample(f, name))
 	}
+	f.Add([]byte(`{ "00":"0", "DefinitionId": "","usableAsActivity":true,"Root": {"Type": "0"}}`))
 	for _, c := range badInputs {
 		f.Add([]byte(c.src))
 	}

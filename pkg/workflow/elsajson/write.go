@@ -42,7 +42,13 @@ func (w *writer) definition(def *workflow.Definition) fields {
 		// It stood beside the options; then it need not stand in them too.
 		old := *def
 		old.Options.UsableAsActivity = false
-		fs := definitionFields(&old).restore(def.Extra, func(raw json.RawMessage) fields { return definitionFields(&old) })
+		fs := definitionFields(&old).restore(def.Extra, func(raw json.RawMessage) fields {
+			return reread(raw, func(r *reader, c cur) fields {
+				d := r.definition(c)
+				d.Options.UsableAsActivity = false
+				return definitionFields(d)
+			})
+		})
 		if again(fs.raw()).equal(canonical) {
 			return fs
 		}

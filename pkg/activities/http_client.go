@@ -86,6 +86,34 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
+// failure is why a request was not answered, as instances keep it. It says nothing
+// of the network that the node is in, neither addresses nor who resolves names: who
+// reads instances need not know. The node's log has all of it.
+type failure struct{ cause error }
+
+func (f *failure) Unwrap() error { return f.cause }
+
+func (f *failure) Error() string {
+	var name *net.DNSError
+	var op *net.OpError
+	var sent *url.Error
+	switch {
+	case errors.Is(f.cause, ErrPrivateAddress):
+		return ErrPrivateAddress.Error() + "; allow it with --allow-private-addresses"
+	case errors.As(f.cause, &name) && name.IsNotFound:
+		return "no server is known by this name"
+	case errors.As(f.cause, &name) && name.IsTimeout:
+		return "the server's name was not resolved in time"
+	case errors.As(f.cause, &name):
+		return "the server's name could not be resolved"
+	case errors.As(f.cause, &op):
+		return fmt.Sprintf("%s: %v", op.Op, op.Err) // the rest of it are addresses
+	case errors.As(f.cause, &sent): // its URL may be another server's, behind a redirect
+		return sent.Err.Error()
+	}
+	return f.cause.Error()
+}
+
 // refusePrivate runs after the name was resolved and before the connection is
 // opened.
 func refusePrivate(_, address string, _ syscall.RawConn) error {

@@ -60,6 +60,7 @@ func requestOutputs() []workflow.OutputDescriptor {
 // exchange is what became of a request. Exactly one of status and failure is
 // set.
 type exchange struct {
+	url     string // without the password
 	status  int
 	header  http.Header
 	body    []byte
@@ -83,6 +84,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown := target.Redacted()
 	retries := min(max(x.Int("retries"), 0), maxRetries)
 	if !x.Given("retries") && x.Bool("enableResiliency") {
 		retries = 3
@@ -95,7 +97,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 	backoff := retry.WithMaxRetries(uint64(retries), retry.WithCappedDuration(30*time.Second, retry.WithJitterPercent(20, retry.NewExponential(delay))))
 	var last *exchange
 	err = retry.Do(ctx, backoff, func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
 		if err != nil {
 			return fmt.Errorf("the request is not valid: %w", err)
 		}
@@ -103,8 +105,12 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 			return err
 		}
 		last = attempt(client, req, timeout)
+		if last.failure != nil {
+			x.Log().InfoContext(ctx, "request not answered", "method", method, "url", workflow.HideLinks(shown), "error", workflow.HideLinks(last.failure.Error()))
+			last.failure = &failure{last.failure}
+		}
 		if errors.Is(last.failure, ErrPrivateAddress) {
-			return fmt.Errorf("%s %s: %w", method, target, last.failure)
+			return fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
 		if last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status) {
 			return retry.RetryableError(errAgain)
@@ -117,6 +123,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 	case err != nil && !errors.Is(err, errAgain):
 		return nil, err
 	}
+	last.url = shown
 	return last, nil
 }
 
@@ -143,15 +150,15 @@ func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exc
 	return &exchange{failure: err, late: late}
 }
 
-func checkURL(text string) (string, error) {
+func checkURL(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return "", fmt.Errorf("the URL is not valid: %w", err)
+		return nil, fmt.Errorf("the URL is not valid: %w", err)
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", fmt.Errorf("the URL %q needs http:// or https:// and a host", u.Redacted())
+		return nil, fmt.Errorf("the URL %q needs http:// or https:// and a host", u.Redacted())
 	}
-	return u.String(), nil
+	return u, nil
 }
 
 func requestBody(x *engine.Execution) (body []byte, contentType string, err error) {

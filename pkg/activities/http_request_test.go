@@ -162,6 +162,44 @@ func TestSendHTTPRequestBranches(t *testing.T) {
 	}
 }
 
+// What an instance keeps of a request that was not answered says why, and nothing
+// of the network that the node is in, nor a password.
+func TestFailuresNameNoAddresses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		url  string
+		flow bool
+		all  bool
+		want string
+	}{
+		"refused":             {url: "http://user:passw0rd@localhost:1/x", all: true, want: "refused"},
+		"refused, flowchart":  {url: "http://user:passw0rd@localhost:1/x", flow: true, all: true, want: "refused"},
+		"private":             {url: "http://user:passw0rd@localhost:1/x", want: "--allow-private-addresses"},
+		"private, flowchart":  {url: "http://user:passw0rd@localhost:1/x", flow: true, want: "--allow-private-addresses"},
+		"no such name":        {url: "http://user:passw0rd@weft.invalid/", all: true, want: "name"},
+		"no name, flow chart": {url: "http://user:passw0rd@weft.invalid/", flow: true, all: true, want: "name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inputs{"url": lit(c.url)}
+			var a *workflow.Activity
+			if a = act("SendHttpRequest", in); c.flow {
+				a = flow("send -> yes", named("send", act("FlowSendHttpRequest", in)), say("yes"))
+			}
+			b := start(t, root(a), withHTTP(c.all)).wantStatus(workflow.Faulted)
+			text := b.header.Incidents[0].Message
+			for _, word := range []string{"127.0.0.1", "::1", "lookup", ":53", "passw0rd"} {
+				if strings.Contains(text, word) {
+					t.Errorf("%q is in %q", word, text)
+				}
+			}
+			if !strings.Contains(text, c.want) || !strings.Contains(text, "@") {
+				t.Errorf("%q does not say %q and where", text, c.want)
+			}
+		})
+	}
+}
+
 func TestSendHTTPRequestRetries(t *testing.T) {
 	t.Parallel()
 	srv, keys := server(t)

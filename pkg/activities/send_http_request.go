@@ -55,7 +55,7 @@ func (sendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execution)
 	if branch != "" {
 		n := x.Node().Port(branch)
 		if n == nil {
-			return fmt.Errorf("%s: %w", x.Text("url"), e.failure)
+			return fmt.Errorf("%s: %w", e.url, e.failure)
 		}
 		x.Journal("Failed", e.failure.Error(), nil)
 		x.Schedule(n, engine.Child{})
@@ -121,7 +121,7 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 			outcome = "Timeout"
 		}
 		if !x.Node().Data().(connectedPorts)[outcome] {
-			return fmt.Errorf("%s: %w; nothing is connected to %q", x.Text("url"), e.failure, outcome)
+			return fmt.Errorf("%s: %w; nothing is connected to %q", e.url, e.failure, outcome)
 		}
 		x.Journal("Failed", e.failure.Error(), nil)
 		x.SetOutcomes(outcome)

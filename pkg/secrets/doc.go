@@ -4,13 +4,14 @@
 // Guaranteed: a [Set] finds each of its values in a text: as it is, without the
 // white space around it, line by line if it has several of at least 16 bytes, and
 // in the forms that it takes on the way out: JSON and Go quoting, URL and HTML
-// escaping, base64 at any offset, hexadecimal. What is found becomes ***NAME***.
+// escaping, base64 at any offset, hexadecimal, all in capitals or all small, as HTTP
+// writes methods and hosts. What is found becomes ***NAME***.
 // A [Dir] reads a directory with one file per secret, as Docker and Kubernetes
 // lay them out, follows changes, and keeps finding the values that a secret had
 // before: what was read then may still be on its way.
 //
 // Not guaranteed: that anything else made from a value is found: a part of it, a
-// hash, another case, an encryption. Values of fewer than [MinLength] bytes would
+// hash, other changes of case, an encryption. Values of fewer than [MinLength] bytes would
 // be found in ordinary text, so they are refused. A value that is an ordinary word
 // is found in ordinary text too: take random ones (weft secret FILE).
 //

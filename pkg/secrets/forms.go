@@ -37,7 +37,8 @@ func forms(value string) []string {
 	}
 	for _, v := range plain {
 		add(v, html.EscapeString(v), hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
-		add(strings.ReplaceAll(v, " ", "+")) // in a query; percent escapes are taken out before
+		add(strings.ReplaceAll(v, " ", "+"))        // in a query; percent escapes are taken out before
+		add(strings.ToUpper(v), strings.ToLower(v)) // as an HTTP method, and as a host
 		add(base64Forms(v)...)
 	}
 	for range 2 { // JSON is often a text in JSON

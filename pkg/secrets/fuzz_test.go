@@ -23,13 +23,14 @@ func FuzzRedact(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, secret, after string) {
 		set, err := New(map[string]string{"NAME": secret})
-		if err != nil || !utf8.ValidString(secret) || strings.TrimSpace(secret) != secret || strings.Contains("***NAME***", secret) {
+		if err != nil || !utf8.ValidString(secret) || strings.TrimSpace(secret) != secret || strings.Contains("***NAME***", strings.ToUpper(secret)) {
 			return
 		}
 		quoted, _ := json.Marshal(secret)
 		for _, c := range [][2]string{
 			{"itself", secret}, {"path", url.PathEscape(secret)}, {"query", url.QueryEscape(secret)}, {"html", html.EscapeString(secret)},
 			{"json", string(quoted[1 : len(quoted)-1])}, {"go", inside(strconv.Quote(secret))}, {"hex", hex.EncodeToString([]byte(secret))},
+			{"capitals", strings.ToUpper(secret)}, {"small", strings.ToLower(secret)},
 		} {
 			what, form := c[0], c[1]
 			text := before + form + after

@@ -50,6 +50,20 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
+// A method is written in capitals, and a host may be written small.
+func TestASecretAsAMethodOrHost(t *testing.T) {
+	t.Parallel()
+	set, err := New(map[string]string{"NAME": "Ab3-xYz-9q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"AB3-XYZ-9Q https://a/", "https://ab3-xyz-9q.example/"} {
+		if got := set.Redact(text); set.Find(text) != "NAME" || !strings.Contains(got, "***NAME***") {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestASecretBehindAPercentSign(t *testing.T) {
 	t.Parallel()
 	for secret, texts := range map[string][]string{

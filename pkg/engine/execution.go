@@ -85,8 +85,8 @@ func (x *Execution) Schedule(n *Node, c Child) {
 	if n.parent != x.node {
 		panic(fmt.Errorf("activity %s schedules %s, which is none of its children", x.node.id, n.id))
 	}
-	if limit := x.b.limits.Activities; len(x.b.schedule()) >= limit {
-		panic(fmt.Errorf("more than %d activities are scheduled at once; take fewer at a time", limit))
+	if err := x.CheckRoom(1); err != nil {
+		panic(err)
 	}
 	var vars map[string]any
 	if c.Variables != nil {

@@ -300,19 +300,21 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 	return nil
 }
 
-// recovered turns a panic into an error. An input that cannot be evaluated
-// panics on its way through the activity's code, and is an error like any other.
+// recovered turns a panic into an error. An input that cannot be evaluated, and a
+// schedule that is full, panic on their way through the activity's code, and are
+// errors like any other.
 func (b *Burst) recovered(x *Execution, r any) error {
 	var in *inputError
 	var secret *secretError
 	var misfit *misfitError
+	var room *roomError
 	if e, ok := r.(error); ok {
 		switch {
 		case errors.As(e, &misfit):
 			return misfit
 		case errors.As(e, &in):
 			return in
-		case errors.As(e, &secret):
+		case errors.As(e, &secret), errors.As(e, &room):
 			return e
 		}
 	}

@@ -125,11 +125,19 @@ func weighGo(v reflect.Value, left *int) bool {
 	return *left >= 0
 }
 
+// roomError says that more is to be scheduled at once than may be. [Execution.Schedule]
+// panics with it; it is an error of the activity like any other.
+type roomError struct{ wanted, have, limit int }
+
+func (e *roomError) Error() string {
+	return fmt.Sprintf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time", e.wanted, e.have, e.limit)
+}
+
 // CheckRoom tells whether so many more activities can be scheduled: an activity that
 // schedules one for each item asks before it begins.
 func (x *Execution) CheckRoom(n int) error {
 	if have, limit := len(x.b.schedule()), x.b.limits.Activities; n > limit-have {
-		return fmt.Errorf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time", n, have, limit)
+		return &roomError{n, have, limit}
 	}
 	return nil
 }

@@ -39,10 +39,11 @@ func (a *API) audit(r *http.Request, x *exchange, answered http.Header, status i
 		result = "checked"
 	}
 	location := answered.Get("Location")
-	if x.dryRun {
-		location = "" // nothing is there
+	if x.dryRun || x.theirs {
+		location = "" // nothing is there, or what a workflow says, such as a resume link
 	}
-	suppressed, ok := a.strangers.line(time.Now(), x.caller == nil && status >= http.StatusBadRequest)
+	refused := status >= http.StatusBadRequest && !x.theirs
+	suppressed, ok := a.strangers.line(time.Now(), x.caller == nil && refused)
 	if !ok {
 		return
 	}

@@ -102,6 +102,7 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 	if res.Status != 0 && (res.Status < 200 || res.Status > 599) {
 		return reply{}, workflow.Fail(codeFaulted, fmt.Sprintf("the workflow answered with status %d, which is none", res.Status))
 	}
+	exchangeOf(c.r).theirs = true
 	h := c.w.Header()
 	// The page is the definition's, and so is its policy, but that it shares nothing
 	// with the API, whose address it has: what it sends there is another site's.

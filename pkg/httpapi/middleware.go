@@ -28,6 +28,7 @@ type exchange struct {
 	target string          // what it is about, if its path does not say
 	dryRun bool            // it only looks what would happen
 	unread bool            // there is a body that nobody has read to its end
+	theirs bool            // a workflow wrote the answer
 }
 
 type exchangeKey struct{}

@@ -59,7 +59,10 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 func (l *limitedListener) take(from string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.most || l.by[from] >= l.each {
+	// The last ones are for those who have fewer than are left: some addresses
+	// together keep out nobody who comes from another.
+	left := l.most - l.open
+	if l.open >= l.most || l.by[from] >= l.each || left <= l.most/16 && l.by[from] >= left {
 		l.shedAt = time.Now()
 		return false
 	}

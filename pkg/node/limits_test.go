@@ -2,6 +2,7 @@ package node
 
 import (
 	"net"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -75,6 +76,31 @@ func TestALimitedListenerClosesWhatIsTooMuch(t *testing.T) {
 		<-taken
 		dial()
 		closed()
+	}
+}
+
+// However few addresses fill a node, and however many connections each of them
+// makes, somebody at another one finds room: an admin, a probe.
+func TestSomeAddressesKeepOutNobodyElse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ most, each, addresses, others int }{
+		{10_000, 5_000, 1, 300}, {10_000, 5_000, 2, 200}, {10_000, 10_000, 2, 200}, {10_000, 100, 1_000, 5}, {512, 256, 2, 10}, {64, 64, 1, 2}, {64, 32, 2, 1},
+	} {
+		l := newLimitedListener(nil, c.most, c.each, func() {})
+		for range c.most { // in turns
+			for i := range c.addresses {
+				l.take(strconv.Itoa(i))
+			}
+		}
+		if l.open < c.most*3/4 && c.each*c.addresses >= c.most {
+			t.Errorf("%+v: they have but %d", c, l.open)
+		}
+		for i := range c.others {
+			if !l.take("another" + strconv.Itoa(i)) {
+				t.Errorf("%+v: with %d taken no other address has a connection, after %d", c, l.open, i)
+				break
+			}
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type call struct {
 	query url.Values
 
 	charged    int64                   // bytes of the budget for bodies
+	payer      string                  // whose they count as
 	manyValues bool                    // the body may have any number of values
 	found      runtime.EndpointRequest // if it is one, as far as its head says
 }

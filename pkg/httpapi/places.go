@@ -29,8 +29,7 @@ func newPlaces(inFlight int, bodies int64) *places {
 		all: make(chan struct{}, inFlight), starts: make(chan struct{}, max(1, inFlight/2)),
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
 	}
-	p.bodies.left.Store(bodies)
-	p.bodies.most = bodies
+	p.bodies.left, p.bodies.most = bodies, bodies
 	return p
 }
 
@@ -75,18 +74,41 @@ func (s *shares) give(caller string) {
 	}
 }
 
-// budget is a number of bytes that all requests share.
+// budget is a number of bytes that all requests share. The last quarter of it is
+// for callers who have less than is left: a few who send much keep out nobody else.
 type budget struct {
 	most int64
-	left atomic.Int64
+
+	mu   sync.Mutex
+	left int64
+	by   map[string]int64 // by caller
 }
 
-func (b *budget) take(n int64) bool {
-	if b.left.Add(-n) >= 0 {
-		return true
+// take takes n bytes for a request that has own by now. The only one that there is
+// may have all of it.
+func (b *budget) take(caller string, own, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	has := b.by[caller]
+	scarce, alone := b.left-n < b.most/4, b.left+own == b.most
+	if n > b.left || scarce && has+n > b.left && !alone {
+		return false
 	}
-	b.left.Add(n)
-	return false
+	if b.by == nil {
+		b.by = map[string]int64{}
+	}
+	b.left -= n
+	b.by[caller] = has + n
+	return true
+}
+
+func (b *budget) give(caller string, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+	if b.by[caller] -= n; b.by[caller] <= 0 {
+		delete(b.by, caller)
+	}
 }
 
 // serving refuses what a node that drains, or has no session, does not take.
@@ -192,8 +214,11 @@ func (c *call) charge(n int64) error {
 	if n = min(n, b.most-c.charged); n <= 0 {
 		return nil // it has all of it, alone
 	}
-	if !b.take(n) {
-		return c.api.busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have, %d bytes", b.most))
+	if c.payer == "" {
+		c.payer = c.caller() // as long as the request lasts: who calls an endpoint may become known later
+	}
+	if !b.take(c.payer, c.charged, n) {
+		return c.api.busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have: %d bytes in all, and of one caller no more than others leave", b.most))
 	}
 	c.charged += n
 	return nil
@@ -202,7 +227,7 @@ func (c *call) charge(n int64) error {
 // release gives back what the bodies took.
 func (c *call) release() {
 	if c.charged > 0 {
-		c.api.places.bodies.left.Add(c.charged)
+		c.api.places.bodies.give(c.payer, c.charged)
 	}
 }
 

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -41,7 +44,12 @@ func TestBodiesShareTheirMemory(t *testing.T) {
 	t.Parallel()
 	p := newPlaces(4, 1000)
 	a := &API{places: p}
-	one, two := &call{api: a}, &call{api: a}
+	from := func(address string) *call {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		r.RemoteAddr = address
+		return &call{api: a, r: r}
+	}
+	one, two := from("192.0.2.1:1"), from("192.0.2.2:1")
 	if one.charge(600) != nil || two.charge(600) == nil || two.charge(400) != nil {
 		t.Error("1000 bytes were not shared as they should be")
 	}
@@ -50,10 +58,31 @@ func TestBodiesShareTheirMemory(t *testing.T) {
 		t.Error("one alone has no room")
 	}
 	one.release()
-	if left := p.bodies.left.Load(); left != 1000 {
-		t.Errorf("%d bytes are left", left)
+	if p.bodies.left != 1000 || len(p.bodies.by) != 0 {
+		t.Errorf("%d bytes are left, and %v taken", p.bodies.left, p.bodies.by)
 	}
 	if !p.shedding() {
 		t.Error("nobody would know that it sheds")
+	}
+}
+
+// However few callers fill the budget, and with however many bodies, another one's
+// finds room.
+func TestSomeCallersLeaveMemoryForBodies(t *testing.T) {
+	t.Parallel()
+	const most, body = 128 << 20, 1 << 20
+	for _, callers := range []int{1, 2, 3, 10} {
+		b := budget{most: most, left: most}
+		for range most / body { // in turns
+			for i := range callers {
+				b.take(strconv.Itoa(i), 0, body)
+			}
+		}
+		if b.left > most/4 {
+			t.Errorf("%d callers have but %d", callers, most-b.left)
+		}
+		if !b.take("another", 0, 5*body) {
+			t.Errorf("%d callers leave %d, and another one nothing of it", callers, b.left)
+		}
 	}
 }

@@ -75,17 +75,22 @@ func TestBodiesInFlightShareTheirMemory(t *testing.T) {
 	a.mux = a.mount()
 	s := httptest.NewServer(a)
 	t.Cleanup(s.Close)
+	now := func() int64 {
+		a.places.bodies.mu.Lock()
+		defer a.places.bodies.mu.Unlock()
+		return a.places.bodies.left
+	}
 	left := func(want int64) {
 		t.Helper()
-		for until := time.Now().Add(20 * time.Second); a.places.bodies.left.Load() != want; time.Sleep(time.Millisecond) {
+		for until := time.Now().Add(20 * time.Second); now() != want; time.Sleep(time.Millisecond) {
 			if time.Now().After(until) {
-				t.Fatalf("%d bytes are left, want %d", a.places.bodies.left.Load(), want)
+				t.Fatalf("%d bytes are left, want %d", now(), want)
 			}
 		}
 	}
 	sent := func(what, v string, want int) {
 		t.Helper()
-		before := a.places.bodies.left.Load()
+		before := now()
 		if resp := postIt(t, s, strings.NewReader(`{"v": `+v+`}`)); resp.StatusCode != want {
 			t.Errorf("%s: %d, want %d", what, resp.StatusCode, want)
 		}
@@ -95,17 +100,20 @@ func TestBodiesInFlightShareTheirMemory(t *testing.T) {
 	values := "[" + strings.Repeat("1,", 8000) + "1]"
 	sent("a text", text(400_000), 200)
 	sent("many values", values, 200)
-	large := dialed(t, s, "POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n"+strings.Repeat(" ", 800_000))
-	const rest = budget - (800_000 - freeBody)
+	large := dialed(t, s, "POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800000\r\n\r\n"+strings.Repeat(" ", 700_000))
+	const rest = budget - (700_000 - freeBody)
 	left(rest) // what was announced and is not there does not count
 	sent("a text beside it", text(400_000), 503)
 	sent("many values beside it", values, 503)
-	sent("a smaller text beside it", text(200_000), 200)
-	second := dialed(t, s, "POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n"+strings.Repeat(" ", rest+freeBody))
+	sent("a text that leaves others too little", text(200_000), 503)
+	sent("a smaller text beside it", text(80_000), 200)
+	if !a.places.bodies.take("another", 0, rest) {
+		t.Error("another caller gets nothing of what is left")
+	}
 	left(0)
 	sent("a text when all is taken", text(10_000), 503)
 	sent("a small one when all is taken", text(8000), 200)
-	second.Close()
+	a.places.bodies.give("another", rest)
 	left(rest)
 	if _, err := io.WriteString(large, strings.Repeat(" ", 99_998)+"{}"); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,42 @@ func TestStartsAreShedFirst(t *testing.T) {
 	}
 }
 
+// Requests to an endpoint that answers late, which anybody may send, leave places
+// for starts: of four places two may be starts, and one of these an endpoint's.
+func TestSlowEndpointsLeavePlacesForStarts(t *testing.T) {
+	t.Parallel()
+	inside, release := make(chan struct{}, 2), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		inside <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	s := ownServer(t, node.Config{MaxInFlight: 4, AllowPrivateAddresses: true})
+	s.publish(t, "id: slow\nroot:\n  - httpEndpoint: {path: slow, supportedMethods: [POST]}\n    trigger: true\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n  - writeHttpResponse: {content: late}\n")
+	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
+	answers := make(chan answer, 2)
+	ask := func() { answers <- s.do(t, http.MethodPost, "/workflows/slow", "") }
+	go ask()
+	<-inside
+	go ask()
+	select {
+	case a := <-answers:
+		if a.code() != "busy" || a.status != 503 {
+			t.Errorf("the second request to the endpoint: %d %s", a.status, a.body)
+		}
+	case <-inside:
+		t.Error("requests to endpoints take all places for starts")
+		defer func() { <-answers }()
+	}
+	if a := s.do(t, http.MethodPost, "/api/v1/definitions/new/execute", `{}`); a.status != 200 {
+		t.Errorf("a start beside them: %d %s", a.status, a.body)
+	}
+	close(release)
+	if a := <-answers; a.status != 200 || string(a.body) != "late" {
+		t.Errorf("the first request: %d %s", a.status, a.body)
+	}
+}
+
 // A flood of starts takes no place from what exists, nor the session.
 func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 // place when all of it has arrived: who sends slowly keeps nobody out.
 type places struct {
 	all, starts chan struct{}
+	open        chan struct{} // of the starts, for requests to endpoints, which anybody may send
 	reserve     chan struct{} // for what stops and ends work, when all are taken
 	waits       shares        // for requests that wait on purpose
 	bodies      budget
@@ -25,8 +26,9 @@ type places struct {
 
 func newPlaces(inFlight int, bodies int64) *places {
 	waits := max(1, inFlight/4)
+	starts := max(1, inFlight/2)
 	p := &places{
-		all: make(chan struct{}, inFlight), starts: make(chan struct{}, max(1, inFlight/2)),
+		all: make(chan struct{}, inFlight), starts: make(chan struct{}, starts), open: make(chan struct{}, max(1, starts*3/4)),
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
 	}
 	p.bodies.left, p.bodies.most = bodies, bodies
@@ -124,7 +126,8 @@ func (a *API) serving() error {
 
 // admit takes a place among the requests in flight. Starts have fewer places
 // than the rest, so that overload sheds new work before work that exists, and so
-// have requests that wait. What stops or ends work finds a place when all the
+// have requests that wait. Requests to endpoints have fewer than all starts: who
+// sends many to one that answers late keeps nobody from starting anything else. What stops or ends work finds a place when all the
 // others are taken.
 func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 	if err := a.serving(); err != nil {
@@ -148,33 +151,31 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 		}
 		taken = append(taken, func() { p.waits.give(caller) })
 	}
+	enter := func(places chan struct{}) bool {
+		select {
+		case places <- struct{}{}:
+			taken = append(taken, func() { <-places })
+			return true
+		default:
+			return false
+		}
+	}
 	wanted := metrics.ShedOther
 	if rt.kind == starts {
 		wanted = metrics.ShedStart
-		select {
-		case p.starts <- struct{}{}:
-			taken = append(taken, func() { <-p.starts })
-		default:
-			leave()
-			return nil, a.full(wanted, "starts", cap(p.starts))
-		}
 	}
-	select {
-	case p.all <- struct{}{}:
-		taken = append(taken, func() { <-p.all })
-		return leave, nil
+	switch {
+	case rt == &endpointRoute && !enter(p.open):
+		err = a.full(wanted, "requests to endpoints", cap(p.open))
+	case rt.kind == starts && !enter(p.starts):
+		err = a.full(wanted, "starts", cap(p.starts))
+	case !enter(p.all) && !(rt.reserved && enter(p.reserve)):
+		err = a.full(wanted, "requests", cap(p.all))
 	default:
-	}
-	if rt.reserved {
-		select {
-		case p.reserve <- struct{}{}:
-			taken = append(taken, func() { <-p.reserve })
-			return leave, nil
-		default:
-		}
+		return leave, nil
 	}
 	leave()
-	return nil, a.full(wanted, "requests", cap(p.all))
+	return nil, err
 }
 
 // linger answers a refused wait later: who asked to wait, and asks again at once, costs

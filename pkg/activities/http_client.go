@@ -96,7 +96,6 @@ func (f *failure) Unwrap() error { return f.cause }
 func (f *failure) Error() string {
 	var name *net.DNSError
 	var op *net.OpError
-	var sent *url.Error
 	switch {
 	case errors.Is(f.cause, ErrPrivateAddress):
 		return ErrPrivateAddress.Error() + "; allow it with --allow-private-addresses"
@@ -108,10 +107,18 @@ func (f *failure) Error() string {
 		return "the server's name could not be resolved"
 	case errors.As(f.cause, &op):
 		return fmt.Sprintf("%s: %v", op.Op, op.Err) // the rest of it are addresses
-	case errors.As(f.cause, &sent): // its URL may be another server's, behind a redirect
-		return sent.Err.Error()
 	}
-	return f.cause.Error()
+	return withoutURL(f.cause).Error()
+}
+
+// withoutURL is a failure without what was asked for, which may be another server's
+// URL, behind a redirect, and may have in it what is not for every reader.
+func withoutURL(err error) error {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		return sent.Err
+	}
+	return err
 }
 
 // refusePrivate runs after the name was resolved and before the connection is

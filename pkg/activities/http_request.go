@@ -106,7 +106,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		}
 		last = attempt(client, req, timeout)
 		if last.failure != nil {
-			x.Log().InfoContext(ctx, "request not answered", "method", method, "url", workflow.HideLinks(shown), "error", workflow.HideLinks(last.failure.Error()))
+			x.Log().InfoContext(ctx, "request not answered", "method", method, "server", origin(target), "error", withoutURL(last.failure))
 			last.failure = &failure{last.failure}
 		}
 		if errors.Is(last.failure, ErrPrivateAddress) {

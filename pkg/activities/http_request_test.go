@@ -1,11 +1,13 @@
 package activities_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -172,10 +174,10 @@ func TestFailuresNameNoAddresses(t *testing.T) {
 		all  bool
 		want string
 	}{
-		"refused":             {url: "http://user:passw0rd@localhost:1/x", all: true, want: "refused"},
-		"refused, flowchart":  {url: "http://user:passw0rd@localhost:1/x", flow: true, all: true, want: "refused"},
-		"private":             {url: "http://user:passw0rd@localhost:1/x", want: "--allow-private-addresses"},
-		"private, flowchart":  {url: "http://user:passw0rd@localhost:1/x", flow: true, want: "--allow-private-addresses"},
+		"refused":             {url: "http://user:passw0rd@localhost:1/x?q=t0ken", all: true, want: "refused"},
+		"refused, flowchart":  {url: "http://user:passw0rd@localhost:1/x?q=t0ken", flow: true, all: true, want: "refused"},
+		"private":             {url: "http://user:passw0rd@localhost:1/x?q=t0ken", want: "--allow-private-addresses"},
+		"private, flowchart":  {url: "http://user:passw0rd@localhost:1/x?q=t0ken", flow: true, want: "--allow-private-addresses"},
 		"no such name":        {url: "http://user:passw0rd@weft.invalid/", all: true, want: "name"},
 		"no name, flow chart": {url: "http://user:passw0rd@weft.invalid/", flow: true, all: true, want: "name"},
 	} {
@@ -186,7 +188,11 @@ func TestFailuresNameNoAddresses(t *testing.T) {
 			if a = act("SendHttpRequest", in); c.flow {
 				a = flow("send -> yes", named("send", act("FlowSendHttpRequest", in)), say("yes"))
 			}
-			b := start(t, root(a), withHTTP(c.all)).wantStatus(workflow.Faulted)
+			var log bytes.Buffer
+			b := start(t, root(a), withHTTP(c.all), withEnv(func(e *engine.Env) { e.Log = slog.New(slog.NewTextHandler(&log, nil)) })).wantStatus(workflow.Faulted)
+			if said := log.String(); !strings.Contains(said, "request not answered") || strings.Contains(said, "passw0rd") || strings.Contains(said, "t0ken") {
+				t.Errorf("the log says %q", said)
+			}
 			text := b.header.Incidents[0].Message
 			for _, word := range []string{"127.0.0.1", "::1", "lookup", ":53", "passw0rd"} {
 				if strings.Contains(text, word) {

@@ -59,8 +59,8 @@ func encodeWithin(v any, limit int) ([]byte, error) {
 }
 
 // ErrDamaged marks a record that is not what any program wrote, or that holds more
-// than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and it
-// can be deleted or set aside ([Store.Repair]).
+// than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and an
+// instance can be deleted ([Store.Remove]).
 var ErrDamaged = errors.New("damaged record")
 
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:

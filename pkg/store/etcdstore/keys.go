@@ -41,11 +41,6 @@ func (k keys) journal(id string, seq int64) string {
 }
 func (k keys) journalOf(id string) string { return k.root + "journal/" + id + "/" }
 
-// setAside is where a damaged record is kept, out of the way: its key below damaged/.
-func (k keys) setAside(key string) string {
-	return k.root + "damaged/" + strings.TrimPrefix(key, k.root)
-}
-
 func (k keys) mailboxes() string            { return k.root + "mailbox/" }
 func (k keys) mailbox(id string) string     { return k.mailboxes() + shardOf(id) + "/" + id + "/" }
 func (k keys) mail(id, cmd string) string   { return k.mailbox(id) + encode(cmd) }

@@ -54,10 +54,8 @@ type removal struct {
 	id    string
 	at    time.Time
 	rec   *store.Record // of a damaged one only the mod revision
-	raw   []byte        // the record as it is stored
 	read  bool          // the header could be read
 	seen  int64         // the revision of the look
-	aside bool          // keep what is damaged below damaged/
 }
 
 // lookToRemove is nil if there is no such instance.
@@ -66,7 +64,7 @@ func (s *Store) lookToRemove(ctx context.Context, f *store.Fence, id string, at 
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &removal{s: s, fence: f, id: id, at: at, raw: resp.Kvs[0].Value, seen: resp.Header.Revision}
+	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision}
 	if r.rec, err = decodeRecord(resp.Kvs[0]); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
@@ -136,9 +134,6 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	o.del(r.s.keys.instance(r.id))
-	if r.aside {
-		o.putRaw(r.s.keys.setAside(r.s.keys.instance(r.id)), r.raw)
-	}
 	o.del(r.s.keys.cancel(r.id))
 	r.s.record(o, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
 	o.tail = append(o.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))

@@ -12,7 +12,8 @@
 //
 // Not guaranteed: that anything else made from a value is found: a part of it, a
 // hash, other changes of case, an encryption. Values of fewer than [MinLength] bytes would
-// be found in ordinary text, so they are refused. A value that is an ordinary word
+// be found in ordinary text, and values that are not UTF-8 change in JSON, so both
+// are refused. A value that is an ordinary word
 // is found in ordinary text too: take random ones (weft secret FILE).
 //
 // A Set is immutable, and nil is one without secrets. Sets and Dirs are safe for

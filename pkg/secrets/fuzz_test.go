@@ -20,10 +20,14 @@ func FuzzRedact(f *testing.F) {
 		{"a", "line one is long enough\nline two is long enough", "z"}, {"\\", "\"quoted\" <b>", "\""}, {"***", "***NAME***", "***"}, {"+", "a+b c+d", "%20"},
 	} {
 		f.Add(s[0], s[1], s[2])
+		f.Add(s[0], s[1]+"\xc3", s[2])
 	}
 	f.Fuzz(func(t *testing.T, before, secret, after string) {
 		set, err := New(map[string]string{"NAME": secret})
-		if err != nil || !utf8.ValidString(secret) || strings.TrimSpace(secret) != secret || strings.Contains("***NAME***", strings.ToUpper(secret)) {
+		if ok := utf8.ValidString(secret); !ok && err == nil {
+			t.Fatalf("%q was taken", secret)
+		}
+		if err != nil || strings.TrimSpace(secret) != secret || strings.Contains("***NAME***", strings.ToUpper(secret)) {
 			return
 		}
 		quoted, _ := json.Marshal(secret)

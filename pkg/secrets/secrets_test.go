@@ -124,7 +124,7 @@ func TestValues(t *testing.T) {
 
 func TestWhatIsNoSecret(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]string{"short": "12345", "a/b": "long enough", "": "long enough", "large": strings.Repeat("x", secrets.MaxLength+1)} {
+	for name, value := range map[string]string{"short": "12345", "a/b": "long enough", "": "long enough", "large": strings.Repeat("x", secrets.MaxLength+1), "half": "half a ch\xc3", "zero": "\xff\xfe\x00s\x00e"} {
 		if _, err := secrets.New(map[string]string{name: value}); err == nil || strings.Contains(err.Error(), value) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -149,7 +149,7 @@ func TestADirectoryIsFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, root, map[string]string{"..v1/token": "first-value\n", "..v2/token": "second-value\r\n", "short": "x", ".hidden": "hidden-value", "large": strings.Repeat("y", secrets.MaxLength+1)})
+	write(t, root, map[string]string{"..v1/token": "first-value\n", "..v2/token": "second-value\r\n", "short": "x", ".hidden": "hidden-value", "large": strings.Repeat("y", secrets.MaxLength+1), "bytes.key": "half-value\xc3"})
 	link := func(version string) {
 		t.Helper()
 		tmp := filepath.Join(root, "..tmp")
@@ -186,7 +186,10 @@ func TestADirectoryIsFollowed(t *testing.T) {
 	if n := strings.Count(logged.String(), "secret=short"); n != 1 {
 		t.Errorf("the short secret was named %d times: %s", n, &logged)
 	}
-	for _, bad := range []string{"first-value", "second-value", "hidden-value", "yyyy"} {
+	if !strings.Contains(logged.String(), "secret bytes.key is not UTF-8 text") {
+		t.Errorf("the log does not say that a value is no text: %s", &logged)
+	}
+	for _, bad := range []string{"first-value", "second-value", "hidden-value", "yyyy", "half-value"} {
 		if strings.Contains(logged.String(), bad) {
 			t.Errorf("%s is in the log: %s", bad, &logged)
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // What a secret may be.
@@ -53,6 +54,8 @@ func check(name, value string) error {
 		return fmt.Errorf("secret %s has fewer than %d bytes, so it could not be told from ordinary text; make it longer", name, MinLength)
 	case len(value) > MaxLength:
 		return fmt.Errorf("secret %s has more than %d bytes", name, MaxLength)
+	case !utf8.ValidString(value): // JSON changes such bytes, so they would not be found again
+		return fmt.Errorf("secret %s is not UTF-8 text; write bytes as base64 or hexadecimal", name)
 	}
 	return nil
 }

@@ -433,6 +433,8 @@ var guards = []patch{
 		"\treq.Header = http.Header{\"User-Agent\": {userAgent}}\n", "", "./pkg/activities", "TestRedirects"},
 	{"instances keep nothing of the node's network", "pkg/activities/http_request.go",
 		"last.failure = &failure{last.failure}", "_ = &failure{last.failure}", "./pkg/activities", "TestFailuresName"},
+	{"a secret is UTF-8", "pkg/secrets/set.go",
+		"case !utf8.ValidString(value):", "case !utf8.ValidString(value) && false:", "./pkg/secrets", "TestWhatIsNoSecret|TestADirectoryIsFollowed"},
 	{"a secret is found in capitals", "pkg/secrets/forms.go",
 		"add(strings.ToUpper(v), strings.ToLower(v))", "add()", "./pkg/secrets", "TestASecretAsAMethod"},
 	{"https is not left for http", "pkg/activities/http_client.go",

@@ -55,6 +55,30 @@ func TestRetryRepeatsTheFaultedActivityOnly(t *testing.T) {
 	}
 }
 
+// A root that faulted itself, since it is one activity, or for want of an input, is
+// run anew.
+func TestRetryOfTheRoot(t *testing.T) {
+	t.Parallel()
+	fails := true
+	b := start(t, root(lineOf(expr(func(engine.Scope) (any, error) {
+		if fails {
+			return nil, errors.New("not yet")
+		}
+		return "now", nil
+	})))).wantStatus(workflow.Faulted)
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Faulted)
+	fails = false
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Finished).wantLines("now")
+
+	def := root(seq(line("x")))
+	def.Inputs = []workflow.Input{{Name: "needed", Required: true}}
+	b = start(t, def).wantStatus(workflow.Faulted)
+	b.command(workflow.CommandRetry)
+	b.wantStatus(workflow.Faulted)
+}
+
 func TestRetryGoesOnInsideALoop(t *testing.T) {
 	t.Parallel()
 	broken := true

@@ -239,6 +239,9 @@ func (b *Burst) broken() (broken []*Execution) {
 // children which completed as the instance faulted.
 func (b *Burst) deferredOwners() func(yield func(*Execution) bool) {
 	return func(yield func(*Execution) bool) {
+		if b.root == nil { // it is about to be run anew
+			return
+		}
 		for stack := []*Execution{b.root}; len(stack) > 0; {
 			e := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]

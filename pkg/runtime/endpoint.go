@@ -382,7 +382,7 @@ func noRoute(req *EndpointRequest) error {
 }
 
 // routeData are the values that a path has for the parameters of a template that
-// matches it, such as orders/{id} or files/{*rest}.
+// matches it, such as orders/{id}, files/{*rest} or files/{**rest}.
 func routeData(template, path string) map[string]any {
 	values := map[string]any{}
 	segments := strings.Split(strings.Trim(path, "/"), "/")
@@ -390,7 +390,7 @@ func routeData(template, path string) map[string]any {
 		name, isParam := strings.CutPrefix(part, "{")
 		name = strings.TrimSuffix(name, "}")
 		if rest, greedy := strings.CutPrefix(name, "*"); isParam && greedy {
-			values[rest] = strings.Join(segments[min(i, len(segments)):], "/")
+			values[strings.TrimPrefix(rest, "*")] = strings.Join(segments[min(i, len(segments)):], "/")
 			return values
 		}
 		if isParam && i < len(segments) {

@@ -69,12 +69,7 @@ func RouteSegments(path string) int { return strings.Count(strings.Trim(path, "/
 // text before a parameter, and that before the rest of the path.
 func RoutePatterns(shapes []string, path string) []string {
 	segments := strings.Split(strings.ToLower(strings.Trim(path, "/")), "/")
-	fits := slices.DeleteFunc(slices.Clone(shapes), func(shape string) bool {
-		if before, greedy := strings.CutSuffix(shape, "r"); greedy {
-			return len(before) > len(segments)
-		}
-		return len(shape) != len(segments)
-	})
+	fits := slices.DeleteFunc(slices.Clone(shapes), func(shape string) bool { return !shapeFits(shape, segments) })
 	slices.SortFunc(fits, func(a, b string) int {
 		return cmp.Or(strings.Count(b, "l")-strings.Count(a, "l"), strings.Compare(a, b))
 	})
@@ -94,4 +89,20 @@ func RoutePatterns(shapes []string, path string) []string {
 		patterns[i] = strings.Join(parts, "/")
 	}
 	return patterns
+}
+
+// shapeFits tells whether a template of this shape may match a path. A template has no
+// text that begins with a brace, so such a segment is no text: as one it would name the
+// pattern of a parameter, before its turn.
+func shapeFits(shape string, segments []string) bool {
+	before, greedy := strings.CutSuffix(shape, "r")
+	if len(before) > len(segments) || !greedy && len(before) != len(segments) {
+		return false
+	}
+	for i := range before {
+		if before[i] == 'l' && strings.HasPrefix(segments[i], "{") {
+			return false
+		}
+	}
+	return true
 }

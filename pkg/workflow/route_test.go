@@ -50,6 +50,11 @@ func TestRoutePatternsInTheOrderOfPrecedence(t *testing.T) {
 			t.Errorf("%q gives %q, want %q", path, got, want)
 		}
 	}
+	for path, want := range map[string][]string{"{}/{}/x": {"{}/{}/x", "{}/{}/{}", "{*}"}, "a/{*}/X": {"a/{}/x", "{}/{}/x", "{}/{}/{}", "{*}"}} {
+		if got := workflow.RoutePatterns([]string{"lll", "llp", "lpl", "ppl", "ppp", "llr", "r"}, path); !slices.Equal(got, want) {
+			t.Errorf("%q gives %q, want %q", path, got, want)
+		}
+	}
 	if got := workflow.RoutePatterns(nil, "a"); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}

@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -113,22 +114,45 @@ func TestEqualInputsGiveEqualBytes(t *testing.T) {
 			t.Fatal(problems)
 		}
 		seed := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "commands")
-		inMemory := history(t, prog, seed, false, false)
-		loaded := history(t, prog, seed, true, false)
-		repeated := history(t, prog, seed, true, true)
-		for i := range inMemory {
-			if inMemory[i] != loaded[i] || loaded[i] != repeated[i] {
-				t.Fatalf("commit %d differs:\n1: %s\n2: %s\n3: %s", i, inMemory[i], loaded[i], repeated[i])
-			}
-		}
+		c := course{prog: prog, start: workflow.Start{Input: map[string]any{"n": 1.0}}, seed: seed, limits: engine.Limits{Activities: 300}}
+		equalHistories(t, c, c)
 	})
 }
 
+// course is what happens to an instance.
+type course struct {
+	prog   *engine.Program
+	start  workflow.Start
+	seed   []int // of the commands
+	limits engine.Limits
+}
+
+// equalHistories runs a course in memory; loaded between commands, as the second
+// course; and so that each burst is dropped once: every commit is the same. It gives
+// them all.
+func equalHistories(t rapid.TB, c, second course) []string {
+	inMemory := history(t, c, false, false)
+	loaded := history(t, second, true, false)
+	repeated := history(t, c, true, true)
+	if len(inMemory) != len(loaded) || len(loaded) != len(repeated) {
+		t.Fatalf("%d commits, %d, and %d", len(inMemory), len(loaded), len(repeated))
+	}
+	for i := range inMemory {
+		if inMemory[i] != loaded[i] || loaded[i] != repeated[i] {
+			t.Fatalf("commit %d differs:\n1: %s\n2: %s\n3: %s", i, inMemory[i], loaded[i], repeated[i])
+		}
+	}
+	return inMemory
+}
+
+// maxCommits is more than a course of some commands within the limits has.
+const maxCommits = 10_000
+
 // history runs an instance through commands and gives every commit as JSON.
-func history(t *rapid.T, prog *engine.Program, seed []int, load, repeat bool) []string {
-	clock := t0
-	env := engine.Env{Now: func() time.Time { return clock }, Head: func(string) (int, bool) { return 1, true }, Limits: engine.Limits{Activities: 300}}
-	b, err := engine.New(prog, "i", &workflow.Start{Input: map[string]any{"n": 1.0}}, t0, env)
+func history(t rapid.TB, c course, load, repeat bool) []string {
+	clock, prog, ctx := t0, c.prog, context.Background()
+	env := engine.Env{Now: func() time.Time { return clock }, Head: func(string) (int, bool) { return 1, true }, Limits: c.limits}
+	b, err := engine.New(prog, "i", &c.start, t0, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +165,14 @@ func history(t *rapid.T, prog *engine.Program, seed []int, load, repeat bool) []
 			}
 		}
 		if repeat { // a burst that was never committed leaves no trace
-			if _, err := b.Run(t.Context(), cmd); err != nil {
+			if _, err := b.Run(ctx, cmd); err != nil {
 				t.Fatal(err)
 			}
 			if b, err = engine.Load(prog, h, state, env); err != nil {
 				t.Fatal(err)
 			}
 		}
-		oc, err := b.Run(t.Context(), cmd)
+		oc, err := b.Run(ctx, cmd)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,11 +181,14 @@ func history(t *rapid.T, prog *engine.Program, seed []int, load, repeat bool) []
 	}
 	run := func(cmd workflow.Command) {
 		for oc := do(cmd); oc == engine.CommitFirst; {
+			if len(out) > maxCommits {
+				t.Fatalf("more than %d commits of %d commands", maxCommits, len(c.seed))
+			}
 			oc = do(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue})
 		}
 	}
-	run(workflow.Command{ID: "start", Kind: workflow.CommandStart})
-	for i, s := range seed {
+	run(workflow.Command{ID: "start", Kind: workflow.CommandStart, Start: &c.start})
+	for i, s := range c.seed {
 		clock = clock.Add(time.Second)
 		cmd := workflow.Command{ID: fmt.Sprint("c", i), Kind: workflow.CommandResume}
 		switch {
@@ -178,7 +205,7 @@ func history(t *rapid.T, prog *engine.Program, seed []int, load, repeat bool) []
 	return out
 }
 
-func commit(t *rapid.T, b *engine.Burst, out *[]string) (workflow.Instance, []byte) {
+func commit(t rapid.TB, b *engine.Burst, out *[]string) (workflow.Instance, []byte) {
 	res, err := b.Result()
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +220,7 @@ func commit(t *rapid.T, b *engine.Burst, out *[]string) (workflow.Instance, []by
 	b.Committed()
 	raw, _ := json.Marshal(res.Instance)
 	var h workflow.Instance
-	if err := json.Unmarshal(raw, &h); err != nil {
+	if err := workflow.Unmarshal(raw, &h); err != nil {
 		t.Fatal(err)
 	}
 	return h, res.State

@@ -85,6 +85,15 @@ func FuzzEndpointMatch(f *testing.F) {
 	})
 }
 
+func TestTheParametersOfARest(t *testing.T) {
+	t.Parallel()
+	for _, template := range []string{"files/{kind}/{*path}", "/files/{kind}/{**path}/"} {
+		if got := routeData(template, "/files/a/b/c/"); !maps.Equal(got, map[string]any{"kind": "a", "path": "b/c"}) {
+			t.Errorf("%s: %v", template, got)
+		}
+	}
+}
+
 // publishable is the template that a definition with this path is published with.
 func publishable(t *testing.T, path string) (string, bool) {
 	t.Helper()

@@ -436,7 +436,7 @@ var guards = []patch{
 	{"a brace in a path is no text of a template", "pkg/workflow/route.go",
 		"if before[i] == 'l' && strings", "if false && strings", "./pkg/workflow", "TestRoutePatternsInTheOrder"},
 	{"the rest of a path has the name that its template says", "pkg/runtime/endpoint.go",
-		"values[strings.TrimPrefix(rest, \"*\")]", "values[rest]", inRuntime, "FuzzEndpointMatch"},
+		"values[strings.TrimPrefix(rest, \"*\")]", "values[rest]", inRuntime, "TestTheParametersOfARest"},
 	{"a root that faulted is retried", "pkg/engine/fault.go",
 		"if b.root == nil { // it is about", "if false { // it is about", "./pkg/activities", "TestRetryOfTheRoot"},
 	{"a secret is UTF-8", "pkg/secrets/set.go",

@@ -213,6 +213,8 @@ func (e *evidence) checkInstances() {
 		switch {
 		case e.history.delayed(id):
 			e.count("instances that a wrong clock delays")
+		case h.Status != workflow.StatusFinished && l.definition == "relay" && len(h.Bookmarks) > 0 && len(h.Bookmarks) <= e.unsent(id):
+			e.count("relays that wait for what nobody took")
 		case h.Status != workflow.StatusFinished:
 			e.record.violate("stuck", "%s (%s) is %s at sequence %d; bookmarks %d, lines %v", id, l.definition, h.SubStatus, l.last.Seq, len(h.Bookmarks), l.lines)
 		case h.SubStatus == workflow.Faulted && strings.HasPrefix(l.definition, "long-") && len(h.Incidents) > 0 && strings.Contains(h.Incidents[0].Message, "processes ended while they ran"):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -112,9 +113,10 @@ func (c *caller) relay(ctx context.Context) {
 }
 
 // trigger1 sends an event that is no effect itself, but leads to one, until it is
-// acknowledged; the effect is another instance's, or lost.
+// acknowledged; the effect is another instance's, or lost. It gives up in the end: see
+// [evidence.unsent].
 func (c *caller) trigger1(ctx context.Context, event, correlation, token string) {
-	for range 6 {
+	for range 20 {
 		m := c.node()
 		call := call{kind: "start", token: token, key: "part-" + token, instance: correlation, node: m.name(), from: c.e.record.now(), accepted: true}
 		st := workflow.EventStimulus(event, nil)
@@ -127,7 +129,19 @@ func (c *caller) trigger1(ctx context.Context, event, correlation, token string)
 		if call.outcome == ok {
 			return
 		}
+		wait(ctx, 200*time.Millisecond) // all nodes may be paused, or etcd away
 	}
+}
+
+// unsent is how many of a relay's parts nobody acknowledged: it waits for them.
+func (e *evidence) unsent(relay string) int {
+	sent := map[string]bool{}
+	for _, c := range e.record.calls {
+		if c.instance == relay && c.outcome == ok && strings.HasPrefix(c.key, "part-") {
+			sent[c.token] = true
+		}
+	}
+	return partsThatExceed - len(sent)
 }
 
 // sheaf starts an instance whose children end at about the same time, with

@@ -69,16 +69,19 @@ func (w *world) dump() map[string]string {
 	}
 	for key, value := range out {
 		// What differs from world to world: revisions, with how long they are, and the root.
-		id := key[strings.LastIndexByte(key, '/')+1:]
+		by := fences[key[strings.LastIndexByte(key, '/')+1:]]
 		less := func(text string) string {
 			n, err := strconv.Atoi(text)
 			w.ok(err)
-			return strconv.Itoa(n - fences[id])
+			return strconv.Itoa(n - by)
 		}
 		switch {
 		case strings.HasPrefix(key, "instance/"):
 			value = bytesOf.ReplaceAllStringFunc(value, func(s string) string { return bytesName + less(s[len(bytesName):]) })
 		case strings.HasPrefix(key, "finished/"):
+			value = less(value)
+		case strings.HasPrefix(key, "idem-expiry/k/"):
+			by = 2 * len(w.keys.root) // of the record's key, and of its own
 			value = less(value)
 		}
 		value = fenceOf.ReplaceAllString(value, `"fence":0`)

@@ -169,7 +169,8 @@ func (s *server) publish(t *testing.T, yaml string) {
 
 // contract is openapi.json, to hold answers to.
 type contract struct {
-	compiler *jsonschema.Compiler
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler // guarded by mu
 	paths    []contractPath
 }
 
@@ -245,7 +246,9 @@ func (c *contract) check(t *testing.T, method, path string, a answer) {
 		}
 		escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace
 		at := fmt.Sprintf("openapi.json#/paths/%s/%s/responses/%s/content/%s/schema", escape(p.key), strings.ToLower(method), status, escape(typ))
+		c.mu.Lock()
 		s, err := c.compiler.Compile(at)
+		c.mu.Unlock()
 		if err != nil {
 			t.Fatal(err)
 		}

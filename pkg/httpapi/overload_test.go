@@ -25,6 +25,8 @@ func TestStartsAreShedFirst(t *testing.T) {
 		<-release
 	}))
 	t.Cleanup(slow.Close)
+	end := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(end) // also if the test fails before
 	s := ownServer(t, node.Config{MaxInFlight: 2, AllowPrivateAddresses: true})
 	s.publish(t, "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n  - writeLine: done\n")
 	first := make(chan answer, 1)
@@ -37,7 +39,7 @@ func TestStartsAreShedFirst(t *testing.T) {
 		t.Errorf("a second start: %s", a.body)
 	}
 	s.get(t, "/api/v1/nodes")
-	close(release)
+	end()
 	if a := <-first; a.status != 200 || !strings.Contains(string(a.body), `"status":"Finished"`) || a.header.Get("Preference-Applied") != "wait=30" {
 		t.Errorf("the first start: %d %s", a.status, a.body)
 	}

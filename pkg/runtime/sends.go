@@ -139,8 +139,11 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 	}
 	for _, p := range gated {
 		trigger := *p.trigger
-		p.trigger = nil
+		p.trigger, p.send = nil, send
 		free, err := r.createGated(ctx, p)
+		if workflow.CodeOf(err) == workflow.CodeDefinitionMoved {
+			return false, nil // another node was faster
+		}
 		if err != nil {
 			return false, err
 		}
@@ -202,6 +205,7 @@ func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef) deli
 	if len(send.Targets) > 1 {
 		item.ID = "gated-" + p.id
 	}
+	p.send = nil // the delivery compares it
 	return delivery{Delivery: etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}}
 }
 

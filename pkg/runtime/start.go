@@ -81,15 +81,16 @@ type plan struct {
 	gate    *store.Gate
 	answer  *store.Answer // the key was used before
 	trigger *store.TriggerRef
-	chosen  bool // the caller chose the id
-	unseen  bool // the id was made here, and nobody can know it
+	send    *store.Send // the record of the stimulus that starts it
+	chosen  bool        // the caller chose the id
+	unseen  bool        // the id was made here, and nobody can know it
 
 	elsewhere bool // the program of this node cannot run it, and that of another can
 }
 
 // instance is what the plan makes durable.
 func (p *plan) instance() *etcdstore.NewInstance {
-	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger}
+	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger, Send: p.send}
 }
 
 func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {

@@ -84,6 +84,7 @@ type NewInstance struct {
 	Command workflow.Command
 	Gate    *store.Gate
 	Trigger *store.TriggerRef // what started it, compared
+	Send    *store.Send       // the record of the stimulus that starts it, compared
 }
 
 // writeNew puts a Pending instance, its index entries and its start command.
@@ -99,7 +100,8 @@ func (s *Store) writeNew(o *ops, n *NewInstance) {
 
 // newGuard: the instance is absent, and was never created by this command
 // (a delete leaves the record); the gate is free, unless the caller compares it
-// otherwise; the definition's head and the trigger are as found.
+// otherwise; the definition's head, the trigger and the send record are as found. A
+// node that stood still must not start what another has put behind the gate meanwhile.
 func (s *Store) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
@@ -110,6 +112,18 @@ func (s *Store) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	}
 	if t := n.Trigger; t != nil {
 		cmps = append(cmps, modifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
+	}
+	return append(cmps, s.sendStands(n.Send)...)
+}
+
+// sendStands: the send record, and the count of what is done of its list, are as read.
+func (s *Store) sendStands(send *store.Send) []clientv3.Cmp {
+	if send == nil {
+		return nil
+	}
+	cmps := []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}
+	if len(send.Targets) > 0 {
+		cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
 	}
 	return cmps
 }
@@ -122,7 +136,7 @@ const (
 	Created      CreateOutcome = iota
 	CreateExists               // the id is taken by another start
 	CreateGated                // its gate is held
-	CreateMoved                // the definition's head or the trigger is not as it was found
+	CreateMoved                // the definition's head, the trigger or the send record is not as it was found
 	CreateUsed                 // this very start was done earlier, or the caller's key was used
 )
 
@@ -240,10 +254,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	var done []clientv3.Op
 	switch {
 	case send != nil:
-		cmps = append(cmps, modifiedAt(s.keys.send(send.ID), send.Modified))
-		if len(send.Targets) > 0 {
-			cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
-		}
+		cmps = append(cmps, s.sendStands(send)...)
 		s.leave(o, send, rest)
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))

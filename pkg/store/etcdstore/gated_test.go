@@ -89,6 +89,36 @@ func TestWhatWaitsBehindAGateStartsOnceAndInOrder(t *testing.T) {
 	w.want("timer/", 0)
 }
 
+// A node that stood still, while another put the start behind its gate, starts nothing:
+// the item would be there beside the instance, and expire into a dead letter.
+func TestAStartForASendRecordNeedsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gated("holder")
+	send, to := w.behindGate("s", "a")
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	w.commit(ends(w.next("holder", nil)))
+	late := w.newInstance("a", "start-a", single)
+	late.Send = send
+	if out, err := w.Create(w.ctx(), late, nil); err != nil || out != CreateMoved {
+		t.Errorf("%d, %v", out, err)
+	}
+	_, item, _, err := w.NextHeld(w.ctx(), *single)
+	w.ok(err)
+	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != HeldStarted {
+		t.Errorf("%d, %v", out, err)
+	}
+
+	standing, to := w.behindGate("s2", "b")
+	w.commit(ends(w.consumes(w.next("a", nil))))
+	to[0].New.Send = standing
+	if out, err := w.Create(w.ctx(), to[0].New, nil); err != nil || out != Created {
+		t.Errorf("with its record: %d, %v", out, err)
+	}
+}
+
 // A copy of a create that came late has done what the item means to do.
 func TestAStartThatWasDoneIsDropped(t *testing.T) {
 	t.Parallel()

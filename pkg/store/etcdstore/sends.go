@@ -75,11 +75,7 @@ func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadL
 	if err != nil {
 		return false, err
 	}
-	cmps := []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}
-	if len(send.Targets) > 0 {
-		cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
-	}
-	resp, err := s.txn(ctx, "bury stimulus", cmps, then, nil)
+	resp, err := s.txn(ctx, "bury stimulus", s.sendStands(send), then, nil)
 	return err == nil && resp.Succeeded, err
 }
 

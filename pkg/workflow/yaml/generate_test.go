@@ -23,11 +23,12 @@ var (
 		"string", "list", "2026-01-01", "<<", "=", "yes", "on", "*x", "&x", "!!str", "%", "a\r\nb", "\u2028", "a \n", "{}", "[]", "{\"a\": 1}", "-> b", "x -> y",
 	}))
 	aName = rapid.StringMatching(`[a-z][A-Za-z0-9_]{0,7}`)
+	anID  = rapid.StringMatching(`[A-Za-z0-9._:-]{1,12}`).Filter(func(id string) bool { return workflow.CheckID("id", id) == nil })
 )
 
 func (m *maker) definition() *workflow.Definition {
 	d := &workflow.Definition{
-		ID: rapid.StringMatching(`[A-Za-z0-9._:-]{1,12}`).Draw(m.T, "id"), Name: anyText.Draw(m.T, "name"),
+		ID: anID.Draw(m.T, "id"), Name: anyText.Draw(m.T, "name"),
 		Description: anyText.Draw(m.T, "description"), Variables: m.variables(),
 		Outcomes: rapid.SliceOfN(anyText, 0, 2).Draw(m.T, "outcomes"),
 	}

@@ -188,7 +188,7 @@ func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *store.Mail)
 // atWork tells whether this holding has begun a command, and goes on with it: it does
 // not rest on account of that. mu is held.
 func (h *holding) atWork(command string) bool {
-	return command == h.unfit || command == h.deletion || h.mark != nil && h.mark.before.ID == command
+	return command == h.unfit || h.begun(command)
 }
 
 // marked tells whether the mark of this process at a command stands, or, of a
@@ -196,6 +196,11 @@ func (h *holding) atWork(command string) bool {
 func (h *holding) marked(command string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.begun(command)
+}
+
+// begun needs mu.
+func (h *holding) begun(command string) bool {
 	return command == h.deletion || h.mark != nil && h.mark.before.ID == command
 }
 

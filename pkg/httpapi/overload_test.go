@@ -15,20 +15,28 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
+// slowServer is a server whose requests wait until end is called, at the latest when
+// the test is over; inside tells of each that has come.
+func slowServer(t *testing.T) (url string, inside <-chan struct{}, end func()) {
+	t.Helper()
+	came, release := make(chan struct{}, 16), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	end = sync.OnceFunc(func() { close(release) })
+	t.Cleanup(end) // before the server's
+	return slow.URL, came, end
+}
+
 // Overload sheds new work before work that exists: with two places, one may be
 // a start.
 func TestStartsAreShedFirst(t *testing.T) {
 	t.Parallel()
-	inside, release := make(chan struct{}), make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(inside)
-		<-release
-	}))
-	t.Cleanup(slow.Close)
-	end := sync.OnceFunc(func() { close(release) })
-	t.Cleanup(end) // also if the test fails before
+	slow, inside, end := slowServer(t)
 	s := ownServer(t, node.Config{MaxInFlight: 2, AllowPrivateAddresses: true})
-	s.publish(t, "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n  - writeLine: done\n")
+	s.publish(t, "id: slow\nroot:\n  - sendHttpRequest: {url: \""+slow+"\"}\n  - writeLine: done\n")
 	first := make(chan answer, 1)
 	go func() { // waits for the end, and so keeps its place
 		first <- s.do(t, http.MethodPost, "/api/v1/definitions/slow/execute", `{"instanceId": "slow"}`, "Prefer: wait=30")
@@ -49,14 +57,9 @@ func TestStartsAreShedFirst(t *testing.T) {
 // for starts: of four places two may be starts, and one of these an endpoint's.
 func TestSlowEndpointsLeavePlacesForStarts(t *testing.T) {
 	t.Parallel()
-	inside, release := make(chan struct{}, 2), make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		inside <- struct{}{}
-		<-release
-	}))
-	t.Cleanup(slow.Close)
+	slow, inside, end := slowServer(t)
 	s := ownServer(t, node.Config{MaxInFlight: 4, AllowPrivateAddresses: true})
-	s.publish(t, "id: slow\nroot:\n  - httpEndpoint: {path: slow, supportedMethods: [POST]}\n    trigger: true\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n  - writeHttpResponse: {content: late}\n")
+	s.publish(t, "id: slow\nroot:\n  - httpEndpoint: {path: slow, supportedMethods: [POST]}\n    trigger: true\n  - sendHttpRequest: {url: \""+slow+"\"}\n  - writeHttpResponse: {content: late}\n")
 	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
 	answers := make(chan answer, 2)
 	ask := func() { answers <- s.do(t, http.MethodPost, "/workflows/slow", "") }
@@ -75,7 +78,7 @@ func TestSlowEndpointsLeavePlacesForStarts(t *testing.T) {
 	if a := s.do(t, http.MethodPost, "/api/v1/definitions/new/execute", `{}`); a.status != 200 {
 		t.Errorf("a start beside them: %d %s", a.status, a.body)
 	}
-	close(release)
+	end()
 	if a := <-answers; a.status != 200 || string(a.body) != "late" {
 		t.Errorf("the first request: %d %s", a.status, a.body)
 	}

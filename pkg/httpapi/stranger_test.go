@@ -6,9 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -96,18 +94,11 @@ func TestASlowBodyHoldsNoPlace(t *testing.T) {
 // all of them.
 func TestPlacesAreKeptForWhatEndsWork(t *testing.T) {
 	t.Parallel()
-	inside, release := make(chan struct{}), make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(inside)
-		<-release
-	}))
-	t.Cleanup(slow.Close)
-	end := sync.OnceFunc(func() { close(release) })
-	t.Cleanup(end) // also if the test fails before
+	slow, inside, end := slowServer(t)
 	s := ownServer(t, node.Config{MaxInFlight: 2, AllowPrivateAddresses: true})
 	// Its caller keeps its place until there is an answer; that of an execution may be told
 	// that it was accepted.
-	s.publish(t, "id: slow\nroot:\n  - httpEndpoint: {path: slow, supportedMethods: [POST], requestTimeout: \"00:05:00\"}\n    trigger: true\n  - sendHttpRequest: {url: \""+slow.URL+"\"}\n")
+	s.publish(t, "id: slow\nroot:\n  - httpEndpoint: {path: slow, supportedMethods: [POST], requestTimeout: \"00:05:00\"}\n    trigger: true\n  - sendHttpRequest: {url: \""+slow+"\"}\n")
 	s.publish(t, "id: waits\nroot:\n  - event: go\n")
 	s.post(t, "/api/v1/definitions/waits/execute", `{"instanceId": "waits"}`, 200)
 	done := make(chan answer, 2)

@@ -28,6 +28,8 @@ type turns struct {
 	waiting     [kinds]int       // by kind
 	lines       map[string]*line // by definition, of those that wait or have used time
 	floor       time.Duration    // the used time of the line that was served last
+	over        uint64           // waits that have ended
+	waited      time.Duration    // in these
 }
 
 // kind is what is known of a script before it runs.
@@ -54,8 +56,9 @@ type turn struct {
 	kind       kind         // guarded by of.mu
 	slow       *atomic.Bool // whether the script is known to be long
 	granted    chan struct{}
-	before     int  // of.started, when it began
-	company    bool // when it began, others ran
+	asked      time.Time // since when it waits
+	before     int       // of.started, when it began
+	company    bool      // when it began, others ran
 }
 
 // scripts are the turns of this process.
@@ -78,7 +81,7 @@ func (t *turns) take(ctx context.Context, definition string, k kind, slow *atomi
 		t.mu.Unlock()
 		return u, nil
 	}
-	u.granted = make(chan struct{})
+	u.granted, u.asked = make(chan struct{}), time.Now()
 	l := t.line(definition)
 	l.queue[u.class()] = append(l.queue[u.class()], u)
 	t.waiting[k]++
@@ -143,11 +146,32 @@ func (t *turns) leave(u *turn) {
 	for i, w := range *q {
 		if w == u {
 			*q = append((*q)[:i], (*q)[i+1:]...)
-			t.waiting[u.kind]--
+			t.waitEnds(u)
 			break
 		}
 	}
 	t.serve() // what waited behind it may fit
+}
+
+// waitEnds counts a turn that has left its queue.
+func (t *turns) waitEnds(u *turn) {
+	t.waiting[u.kind]--
+	t.over++
+	t.waited += time.Since(u.asked)
+}
+
+// Waits tells how scripts wait for their turn in this process: how many do now,
+// how many waits are over, also of those whose caller gave up, and how long these
+// were together. A script that finds a place free does not wait.
+func Waits() (now int, over uint64, took time.Duration) { return scripts.counts() }
+
+func (t *turns) counts() (now int, over uint64, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, n := range t.waiting {
+		now += n
+	}
+	return now, t.over, t.waited
 }
 
 // done gives the place back, after used time.
@@ -214,7 +238,7 @@ func (t *turns) serve() {
 			}
 			u := l.queue[class][0]
 			l.queue[class] = l.queue[class][1:]
-			t.waiting[u.kind]--
+			t.waitEnds(u)
 			t.floor = max(t.floor, l.used)
 			t.start(u)
 			close(u.granted)

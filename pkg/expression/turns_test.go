@@ -88,13 +88,62 @@ func waiting(t *testing.T, ts *turns, into chan<- string, k kind, definitions ..
 	}
 }
 
-func (t *turns) waits() (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, w := range t.waiting {
-		n += w
-	}
+func (t *turns) waits() int {
+	n, _, _ := t.counts()
 	return n
+}
+
+// TestWaitsAreCounted lets some wait for a while and others give up, of each kind;
+// one of them turns out to be long as it waits.
+func TestWaitsAreCounted(t *testing.T) {
+	for _, n := range []int{0, 1, 7} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			ts := newTurns(1)
+			var held []*turn
+			for range ts.spare + ts.places {
+				u, err := ts.take(t.Context(), "a", quick, new(atomic.Bool))
+				if err != nil {
+					t.Fatal(err)
+				}
+				u.turnsOut()
+				held = append(held, u)
+			}
+			if now, over, took := ts.counts(); now+int(over)+int(took) != 0 {
+				t.Errorf("nothing waited: %d, %d, %v", now, over, took)
+			}
+			ctx, giveUp := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			for i := range 3 * n {
+				var slow atomic.Bool
+				all.Go(func() {
+					if u, err := ts.take(ctx, fmt.Sprint(i%2), kind(i%3), &slow); err == nil {
+						u.done(0)
+					}
+				})
+				for ts.waits() <= i {
+					time.Sleep(time.Millisecond)
+				}
+				slow.Store(true) // it moves to the other queue
+			}
+			asked := time.Now() // each waits from here on at least
+			if _, over, took := ts.counts(); over != 0 || took != 0 {
+				t.Errorf("%d waits of %v are over", over, took)
+			}
+			least := time.Duration(3*n) * time.Since(asked)
+			if n > 1 {
+				giveUp()
+			}
+			for _, u := range held {
+				u.done(time.Second)
+			}
+			all.Wait()
+			giveUp()
+			now, over, took := ts.counts()
+			if now != 0 || over != uint64(3*n) || took < least || n > 0 && took == 0 {
+				t.Errorf("%d wait, %d waits of %v are over", now, over, took)
+			}
+		})
+	}
 }
 
 func TestTurnsAreFairByDefinition(t *testing.T) {

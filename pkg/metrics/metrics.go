@@ -37,6 +37,7 @@ type Metrics struct {
 	nodeInfo     *prometheus.GaugeVec
 	draining     prometheus.Gauge
 	certificates *expiries
+	scripts      *scripts
 
 	instancesStarted  prometheus.Counter
 	instancesFinished *prometheus.CounterVec
@@ -149,6 +150,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Bursts that this node ran."),
 		burstSeconds: b.histogram("burst_seconds",
 			"Time of a burst, from the loaded instance to the result.", holdBuckets),
+		scripts: b.scripts(),
 		activities: b.counterVec("activities_total",
 			"Executed activities, by registered type and outcome.",
 			label{name: "type"}, label{name: "outcome"}),

@@ -62,6 +62,8 @@ var contract = map[string][]string{
 
 	// A lost lock is no failed release: alerts need it apart.
 	"weft_locks_lost_total": {"scope"},
+	// Whether scripts have too few processors, which is nobody's fault and seen nowhere else.
+	"weft_scripts_waiting": nil, "weft_script_waits_total": nil, "weft_script_wait_seconds_total": nil,
 	// How often a direct delivery cost more than two writes.
 	"weft_late_durability_total": nil,
 	// Retention runs by itself, and what it does is seen nowhere else.
@@ -123,6 +125,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetGated(2)
 	m.SetMailboxOldest(4 * time.Second)
 	m.SetNotRunnable(3)
+	m.ScriptWaits(func() (int, uint64, time.Duration) { return 2, 3, 1500 * time.Millisecond })
 	m.Unreadable()
 	m.SetCrowd(5, 1<<20, 2, 1, 3)
 	m.DeadLetter(metrics.DeadLetterExpired)
@@ -267,6 +270,9 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_mailbox_oldest_seconds":                                                4,
 		"weft_unreadable_records_total":                                              1,
 		"weft_not_runnable_instances":                                                3,
+		"weft_scripts_waiting":                                                       2,
+		"weft_script_waits_total":                                                    3,
+		"weft_script_wait_seconds_total":                                             1.5,
 		"weft_work_bursts":                                                           5,
 		"weft_work_bytes":                                                            1 << 20,
 		"weft_work_waiting_instances{full=definition}":                               2,

@@ -109,6 +109,7 @@ func (n *Node) measure() (prometheus.Gatherer, error) {
 	if n.metrics, err = metrics.New(registry); err != nil {
 		return nil, err
 	}
+	n.metrics.ScriptWaits(expression.Waits)
 	if len(n.cfg.EtcdEndpoints) == 0 {
 		return prometheus.Gatherers{registry, prometheus.DefaultGatherer}, nil
 	}

@@ -29,6 +29,11 @@ var clusterPages = []page{
 		times("Lateness of timers", "From due to the burst in which it took effect.", "weft_timer_lateness_seconds", `job="weft"`, "", "").redFrom(10),
 		one(graph, "Bursts", "At work, or waiting for the outside.", "short", `sum by (instance) (weft_work_bursts{job="weft"})`, "{{instance}}"),
 		one(graph, "Instances that wait for a place", "By what is full on the node: the bursts of their definition, or its memory.", "short", `sum by (instance, full) (weft_work_waiting_instances{job="weft"})`, "{{instance}} {{full}}"),
+		{kind: graph, title: "Scripts that wait for a turn", about: "As many run at once as a node has processors for; waiting is no part of a script's time.", unit: "short", queries: []query{
+			{`sum by (instance) (weft_scripts_waiting{job="weft"})`, "{{instance}} now"},
+			{`sum by (instance) (rate(weft_script_wait_seconds_total{job="weft"}[$__rate_interval]))`, "{{instance}} on average"},
+		}},
+		one(graph, "Time that a script waits", "Of those that did not find a place free.", "s", `sum by (instance) (rate(weft_script_wait_seconds_total{job="weft"}[$__rate_interval])) / (sum by (instance) (rate(weft_script_waits_total{job="weft"}[$__rate_interval])) > 0)`, "{{instance}}"),
 		one(graph, "Timers fired", "Over the cluster.", "ops", `sum(rate(weft_timer_lateness_seconds_count{job="weft"}[$__rate_interval]))`, "fired"),
 		one(graph, "Dead letters", "By reason.", "short", `sum by (reason) (increase(weft_dead_letters_total{job="weft"}[10m]))`, "{{reason}}").stack(),
 		one(graph, "Takeovers", "By the node that takes over.", "short", `sum by (instance) (increase(weft_takeovers_total{job="weft"}[10m]))`, "{{instance}}").stack(),

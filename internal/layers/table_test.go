@@ -19,6 +19,7 @@ var table = map[string]place{
 	"test/upgrade":      {floor: 7},
 	"test/chaos":        {floor: 7},
 	"test/mutants":      {floor: 7},
+	"test/docs":         {floor: 7},
 	"bench":             {floor: 7},
 	"internal/layers":   {floor: 7},
 	"examples/embed":    {floor: 7},

@@ -34,7 +34,7 @@ type secured struct {
 const nodePassword, rootPassword = "weft's password", "root's password"
 
 // startSecured starts an etcd with TLS on both sides, and with the users and
-// roles that docs/operations.md advises.
+// roles that docs/operations/etcd.md advises.
 func startSecured(t *testing.T, change func(*embed.Config)) *secured {
 	t.Helper()
 	s := &secured{ca: newAuthority(t)}
@@ -60,7 +60,7 @@ func startSecured(t *testing.T, change func(*embed.Config)) *secured {
 	return s
 }
 
-// setUp does what docs/operations.md tells to do with etcdctl.
+// setUp does what docs/operations/etcd.md tells to do with etcdctl.
 func (s *secured) setUp(t *testing.T) {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(s.cfg.EtcdCert, s.cfg.EtcdKey)
@@ -81,7 +81,7 @@ func (s *secured) setUp(t *testing.T) {
 		return c
 	}
 	c := dial("", "")
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/operations/etcd.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +116,12 @@ func (s *secured) setUp(t *testing.T) {
 		done++
 	}
 	if done != 7 {
-		t.Fatalf("docs/operations.md has %d of 7 commands", done)
+		t.Fatalf("docs/operations/etcd.md has %d of 7 commands", done)
 	}
 	s.root = dial("root", rootPassword)
 }
 
-// A node with the role of docs/operations.md does its work and nothing else.
+// A node with the role of docs/operations/etcd.md does its work and nothing else.
 func TestLeastPrivilegeIsEnough(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, nil)

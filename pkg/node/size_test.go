@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkSizeInEtcd measures what one thing takes in etcd's database, after a
-// compaction, for the table of docs/operations.md. The time is of no interest:
+// compaction, for the table of docs/operations/scale.md. The time is of no interest:
 //
 //	go test ./pkg/node -run '^$' -bench SizeInEtcd -benchtime 5000x
 func BenchmarkSizeInEtcd(b *testing.B) {

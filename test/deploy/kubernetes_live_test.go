@@ -137,7 +137,7 @@ func (in *installation) mount(t *testing.T, program string) (dirs map[string]str
 			files["tls.crt"], files["tls.key"] = certificate(t)
 		case "weft-secrets", "weft-etcd": // optional, so there may be nothing; not used here
 		default:
-			t.Errorf("the Secret %s is one that docs/operations.md does not make", v.Secret.SecretName)
+			t.Errorf("the Secret %s is one that docs/operations/install.md does not make", v.Secret.SecretName)
 		}
 		content[v.Name] = files
 	}

@@ -46,7 +46,7 @@ var (
 	overlay       = regexp.MustCompile("(?s)```yaml\n(# overlay/kustomization.yaml\n.*?)```")
 )
 
-// installations are the base, and the overlay that docs/operations.md shows.
+// installations are the base, and the overlay that docs/operations/install.md shows.
 func installations(t *testing.T) map[string]*installation {
 	t.Helper()
 	fs := filesys.MakeFsInMemory()
@@ -67,9 +67,9 @@ func installations(t *testing.T) map[string]*installation {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	shown := overlay.FindStringSubmatch(readFile(t, "docs/operations.md"))
+	shown := overlay.FindStringSubmatch(readFile(t, "docs/operations/install.md"))
 	if shown == nil {
-		t.Fatal("docs/operations.md shows no overlay/kustomization.yaml")
+		t.Fatal("docs/operations/install.md shows no overlay/kustomization.yaml")
 	}
 	if err := fs.WriteFile("/overlay/kustomization.yaml", []byte(shown[1])); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// revisionBump is the one that docs/operations.md tells operators to use.
+// revisionBump is the one that docs/operations/backup.md tells operators to use.
 const revisionBump = 1_000_000_000
 
 // saveSnapshot does what etcdctl snapshot save does, and gives the file.
@@ -68,7 +68,7 @@ func (c *cluster) fsckFindsNothing(t *testing.T) {
 }
 
 // A cluster under load is saved, goes on, and is lost; its snapshot is restored
-// with the revision moved on, as docs/operations.md says. All that was in the
+// with the revision moved on, as docs/operations/backup.md says. All that was in the
 // snapshot goes on: waiting instances, timers, queued events, a burst whose node
 // is gone, answers by idempotency key. A node that was cut off meanwhile, and whose
 // session is in the snapshot and so lives on, has its work of the lost time

@@ -11,7 +11,7 @@ import (
 
 // BenchmarkVersionUsers looks for who needs a version that nothing needs, beside
 // instances of another version of its definition, each with 2 KB of state: all are
-// read. The number in docs/operations.md is from
+// read. The number in docs/operations/retention.md is from
 //
 //	go test ./pkg/store/etcdstore -run '^$' -bench VersionUsers -benchtime 5x
 func BenchmarkVersionUsers(b *testing.B) {

@@ -156,7 +156,8 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 
 // burySend gives up on a stimulus that cannot be delivered.
 func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason, detail string, now time.Time) error {
-	dead := store.DeadLetter{ID: send.ID, Reason: reason, Detail: detail, Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
+	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
+		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
 	ok, err := r.cfg.Store.BurySend(ctx, send, dead)
 	if ok {
 		r.cfg.Metrics.DeadLetter(dead.Reason)

@@ -3,11 +3,14 @@ package runtime_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -164,7 +167,7 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 		dead = page.Items
 		return err == nil && len(dead) == 1
 	})
-	if dead[0].ID != res.Queued || dead[0].Reason != "expired" || dead[0].Stimulus == nil {
+	if !strings.HasPrefix(dead[0].ID, res.Queued+"@") || dead[0].Reason != "expired" || dead[0].Stimulus == nil {
 		t.Errorf("got %+v", dead[0])
 	}
 	c[0].execute("waits", "one", "1")
@@ -174,6 +177,25 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 	c[1].finished("one")
 	if err := c[1].DeleteDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
 		t.Errorf("a replayed dead letter is gone: %v", err)
+	}
+}
+
+// A stimulus whose id comes again, long after, has a dead letter of its own.
+func TestEachStimulusThatIsBuriedHasADeadLetter(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	etcd := clustertest.Shared(t).Client(t)
+	st := workflow.EventStimulus("go", nil)
+	st.InstanceID = "nobody"
+	now := time.Now().UTC()
+	for i := range 3 {
+		if err := m.store.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: now.Add(time.Duration(i))}, nil); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == i+1 })
+		if r, err := etcd.Delete(t.Context(), m.root+"idem/c/~send/s"); err != nil || r.Deleted != 1 {
+			t.Fatal(r, err)
+		}
 	}
 }
 

@@ -41,6 +41,12 @@ func DeadID(instance string, cmd *workflow.Command) string {
 	return workflow.DeriveID("dead", instance, cmd.ID, cmd.CreatedAt.UTC().Format(time.RFC3339Nano))
 }
 
+// StimulusDeadID is the id of the dead letter of a stimulus: that of the stimulus, which its
+// sender may know, and when it came. The id comes again, with a caller's key after its life.
+func StimulusDeadID(id string, at time.Time) string {
+	return id + "@" + at.UTC().Format(time.RFC3339Nano)
+}
+
 // maxDead is how large a dead letter is at most, in bytes as it is stored. The rest
 // of a request is for what the letter is put with.
 const maxDead = maxRequest - 32<<10

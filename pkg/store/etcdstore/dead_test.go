@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -134,6 +137,49 @@ func TestTheLargestStimulusCanBeBuried(t *testing.T) {
 	}
 	w.want("queue/", 0)
 	w.want("dead/", 1)
+}
+
+// A caller's key after its life brings the id of a stimulus again: each has a dead letter of its own.
+func TestDeadLettersOfOneStimulusIDAreAllKept(t *testing.T) {
+	t.Parallel()
+	const times = 3
+	for name, bury := range map[string]func(w *world) error{
+		"expired": func(w *world) error {
+			w.queued("s", event("paid"))
+			_, err := w.ExpireQueueItem(w.ctx(), w.inQueue()[0], time.Minute, w.now)
+			return err
+		},
+		"behind a gate": func(w *world) error {
+			w.held("s", "a")
+			_, err := w.ExpireQueueItem(w.ctx(), w.inQueue()[0], time.Minute, w.now)
+			return err
+		},
+		"too large behind a gate": func(w *world) error {
+			_, err := w.BuryHeld(w.ctx(), w.held("s", "a"), "large", w.now)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for range times {
+				w.ok(bury(w))
+				for _, prefix := range []string{"idem/c/", "instance/"} { // their time is over
+					_, err := w.raw.Delete(w.ctx(), w.keys.root+prefix, clientv3.WithPrefix())
+					w.ok(err)
+				}
+				w.now = w.now.Add(time.Nanosecond)
+			}
+			dead, _, err := w.DeadLetters(w.ctx(), "", 10)
+			w.ok(err)
+			w.want("dead/", times)
+			for _, d := range dead {
+				if d.Stimulus == nil || !strings.HasPrefix(d.ID, "s@") {
+					t.Errorf("%+v", d)
+				}
+			}
+		})
+	}
 }
 
 // deadCommand is a dead letter with a command for an instance.

@@ -187,7 +187,7 @@ func gateIn(key string) (g store.Gate, ok bool) {
 // a gate is for that trigger only, also when it is sent again: others that the
 // stimulus met have had theirs.
 func expired(item *store.QueueItem, waited time.Duration, at time.Time) store.DeadLetter {
-	d := store.DeadLetter{ID: item.ID, Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
+	d := store.DeadLetter{ID: StimulusDeadID(item.ID, item.CreatedAt), Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
 		Detail: fmt.Sprintf("nothing waited for it within %v", waited)}
 	if h := item.Held; h != nil {
 		d.Reason, d.Targets = store.DeadGated, []store.Target{{Trigger: &h.Trigger}}

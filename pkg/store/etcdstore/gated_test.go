@@ -198,7 +198,7 @@ func TestWhatWaitedTooLongBehindAGateIsADeadLetterForThatStart(t *testing.T) {
 	item := w.held("s", "a")
 	due := w.inQueue()
 	reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
-	d, derr := w.DeadLetter(w.ctx(), "s")
+	d, derr := w.DeadLetter(w.ctx(), StimulusDeadID("s", w.now))
 	if err != nil || derr != nil || reason != store.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
 		t.Errorf("%q, %v; %+v, %v", reason, err, d, derr)
 	}

@@ -107,7 +107,7 @@ func TestAnExpiredItemIsADeadLetterUnlessItWasClaimed(t *testing.T) {
 			n++
 		}
 	}
-	d, err := w.DeadLetter(w.ctx(), "i")
+	d, err := w.DeadLetter(w.ctx(), StimulusDeadID("i", w.now))
 	if n != 1 || err != nil || d == nil || d.Reason != store.DeadExpired || d.Stimulus == nil || !strings.Contains(d.Detail, "1m0s") {
 		t.Errorf("%d expired, %+v, %v", n, d, err)
 	}

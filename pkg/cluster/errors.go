@@ -64,8 +64,12 @@ func (e *ConflictError) Error() string {
 		e.Reason, e.Other.ID, e.Other.Address, e.Other.Mode, e.Other.StartedAt.Format(time.RFC3339))
 }
 
+// reason is why there is no session, in words of this package alone: a node's
+// readiness shows it to strangers. What an error says goes to the log.
+type reason string
+
 // sessionLost says what went wrong and is [ErrSessionLost].
-func sessionLost(reason string) error { return fmt.Errorf("%w: %s", ErrSessionLost, reason) }
+func sessionLost(why reason) error { return fmt.Errorf("%w: %s", ErrSessionLost, why) }
 
 // IsTransient tells whether acquiring a lock again may help: the outcome is
 // unknown, etcd was not reachable or overloaded, or a wait was overtaken by a

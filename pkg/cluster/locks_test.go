@@ -257,7 +257,7 @@ func TestLocksAreCounted(t *testing.T) {
 	if held := w.refused(a, someLock); !held.Confirmed {
 		t.Errorf("refused by %+v", held)
 	}
-	a.lose(w.ctx(), a.Epoch(), "test")
+	a.lose(w.ctx(), a.Epoch(), "test", nil)
 	w.release(lost)
 	families, err := reg.Gather()
 	if err != nil {

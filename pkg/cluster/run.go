@@ -42,12 +42,12 @@ func (s *Session) Run(ctx context.Context) error {
 	loops.Go(func() { s.watchMembers(ctx) })
 
 	for {
-		reason := s.keep(ctx, e)
+		why, err := s.keep(ctx, e)
 		if ctx.Err() != nil || s.isClosed() {
 			s.endEpoch(ctx, e, ErrClosed, ErrClosed)
 			return nil
 		}
-		s.lose(ctx, e, reason)
+		s.lose(ctx, e, why, err)
 		next, ok := s.rebuild(ctx, e)
 		if !ok {
 			return nil
@@ -57,8 +57,8 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 // keep is the state "live": it owns the lease of e and returns why it can no
-// longer be believed in, or when ctx ends.
-func (s *Session) keep(ctx context.Context, e *Epoch) (reason string) {
+// longer be believed in, or when ctx ends; err is for the log.
+func (s *Session) keep(ctx context.Context, e *Epoch) (why reason, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	defer loops.Wait()
@@ -66,7 +66,7 @@ func (s *Session) keep(ctx context.Context, e *Epoch) (reason string) {
 
 	renewals, err := s.cfg.LeaseClient.KeepAlive(ctx, e.Lease)
 	if err != nil {
-		return "the lease cannot be kept alive: " + err.Error()
+		return "the lease cannot be kept alive", err
 	}
 	loops.Go(func() { s.heartbeats(ctx, e) })
 	loops.Go(func() { s.janitor(ctx, e) })
@@ -76,27 +76,27 @@ func (s *Session) keep(ctx context.Context, e *Epoch) (reason string) {
 	for {
 		select {
 		case <-ctx.Done():
-			return "stopped"
+			return "stopped", nil
 		case <-e.ctx.Done():
-			return context.Cause(e.ctx).Error()
+			return "its time is over", context.Cause(e.ctx)
 		case ka, ok := <-renewals:
 			if !ok {
-				return "the lease is gone or was not renewed in time"
+				return "the lease is gone or was not renewed in time", nil
 			}
 			// An answer that was read only after the whole TTL may be old:
 			// the process was paused. Ask before believing it.
 			if !e.Live() && s.leaseIsGone(ctx, e) {
-				return "the lease ended while this process was paused or starved"
+				return "the lease ended while this process was paused or starved", nil
 			}
 			if ka.TTL > 0 {
 				e.trust(time.Now())
 			}
 			expiry.Reset(e.remaining())
 		case <-expiry.C:
-			return fmt.Sprintf("no renewal for a whole TTL of %v", e.TTL)
+			return "there was no renewal for a whole TTL", nil
 		case <-e.suspect:
 			if s.leaseIsGone(ctx, e) {
-				return "etcd does not know the lease any more"
+				return "etcd does not know the lease any more", nil
 			}
 		}
 	}
@@ -112,13 +112,17 @@ func (s *Session) leaseIsGone(ctx context.Context, e *Epoch) bool {
 }
 
 // lose is the step from "live" to "rebuilding".
-func (s *Session) lose(ctx context.Context, e *Epoch, reason string) {
+func (s *Session) lose(ctx context.Context, e *Epoch, why reason, err error) {
 	s.mu.Lock()
-	s.why = reason
+	s.why = why
 	s.mu.Unlock()
-	held := s.endEpoch(ctx, e, sessionLost(reason), fmt.Errorf("%w: %s", ErrLockLost, reason))
+	held := s.endEpoch(ctx, e, sessionLost(why), fmt.Errorf("%w: %s", ErrLockLost, why))
 	s.cfg.Metrics.SessionLost()
-	s.log.WarnContext(ctx, "session lost, rebuilding it", "epoch", e.Number, "reason", reason, "locksLost", held)
+	said := []any{"epoch", e.Number, "ttl", e.TTL, "reason", why, "locksLost", held}
+	if err != nil {
+		said = append(said, "error", err)
+	}
+	s.log.WarnContext(ctx, "session lost, rebuilding it", said...)
 }
 
 // endEpoch ends e without waiting for its work, and accounts for its locks.
@@ -156,13 +160,25 @@ func (s *Session) rebuild(ctx context.Context, old *Epoch) (*Epoch, bool) {
 		}
 		wait, _ := backoff.Next()
 		s.mu.Lock()
-		s.why = err.Error()
+		s.why = whyNotRebuilt(err)
 		s.mu.Unlock()
 		s.log.WarnContext(ctx, "session not rebuilt yet", "error", err, "retryIn", wait)
 		if !pause(ctx, wait) {
 			return nil, false
 		}
 	}
+}
+
+// whyNotRebuilt says it without what err names, which may be addresses and nodes.
+func whyNotRebuilt(err error) reason {
+	var conflict *ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		return "another live node is in the way of a new one"
+	case isDefinite(err):
+		return "etcd refuses a new one"
+	}
+	return "etcd does not answer"
 }
 
 // pause waits for about d and reports false if ctx ended first.

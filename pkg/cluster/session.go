@@ -36,7 +36,7 @@ type Session struct {
 	mu      sync.Mutex
 	epoch   *Epoch // the last one, also when it has ended; guarded by mu
 	self    Node   // the own record as it should be; guarded by mu
-	why     string // why there is no live epoch; guarded by mu
+	why     reason // why there is no live epoch; guarded by mu
 	running bool   // guarded by mu
 	closed  bool   // guarded by mu
 
@@ -173,7 +173,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
-// Ready is nil while the session is live, and says otherwise why it is not.
+// Ready is nil while the session is live, and says otherwise why it is not, in
+// words that name no address and no node.
 func (s *Session) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

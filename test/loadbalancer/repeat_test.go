@@ -144,6 +144,37 @@ func testMetricsStayInside(t *testing.T, k kind) {
 	}
 }
 
+// The host arrives as it was asked for, with its port: a node compares it with
+// where a page comes from.
+func TestTheHostArrivesAsAskedFor(t *testing.T) {
+	t.Parallel()
+	each(t, testHost)
+}
+
+func testHost(t *testing.T, k kind) {
+	t.Parallel()
+	node := pretend(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Seen", r.Host) })
+	p := k.balance(t, [3]string{node, node, node}, false)
+	p.up(t, 3)
+	for _, host := range []string{"weft.example", "weft.example:8443", "WEFT.example:80", "127.0.0.1:9", "[::1]:8080"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			req, err := http.NewRequestWithContext(t.Context(), method, p.api+"/api/v1/x", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = host
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if got := resp.Header.Get("Seen"); resp.StatusCode != http.StatusOK || got != host {
+				t.Errorf("%s with %s: %d with %q", method, host, resp.StatusCode, got)
+			}
+		}
+	}
+}
+
 func status(t *testing.T, url string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

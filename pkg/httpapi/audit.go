@@ -77,10 +77,10 @@ func (c *call) about(parts ...string) {
 	exchangeOf(c.r).target = strings.Join(said, " ")
 }
 
-// target is what the call was about, without secrets: half of one is not found any
-// more.
+// target is what the call was about, without secrets and resume links: half of one
+// is not found any more.
 func (a *API) target(r *http.Request, x *exchange) string {
-	said := targetOf(r, x)
+	said := workflow.HideLinks(targetOf(r, x))
 	if a.cfg.Secrets != nil {
 		said = a.cfg.Secrets().Redact(said)
 	}

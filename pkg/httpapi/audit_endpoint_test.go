@@ -44,7 +44,19 @@ root:
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 	}
+	// Nor is one that a caller puts where a name or a path belongs.
+	for _, path := range []string{"/api/v1/events/", "/workflows/", "/links/"} {
+		if a := g.do(t, "POST", path+token, "", g.keys[auth.Operator]); a.status >= 500 || path == "/links/" && a.status != 200 {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	if a := g.do(t, "POST", "/api/v1/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "e"}, "correlationId": "for `+token+`"}`, g.keys[auth.Operator]); a.status >= 300 {
+		t.Fatalf("stimulus: %d %s", a.status, a.body)
+	}
 	log := g.log.String()
+	if n := strings.Count(log, `"target":"(hidden)"`) + strings.Count(log, "correlation for (hidden)"); n != 3 {
+		t.Errorf("%d lines name what was asked for, want 3", n)
+	}
 	if strings.Contains(log, token) {
 		t.Error("the link is in the log")
 	}

@@ -177,6 +177,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	// Whatever a handler prepared belongs to the answer that it did not give.
 	h.Del("Location")
 	h.Del("ETag")
+	h.Del("Preference-Applied")
 	if after := retryAfter(st, e.RetryAfter); after > 0 {
 		h.Set("Retry-After", strconv.Itoa(after))
 	}

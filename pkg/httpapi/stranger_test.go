@@ -118,7 +118,7 @@ func TestPlacesAreKeptForWhatEndsWork(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	asked := time.Now()
-	if a := s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60"); a.status != 503 || a.code() != "busy" || !strings.Contains(string(a.body), "1 in all") {
+	if a := s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60"); a.status != 503 || a.code() != "busy" || a.header.Get("Preference-Applied") != "" || !strings.Contains(string(a.body), "1 in all") {
 		t.Errorf("a second wait: %d %s", a.status, a.body)
 	}
 	if took := time.Since(asked); took < time.Second {

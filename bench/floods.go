@@ -100,7 +100,7 @@ root:
 `,
 }
 
-// floods are those of the attack on Weft that the design of the door answers.
+// floods are those of the attack on Weft that the limits of the door answer.
 func floods() []flood {
 	megabyte := "[" + strings.Repeat("{},", 1<<20/3-1) + "{}]"
 	sum := "1" + strings.Repeat("+1", 30_000)

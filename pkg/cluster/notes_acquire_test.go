@@ -1,7 +1,7 @@
 package cluster
 
 // One regression test for each trap of etcd's mutex that docs and code mention,
-// named by its number in the notes about etcd that the project was started with.
+// named by its number in docs/etcd-notes.md.
 
 import (
 	"context"

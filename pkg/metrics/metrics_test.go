@@ -16,8 +16,8 @@ import (
 )
 
 // contract is what dashboards and alerts rely on: every family and its labels.
-// The first part is the design's list, the second is what came with reasons of
-// its own. A change here is a change for those who operate Weft.
+// The first part is what was promised at first, the second is what came with
+// reasons of its own. docs/metrics.md has both. A change here is a change for those who operate Weft.
 var contract = map[string][]string{
 	"weft_lock_acquisitions_total":      {"outcome", "scope"},
 	"weft_lock_contention_total":        {"scope"},

@@ -53,7 +53,7 @@ type TargetOutcome struct {
 // Outcome is what became of a stimulus at one target.
 type Outcome string
 
-// The outcomes of section "outward contract".
+// The outcomes of docs/api.md.
 const (
 	Started  Outcome = "started"
 	Resumed  Outcome = "resumed"

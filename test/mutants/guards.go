@@ -33,7 +33,7 @@ const (
 // patches are all that have no other form.
 var patches = slices.Concat(guards, httpGuards, scriptGuards)
 
-// guards; note n is that of the etcd notes (pkg/cluster/doc.go).
+// guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{
 	{"note 1: a process-local lock in front of the mutex, which is re-entrant per session", "pkg/cluster/locks.go",
 		"if !e.local.TryLock(r.key) {\n\t\t\treturn nil, l.heldHere", "if !e.local.TryLock(r.key) && false {\n\t\t\treturn nil, l.heldHere", inCluster, "TestNote01"},

@@ -14,7 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Commit applies c in one transaction (design: the commit protocol). Sending
+// Commit applies c in one transaction (docs/keys.md, Commit). Sending
 // the same c again is safe at any time. Errors: [store.ErrFenced],
 // [store.ErrConflict], [store.ErrBreach] and [ErrTooLarge] are definite; an
 // error that wraps [ErrUnknown] is not, and wants the same c sent again.
@@ -168,7 +168,7 @@ const (
 	// some are deleted, so that it is not every commit that deletes.
 	journalSlack = 32
 	// journalSlice bounds the entries that one transaction deletes of a journal: a
-	// delete of many keys stalls etcd (etcd notes 21).
+	// delete of many keys stalls etcd (etcd note 21).
 	journalSlice = 256
 )
 

@@ -31,8 +31,8 @@ func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse
 	return done, outcome
 }
 
-// refused finds out why a commit was refused, in the order that the design
-// gives. It is a read of its own, as refusals are rare and what a transaction
+// refused finds out why a commit was refused, in the order of
+// docs/keys.md. It is a read of its own, as refusals are rare and what a transaction
 // reads in its Else is sent and logged with every commit. The answer is that of
 // an identical commit sent a moment later, which is as good: the compares are
 // monotone. Without an answer the outcome stays unknown, as an earlier copy may

@@ -9,7 +9,7 @@ import (
 
 // Limits of one transaction: etcd allows 128 operations a level, a child's
 // budget being what the largest of its parent's three lists leaves, and 1.5 MiB
-// a request (etcd notes 17).
+// a request (etcd note 17).
 const (
 	levelBudget = 128
 	maxLevel    = 100

@@ -20,7 +20,7 @@ import (
 
 // Config says where a store keeps its keys.
 type Config struct {
-	Client  *clientv3.Client // required; dialled with MaxUnaryRetries 1 (etcd notes 23)
+	Client  *clientv3.Client // required; dialled with MaxUnaryRetries 1 (etcd note 23)
 	Root    string           // required; such as /weft/default/
 	Log     *slog.Logger     // nil: discarded
 	Metrics *metrics.Metrics // nil: none

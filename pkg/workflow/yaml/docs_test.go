@@ -34,7 +34,7 @@ func blocks(t *testing.T) []string {
 }
 
 // TestThePageTellsTheTruth reads every example of docs/notation.md, and of the
-// design, with the activities that a node has.
+// fixed samples, with the activities that a node has.
 func TestThePageTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	types := activities.Default()

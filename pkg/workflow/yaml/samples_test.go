@@ -10,7 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
-// The two samples of the design, word for word: others rely on them.
+// Two samples that are fixed, word for word: others rely on them.
 const (
 	orderApproval = `id: order-approval
 name: Order approval

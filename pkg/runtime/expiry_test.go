@@ -2,10 +2,13 @@ package runtime_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -103,4 +106,49 @@ func TestAWaveOfExpiriesHoldsUpNobody(t *testing.T) {
 	held.Disarm()
 	eventually(t, "the events expire", func() bool { return len(m.queue()) == 0 })
 	m.sound()
+}
+
+// What cannot be read stays, and does not make all of the queue be looked at again.
+func TestWhatCannotBeReadKeepsNoExpiryGoing(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	etcd := clustertest.Shared(t).Client(t)
+	newer := `{"id":"x","fromNewer":1}`
+	n := 0
+	for _, value := range append(slices.Collect(maps.Values(junk())), newer) {
+		st := workflow.EventStimulus(fmt.Sprint("nobody", n), nil)
+		if _, err := m.Send(t.Context(), st, nil); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := workflow.Hash(st.ActivityType, st.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.spoil(etcd, "queue/"+hash, false, value)
+		n++
+	}
+	for i := range 3 {
+		m.send(fmt.Sprint("late", i), "", nil)
+	}
+	now, err := etcd.Get(t.Context(), "now", clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := m.ExpireUpTo(t.Context(), now.Header.Revision); err != nil {
+			t.Errorf("all is looked at again: %v", err)
+		}
+		left, err := etcd.Get(t.Context(), m.root+"queue/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dead := len(m.deadLetters()); left.Count != int64(n) || dead != 3 {
+			t.Errorf("%d wait, %d are dead letters", left.Count, dead)
+		}
+	}
+	silent := m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool { return c.Touches(m.root + "queue/") }})
+	if err := m.ExpireUpTo(t.Context(), now.Header.Revision); err == nil {
+		t.Error("that etcd did not answer is no error")
+	}
+	silent.Disarm()
 }

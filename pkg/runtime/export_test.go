@@ -66,5 +66,10 @@ func (r *Runtime) PurgePass(ctx context.Context) error {
 	return err
 }
 
+// ExpireUpTo is one look at all that was queued up to a revision.
+func (r *Runtime) ExpireUpTo(ctx context.Context, revision int64) error {
+	return r.expireUpTo(ctx, revision)
+}
+
 // SweepGates is one look at all that waits behind gates.
 func (r *Runtime) SweepGates(ctx context.Context) error { return r.sweepGates(ctx) }

@@ -96,6 +96,8 @@ var guards = []patch{
 		"id + \"@\" + at.UTC().Format(time.RFC3339Nano)", "id + \"@\" + time.Time{}.UTC().Format(time.RFC3339Nano)", inStore, "TestDeadLettersOfOneStimulus"},
 	{"what a send record leaves has a dead letter of its own", "pkg/runtime/sends.go",
 		"ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt)", "ID: send.ID", inRuntime, "TestEachStimulusThatIsBuried"},
+	{"what cannot be read does not make all of the queue expire again", "pkg/store/etcdstore/queue.go",
+		"return \"\", nil // with the next mark", "return \"\", err // with the next mark", inRuntime, "TestWhatCannotBeReadKeeps"},
 	{"what is taken after the node's time to stop is dropped", "pkg/client/holding.go",
 		"\tif h.drop != nil {\n", "\tif h.drop != nil && false {\n", inClient, "TestWhatIsBeingTaken"},
 	{"one of several is for its instance, whatever its correlation", "pkg/client/burst.go",

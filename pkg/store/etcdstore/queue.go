@@ -235,7 +235,7 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 }
 
 // ExpireQueueItem turns an item, which has waited for so long, into a dead letter and
-// tells its reason; "": it was claimed meanwhile.
+// tells its reason; "": it was claimed meanwhile, or cannot be read here, and stays.
 //
 // If: the item's create revision.
 func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason string, err error) {
@@ -251,7 +251,7 @@ func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Durat
 	var item store.QueueItem
 	if err := DecodeWhole(found[0].Value, &item); err != nil {
 		s.left(found[0].Key, err)
-		return "", err
+		return "", nil // with the next mark it is looked at again; as an error all of the queue would be
 	}
 	o, dead := newOps(), expired(&item, waited, at)
 	o.del(q.at)

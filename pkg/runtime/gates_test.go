@@ -470,3 +470,27 @@ func (m *member) triggerOf(t *testing.T, hash string) string {
 	}
 	return look.Triggers[0].ActivityID
 }
+
+// A child that nobody waits for, and that its gate keeps out, is seen.
+func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(single, "id: parent\nroot:\n  - dispatchWorkflow: {workflowDefinitionId: single, waitForCompletion: false}\n")
+	m.execute("parent", "first", "")
+	holder := m.running("single")
+	if dead := m.deadLetters(); len(dead) != 0 {
+		t.Fatalf("%+v", dead)
+	}
+	m.execute("parent", "second", "")
+	dead := m.deadLetters()
+	if len(dead) != 1 || dead[0].Reason != store.DeadChildRefused || dead[0].InstanceID == holder ||
+		!strings.Contains(dead[0].Detail, "instance second dispatched it, of definition single") {
+		t.Fatalf("%+v", dead)
+	}
+	if _, err := m.ReplayDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeInvalid {
+		t.Errorf("a replay of what is not kept: %v", err)
+	}
+	if err := m.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.deadLetters()) != 0 {
+		t.Error(err)
+	}
+}

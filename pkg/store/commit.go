@@ -184,6 +184,7 @@ type Dropped struct {
 
 // Reasons of dead letters.
 const (
+	DeadChildRefused     = "child-refused" // of a dispatched one; its gate was held, or its id taken
 	DeadExpired          = "expired"
 	DeadGated            = "gated"
 	DeadInstanceFinished = "instance-finished"

@@ -98,6 +98,8 @@ var guards = []patch{
 		"ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt)", "ID: send.ID", inRuntime, "TestEachStimulusThatIsBuried"},
 	{"what cannot be read does not make all of the queue expire again", "pkg/store/etcdstore/queue.go",
 		"return \"\", nil // with the next mark", "return \"\", err // with the next mark", inRuntime, "TestWhatCannotBeReadKeeps"},
+	{"a refused child that nobody waits for leaves a dead letter", "pkg/store/etcdstore/sent.go",
+		"\t\ts.putDead(o, refusedChild(c, &child))\n", "", inStore, "TestGates"},
 	{"what is taken after the node's time to stop is dropped", "pkg/client/holding.go",
 		"\tif h.drop != nil {\n", "\tif h.drop != nil && false {\n", inClient, "TestWhatIsBeingTaken"},
 	{"one of several is for its instance, whatever its correlation", "pkg/client/burst.go",

@@ -1,6 +1,8 @@
 package etcdstore
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -47,34 +49,52 @@ func TestGates(t *testing.T) {
 		{name: "a parent that ends hands its gate to its child", gate: single, change: func(c *store.Commit) { ends(c) }, kids: []string{"x", "y"}, holder: "x", refused: 1},
 		{name: "it is free if the child cannot be", gate: single, change: func(c *store.Commit) { ends(c) }, kids: []string{"taken"}, refused: 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.instance("taken")
-			switch {
-			case c.gate != nil:
-				w.gated("a")
-			default:
-				w.instance("a")
-			}
-			if c.held {
-				w.gated("stranger")
-			}
-			commit := w.next("a", w.lock("a", "me"))
-			for _, k := range c.kids {
-				commit.Children = append(commit.Children, w.child(k, single))
-			}
-			if c.change != nil {
-				c.change(commit)
-			}
-			w.commit(commit)
-			if got := w.holder(); got != c.holder {
-				t.Errorf("the gate is held by %q, want %q", got, c.holder)
-			}
-			if n := len(w.mailOf("a")); n != c.refused {
-				t.Errorf("%d children were refused, want %d", n, c.refused)
-			}
-		})
+		for name, parent := range map[string]*workflow.Parent{"": {InstanceID: "a", BookmarkID: "a~x"}, "dispatched": {InstanceID: "a"}, "of nobody": nil} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.instance("taken")
+				switch {
+				case c.gate != nil:
+					w.gated("a")
+				default:
+					w.instance("a")
+				}
+				if c.held {
+					w.gated("stranger")
+				}
+				commit := w.next("a", w.lock("a", "me"))
+				for _, k := range c.kids {
+					child := w.child(k, single)
+					child.Command.Start.Parent = parent
+					commit.Children = append(commit.Children, child)
+				}
+				if c.change != nil {
+					c.change(commit)
+				}
+				w.commit(commit)
+				if got := w.holder(); got != c.holder {
+					t.Errorf("the gate is held by %q, want %q", got, c.holder)
+				}
+				told, left := c.refused, 0
+				if name != "" {
+					told, left = 0, c.refused
+				}
+				if n := len(w.mailOf("a")); n != told {
+					t.Errorf("the parent was told of %d children, want %d", n, told)
+				}
+				dead, _, err := w.DeadLetters(w.ctx(), "", 10)
+				w.ok(err)
+				if len(dead) != left {
+					t.Errorf("%d dead letters, want %d", len(dead), left)
+				}
+				for _, d := range dead {
+					if d.Reason != store.DeadChildRefused || !slices.Contains(c.kids, d.InstanceID) || !strings.Contains(d.Detail, "instance a dispatched it, of definition order version 1") {
+						t.Errorf("%+v", d)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"fmt"
 	"slices"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -138,14 +139,27 @@ func (s *Store) holdsGate(key, id string) []clientv3.Cmp {
 }
 
 // refuseChild makes a taken id or a held gate an end for the waiting parent, so
-// that it never waits for nothing.
+// that it never waits for nothing. Of a child that nobody waits for it leaves a dead
+// letter, without its input: that is in the same request already.
 func (s *Store) refuseChild(o *ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
+		s.putDead(o, refusedChild(c, &child))
 		return
 	}
 	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
 	o.put(s.keys.mail(p.InstanceID, end.ID), end)
+}
+
+func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
+	why := "there is or was one of this id"
+	if child.Gate != nil {
+		why += ", or another held its gate"
+	}
+	start := child.Command.Start
+	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: store.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
+		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it anew",
+			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
 }

@@ -29,7 +29,7 @@ func httpEndpoint() (workflow.Descriptor, engine.Activity) {
 		Type: EndpointType, Main: "path", Trigger: true,
 		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
 		Inputs: []workflow.InputDescriptor{
-			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id}."},
+			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id} or orders/{nr:int}."},
 			{Name: "supportedMethods", Type: "String[]", Default: []any{"GET"}, Description: "The methods."},
 			{Name: "authorize", Type: "Boolean", Description: "Only authenticated callers."},
 			{Name: "policy", Type: "String", Description: "What else the caller must satisfy."},
@@ -156,9 +156,10 @@ func checkMethods(list []string) ([]string, error) {
 }
 
 // checkTemplate checks a route: segments between slashes, each a text or one
-// parameter such as {id}; the last may be {*rest}.
+// parameter such as {id} or {nr:int}; the last may be {*rest}.
 func checkTemplate(t string) error {
-	if strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`?#\%`, r) }) {
+	optional := strings.NewReplacer("?}", "}") // said below
+	if strings.ContainsFunc(optional.Replace(t), func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`?#\%`, r) }) {
 		return fmt.Errorf(`the path %q has spaces or one of ? # \ %% in it`, t)
 	}
 	if t == "" {
@@ -170,7 +171,7 @@ func checkTemplate(t string) error {
 	seen := map[string]bool{}
 	segments := strings.Split(t, "/")
 	for i, s := range segments {
-		name, isParam := strings.CutPrefix(s, "{")
+		isParam := strings.HasPrefix(s, "{")
 		switch {
 		case s == "" || s == "." || s == "..":
 			return fmt.Errorf("the path %q has an empty segment, or one of dots", t)
@@ -179,16 +180,17 @@ func checkTemplate(t string) error {
 		case !isParam:
 			continue
 		}
-		name, closed := strings.CutSuffix(name, "}")
-		rest, all := strings.CutPrefix(name, "*")
-		rest = strings.TrimPrefix(rest, "*")
-		if all && i != len(segments)-1 {
-			return fmt.Errorf("the path %q: {*%s} can only be the last segment", t, rest)
+		p, err := workflow.ParseRouteParameter(s)
+		switch name := strings.ToLower(p.Name); {
+		case err != nil:
+			return fmt.Errorf("the path %q: %w", t, err)
+		case p.Rest && i != len(segments)-1:
+			return fmt.Errorf("the path %q: %s can only be the last segment", t, s)
+		case seen[name]:
+			return fmt.Errorf("the path %q: the name of the parameter %q is used twice", t, s)
+		default:
+			seen[name] = true
 		}
-		if !closed || rest == "" || strings.ContainsAny(rest, "{}*") || seen[strings.ToLower(rest)] {
-			return fmt.Errorf("the path %q: the parameter %q is not closed, has no name, or a name that is used twice", t, s)
-		}
-		seen[strings.ToLower(rest)] = true
 	}
 	return nil
 }

@@ -83,6 +83,10 @@ func TestTriggerProblems(t *testing.T) {
 		trigger(act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("a/{b")})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("a"), "supportedMethods": lit([]any{"LOOK"})})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("a/{nr:regex(x)}")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("a/{nr?}")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("a/{nr=5}")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("{nr:int}/{Nr:guid}")})),
 		trigger(line("x")),
 	))
 	def.Inputs = []workflow.Input{{Name: "name"}}
@@ -95,8 +99,12 @@ func TestTriggerProblems(t *testing.T) {
 	wantProblem(t, p, "trigger-not-constant", "event2")
 	wantProblem(t, p, "bad-route", "{b")
 	wantProblem(t, p, "bad-route", "LOOK")
+	wantProblem(t, p, "bad-route", `there is no constraint "regex"`)
+	wantProblem(t, p, "bad-route", `"{nr?}" is optional`)
+	wantProblem(t, p, "bad-route", `"{nr=5}" is optional or has a default`)
+	wantProblem(t, p, "bad-route", `"{Nr:guid}" is used twice`)
 	wantProblem(t, p, "not-a-trigger", "writeLine1")
-	if len(p) != 9 {
+	if len(p) != 13 {
 		t.Errorf("%d problems:\n%v", len(p), p)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,16 +122,24 @@ func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcd
 		}
 		among = append(among, etcdstore.Endpoint{Method: method, Pattern: pattern, Hash: hash})
 	}
-	at, err := r.cfg.Store.FindEndpoint(ctx, among)
-	switch {
-	case err != nil:
-		return nil, unavailable("the endpoints could not be read", err)
-	case at == nil && req.Key != nil:
-		return &etcdstore.Endpoint{Method: method, Pattern: workflow.RoutePattern(req.Path)}, nil
-	case at == nil:
-		return nil, noRoute(req)
+	for {
+		at, err := r.cfg.Store.FindEndpoint(ctx, among)
+		switch {
+		case err != nil:
+			return nil, unavailable("the endpoints could not be read", err)
+		case at == nil && req.Key != nil:
+			return &etcdstore.Endpoint{Method: method, Pattern: workflow.RoutePattern(req.Path)}, nil
+		case at == nil:
+			return nil, noRoute(req)
+		case at.Route == nil || at.Waiting != "": // who waits says it when the request is there
+			return at, nil
+		}
+		if _, ok := workflow.RouteData(at.Route.Template, req.Path); ok {
+			return at, nil
+		}
+		i := slices.IndexFunc(among, func(e etcdstore.Endpoint) bool { return e.Pattern == at.Pattern })
+		among = among[i+1:]
 	}
-	return at, nil
 }
 
 // missed tells whether a request had no effect, since what it was for was gone.
@@ -321,7 +330,10 @@ func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*stor
 
 // input is what the activity gets of the request.
 func (a *arrival) input(place *store.RouteEntry) (map[string]any, error) {
-	data := routeData(place.Template, a.Path)
+	data, ok := workflow.RouteData(place.Template, a.Path)
+	if !ok {
+		return nil, noRoute(&a.EndpointRequest)
+	}
 	body, parsed := a.Body, any(nil)
 	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
 	if tooLarge && !place.TooLarge {
@@ -379,23 +391,4 @@ func noRoute(req *EndpointRequest) error {
 		of = " with the instance and correlation that the request names"
 	}
 	return workflow.Fail(workflow.CodeRouteNotFound, fmt.Sprintf("no workflow waits for %s /workflows/%s%s", req.Method, req.Path, of))
-}
-
-// routeData are the values that a path has for the parameters of a template that
-// matches it, such as orders/{id}, files/{*rest} or files/{**rest}.
-func routeData(template, path string) map[string]any {
-	values := map[string]any{}
-	segments := strings.Split(strings.Trim(path, "/"), "/")
-	for i, part := range strings.Split(strings.Trim(template, "/"), "/") {
-		name, isParam := strings.CutPrefix(part, "{")
-		name = strings.TrimSuffix(name, "}")
-		if rest, greedy := strings.CutPrefix(name, "*"); isParam && greedy {
-			values[strings.TrimPrefix(rest, "*")] = strings.Join(segments[min(i, len(segments)):], "/")
-			return values
-		}
-		if isParam && i < len(segments) {
-			values[name] = segments[i]
-		}
-	}
-	return values
 }

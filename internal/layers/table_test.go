@@ -49,6 +49,19 @@ var table = map[string]place{
 	"pkg/expression": {floor: 1, may: map[string]string{
 		"pkg/engine": "an evaluator fills the engine's seam",
 	}},
+	"pkg/expression/js":     {floor: 1, may: language},
+	"pkg/expression/native": {floor: 1, may: language},
+	"pkg/expression/liquid": {floor: 1, may: language},
+	"pkg/expression/turns": {floor: 1, may: map[string]string{
+		"pkg/expression/evaluation": "whose time is over gets the error that all languages have for it",
+	}},
+	"pkg/expression/evaluation": {floor: 1, may: map[string]string{
+		"pkg/engine": "limits and scopes are the engine's",
+	}},
+	"pkg/expression/expressiontest": {floor: 1, may: map[string]string{
+		"pkg/engine":                "it is a scope",
+		"pkg/expression/evaluation": "what comes out of a language is a clean value, or its error",
+	}},
 	"pkg/workflowtest": {floor: 1, may: map[string]string{
 		"pkg/engine":     "it runs workflows in the engine, without a node",
 		"pkg/activities": "what a test does not mock runs as it is",
@@ -67,10 +80,19 @@ var table = map[string]place{
 	"internal/keylock":      {floor: 0},
 }
 
+// language is what a language of expressions may import; none knows another.
+var language = map[string]string{
+	"pkg/engine":                "an evaluator fills the engine's seam",
+	"pkg/expression/evaluation": "values, errors and limits are the same in all",
+	"pkg/expression/turns":      "all take turns with each other",
+}
+
 // testHelpers may be imported by every test, also by one inside a package.
 var testHelpers = map[string]string{
 	"pkg/auth/authtest":       "it is a provider of tokens and knows nothing of this project",
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
+
+	"pkg/expression/expressiontest": "it knows what an evaluator is, and no language",
 }
 
 // library says who may import the packages at and below prefix. An owner's
@@ -92,6 +114,21 @@ var libraries = []library{
 		prefix: "go.etcd.io/etcd",
 		owners: []string{"pkg/cluster", "pkg/store", "pkg/node", "test/e2e", "bench"},
 		why:    "keys and transactions are the business of pkg/cluster and pkg/store; pkg/node dials",
+	},
+	{
+		prefix: "github.com/dop251/goja",
+		owners: []string{"pkg/expression/js"},
+		why:    "scripts run in the sandbox of pkg/expression/js and nowhere else",
+	},
+	{
+		prefix: "github.com/expr-lang/expr",
+		owners: []string{"pkg/expression/native"},
+		why:    "${{ }} is evaluated within bounds, in pkg/expression/native and nowhere else",
+	},
+	{
+		prefix: "github.com/osteele/liquid",
+		owners: []string{"pkg/expression/liquid"},
+		why:    "templates are rendered within bounds, in pkg/expression/liquid and nowhere else",
 	},
 	{
 		prefix: "github.com/sethvargo/go-retry",

@@ -1,15 +1,12 @@
 package expression
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/expression/evaluation"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,26 +17,17 @@ var (
 	_ engine.Evaluator = input{}
 )
 
-// constant is a value that is known when the expression is compiled. Whoever
-// gets it must not change it.
-type constant struct{ value any }
-
-func (c constant) Eval(context.Context, engine.Scope) (any, error) { return c.value, nil }
-
-// maxConstant bounds a value that is written in a definition, in bytes.
-const maxConstant = 8 << 20
-
 // literal gives the value as it is written.
 type literal struct{}
 
 func (literal) Kinds() []string { return []string{workflow.Literal} }
 
 func (literal) Compile(e workflow.Expression) (engine.Compiled, error) {
-	v, err := clean(e.Value, maxConstant)
+	v, err := evaluation.Clean(e.Value, evaluation.MaxConstant)
 	if err != nil {
-		return nil, &Error{Kind: e.Kind, Message: err.Error(), Err: err}
+		return nil, &evaluation.Error{Kind: e.Kind, Message: err.Error(), Err: err}
 	}
-	return constant{v}, nil
+	return evaluation.Constant{Value: v}, nil
 }
 
 // object gives a decoded JSON value, or reads it from text.
@@ -52,46 +40,23 @@ func (object) Compile(e workflow.Expression) (engine.Compiled, error) {
 	if !ok {
 		return literal{}.Compile(e)
 	}
-	if len(text) > maxConstant {
-		return nil, &Error{Kind: e.Kind, Source: excerpt(text), Message: "the JSON text is longer than 8 MiB"}
+	if len(text) > evaluation.MaxConstant {
+		return nil, &evaluation.Error{Kind: e.Kind, Source: evaluation.Excerpt(text), Message: "the JSON text is longer than 8 MiB"}
 	}
 	if strings.TrimSpace(text) == "" {
-		return constant{}, nil
+		return evaluation.Constant{}, nil
 	}
-	v, at, err := parseJSON(text)
+	v, at, err := evaluation.ParseJSON(text)
 	if err != nil {
-		out := &Error{Kind: e.Kind, Message: "this is not JSON: " + err.Error(), Err: err}
-		out.Line, out.Column, out.Source = lineAt(text, at)
+		out := &evaluation.Error{Kind: e.Kind, Message: "this is not JSON: " + err.Error(), Err: err}
+		out.Line, out.Column, out.Source = evaluation.LineAt(text, at)
 		return nil, out
 	}
-	c, err := clean(v, maxConstant)
+	c, err := evaluation.Clean(v, evaluation.MaxConstant)
 	if err != nil {
-		return nil, &Error{Kind: e.Kind, Source: excerpt(text), Message: err.Error(), Err: err}
+		return nil, &evaluation.Error{Kind: e.Kind, Source: evaluation.Excerpt(text), Message: err.Error(), Err: err}
 	}
-	return constant{c}, nil
-}
-
-// parseJSON reads exactly one JSON value; at is the byte offset of what is
-// wrong.
-func parseJSON(text string) (v any, at int, err error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil {
-		at := len(text)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			at = max(int(syntax.Offset)-1, 0)
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			at, err = len(text), errors.New("it ends too early")
-		}
-		return nil, at, err
-	}
-	rest := text[dec.InputOffset():]
-	if t := strings.TrimLeft(rest, " \t\r\n"); t != "" {
-		return nil, len(text) - len(t), errors.New("something follows the value")
-	}
-	return v, 0, nil
+	return evaluation.Constant{Value: c}, nil
 }
 
 // variable reads a variable by name or id.
@@ -112,7 +77,7 @@ type variableNamed string
 func (n variableNamed) Eval(_ context.Context, s engine.Scope) (any, error) {
 	v, ok := s.Variable(string(n))
 	if !ok {
-		return nil, &Error{Kind: workflow.VariableOf, Source: excerpt(string(n)), Message: fmt.Sprintf("there is no variable %q here", string(n))}
+		return nil, &evaluation.Error{Kind: workflow.VariableOf, Source: evaluation.Excerpt(string(n)), Message: fmt.Sprintf("there is no variable %q here", string(n))}
 	}
 	return v, nil
 }
@@ -154,5 +119,5 @@ func nameOf(e workflow.Expression, fields ...string) (string, error) {
 			}
 		}
 	}
-	return "", &Error{Kind: e.Kind, Message: "a name is missing"}
+	return "", &evaluation.Error{Kind: e.Kind, Message: "a name is missing"}
 }

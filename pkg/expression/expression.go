@@ -2,7 +2,22 @@ package expression
 
 import (
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/expression/evaluation"
+	"github.com/weft-run/weft/pkg/expression/js"
+	"github.com/weft-run/weft/pkg/expression/liquid"
+	"github.com/weft-run/weft/pkg/expression/native"
+)
+
+// Error says what is wrong with an expression, when it is compiled or when it is
+// evaluated.
+type Error = evaluation.Error
+
+// Causes that callers may tell apart, by [errors.Is].
+var (
+	ErrTime   = evaluation.ErrTime
+	ErrMemory = evaluation.ErrMemory
+	ErrOutput = evaluation.ErrOutput
+	ErrDepth  = evaluation.ErrDepth
 )
 
 // All gives one evaluator for every kind of expression that Weft evaluates.
@@ -12,9 +27,9 @@ func All() []engine.Evaluator {
 		object{},
 		variable{},
 		input{},
-		native{},
-		javascript{},
-		liquid{},
+		native.Evaluator{},
+		js.Evaluator{},
+		liquid.Evaluator{},
 	}
 }
 
@@ -29,24 +44,4 @@ func Supported(kind string) bool {
 		}
 	}
 	return false
-}
-
-// maxSource bounds the text of one expression, in bytes: a longer one is
-// refused when it is compiled.
-const maxSource = 128 << 10
-
-// sourceOf gives the text of an expression that has to be text.
-func sourceOf(e workflow.Expression) (string, error) {
-	var text string
-	switch v := e.Value.(type) {
-	case string:
-		text = v
-	case nil:
-	default:
-		return "", &Error{Kind: e.Kind, Message: "the value of this expression has to be text"}
-	}
-	if len(text) > maxSource {
-		return "", &Error{Kind: e.Kind, Source: excerpt(text), Message: "the expression is longer than 128 KiB"}
-	}
-	return text, nil
 }

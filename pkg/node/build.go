@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/expression"
+	"github.com/weft-run/weft/pkg/expression/turns"
 	"github.com/weft-run/weft/pkg/httpapi"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
@@ -109,7 +110,7 @@ func (n *Node) measure() (prometheus.Gatherer, error) {
 	if n.metrics, err = metrics.New(registry); err != nil {
 		return nil, err
 	}
-	n.metrics.ScriptWaits(expression.Waits)
+	n.metrics.ScriptWaits(turns.Waits)
 	if len(n.cfg.EtcdEndpoints) == 0 {
 		return prometheus.Gatherers{registry, prometheus.DefaultGatherer}, nil
 	}

@@ -26,7 +26,8 @@ const (
 	inClient  = "./pkg/client"
 	inRuntime = "./pkg/runtime"
 	inCatalog = "./pkg/catalog"
-	inScripts = "./pkg/expression"
+	inScripts = "./pkg/expression/js"
+	inTurns   = "./pkg/expression/turns"
 	inAPI     = "./pkg/httpapi"
 )
 
@@ -399,17 +400,17 @@ var guards = []patch{
 		"\tcase float64: // of decimals, the nearest is kept\n\t\ttext = strconv.FormatFloat(v, 'e', -1, 64)\n", "", "./pkg/workflow", "TestStorageChangesNoValue|TestSpellingsOfANumber"},
 	{"a paused cluster takes up nothing", "pkg/runtime/control.go",
 		"{ return r.paused.paused.Load() || r.paused.draining.Load() }", "{ return r.paused.draining.Load() }", inRuntime, "TestAPausedNode"},
-	{"scripts: a text is not taken apart in one step if it is long", "pkg/expression/jsguardobject.go",
+	{"scripts: a text is not taken apart in one step if it is long", "pkg/expression/js/guardobject.go",
 		"\t\tx.atMost(int64(v.Length()), maxProps)\n", "", inScripts, "TestJavaScriptTakesApart"},
-	{"scripts: what is spread into an object is looked at first", "pkg/expression/jsrewrite.go",
+	{"scripts: what is spread into an object is looked at first", "pkg/expression/js/rewrite.go",
 		"s.Expression = call(fnMany, s.Expression.Idx0(), s.Expression)", "_ = s", inScripts, "TestJavaScriptTakesApart"},
-	{"scripts: what a rest is taken of is looked at first", "pkg/expression/jsguardobject.go",
+	{"scripts: what a rest is taken of is looked at first", "pkg/expression/js/guardobject.go",
 		"\t\tx.few(c.This)\n", "", inScripts, "TestJavaScriptTakesApart"},
-	{"scripts: a long text is not looked for in a long list", "pkg/expression/jsguardlist.go",
+	{"scripts: a long text is not looked for in a long list", "pkg/expression/js/guardlist.go",
 		"if n*textSize(c.Argument(0)) > maxCompared {", "if n*textSize(c.Argument(0)) > maxCompared && false {", inScripts, "TestJavaScriptCompares"},
-	{"scripts: the syntax is not deep", "pkg/expression/jsrewrite.go",
+	{"scripts: the syntax is not deep", "pkg/expression/js/rewrite.go",
 		"w.depth > maxLevels {", "w.depth > maxLevels && false {", inScripts, "TestJavaScriptRefusesDepth"},
-	{"scripts: labels of one name are few", "pkg/expression/jsarrow.go",
+	{"scripts: labels of one name are few", "pkg/expression/js/arrow.go",
 		"if r.named > maxLabels {", "if r.named > maxLabels && false {", inScripts, "TestJavaScriptRefusesDepth"},
 	{"a node without credentials answers to its names", "pkg/httpapi/middleware.go",
 		"if err := a.checkHost(r); err != nil {", "if err := a.checkHost(r); err != nil && false {", inAPI, "TestAHost"},
@@ -443,8 +444,8 @@ var guards = []patch{
 		"c.ListenPeerUrls, c.AdvertisePeerUrls = nil,", "c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{name},", "./cmd/node", "TestANodeListens"},
 	{"a page of a definition has an origin of its own", "pkg/httpapi/endpoint.go",
 		"value = pageSandbox + \", \" + value", "_ = pageSandbox", inAPI, "TestAPageOfADefinition"},
-	{"templates: a statement of the library is no value", "pkg/expression/liquidtree.go",
-		"i >= 0 {\n\t\treturn parser.Errorf(n, \"syntax error", "i >= 0 && false {\n\t\treturn parser.Errorf(n, \"syntax error", inScripts, "TestLiquidRefusesWhat"},
+	{"templates: a statement of the library is no value", "pkg/expression/liquid/tree.go",
+		"i >= 0 {\n\t\treturn parser.Errorf(n, \"syntax error", "i >= 0 && false {\n\t\treturn parser.Errorf(n, \"syntax error", "./pkg/expression/liquid", "TestLiquidRefusesWhat"},
 	{"another origin gets no header of the first", "pkg/activities/http_client.go",
 		"\treq.Header = http.Header{\"User-Agent\": {userAgent}}\n", "", "./pkg/activities", "TestRedirects"},
 	{"instances keep nothing of the node's network", "pkg/activities/http_request.go",
@@ -463,15 +464,15 @@ var guards = []patch{
 		"case s == \"http\" && via", "case s == \"\" && via", "./pkg/activities", "TestRedirects"},
 	{"another origin gets no body", "pkg/activities/http_client.go",
 		"if req.Body != nil && req.Body != http.NoBody {", "if false {", "./pkg/activities", "TestRedirects"},
-	{"a place for a script goes to the definition that used the least", "pkg/expression/turns.go",
-		"l.used < first.used", "l.used > first.used", inScripts, "TestTurnsAreFair"},
-	{"long scripts are bounded", "pkg/expression/turns.go",
-		"return t.long < t.places && !t.alone", "return true", inScripts, "TestTurns$"},
-	{"a script is told from a busy machine", "pkg/expression/stopwatch.go",
+	{"a place for a script goes to the definition that used the least", "pkg/expression/turns/turns.go",
+		"l.used < first.used", "l.used > first.used", inTurns, "TestTurnsAreFair"},
+	{"long scripts are bounded", "pkg/expression/turns/turns.go",
+		"return t.long < t.places && !t.alone", "return true", inTurns, "TestTurns$"},
+	{"a script is told from a busy machine", "pkg/expression/turns/stopwatch.go",
 		"case !ok:", "case ok || !ok:", inScripts, "TestABusyMachine"},
-	{"memory that another script may have taken is no fault", "pkg/expression/javascript.go",
+	{"memory that another script may have taken is no fault", "pkg/expression/js/javascript.go",
 		"if shared && unclear && !noted.any {", "if shared && unclear && !noted.any && false {", inScripts, "TestMemoryThatAnother"},
-	{"a script that changed something runs once", "pkg/expression/javascript.go",
+	{"a script that changed something runs once", "pkg/expression/js/javascript.go",
 		"if shared && unclear && !noted.any {", "if shared && unclear {", inScripts, "TestMemoryThatAnother"},
 }
 

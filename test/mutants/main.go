@@ -119,7 +119,7 @@ func (o *options) write(all []group, r results) error {
 // packages of the tests in the table.
 var packages = map[string]string{"etcdstore": "./pkg/store/etcdstore", "client": "./pkg/client", "runtime": "./pkg/runtime", "catalog": "./pkg/catalog",
 	"cluster": "./pkg/cluster", "groupcommit": "./pkg/cluster/groupcommit", "engine": "./pkg/engine", "activities": "./pkg/activities", "workflow": "./pkg/workflow",
-	"expression": "./pkg/expression", "httpapi": "./pkg/httpapi", "node": "./pkg/node", "auth": "./pkg/auth"}
+	"expression": "./pkg/expression", "js": "./pkg/expression/js", "turns": "./pkg/expression/turns", "liquid": "./pkg/expression/liquid", "httpapi": "./pkg/httpapi", "node": "./pkg/node", "auth": "./pkg/auth"}
 
 // noticedAgain runs the one test that noticed the mutant the last time.
 func (m *mutant) noticedAgain(overlay, last string, limit time.Duration) bool {

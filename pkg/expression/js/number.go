@@ -1,0 +1,109 @@
+package js
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/dop251/goja"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// exactNumbers are the numbers that a script has seen and that its own, float64,
+// may not hold, so that what it only hands on comes out as it went in.
+type exactNumbers struct {
+	seen map[float64]any      // by what they are in the script: the number, or a [twoNumbers]
+	held map[*goja.Object]any // the lists and objects that came with such numbers
+}
+
+// twoNumbers are different, and one to the script.
+type twoNumbers [2]any
+
+// in gives the script's form of a number: float64, or int64 where it is exact.
+func (e *exactNumbers) in(v any) any {
+	f, exact := scriptNumber(v)
+	if exact {
+		return v
+	}
+	if e.seen == nil {
+		e.seen = map[float64]any{}
+	}
+	switch was := e.seen[f].(type) {
+	case nil:
+		e.seen[f] = v
+	case twoNumbers:
+	default:
+		if was != v {
+			e.seen[f] = twoNumbers{was, v}
+		}
+	}
+	return f
+}
+
+// scriptNumber tells what a number is in a script, and whether that is surely the
+// same one.
+func scriptNumber(v any) (f float64, exact bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), v < workflow.MaxExact && v > -workflow.MaxExact // 2^53 is also what 2^53+1 becomes
+	case float64:
+		return v, math.Abs(v) < workflow.MaxExact
+	case json.Number:
+		f, _ = v.Float64() // beyond its range: infinite
+		return f, false
+	}
+	return 0, true
+}
+
+// out gives the number that went in as f, else f.
+func (e *exactNumbers) out(f float64) (any, error) {
+	switch v := e.seen[f].(type) {
+	case nil:
+		return workflow.Float(f), nil
+	case twoNumbers:
+		return nil, fmt.Errorf("the numbers %v and %v are one to JavaScript, and it cannot be told which of them is meant; pass them as text, or use ${{ }}", v[0], v[1])
+	default:
+		return v, nil
+	}
+}
+
+// hold remembers where a list or an object came from, if it has such a number.
+func (e *exactNumbers) hold(o *goja.Object, from any) goja.Value {
+	keep := false
+	switch from := from.(type) {
+	case []any:
+		for _, v := range from {
+			_, exact := scriptNumber(v)
+			keep = keep || !exact
+		}
+	case map[string]any:
+		for _, v := range from {
+			_, exact := scriptNumber(v)
+			keep = keep || !exact
+		}
+	}
+	if keep {
+		if e.held == nil {
+			e.held = map[*goja.Object]any{}
+		}
+		e.held[o] = from
+	}
+	return o
+}
+
+// isExact reports whether what stands in the script is still the number that was
+// put there, which the script does not hold exactly.
+func isExact(v goja.Value, was any) bool {
+	f, exact := scriptNumber(was)
+	if exact || v == nil {
+		return false
+	}
+	switch now := v.Export().(type) {
+	case int64:
+		return float64(now) == f
+	case float64:
+		return now == f
+	}
+	return false
+}

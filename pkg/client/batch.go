@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/weft-run/weft/pkg/store"
@@ -52,6 +53,24 @@ func (h *holding) collect(mail []store.Mail, more bool) batch {
 	}
 	h.active = b.hands
 	return b
+}
+
+// collectEnd is collect, and if nothing may run of as much mail as one look reads, what
+// ends the instance is taken from behind that: it does not wait with it.
+func (h *holding) collectEnd(ctx context.Context, mail []store.Mail, more bool) (batch, error) {
+	work := h.collect(mail, more)
+	if !work.empty() || !more || len(mail) == 0 {
+		return work, nil
+	}
+	id, err := h.n.cfg.Store.Interrupted(ctx, h.id)
+	if err != nil || id == "" || slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.ID == id }) {
+		return work, err
+	}
+	end, err := h.n.cfg.Store.Mail(ctx, h.id, id)
+	if err != nil || end == nil {
+		return work, err
+	}
+	return h.collect(append(slices.Clone(mail), *end), more), nil
 }
 
 // withoutTwins leaves out the mail that is in hand too: a twin of the call on

@@ -355,6 +355,9 @@ func (x *burst) bury(cmd workflow.Command, reason, detail string) {
 // buries tells whether all that the burst does is to set aside what it took.
 func (x *burst) buries() bool { return len(x.dead) > 0 && len(x.dead) == len(x.consumed) && !x.goOn }
 
+// unrun tells whether the instance never ran: there is no state of it.
+func (x *burst) unrun() bool { return x.before == nil || len(x.before.State) == 0 }
+
 // load takes an imported state in the place of the present one.
 func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	var in struct {

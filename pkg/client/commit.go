@@ -70,6 +70,10 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 		<-h.writing
 		return batch{mail: nil, more: work.more}, false, nil
 	}
+	if x.why != "" && x.buries() && x.unrun() {
+		<-h.writing
+		return h.oneByOne(ctx, x, x.consumed) // a state would keep its start from running later
+	}
 	h.ending = x.goOn && h.onlyEnds(&work)
 	h.looks()
 	c, err := x.commit(!last && !work.more && h.idle())

@@ -24,6 +24,8 @@ import (
 const (
 	// markLife is how long a mark counts. A process that ends later did not end of it.
 	markLife = time.Hour
+	// ageLag is how far a node may be behind another in what it knows of the cluster's age.
+	ageLag = time.Minute
 	// maxMarks bounds the marks of a command; the last ones stay.
 	maxMarks = 8
 	// freeAttempts take over a command at once; each one after them waits twice as
@@ -81,8 +83,17 @@ func (n *Node) gone(cmd *workflow.Command) []time.Duration {
 
 // recent leaves out marks that count no more.
 func (n *Node) recent(marks []workflow.Begun) []workflow.Begun {
-	now := n.cfg.Env().Now()
-	return slices.DeleteFunc(slices.Clone(marks), func(b workflow.Begun) bool { return now.Sub(b.At) > markLife })
+	return slices.DeleteFunc(slices.Clone(marks), func(b workflow.Begun) bool { return n.ago(&b) > markLife })
+}
+
+// ago tells how old a mark is, by the age of the cluster, which no clock moves. It is
+// by the clocks where that was not known yet, or was lost since.
+func (n *Node) ago(b *workflow.Begun) time.Duration {
+	now, then := n.cfg.Store.Elapsed(), time.Duration(b.Age)*time.Millisecond
+	if then > 0 && then <= now+ageLag {
+		return now - then
+	}
+	return n.cfg.Env().Now().Sub(b.At)
 }
 
 // Rests reports whether a command in the mailbox is left alone for now: there is no
@@ -270,15 +281,18 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 	cmd := before
 	cmd.Attempts++
 	cmd.Begun = slices.Clone(before.Begun)
-	cmd.Begun = append(cmd.Begun, workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now()})
+	by := workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now(), Age: n.cfg.Store.Elapsed().Milliseconds()}
+	cmd.Begun = append(cmd.Begun, by)
 	cmd.Begun = cmd.Begun[max(0, len(cmd.Begun)-maxMarks):]
 	counted, err := n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created)
+	if err == nil || errors.Is(err, etcdstore.ErrUnknown) {
+		h.mu.Lock()
+		h.mark = &mark{before: before, by: by, counted: counted}
+		h.mu.Unlock()
+	}
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	h.mark = &mark{before: before, counted: counted}
-	h.mu.Unlock()
 	m.Command = cmd
 	n.cfg.Metrics.Takeover()
 	n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
@@ -288,7 +302,19 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 // mark is what this process wrote to a command that it began.
 type mark struct {
 	before  workflow.Command
-	counted int64 // revision
+	by      workflow.Begun
+	counted int64 // revision; 0: no answer said that it was written
+}
+
+// written looks for a mark whose writing got no answer: 0, if it is not there.
+func (h *holding) written(ctx context.Context, m *mark) (int64, error) {
+	there, err := h.n.cfg.Store.Mail(ctx, h.id, m.before.ID)
+	if err != nil || there == nil || !slices.ContainsFunc(there.Command.Begun, func(b workflow.Begun) bool {
+		return b.Process == m.by.Process && b.At.Equal(m.by.At) // and not of a later holding of this process
+	}) {
+		return 0, err
+	}
+	return there.Modified, nil
 }
 
 // takeBackMark undoes the mark of a command that was begun, and not committed: this
@@ -310,7 +336,14 @@ func (h *holding) takeBackMark(ctx context.Context) {
 	default:
 		cmd.Attempts++
 	}
-	if _, err := h.n.cfg.Store.TakeBackAttempt(ctx, h.id, cmd, m.counted); err != nil {
+	counted, err := m.counted, error(nil)
+	if counted == 0 {
+		counted, err = h.written(ctx, m)
+	}
+	if counted > 0 {
+		_, err = h.n.cfg.Store.TakeBackAttempt(ctx, h.id, cmd, counted)
+	}
+	if err != nil {
 		// As long as this process has a session it is seen to live.
 		h.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", h.id, "commandId", cmd.ID, "error", err)
 	}

@@ -253,7 +253,10 @@ func (h *holding) rounds(ctx context.Context) error {
 	h.answerTwins(h.key, h.loaded.Answer)
 	h.refuseStale(h.loaded.Head)
 	for round := 0; ; round++ {
-		work := h.collect(mail, more)
+		work, err := h.collectEnd(ctx, mail, more)
+		if err != nil {
+			return err
+		}
 		if work.empty() && h.crowded {
 			return ErrCrowded
 		}

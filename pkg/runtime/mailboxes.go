@@ -44,7 +44,7 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 func (r *Runtime) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
 	if r.space.full() {
 		// Only what ends runs. If that cannot be read, later.
-		if ends, err := r.cfg.Store.Interrupted(ctx, id); err != nil || !ends {
+		if end, err := r.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
 			return
 		}
 	}

@@ -36,6 +36,7 @@ type Record struct {
 type Mail struct {
 	Command    workflow.Command
 	Created    int64
+	Modified   int64 // when it was read from the mailbox; 0: not known
 	Unreadable error // this program cannot read all of the command: of it the id is known only, and it is left alone
 }
 

@@ -58,6 +58,7 @@ type Begun struct {
 	Process string    `json:"process"` // one start of a node; see the node's record
 	Node    string    `json:"node,omitempty"`
 	At      time.Time `json:"at"`
+	Age     int64     `json:"age,omitempty"` // of the cluster at that time, in milliseconds, as far as the process knew it
 }
 
 // CommandKey names the record of a caller's Idempotency-Key and the hash of the

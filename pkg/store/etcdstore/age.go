@@ -81,6 +81,9 @@ func (s *Store) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durati
 	return next, true, nil
 }
 
+// Elapsed is how old the cluster is, as far as this node knows; 0: it does not.
+func (s *Store) Elapsed() time.Duration { return time.Duration(s.elapsed.Load()) * time.Millisecond }
+
 // knowAge remembers how old the cluster is, for what is written from now on.
 func (s *Store) knowAge(a *store.Age) {
 	for now := int64(a.Elapsed / time.Millisecond); ; {

@@ -91,9 +91,16 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Interrupted tells whether an instance has an interrupt key: a cancel or a delete
-// is in its mailbox.
-func (s *Store) Interrupted(ctx context.Context, id string) (bool, error) {
-	resp, err := s.get(ctx, "read interrupt of "+id, s.keys.cancel(id), clientv3.WithCountOnly())
-	return err == nil && resp.Count > 0, err
+// Interrupted gives the id of the cancel or the delete in the mailbox of an instance
+// that has an interrupt key, the last one that came; "" if it has none.
+func (s *Store) Interrupted(ctx context.Context, id string) (command string, err error) {
+	resp, err := s.get(ctx, "read interrupt of "+id, s.keys.cancel(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return "", err
+	}
+	if err := Decode(resp.Kvs[0].Value, &command); err != nil {
+		s.left(resp.Kvs[0].Key, err) // it is a hint
+		return "", nil
+	}
+	return command, nil
 }

@@ -87,7 +87,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 	mail := make([]store.Mail, len(kvs))
 	for i, kv := range kvs {
 		m := &mail[i]
-		m.Created = kv.CreateRevision
+		m.Created, m.Modified = kv.CreateRevision, kv.ModRevision
 		if m.Unreadable = DecodeWhole(kv.Value, &m.Command); m.Unreadable != nil {
 			key := string(kv.Key)
 			m.Command = workflow.Command{ID: decode(key[strings.LastIndexByte(key, '/')+1:])}
@@ -95,6 +95,15 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 		whole(&mail[i].Command)
 	}
 	return mail
+}
+
+// Mail reads one command of a mailbox; nil if it is not there.
+func (s *Store) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
+	resp, err := s.get(ctx, "read mail of "+id, s.keys.mail(id, command))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	return &decodeMail(resp.Kvs)[0], nil
 }
 
 // Instance reads one record; nil if there is none.

@@ -25,4 +25,13 @@
 // like any other: it may import siblings and higher floors, which Go itself
 // keeps free of cycles, but nothing of floor 7. Which libraries a test uses is
 // its own business.
+//
+// # The page
+//
+// The floors in docs/architecture.md are written from the table and from the
+// imports; after a change of either run
+//
+//	go generate ./internal/layers
 package layers
+
+//go:generate go test -run TestPageHasTheFloors -count=1 -update .

@@ -28,7 +28,7 @@ const (
 type source struct {
 	name    string // relative to the root, with slashes
 	kind    kind
-	hasDoc  bool
+	doc     string // of the package
 	imports []reference
 	// declares holds the calls that make a collector.
 	declares []reference
@@ -106,7 +106,7 @@ func parse(file, name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	src := source{name: name, hasDoc: f.Doc != nil}
+	src := source{name: name, doc: f.Doc.Text()}
 	if strings.HasSuffix(name, "_test.go") {
 		src.kind = insideTest
 		if strings.HasSuffix(f.Name.Name, "_test") {
@@ -162,7 +162,7 @@ func check(packages map[string][]source) []string {
 		for _, src := range sources {
 			if src.kind == code {
 				hasCode = true
-				hasDoc = hasDoc || src.hasDoc
+				hasDoc = hasDoc || src.doc != ""
 			}
 			for _, imported := range src.imports {
 				if why := refuse(pkg, src.kind, imported.name); why != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -370,19 +371,35 @@ func (req *EndpointRequest) allowed(ctx context.Context, g workflow.Guard) error
 // own is kept waiting for an answer.
 const endpointWait = 20 * time.Second
 
+// relayMost is how long it is at most between two looks for an answer.
+const relayMost = time.Second
+
 // relayed waits for the answer of a burst that runs late or elsewhere; what was
-// accepted stays so when ctx ends first.
+// accepted stays so when ctx ends first, which it must in the end. The commit of that
+// burst writes the key's record, so one watch tells; the looks behind it become seldom.
 func (r *Runtime) relayed(ctx context.Context, key *workflow.CommandKey, accepted SendResult) SendResult {
-	for pause(ctx, 50*time.Millisecond) == nil {
-		a, err := r.cfg.Store.Answer(ctx, key.Name)
-		if err != nil || a == nil {
-			continue
+	ctx = tracing.Quiet(ctx)
+	hint := r.cfg.Store.WatchAnswer(ctx, key.Name)
+	for every := awaitFirst; ; every = min(2*every, relayMost) {
+		if a, err := r.cfg.Store.Answer(ctx, key.Name); err == nil && a != nil {
+			if res, err := r.told(ctx, a, key, r.became); err == nil && !res.Accepted() {
+				return res
+			}
 		}
-		if res, err := r.answered(ctx, a, key); err == nil && !res.Accepted() {
-			return res
+		next := time.NewTimer(every)
+		select {
+		case <-ctx.Done():
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil // the looks go on
+			}
+		case <-next.C:
+		}
+		next.Stop()
+		if ctx.Err() != nil {
+			return accepted
 		}
 	}
-	return accepted
 }
 
 func noRoute(req *EndpointRequest) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -431,6 +432,41 @@ func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
 		l, err := c[1].store.Load(t.Context(), "w", "", "")
 		return err == nil && len(l.Mail) == 1
 	})
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if res := <-answered; res.Response == nil || string(res.Response.Body) != "open" {
+		t.Errorf("got %+v", res)
+	}
+}
+
+// A request that waits long for its answer looks less and less often, and gets it.
+func TestARequestThatWaitsLooksSeldom(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, shortReply)
+	c[0].publishDoors("busy", false, false)
+	c[0].execute("open-busy", "w", "")
+	lock, err := c[1].session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := c[0].faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(call clustertest.Call) bool {
+		return call.Op == "get" && call.Touches(c[0].root+"idem/k/")
+	}})
+	began := time.Now()
+	answered := make(chan runtime.EndpointAnswer, 1)
+	go func() {
+		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- res
+	}()
+	eventually(t, "it looks several times", func() bool { return looks.Fired() >= 11 })
+	// At least the pauses between them, without two that the watch may have cut short.
+	if d := time.Since(began); d < 2*time.Second {
+		t.Errorf("%d looks within %v", looks.Fired(), d)
+	}
 	if err := lock.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}

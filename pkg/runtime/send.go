@@ -402,12 +402,17 @@ func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.T
 // answered gives the answer of an earlier call; what was only accepted then may
 // have been applied since.
 func (r *Runtime) answered(ctx context.Context, a *store.Answer, k *workflow.CommandKey) (SendResult, error) {
+	return r.told(ctx, a, k, r.awaitAll)
+}
+
+// told is what an answer says, and became of what was only accepted.
+func (r *Runtime) told(ctx context.Context, a *store.Answer, k *workflow.CommandKey, became func(context.Context, []store.Effect) []TargetOutcome) (SendResult, error) {
 	if err := checkBody(a, k); err != nil {
 		return SendResult{}, err
 	}
 	res := SendResult{Queued: a.Queued, Response: a.Response}
 	if len(a.Targets) > 0 {
-		res.Outcomes = r.awaitAll(ctx, a.Targets)
+		res.Outcomes = became(ctx, a.Targets)
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {
 		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}

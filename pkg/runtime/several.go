@@ -147,15 +147,7 @@ const (
 func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []TargetOutcome {
 	ctx, cancel := context.WithTimeout(tracing.Quiet(ctx), r.cfg.ReplyWait)
 	defer cancel()
-	out := make([]TargetOutcome, len(effects))
-	var open []int // of effects
-	for i := range effects {
-		e := &effects[i]
-		out[i] = outcomeOf(e.InstanceID, e)
-		if e.Outcome == string(Accepted) && e.Command != "" && i < maxAwaited {
-			open = append(open, i)
-		}
-	}
+	out, open := outcomesOf(effects)
 	if len(open) == 1 {
 		e := &effects[open[0]]
 		if became := r.await(ctx, e.InstanceID, e.Command); became != nil {
@@ -164,27 +156,51 @@ func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []Target
 		return out
 	}
 	for every := awaitFirst; len(open) > 0; every = min(2*every, awaitMost) {
-		asked := make([]store.Effect, len(open))
-		for n, i := range open {
-			asked[n] = effects[i]
-		}
-		became, err := r.cfg.Store.Effects(ctx, asked)
-		if err == nil {
-			left := open[:0]
-			for n, i := range open {
-				if became[n] != nil {
-					out[i] = outcomeOf(effects[i].InstanceID, became[n])
-				} else {
-					left = append(left, i)
-				}
-			}
-			open = left
-		}
-		if len(open) > 0 && pause(ctx, every) != nil {
+		if open = r.ask(ctx, effects, open, out); len(open) > 0 && pause(ctx, every) != nil {
 			break
 		}
 	}
 	return out
+}
+
+// became asks once what became of those that were only accepted.
+func (r *Runtime) became(ctx context.Context, effects []store.Effect) []TargetOutcome {
+	out, open := outcomesOf(effects)
+	r.ask(ctx, effects, open, out)
+	return out
+}
+
+// outcomesOf are those of effects as they are known, and which may be known better.
+func outcomesOf(effects []store.Effect) (out []TargetOutcome, open []int) {
+	out = make([]TargetOutcome, len(effects))
+	for i := range effects {
+		e := &effects[i]
+		out[i] = outcomeOf(e.InstanceID, e)
+		if e.Outcome == string(Accepted) && e.Command != "" && i < maxAwaited {
+			open = append(open, i)
+		}
+	}
+	return out, open
+}
+
+// ask puts into out what became of the open ones, and tells which still are.
+func (r *Runtime) ask(ctx context.Context, effects []store.Effect, open []int, out []TargetOutcome) (left []int) {
+	asked := make([]store.Effect, len(open))
+	for n, i := range open {
+		asked[n] = effects[i]
+	}
+	became, err := r.cfg.Store.Effects(ctx, asked)
+	if err != nil {
+		return open
+	}
+	for n, i := range open {
+		if became[n] != nil {
+			out[i] = outcomeOf(effects[i].InstanceID, became[n])
+		} else {
+			left = append(left, i)
+		}
+	}
+	return left
 }
 
 // accept takes a stimulus with many targets as a send record.

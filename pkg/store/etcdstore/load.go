@@ -170,6 +170,12 @@ func (s *Store) WatchInstance(ctx context.Context, id string) <-chan struct{} {
 	return s.hints(ctx, s.keys.instance(id))
 }
 
+// WatchAnswer gives a hint when the answer to a caller's key was written, as
+// [Store.WatchEffect] does.
+func (s *Store) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
+	return s.hints(ctx, s.keys.keyRecord(key))
+}
+
 // WatchEffect watches for the record of one command; the channel gives a value
 // when it may be there, and closes when ctx ends or the watch breaks. It is a
 // hint: look with [Store.Effect], also without it.

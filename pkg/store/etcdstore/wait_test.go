@@ -1,8 +1,10 @@
 package etcdstore
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -210,5 +212,27 @@ func TestTheRestOfALargeMailboxIsNotSeen(t *testing.T) {
 	l, err := w.Load(w.ctx(), "a", "", "")
 	if err != nil || len(l.Mail) != mailBatch || !l.More {
 		t.Errorf("loaded %d, more %t, %v", len(l.Mail), l.More, err)
+	}
+}
+
+// Whoever waits for the answer to a key is told that it was written, and of no other.
+func TestTheWatchOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithTimeout(w.ctx(), 30*time.Second)
+	defer cancel()
+	watched, stop := context.WithCancel(ctx)
+	hint, other := w.WatchAnswer(watched, "k"), w.WatchAnswer(watched, "kk")
+	for told := false; !told; { // a watch begins some time after it was asked for
+		_, err := w.raw.Put(ctx, w.keys.keyRecord("k"), "{}")
+		w.ok(err)
+		select {
+		case _, told = <-hint:
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	stop()
+	if _, ok := <-other; ok {
+		t.Error("told of another key")
 	}
 }

@@ -20,6 +20,7 @@ type places struct {
 	open        chan struct{} // of the starts, for requests to endpoints, which anybody may send
 	reserve     chan struct{} // for what stops and ends work, when all are taken
 	waits       shares        // for requests that wait on purpose
+	pages       chan struct{} // for lists that are being read; the rest of them wait
 	bodies      budget
 	shedAt      atomic.Int64 // when a request was last refused for want of a place, in Unix nanoseconds
 }
@@ -30,10 +31,19 @@ func newPlaces(inFlight int, bodies int64) *places {
 	p := &places{
 		all: make(chan struct{}, inFlight), starts: make(chan struct{}, starts), open: make(chan struct{}, max(1, starts*3/4)),
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
+		pages: make(chan struct{}, pagesAtOnce),
 	}
 	p.bodies.left, p.bodies.most = bodies, bodies
 	return p
 }
+
+// pagesAtOnce is how many pages of lists a node reads at once: each may take some
+// 60 MiB until it is written as JSON.
+const pagesAtOnce = 8
+
+// largePage is from how many bytes on the JSON of a page counts, so that a flood of
+// bodies keeps nobody from looking.
+const largePage = 1 << 20
 
 // reserved is how many requests run beyond the limit that stop or end work.
 const reserved = 16
@@ -176,6 +186,32 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 	}
 	leave()
 	return nil, err
+}
+
+// page answers with a page of a list. Few are read at once; what a large one has as
+// JSON counts among the bodies in flight until the client has it.
+func (a *API) page(rt *route, c *call) (reply, error) {
+	select {
+	case a.places.pages <- struct{}{}:
+		defer func() { <-a.places.pages }()
+	case <-c.r.Context().Done():
+		return reply{}, a.busy(metrics.ShedOther, metrics.ShedInFlight, fmt.Sprintf("as many lists are read on this node as may be, %d, and none came to its end in time", cap(a.places.pages)))
+	}
+	answer, err := rt.serve(c)
+	if err != nil {
+		return answer, err
+	}
+	raw, err := a.encode(c.r, answer.body)
+	if err != nil {
+		return answer, err
+	}
+	if len(raw) > largePage {
+		if err := c.charge(int64(len(raw))); err != nil {
+			return reply{}, err
+		}
+	}
+	answer.body, answer.raw, answer.rawType = nil, append(raw, '\n'), "application/json"
+	return answer, nil
 }
 
 // linger answers a refused wait later: who asked to wait, and asks again at once, costs

@@ -1,11 +1,17 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 func TestCountValues(t *testing.T) {
@@ -84,5 +90,56 @@ func TestSomeCallersLeaveMemoryForBodies(t *testing.T) {
 		if !b.take("another", 0, 5*body) {
 			t.Errorf("%d callers leave %d, and another one nothing of it", callers, b.left)
 		}
+	}
+}
+
+// Of many who ask for lists a few are read for at once, and the others wait, as long
+// as a request may take.
+func TestFewListsAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	a := &API{cfg: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(1000, 1000)}
+	var now, most, done atomic.Int64
+	inside, end := make(chan struct{}, 100), make(chan struct{})
+	rt := route{kind: reads, query: pageParams, serve: func(c *call) (reply, error) {
+		for n := now.Add(1); ; {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		defer now.Add(-1)
+		inside <- struct{}{}
+		select {
+		case <-end:
+		case <-c.r.Context().Done():
+		}
+		return reply{body: "page"}, nil
+	}}
+	ask := func(ctx context.Context) (reply, error) {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+		return a.answer(&rt, &call{api: a, w: httptest.NewRecorder(), r: r})
+	}
+	var all sync.WaitGroup
+	for range 5 * pagesAtOnce {
+		all.Go(func() {
+			if answer, err := ask(t.Context()); err == nil && string(answer.raw) == "\"page\"\n" {
+				done.Add(1)
+			}
+		})
+	}
+	for range pagesAtOnce {
+		<-inside
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ask(over); workflow.CodeOf(err) != workflow.CodeBusy {
+		t.Errorf("who cannot wait: %v", err)
+	}
+	close(end)
+	all.Wait()
+	if done.Load() != 5*pagesAtOnce || most.Load() != pagesAtOnce || len(a.places.pages) != 0 {
+		t.Errorf("%d of %d pages, %d at once, %d places taken", done.Load(), 5*pagesAtOnce, most.Load(), len(a.places.pages))
+	}
+	if other := (&route{kind: reads, query: pageParams[:1]}); other.lists() {
+		t.Error("what has no cursor is a list")
 	}
 }

@@ -70,6 +70,11 @@ func (rt *route) fullPath() string {
 	return prefix + rt.path
 }
 
+// lists tells whether it answers with a page.
+func (rt *route) lists() bool {
+	return rt.kind == reads && slices.ContainsFunc(rt.query, func(p param) bool { return p.name == pageParams[1].name })
+}
+
 // mount builds the mux from the table: each route, and for each path an answer
 // to the methods that it does not have.
 func (a *API) mount() *http.ServeMux {
@@ -208,6 +213,9 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()
 	c.r = c.r.WithContext(ctx)
+	if rt.lists() {
+		return a.page(rt, c)
+	}
 	return rt.serve(c)
 }
 

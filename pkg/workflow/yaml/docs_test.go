@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
@@ -80,6 +83,23 @@ func TestThePageTellsTheTruth(t *testing.T) {
 		back, problems = elsajson.Read(asJSON, "page.json", types)
 		if d := diff(def, back); d != "" || len(problems) > 0 {
 			t.Errorf("%v\n%s\n%s", problems, d, asJSON)
+		}
+	}
+}
+
+// A built-in activity that the page does not have is one that nobody finds.
+func TestThePageHasEveryActivity(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "notation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range activities.Default().All() {
+		if slices.ContainsFunc(d.Inputs, func(in workflow.InputDescriptor) bool { return in.Type == "Go" }) {
+			continue // it has no YAML
+		}
+		if !regexp.MustCompile(`\b` + regexp.QuoteMeta(d.ShortName()) + `\b`).Match(page) {
+			t.Errorf("docs/notation.md does not have %s, as %q", d.Type, d.ShortName())
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (a *API) definitionRoutes() []route {
 	missing := workflow.CodeDefinitionNotFound
 	publishing := []workflow.Code{missing, workflow.CodeDefinitionInvalid, workflow.CodeDefinitionMoved, workflow.CodeRouteTaken, workflow.CodeTooLarge}
 	return append([]route{
-		{method: "POST", path: "/definitions", name: "publishDefinition", role: auth.Designer, tag: "definitions", kind: changes, target: "a definition",
+		{method: "POST", path: "/definitions", name: "publishDefinition", costly: true, role: auth.Designer, tag: "definitions", kind: changes, target: "a definition",
 			summary: "Check a definition and publish it; content equal to the published one is no new version",
 			query: []param{
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
@@ -57,7 +57,7 @@ func (a *API) definitionRoutes() []route {
 			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}},
 			answers: map[int]any{200: textOf{"application/yaml", "application/json"}}, problems: []workflow.Code{missing, codeNotAcceptable},
 			serve: (*call).getDefinition},
-		{method: "POST", path: "/definitions/{id}/publish", name: "publishVersion", role: auth.Designer, tag: "definitions", kind: changes,
+		{method: "POST", path: "/definitions/{id}/publish", name: "publishVersion", costly: true, role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Publish a stored version: a draft, or an older one again", body: publishBody{},
 			answers: map[int]any{200: publishedView{}}, problems: publishing, serve: (*call).publishVersion},
 		{method: "POST", path: "/definitions/{id}/retract", name: "retractDefinition", role: auth.Designer, tag: "definitions", kind: changes,

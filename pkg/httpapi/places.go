@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +23,7 @@ type places struct {
 	reserve     chan struct{} // for what stops and ends work, when all are taken
 	waits       shares        // for requests that wait on purpose
 	pages       chan struct{} // for lists that are being read; the rest of them wait
+	costly      lines         // for requests that take much of a processor
 	bodies      budget
 	shedAt      atomic.Int64 // when a request was last refused for want of a place, in Unix nanoseconds
 }
@@ -33,6 +36,7 @@ func newPlaces(inFlight int, bodies int64) *places {
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
 		pages: make(chan struct{}, pagesAtOnce),
 	}
+	p.costly = newLines(max(1, runtime.GOMAXPROCS(0)-1), waits)
 	p.bodies.left, p.bodies.most = bodies, bodies
 	return p
 }
@@ -82,6 +86,73 @@ func (s *shares) give(caller string) {
 	defer s.mu.Unlock()
 	s.taken--
 	if s.by[caller]--; s.by[caller] <= 0 {
+		delete(s.by, caller)
+	}
+}
+
+// lines are where the costly requests of each caller wait for each other: as many of
+// one caller run at once as there are processors, but one, if there are several. Who
+// asks for many large pages at once keeps nobody else waiting.
+type lines struct {
+	most  int
+	waits shares
+
+	mu sync.Mutex
+	by map[string]*line // by caller, of those who are in one; guarded by mu
+}
+
+type line struct {
+	places chan struct{}
+	in     int // who run or wait; guarded by lines.mu
+}
+
+func newLines(most, waits int) lines {
+	return lines{most: most, waits: shares{most: waits, each: max(1, waits/2)}, by: map[string]*line{}}
+}
+
+// enter waits for a place in the caller's line until ctx ends. It is refused at once
+// when as many wait as may.
+func (s *lines) enter(ctx context.Context, caller string) (leave func(), ok bool) {
+	l := s.join(caller)
+	leave = func() {
+		<-l.places
+		s.part(caller, l)
+	}
+	select {
+	case l.places <- struct{}{}:
+		return leave, true
+	default:
+	}
+	if !s.waits.take(caller) {
+		s.part(caller, l)
+		return nil, false
+	}
+	defer s.waits.give(caller)
+	select {
+	case l.places <- struct{}{}:
+		return leave, true
+	case <-ctx.Done():
+		s.part(caller, l)
+		return nil, false
+	}
+}
+
+func (s *lines) join(caller string) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.by[caller]
+	if l == nil {
+		l = &line{places: make(chan struct{}, s.most)}
+		s.by[caller] = l
+	}
+	l.in++
+	return l
+}
+
+func (s *lines) part(caller string, l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.in--; l.in == 0 {
 		delete(s.by, caller)
 	}
 }
@@ -186,6 +257,17 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 	}
 	leave()
 	return nil, err
+}
+
+// inLine waits until a costly request may run beside the others of its caller.
+func (a *API) inLine(c *call) (leave func(), err error) {
+	s := &a.places.costly
+	leave, ok := s.enter(c.r.Context(), c.caller())
+	if !ok {
+		return nil, a.busy(metrics.ShedOther, metrics.ShedWaiting,
+			fmt.Sprintf("requests of one caller that take much of a processor, such as lists and publications, run %d at once on this node, and %d more may wait; send fewer at a time", s.most, s.waits.each))
+	}
+	return leave, nil
 }
 
 // page answers with a page of a list. Few are read at once; what a large one has as

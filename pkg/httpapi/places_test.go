@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -93,6 +94,67 @@ func TestSomeCallersLeaveMemoryForBodies(t *testing.T) {
 	}
 }
 
+// Lists and publications of one caller run in line, however many come at once; another's
+// do not wait behind them.
+func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
+	t.Parallel()
+	for name, rt := range map[string]route{"a list": {kind: reads, query: pageParams}, "a publication": {costly: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &API{cfg: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(32, 1000)}
+			a.places.costly = newLines(1, 8)
+			inside, end := make(chan string, 100), make(chan struct{})
+			rt.serve = func(c *call) (reply, error) {
+				inside <- c.r.RemoteAddr
+				<-end
+				return reply{body: "done"}, nil
+			}
+			ask := func(ctx context.Context, address string) error {
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+				r.RemoteAddr = address
+				_, err := a.answer(&rt, &call{api: a, w: httptest.NewRecorder(), r: r})
+				return err
+			}
+			waiting := func() int {
+				a.places.costly.waits.mu.Lock()
+				defer a.places.costly.waits.mu.Unlock()
+				return a.places.costly.waits.taken
+			}
+			var all sync.WaitGroup
+			for range 5 { // one runs, and four wait, as many as may of one caller
+				all.Go(func() {
+					if err := ask(t.Context(), "192.0.2.1:1"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			for waiting() < 4 {
+				time.Sleep(time.Millisecond)
+			}
+			if err := ask(t.Context(), "192.0.2.1:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "4 more may wait") {
+				t.Errorf("one more than may wait: %v", err)
+			}
+			all.Go(func() { _ = ask(t.Context(), "192.0.2.2:1") })
+			if a, b := <-inside, <-inside; a == b {
+				t.Error("another caller waits too")
+			}
+			if len(inside) > 0 {
+				t.Error("two of one caller run at once")
+			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := ask(over, "192.0.2.2:2"); workflow.CodeOf(err) != workflow.CodeBusy {
+				t.Errorf("who cannot wait: %v", err)
+			}
+			close(end)
+			all.Wait()
+			if waiting() != 0 || len(a.places.costly.by) != 0 || len(a.places.costly.waits.by) != 0 {
+				t.Errorf("left over: %d, %v", waiting(), a.places.costly.by)
+			}
+		})
+	}
+}
+
 // Of many who ask for lists a few are read for at once, and the others wait, as long
 // as a request may take.
 func TestFewListsAreReadAtOnce(t *testing.T) {
@@ -114,8 +176,10 @@ func TestFewListsAreReadAtOnce(t *testing.T) {
 		}
 		return reply{body: "page"}, nil
 	}}
+	var callers atomic.Int64
 	ask := func(ctx context.Context) (reply, error) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", callers.Add(1)) // each is another
 		return a.answer(&rt, &call{api: a, w: httptest.NewRecorder(), r: r})
 	}
 	var all sync.WaitGroup

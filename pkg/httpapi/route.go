@@ -52,6 +52,7 @@ type route struct {
 
 	audited  bool              // in the audit log although it only reads
 	target   string            // what it is about, for the audit log, if nothing else says
+	costly   bool              // takes much of a processor, as lists do: those of one caller run in line
 	reserved bool              // finds a place also when all are taken
 	before   func(*call) error // looks at the head of a request before its body is read
 	serve    func(*call) (reply, error)
@@ -213,6 +214,13 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()
 	c.r = c.r.WithContext(ctx)
+	if rt.costly || rt.lists() {
+		leave, err := a.inLine(c)
+		if err != nil {
+			return reply{}, err
+		}
+		defer leave()
+	}
 	if rt.lists() {
 		return a.page(rt, c)
 	}

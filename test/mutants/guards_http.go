@@ -38,6 +38,8 @@ var httpGuards = []patch{
 		"said := workflow.HideLinks(targetOf(r, x))", "said := targetOf(r, x)", inHTTP, "TestTheAuditLogSaysNothing"},
 	{"http: a refused wait is not said to be applied", "pkg/httpapi/problems.go",
 		"\th.Del(\"Preference-Applied\")\n", "", inHTTP, "TestPlacesAreKept"},
+	{"http: costly requests of one caller run in line", "pkg/httpapi/route.go",
+		"\tif rt.costly || rt.lists() {\n", "\tif false {\n", inHTTP, "TestCostlyRequests"},
 	{"http: few lists are read at once", "pkg/httpapi/route.go",
 		"\tif rt.lists() {\n", "\tif false {\n", inHTTP, "TestFewListsAre"},
 	{"http: a large page counts until it is sent", "pkg/httpapi/places.go",

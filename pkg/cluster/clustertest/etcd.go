@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -153,15 +154,7 @@ func (e *Etcd) Client(tb testing.TB) *clientv3.Client {
 
 func dial(tb testing.TB, endpoints ...string) *clientv3.Client {
 	tb.Helper()
-	c, err := clientv3.New(clientv3.Config{
-		Endpoints:            endpoints,
-		DialTimeout:          5 * time.Second,
-		DialKeepAliveTime:    10 * time.Second,
-		DialKeepAliveTimeout: 3 * time.Second,
-		// A repeated mutation is reported as refused although it was applied.
-		MaxUnaryRetries: 1,
-		Logger:          zap.NewNop(),
-	})
+	c, err := open(endpoints)
 	if err != nil {
 		tb.Fatalf("clustertest: dial etcd: %v", err)
 	}
@@ -172,6 +165,18 @@ func dial(tb testing.TB, endpoints ...string) *clientv3.Client {
 		c.KV = group
 	}
 	return c
+}
+
+func open(endpoints []string) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{
+		Endpoints:            endpoints,
+		DialTimeout:          5 * time.Second,
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		// A repeated mutation is reported as refused although it was applied.
+		MaxUnaryRetries: 1,
+		Logger:          zap.NewNop(),
+	})
 }
 
 // GroupCommitEnv names the environment variable that puts group commit in front
@@ -188,16 +193,47 @@ var shared struct {
 // for. Run it down with [Run] or [StopShared]. Use it with [Namespace].
 func Shared(tb testing.TB) *Etcd {
 	tb.Helper()
+	e, err := sharedEtcd()
+	if err != nil {
+		tb.Fatalf("clustertest: start the shared etcd: %v", err)
+	}
+	return e
+}
+
+func sharedEtcd() (*Etcd, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.etcd == nil {
 		e, err := start()
 		if err != nil {
-			tb.Fatalf("clustertest: start the shared etcd: %v", err)
+			return nil, err
 		}
 		shared.etcd = e
 	}
-	return shared.etcd
+	return shared.etcd, nil
+}
+
+// Example runs an example, which has no [testing.TB], with a client of the shared
+// etcd and the name of a cluster that is nobody else's. What fails is printed, so
+// that the example's output is not what it should be.
+func Example(example func(ctx context.Context, etcd *clientv3.Client, cluster string) error) {
+	err := func() error {
+		e, err := sharedEtcd()
+		if err != nil {
+			return err
+		}
+		c, err := open(e.Endpoints())
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		return example(ctx, c, fmt.Sprintf("example-%d", namespaces.Add(1)))
+	}()
+	if err != nil {
+		fmt.Println("failed:", err)
+	}
 }
 
 // StopShared stops the shared etcd if there is one.

@@ -70,6 +70,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.DrainTimeout, "drain-timeout", 30*time.Second, "time for running work to finish at the end")
 	fs.StringVar(&n.Coordination, "coordination", "distributed", "distributed, or local: this node is alone and takes no locks in etcd")
 	fs.BoolVar(&n.AllowPrivateAddresses, "allow-private-addresses", false, "activities may call loopback and private networks")
+	fs.StringVar(&n.JavaScript, "javascript", node.JavaScriptOn, "on, or off: definitions that use JavaScript are refused, and their work is left to nodes that have it on")
 	fs.StringVar(&n.LinkKeyFile, "link-key-file", "", "file with the keys that sign resume links, the signing one first (default: a key kept in etcd)")
 	fs.StringVar(&n.SecretsDir, "secrets-dir", "", "directory with one file per secret, which expressions read as secrets.NAME")
 	fs.BoolVar(&n.Insecure, "insecure", false, "listen beyond loopback without authentication: everybody who reaches the node is an admin")

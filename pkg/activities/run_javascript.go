@@ -23,16 +23,23 @@ type runJavaScriptActivity struct{}
 
 // Prepare compiles a script that is written as a literal. One that is written
 // as a JavaScript expression is compiled like any other; then the expression
-// itself is the script.
+// itself is the script. What any other expression gives is compiled as it runs.
 func (runJavaScriptActivity) Prepare(p *engine.Preparation) {
-	if v, ok := p.Constant("script"); ok && v != nil {
+	v, constant := p.Constant("script")
+	switch {
+	case constant && v != nil:
 		e := workflow.JS(engine.Text(v))
 		e.Place = p.Place("script")
 		if c := p.Compile("script", e); c != nil {
 			p.SetData(c)
 		}
+	case !constant && !isScript(p.Node):
+		p.Evaluates(workflow.JavaScript, "what the input script gives", p.Place("script"))
 	}
 }
+
+// isScript reports whether the input script is written in JavaScript.
+func isScript(n *engine.Node) bool { return n.Activity().Inputs["script"].Kind == workflow.JavaScript }
 
 func (runJavaScriptActivity) Execute(_ context.Context, x *engine.Execution) error {
 	v, err := runScript(x)
@@ -47,7 +54,7 @@ func runScript(x *engine.Execution) (any, error) {
 	if c, ok := x.Node().Data().(engine.Compiled); ok {
 		return x.Run(c)
 	}
-	if x.Node().Activity().Inputs["script"].Kind == workflow.JavaScript {
+	if isScript(x.Node()) {
 		return x.RunInput("script")
 	}
 	source, err := x.Evaluate("script")

@@ -42,7 +42,8 @@ func Digest(version string, r *Registry, evaluators []Evaluator) (string, error)
 }
 
 // Needs are the abilities without which the program's definition cannot be
-// compiled, those of the definitions that it uses as activities included.
+// compiled, those of the definitions that it uses as activities included, wherever
+// in it the expressions stand.
 func (p *Program) Needs() []string {
 	var out []string
 	for _, n := range p.nodes {
@@ -52,11 +53,9 @@ func (p *Program) Needs() []string {
 		if n.inner == nil {
 			out = append(out, abilityType(n.desc.Type))
 		}
-		for _, e := range n.activity.Inputs {
-			if p.evals[e.Kind] != nil {
-				out = append(out, abilityKind(e.Kind))
-			}
-		}
+	}
+	for kind := range p.kinds {
+		out = append(out, abilityKind(kind))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

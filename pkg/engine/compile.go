@@ -42,7 +42,7 @@ func Compile(def *workflow.Definition, opts Options) (*Program, workflow.Problem
 			c.evals[k] = e
 		}
 	}
-	c.prog = &Program{def: def, nodes: map[string]*Node{}, evals: c.evals}
+	c.prog = &Program{def: def, nodes: map[string]*Node{}, evals: c.evals, kinds: map[string]bool{}}
 	c.prog.strategy = c.workflowStrategy(def)
 	if def.Root == nil {
 		c.problem("missing-root", def.Place, "the definition has no root activity; give it one")

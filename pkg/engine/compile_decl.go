@@ -8,20 +8,8 @@ import (
 
 // expression compiles e; what names it in the problem.
 func (c *compiler) expression(e workflow.Expression, what string) Compiled {
-	switch e.Kind {
-	case "":
-		return nil
-	case workflow.CSharp, workflow.Python:
-		c.problem("unsupported-expression", e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
-		return nil
-	}
-	ev := c.evals[e.Kind]
+	ev := c.evaluator(e, what)
 	if ev == nil {
-		if e.Kind == workflow.Literal {
-			return nil
-		}
-		kinds := sortedKeys(c.evals)
-		c.problem("unsupported-expression", e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
 		return nil
 	}
 	compiled, err := ev.Compile(e)
@@ -31,6 +19,27 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 	}
 	c.noteSecrets(compiled, e.Place, what)
 	return compiled
+}
+
+// evaluator gives that of e's kind, which the program then needs; nil, with a
+// problem, if there is none.
+func (c *compiler) evaluator(e workflow.Expression, what string) Evaluator {
+	const code = "unsupported-expression"
+	ev := c.evals[e.Kind]
+	switch {
+	case e.Kind == "":
+	case e.Kind == workflow.CSharp || e.Kind == workflow.Python:
+		c.problem(code, e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
+	case ev != nil:
+		c.prog.kinds[e.Kind] = true
+		return ev
+	case e.Kind == workflow.JavaScript:
+		c.problem(code, e.Place, "%s is written in JavaScript, which is switched off here (--javascript=off); rewrite it in Liquid or ${{ }}", what)
+	case e.Kind != workflow.Literal:
+		kinds := sortedKeys(c.evals)
+		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
+	}
+	return nil
 }
 
 // variables checks declared variables and converts their initial values.

@@ -195,6 +195,7 @@ type Program struct {
 	triggers []Trigger
 	uses     []Use
 	evals    map[string]Evaluator
+	kinds    map[string]bool // of the expressions in it
 	secrets  []SecretUse
 	strategy strategy
 }

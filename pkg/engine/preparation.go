@@ -51,6 +51,13 @@ func (p *Preparation) Compile(what string, e workflow.Expression) Compiled {
 	return p.c.expression(e, what)
 }
 
+// Evaluates says that the activity evaluates expressions of a kind which are known
+// only at run time ([Execution.RunExpression]); it is a problem at place if nothing
+// here does. what names them.
+func (p *Preparation) Evaluates(kind, what string, place workflow.Place) {
+	p.c.evaluator(workflow.Expression{Kind: kind, Place: place}, what)
+}
+
 // TriggerValue is like Constant for inputs of triggers: it also evaluates
 // expressions that depend on nothing but the initial values of variables, and
 // reports all others as problems.

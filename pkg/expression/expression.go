@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"slices"
+
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/expression/evaluation"
 	"github.com/weft-run/weft/pkg/expression/js"
@@ -33,15 +35,8 @@ func All() []engine.Evaluator {
 	}
 }
 
-// Supported reports whether expressions of this kind can be evaluated. C# and
-// Python are known to [workflow] and are not.
-func Supported(kind string) bool {
-	for _, e := range All() {
-		for _, k := range e.Kinds() {
-			if k == kind {
-				return true
-			}
-		}
-	}
-	return false
+// Except gives the evaluators of [All] but that of one kind, for a program that has
+// a language switched off.
+func Except(kind string) []engine.Evaluator {
+	return slices.DeleteFunc(All(), func(e engine.Evaluator) bool { return slices.Contains(e.Kinds(), kind) })
 }

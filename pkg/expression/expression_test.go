@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +23,15 @@ func TestAllCoversTheKindsThatAreSupported(t *testing.T) {
 		workflow.Expr: true, workflow.JavaScript: true, workflow.Liquid: true, "Json": true,
 		workflow.CSharp: false, workflow.Python: false, "": false,
 	} {
-		if Supported(kind) != want {
+		has := func(e engine.Evaluator) bool { return slices.Contains(e.Kinds(), kind) }
+		if slices.ContainsFunc(All(), has) != want {
 			t.Errorf("%s: %v", kind, !want)
+		}
+		if slices.ContainsFunc(Except(kind), has) {
+			t.Errorf("without %s there is one for it", kind)
+		}
+		if left := len(Except(kind)); want && left != len(All())-1 || !want && left != len(All()) {
+			t.Errorf("without %s there are %d", kind, left)
 		}
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/expression/turns"
 	"github.com/weft-run/weft/pkg/httpapi"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -78,7 +77,7 @@ func (n *Node) build(ctx context.Context) error {
 	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: expression.All(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
+	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (n *Node) listen(ctx context.Context) error {
 }
 
 func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.Registry) error {
-	program, err := engine.Digest(n.cfg.Version, registry, expression.All())
+	program, err := engine.Digest(n.cfg.Version, registry, n.cfg.evaluators())
 	if err != nil {
 		return err
 	}
@@ -147,7 +146,7 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-			Program: program, Abilities: engine.Abilities(registry, expression.All()),
+			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()),
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})

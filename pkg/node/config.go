@@ -65,6 +65,11 @@ type Config struct {
 	// share proposals; see pkg/cluster/groupcommit.
 	GroupCommit string
 
+	// JavaScript is "on" (default) or "off": whether this node evaluates JavaScript. A
+	// node without refuses definitions that use it, and leaves the work of those that
+	// another node published to nodes with it.
+	JavaScript string
+
 	Cluster      string        // name of the cluster, the root of its keys; default "default"
 	NodeID       string        // unique in the cluster; default: the host's name and a random part
 	SessionTTL   time.Duration // default 10 s
@@ -149,6 +154,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxConnectionsPerAddress = max(1, c.MaxConnections/2)
 	}
 	c.GroupCommit = cmp.Or(c.GroupCommit, GroupCommitOn)
+	c.JavaScript = cmp.Or(c.JavaScript, JavaScriptOn)
 	c.Version = cmp.Or(c.Version, "devel")
 	if c.Retention == nil {
 		r := DefaultRetention()
@@ -184,6 +190,9 @@ func (c Config) check() error {
 	}
 	if c.GroupCommit != GroupCommitOn && c.GroupCommit != GroupCommitOff {
 		wrong("group-commit is %q; it must be %s or %s", c.GroupCommit, GroupCommitOn, GroupCommitOff)
+	}
+	if c.JavaScript != JavaScriptOn && c.JavaScript != JavaScriptOff {
+		wrong("javascript is %q; it must be %s or %s", c.JavaScript, JavaScriptOn, JavaScriptOff)
 	}
 	if c.SessionTTL < cluster.MinTTL {
 		wrong("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)

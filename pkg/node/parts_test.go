@@ -85,6 +85,8 @@ func TestConfigIsChecked(t *testing.T) {
 		{"node id with a slash", Config{NodeID: "a/b"}, "node-id"},
 		{"cluster with a slash", Config{Cluster: "a/b"}, "cluster"},
 		{"too short a session", Config{SessionTTL: time.Second}, "session-ttl"},
+		{"JavaScript, half", Config{JavaScript: "maybe"}, "javascript is"},
+		{"no JavaScript", Config{JavaScript: JavaScriptOff}, ""},
 		{"negative delay", Config{DrainDelay: -1}, "drain-delay"},
 		{"user without password", Config{EtcdEndpoints: []string{"x:1"}, EtcdUser: "u"}, "etcd-password-file"},
 		{"certificate without etcd", Config{EtcdCACert: "x"}, "etcd-endpoints"},

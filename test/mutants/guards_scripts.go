@@ -20,6 +20,12 @@ var scriptGuards = []patch{
 		"\t\tif goja.IsUndefined(c.Argument(0)) {\n", "\t\tif false {\n", inScripts, "TestJavaScriptStopsInOneStep"},
 	{"scripts: a Set or a Map of a list looks at the time", "pkg/expression/js/guardlist.go",
 		"\t\tif want(of) {\n", "\t\tif false {\n", inScripts, "TestJavaScriptStopsInOneStep"},
+	{"a definition needs the languages of all its expressions", "pkg/engine/compile_decl.go",
+		"\t\tc.prog.kinds[e.Kind] = true\n", "", "./pkg/activities", "TestJavaScriptIsRefused|TestADefinitionNeeds"},
+	{"a script that is worked out is refused where there is no JavaScript", "pkg/activities/run_javascript.go",
+		"case !constant && !isScript(p.Node):", "case false:", "./pkg/activities", "TestJavaScriptIsRefused"},
+	{"a node without JavaScript evaluates none", "pkg/node/languages.go",
+		"if c.JavaScript == JavaScriptOff {", "if false {", "./pkg/node", "TestANodeWithoutJavaScript"},
 	{"scripts: brackets are not nested deep", "pkg/expression/evaluation/error.go",
 		"if depth++; depth > MaxBrackets {", "if depth++; depth > 1000*MaxBrackets {", "./pkg/expression", "TestBracketsAreNot"},
 }

@@ -71,3 +71,42 @@ func TestFsckNamesWhatDoesNotFit(t *testing.T) {
 		t.Errorf("%v, it says %s", err, out)
 	}
 }
+
+// What is damaged is told with its key and what would be done; --repair does it beside
+// the node, says so, and has nothing to do a second time.
+func TestFsckRepairsBesideANode(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	etcd := clustertest.Start(t)
+	at := []string{"--etcd-endpoints", etcd.Endpoints()[0], "--cluster", "mended"}
+	p := runNode(t, append([]string{"--definitions", examples}, at...)...)
+	status, body := p.post(t, "/api/v1/definitions/order-approval/execute", `{"instanceId": "o", "input": {"orderId": "42", "amount": 5000}}`)
+	if status != 200 {
+		t.Fatalf("execute: %d %s", status, body)
+	}
+	kv := clientv3.NewKV(etcd.Client(t))
+	for _, key := range []string{"instance/o", "meta/link-key"} {
+		if _, err := kv.Put(t.Context(), "/weft/mended/"+key, "junk"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := fsck(t, at...)
+	if err == nil || strings.Count(out, "damaged\t") != 2 || strings.Count(out, "\n\t--repair: sets it aside as damaged/") != 2 || !strings.Contains(out, "more keys fit nothing because of it") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+	out, err = fsck(t, append([]string{"--repair"}, at...)...)
+	if err != nil || strings.Count(out, "repaired: damaged\t") != 2 || !strings.Contains(out, "\n\tthen you: restart the nodes") || !strings.HasSuffix(out, " 0 findings\n") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+	var done etcdstore.Repairs
+	out, err = fsck(t, append([]string{"--repair", "--json"}, at...)...)
+	if err := json.Unmarshal([]byte(out), &done); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err != nil || len(done.Done) != 0 || len(done.Check.Findings) != 0 || done.Check.Aside != 3 {
+		t.Errorf("a second time: %v, %s", err, out)
+	}
+}

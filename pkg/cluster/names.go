@@ -96,7 +96,10 @@ func (n Name) path() string { return lockDir + string(n.scope) + "/" + n.segment
 
 // LockPrefix is where every claim of a lock lies: while no key is below it, nobody
 // holds the lock or waits for it.
-func (s *Session) LockPrefix(n Name) string { return s.root + n.path() + "/" }
+func (s *Session) LockPrefix(n Name) string { return LockPrefix(s.root, n) }
+
+// LockPrefix is [Session.LockPrefix] for who is no node, below a cluster's [Root].
+func LockPrefix(root string, n Name) string { return root + n.path() + "/" }
 
 const lockDir = "lock/"
 

@@ -30,7 +30,7 @@ type definitionView struct {
 	PublishedAt   *time.Time `json:"publishedAt"`
 	UpdatedAt     time.Time  `json:"updatedAt"`
 
-	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations/repair.md."`
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 

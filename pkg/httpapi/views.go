@@ -28,7 +28,7 @@ type instanceView struct {
 	Incidents        []incidentView     `json:"incidents"`
 	Bookmarks        []bookmarkView     `json:"bookmarks"`
 
-	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations/repair.md."`
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
@@ -83,7 +83,7 @@ type queueItemView struct {
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
 
-	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations/repair.md."`
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
@@ -97,7 +97,7 @@ type deadLetterView struct {
 	Command      string    `json:"command,omitempty" doc:"Kind of the command, if it was one."`
 	CreatedAt    time.Time `json:"createdAt"`
 
-	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. It can be deleted; see docs/operations/repair.md."`
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 
 	DroppedBytes  int64  `json:"droppedBytes,omitempty" doc:"What it brought was too large to be kept: the size of the whole as JSON. It cannot be replayed."`

@@ -13,8 +13,27 @@ import (
 // may run beside its nodes. An embedded etcd is opened for the time of the check,
 // unless a node has it: then give that one's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
+	err = withStore(ctx, cfg, func(store *etcdstore.Store, _ string) (err error) {
+		check, err = store.Fsck(ctx)
+		return err
+	})
+	return check, err
+}
+
+// FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Store.Repair].
+// What it did is told beside an error too.
+func FsckRepair(ctx context.Context, cfg Config) (done *etcdstore.Repairs, err error) {
+	err = withStore(ctx, cfg, func(store *etcdstore.Store, root string) (err error) {
+		done, err = store.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
+		return err
+	})
+	return done, err
+}
+
+// withStore opens what a cluster keeps, without joining it.
+func withStore(ctx context.Context, cfg Config, do func(store *etcdstore.Store, root string) error) (err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
-		return nil, err
+		return err
 	}
 	undo := cleanups{log: cfg.Logger}
 	defer func() {
@@ -24,11 +43,12 @@ func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 	}()
 	clients, err := openEtcd(ctx, cfg, &undo)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(cfg.Cluster), Log: cfg.Logger})
+	root := cluster.Root(cfg.Cluster)
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: root, Log: cfg.Logger})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return store.Fsck(ctx)
+	return do(store, root)
 }

@@ -42,10 +42,10 @@ func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) 
 	return rec, nil
 }
 
-// damaged is the error for what no program can read. Nothing but a delete mends it.
+// damaged is the error for what no program can read. Nothing but a delete or a repair mends it.
 func damaged(what string, err error) error {
 	return &workflow.Error{Code: workflow.CodeDamaged, Err: err,
-		Detail: fmt.Sprintf("the record of %s is damaged and cannot be read: delete it, or see \"A record is damaged\" in docs/operations/repair.md", what)}
+		Detail: fmt.Sprintf("the record of %s is damaged and cannot be read: weft fsck names it, and sets it aside with --repair; see docs/runbooks/damaged-records.md", what)}
 }
 
 // WaitInstance waits up to wait for the instance's end and gives it as it then

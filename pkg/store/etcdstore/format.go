@@ -67,7 +67,7 @@ func (s *Store) foreign(kvs []*mvccpb.KeyValue) error {
 	}
 	var f format
 	if err := Decode(kvs[0].Value, &f); err != nil {
-		return fmt.Errorf("%w: %s cannot be read: %w", ErrFormat, s.keys.format(), err)
+		return fmt.Errorf("%w: %s cannot be read; weft fsck tells whether it can be made again, weft fsck --repair does it: %w", ErrFormat, s.keys.format(), err)
 	}
 	if f != thisFormat {
 		return fmt.Errorf("%w: the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",

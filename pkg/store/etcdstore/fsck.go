@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,15 @@ type Finding struct {
 	// Passing: such a thing may be for a moment in a cluster that works, and is
 	// wrong if it stays.
 	Passing bool `json:"passing,omitempty"`
+	// Follows is how many other keys fit nothing only because of this one. They are
+	// no findings of their own.
+	Follows int `json:"follows,omitempty"`
+	// Repair is what [Store.Repair] does about it; "": nothing.
+	Repair string `json:"repair,omitempty"`
+	// Hint is what people have to do about it, after the repair if there is one.
+	Hint string `json:"hint,omitempty"`
+
+	mend *mend
 }
 
 // Check is what [Store.Fsck] found.
@@ -28,6 +38,8 @@ type Check struct {
 	Revision int64     `json:"revision"`
 	Keys     int       `json:"keys"`
 	Findings []Finding `json:"findings"`
+	// Aside is how many records lie below damaged/, where earlier repairs put them.
+	Aside int `json:"aside,omitempty"`
 }
 
 // Bad are the findings that may not be, not even for a moment.
@@ -39,23 +51,30 @@ func (c *Check) Bad() []Finding {
 const fsckPage = 500
 
 // Fsck reads every key of the cluster at one revision and reports what does not
-// fit. It writes nothing and may run beside a working cluster. It holds all keys in
+// fit, with its cause: what follows only from a damaged record is counted there. It
+// writes nothing and may run beside a working cluster. It holds all keys in
 // memory, and of the instances what other keys have to fit: no state, no payload.
 //
 // Since every change is one transaction, all rules but those that are marked as
 // passing hold at every revision.
 func (s *Store) Fsck(ctx context.Context) (*Check, error) {
-	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{}}
+	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{},
+		causes: map[string]*Finding{}, foreign: map[string]bool{}, defs: newDefinitionsSeen()}
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	for _, rule := range []func(){f.instances, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.mail, f.causes, f.gates, f.definitions, f.versions, f.idempotency} {
+	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.sends, f.deadLetters, f.mail, f.movers, f.gates,
+		f.triggers, f.schedules, f.versions, f.idempotency, f.locks, f.format}
+	for _, rule := range rules {
 		if rule(); f.err != nil {
 			return nil, f.err
 		}
+		if f.other { // of another format: all else would be misread
+			break
+		}
 	}
-	if err := f.locks(ctx); err != nil {
-		return nil, err
+	for _, n := range f.found {
+		f.check.Findings = append(f.check.Findings, *n)
 	}
 	return f.check, nil
 }
@@ -66,9 +85,16 @@ type fsck struct {
 	err     error           // the first to go wrong in a rule
 	s       *Store
 	check   *Check
-	kvs     map[string]*mvccpb.KeyValue // by key below the root
+	kvs     map[string]*mvccpb.KeyValue // by key below the root, without values
 	names   []string                    // of kvs, sorted
-	records map[string]*store.Record    // by instance id
+	records map[string]*store.Record    // by instance id, those that can be read
+	ids     []string                    // of records, sorted
+	found   []*Finding
+	causes  map[string]*Finding // the damaged records, by key below the root
+	foreign map[string]bool     // what this program cannot read all of, by key below the root
+	other   bool                // all is of another format
+
+	defs definitionsSeen
 }
 
 // read gets every key, page by page at the revision of the first page.
@@ -88,6 +114,10 @@ func (f *fsck) read(ctx context.Context) error {
 		}
 		for _, kv := range resp.Kvs {
 			cursor = strings.TrimPrefix(string(kv.Key), root)
+			if strings.HasPrefix(cursor, asideDir) {
+				f.check.Aside++
+				continue
+			}
 			f.kvs[cursor] = kv
 			f.names = append(f.names, cursor)
 		}
@@ -129,43 +159,92 @@ func (f *fsck) under(prefix string, do func(name string, kv *mvccpb.KeyValue, pa
 // has reports whether a full key is there.
 func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.keys.root)] != nil }
 
-func (f *fsck) report(rule, name, format string, args ...any) {
-	f.check.Findings = append(f.check.Findings, Finding{Rule: rule, Key: strings.TrimPrefix(name, f.s.keys.root), Detail: fmt.Sprintf(format, args...)})
+func (f *fsck) report(rule, name, format string, args ...any) *Finding {
+	detail := fmt.Sprintf(format, args...)
+	if len(detail) > maxDetail {
+		detail = detail[:maxDetail] + "…"
+	}
+	n := &Finding{Rule: rule, Key: f.below(name), Detail: detail}
+	f.found = append(f.found, n)
+	return n
 }
 
 func (f *fsck) passing(rule, name, format string, args ...any) {
-	f.report(rule, name, format, args...)
-	f.check.Findings[len(f.check.Findings)-1].Passing = true
+	f.report(rule, name, format, args...).Passing = true
 }
 
-// decode reads a value, or reports that it cannot be read.
-func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) bool {
-	if err := Decode(kv.Value, v); err != nil {
-		f.report("unreadable", name, "%v", err)
-		return false
+// below is a key without the root.
+func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.keys.root) }
+
+// decode reads a value, or reports that it is damaged. Of what another version
+// wrote it gives what this program knows.
+func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) *Finding {
+	err := DecodeWhole(kv.Value, v)
+	if err == nil {
+		return nil
 	}
-	return true
+	if !errors.Is(err, ErrDamaged) {
+		f.foreign[name] = true
+		f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
+	}
+	return f.decodeShown(name, kv, v)
+}
+
+// decodeShown is decode for what no program writes again.
+func (f *fsck) decodeShown(name string, kv *mvccpb.KeyValue, v any) *Finding {
+	if err := Decode(kv.Value, v); err != nil {
+		return f.damaged(name, "it cannot be read: %s", why(err))
+	}
+	return nil
+}
+
+// why is what is wrong with a value, without what the program calls it.
+func why(err error) string {
+	_, text, _ := strings.Cut(err.Error(), ": decode ")
+	if _, cause, ok := strings.Cut(text, ": "); ok {
+		return cause
+	}
+	return err.Error()
+}
+
+// damaged reports a record that is not what any program wrote.
+func (f *fsck) damaged(name, format string, args ...any) *Finding {
+	n := f.report("damaged", name, format, args...)
+	f.causes[f.below(name)] = n
+	return n
+}
+
+// follows reports whether something that does not fit follows from a damaged
+// record, and counts it there.
+func (f *fsck) follows(cause string) bool {
+	n := f.causes[f.below(cause)]
+	if n != nil {
+		n.Follows++
+	}
+	return n != nil
 }
 
 // locks: each is on a lease, and the lease lives. That is asked for after the
 // keys were read, so that a lease may have ended meanwhile.
-func (f *fsck) locks(ctx context.Context) error {
+func (f *fsck) locks() {
 	alive := map[int64]bool{}
-	var err error
 	f.values("lock/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		if kv.Lease == 0 {
-			f.report("lock-without-lease", name, "nothing will ever free it")
+			n := f.report("lock-without-lease", name, "nothing will ever free it")
+			f.repair(n, "deletes it", name).del(string(kv.Key))
 			return
 		}
-		if _, known := alive[kv.Lease]; !known && err == nil {
-			tctx, cancel := context.WithTimeout(ctx, f.s.timeout)
+		if _, known := alive[kv.Lease]; !known && f.err == nil {
+			ctx, cancel := context.WithTimeout(f.ctx, f.s.timeout)
 			defer cancel()
-			var left *clientv3.LeaseTimeToLiveResponse
-			if left, err = f.s.client.TimeToLive(tctx, clientv3.LeaseID(kv.Lease)); err == nil {
-				alive[kv.Lease] = left.TTL > 0
+			left, err := f.s.client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
+			if err != nil {
+				f.err = fmt.Errorf("look whether leases live: %w", err)
+				return
 			}
+			alive[kv.Lease] = left.TTL > 0
 		}
-		if err == nil && !alive[kv.Lease] {
+		if f.err == nil && !alive[kv.Lease] {
 			f.passing("lock-without-lease", name, "lease %x has ended", kv.Lease)
 		}
 		var v struct {
@@ -175,8 +254,4 @@ func (f *fsck) locks(ctx context.Context) error {
 			f.passing("lock-without-node", name, "node %s has no record", v.Node)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("look whether leases live: %w", err)
-	}
-	return f.err
 }

@@ -2,8 +2,11 @@ package etcdstore
 
 import (
 	"context"
+	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // linkKey is the value of meta/link-key.
@@ -30,8 +33,12 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 		return proposed, nil
 	}
 	var k linkKey
-	if err := Decode(resp.Responses[0].GetResponseRange().Kvs[0].Value, &k); err != nil {
-		return nil, err
+	err = Decode(resp.Responses[0].GetResponseRange().Kvs[0].Value, &k)
+	if err == nil && len(k.Key) < workflow.MinLinkKey {
+		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", ErrDamaged, len(k.Key), workflow.MinLinkKey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the key of resume links, %s, cannot be read: start the nodes with --link-key-file, or let weft fsck --repair make a new key, which voids the links that were handed out: %w", key, err)
 	}
 	return k.Key, nil
 }

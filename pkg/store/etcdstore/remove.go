@@ -56,6 +56,9 @@ type removal struct {
 	rec   *store.Record // of a damaged one only the mod revision
 	read  bool          // the header could be read
 	seen  int64         // the revision of the look
+
+	guard  []clientv3.Cmp // that it is as it was read, and who removes it may
+	beside *ops           // what else the last transaction does; nil: nothing
 }
 
 // lookToRemove is nil if there is no such instance.
@@ -64,7 +67,7 @@ func (s *Store) lookToRemove(ctx context.Context, f *store.Fence, id string, at 
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision}
+	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), modifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
 	if r.rec, err = decodeRecord(resp.Kvs[0]); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
@@ -99,6 +102,17 @@ func (r *removal) buryMail(ctx context.Context) error {
 	}
 }
 
+// readable reports whether all mail can be read. What this program cannot read it
+// does not throw away: damaged mail is set aside first, by itself.
+func (r *removal) readable(ctx context.Context) (bool, error) {
+	all := true
+	err := r.each(ctx, r.s.keys.mailbox(r.id), func(kv *mvccpb.KeyValue) {
+		var cmd workflow.Command
+		all = all && DecodeWhole(kv.Value, &cmd) == nil
+	})
+	return all, err
+}
+
 // remove deletes the keys; false: something moved. What does not fit beside the rest
 // goes first, and the record, which tells that something is left to do, last.
 func (r *removal) remove(ctx context.Context) (bool, error) {
@@ -106,7 +120,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	cmps := append(fenceCompares(r.fence), modifiedAt(r.s.keys.instance(r.id), r.rec.Modified))
+	cmps := slices.Clip(r.guard)
 	for len(keys) > removeChunk {
 		o := newOps()
 		for _, key := range keys[:removeChunk] {
@@ -121,7 +135,10 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	o := newOps()
+	o := r.beside
+	if o == nil {
+		o = newOps()
+	}
 	for _, key := range keys {
 		o.del(key)
 	}

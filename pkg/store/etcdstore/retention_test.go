@@ -233,7 +233,7 @@ func TestALongJournalIsPurgedInSlices(t *testing.T) {
 	w.instance("a", "paid")
 	c := w.next("a", nil)
 	for seq := int64(2); seq <= 2*journalSlice+10; seq++ {
-		_, err := w.raw.Put(w.ctx(), w.keys.journal("a", seq), "{}")
+		_, err := w.raw.Put(w.ctx(), w.keys.journal("a", seq), fmt.Sprintf(`{"seq":%d}`, seq))
 		w.ok(err)
 		c.After.Seq = seq + 1
 	}

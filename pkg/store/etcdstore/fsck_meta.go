@@ -1,0 +1,93 @@
+package etcdstore
+
+import (
+	"crypto/rand"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// meta: what all nodes agree on can be read, and all is of this program's format.
+func (f *fsck) meta() {
+	f.values("meta/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		switch parts[0] {
+		case "format":
+			f.checkFormat(name, kv)
+		case "link-key":
+			f.checkLinkKey(name, kv)
+		case "pause":
+			if v := string(kv.Value); v != "true" && v != "false" {
+				n := f.damaged(name, "it is neither true nor false: %.80q", v)
+				f.replace(n, kv, ", and puts false, which is how the nodes take it").putRaw(string(kv.Key), []byte("false"))
+			}
+		case "age":
+			var age storedAge
+			if err := Decode(kv.Value, &age); err != nil {
+				f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(err))
+			}
+		}
+	})
+}
+
+func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
+	var is format
+	if n := f.decodeShown(name, kv, &is); n != nil {
+		return // format judges it, when all is known
+	}
+	if is.Version < 1 {
+		f.damaged(name, "it names no version: %.80q", kv.Value)
+		return
+	}
+	if err := f.s.foreign([]*mvccpb.KeyValue{kv}); err != nil {
+		f.report("format", name, "%v", err).Hint = "nothing else was checked"
+		f.other = true
+	}
+}
+
+// format: what says the format can be made again if all that there is fits together
+// as this program reads it. It is the last rule, and its repair the first: before
+// nothing else can be judged.
+func (f *fsck) format() {
+	n := f.causes[f.below(f.s.keys.format())]
+	if n == nil {
+		return
+	}
+	fits := len(f.causes) <= 1+len(f.kvs)/10 // damage is no sign of another format, where it is the exception
+	for _, other := range f.found {
+		fits = fits && (other.Rule == "damaged" || other.Passing) && !f.foreign[other.Key]
+	}
+	if !fits {
+		n.Hint = "other keys do not fit either, so that all may be of another format, and nothing is repaired: run weft fsck of the version that the nodes had, or see docs/runbooks/damaged-records.md"
+		for _, other := range f.found {
+			other.mend, other.Repair = nil, ""
+		}
+		return
+	}
+	name := f.below(f.s.keys.format())
+	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
+		f.replace(n, kv, ", and puts that of this program, as all else fits it").put(string(kv.Key), thisFormat)
+		if n.mend != nil {
+			n.mend.first = true
+		}
+	})
+}
+
+func (f *fsck) checkLinkKey(name string, kv *mvccpb.KeyValue) {
+	var k linkKey
+	n := f.decodeShown(name, kv, &k)
+	if n == nil && len(k.Key) < workflow.MinLinkKey {
+		n = f.damaged(name, "it has %d bytes, which is no key", len(k.Key))
+	}
+	if n == nil {
+		return
+	}
+	made := linkKey{Key: make([]byte, workflow.MinLinkKey)}
+	if _, err := rand.Read(made.Key); err != nil {
+		f.err = err
+		return
+	}
+	o := f.replace(n, kv, ", and makes a new key: resume links that were handed out are void")
+	n.Hint = "restart the nodes that run, one after the other: they sign with the old key, which they read when they started"
+	o.put(string(kv.Key), made)
+}

@@ -40,13 +40,13 @@ func readSuite(file string) (*suite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the test file: %w", err)
 	}
-	r := &fileReader{file: file, src: src}
+	r := &fileReader{file: file, src: src, report: workflow.NewReport(src, file)}
 	s := &suite{}
 	if root := r.parse(); root != nil {
 		s = r.suite(root)
 	}
-	if len(r.problems) > 0 {
-		return nil, &FileError{r.problems.WithExcerpts(src)}
+	if problems := r.report.Problems(); problems != nil {
+		return nil, &FileError{problems}
 	}
 	return s, nil
 }
@@ -81,12 +81,12 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 	known["description"] = func(_, v *yaml.Node) { r.text(v, "description") }
 	r.fields(n, "a test file", known)
 	if common.File == "" {
-		if common.File = besides(r.file); common.File == "" && len(r.problems) == 0 {
+		if common.File = besides(r.file); common.File == "" && r.report.Empty() {
 			r.problem(n, "the file names no definition, and there is none of its own name beside it")
 		}
 	}
 	if cases == nil || cases.Kind != yaml.SequenceNode || len(cases.Content) == 0 {
-		if len(r.problems) == 0 {
+		if r.report.Empty() {
 			r.problem(n, "the file has no cases; give it a list of them")
 		}
 		return s

@@ -3,7 +3,6 @@ package workflowtest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -23,19 +22,16 @@ const (
 	maxNodes    = 200_000
 )
 
-// fileReader reads a test file and collects its problems.
+// fileReader reads a test file and reports its problems.
 type fileReader struct {
-	file     string
-	src      []byte
-	problems workflow.Problems
-	nodes    int // visited so far, those of aliases each time
+	file   string
+	src    []byte
+	report *workflow.Report
+	nodes  int // visited so far, those of aliases each time
 }
 
 func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
-	r.problems = append(r.problems, workflow.Problem{
-		Code: "bad-test", Detail: fmt.Sprintf(format, args...),
-		Place: workflow.Place{File: r.file, Line: max(1, n.Line), Column: max(1, n.Column)},
-	})
+	r.report.Problem("bad-test", r.report.At(n.Line, n.Column), format, args...)
 }
 
 // parse gives the one document of the file, without aliases.
@@ -71,7 +67,7 @@ func (r *fileReader) expand(n *yaml.Node, depth int) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if len(r.problems) == 0 {
+	if r.report.Empty() {
 		for i, kid := range n.Content {
 			n.Content[i] = r.expand(kid, depth+1)
 		}

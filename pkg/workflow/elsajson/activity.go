@@ -28,10 +28,10 @@ func (r *reader) activity(c cur) *workflow.Activity {
 	}
 	if r.activities++; r.activities > workflow.MaxActivities {
 		r.full = true
-		r.problem("too-many-activities", c, "a definition may have up to %d activities; split it into definitions that run each other", workflow.MaxActivities)
+		r.report.TooManyActivities(r.place(c))
 		return nil
 	}
-	a := &workflow.Activity{Place: r.placeOf(c)}
+	a := &workflow.Activity{Place: r.place(c)}
 	fs := r.fields(c)
 	for _, f := range fs {
 		if f.name == "type" {

@@ -32,7 +32,7 @@ func (ar *activityReader) casesOf(c cur) cur {
 
 // readCase reads one case; a bare text or number is a label.
 func (ar *activityReader) readCase(c cur) workflow.Case {
-	out := workflow.Case{Place: ar.placeOf(c)}
+	out := workflow.Case{Place: ar.place(c)}
 	if c.kind == text || c.kind == number {
 		out.Label = c.text
 		return out
@@ -90,7 +90,7 @@ func (w *writer) writeCase(c workflow.Case, list, path string) fields {
 
 // state reads a state of a StateMachine; transitions may stand in it or beside.
 func (ar *activityReader) state(c cur) workflow.State {
-	s := workflow.State{Place: ar.placeOf(c)}
+	s := workflow.State{Place: ar.place(c)}
 	if c.kind != object {
 		ar.shape(c, "a state", "an object")
 		return s
@@ -148,7 +148,7 @@ func (ar *activityReader) transitions(f field) {
 }
 
 func (ar *activityReader) transition(c cur) (t workflow.Transition, from string) {
-	t.Place = ar.placeOf(c)
+	t.Place = ar.place(c)
 	if c.kind != object {
 		ar.shape(c, "a transition", "an object")
 		return t, ""

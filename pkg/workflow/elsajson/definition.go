@@ -11,7 +11,7 @@ var holdsRoot = map[string]bool{"root": true}
 
 // definition reads a definition object.
 func (r *reader) definition(c cur) *workflow.Definition {
-	d := &workflow.Definition{Place: r.placeOf(c)}
+	d := &workflow.Definition{Place: r.place(c)}
 	fs := r.fields(c)
 	for _, f := range fs {
 		switch f.name {

@@ -53,7 +53,7 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 		e.Kind, e.Value = workflow.Object, c.value()
 	}
 	if e.Kind != "" {
-		e.Place = r.placeOf(c)
+		e.Place = r.place(c)
 	}
 	return e
 }
@@ -168,7 +168,7 @@ func (r *reader) condition(c cur) workflow.Expression {
 	}
 	e := workflow.Expression{}
 	if e.Kind, e.Value = r.expression(c); e.Kind != "" {
-		e.Place = r.placeOf(c)
+		e.Place = r.place(c)
 	}
 	return e
 }

@@ -104,7 +104,7 @@ func (ar *activityReader) restoreFound() {
 // connection reads a connection: nested {source: {activity, port}, target: …}
 // or flat {source, sourcePort, target, targetPort}.
 func (r *reader) connection(c cur) (workflow.Connection, bool) {
-	con := workflow.Connection{Place: r.placeOf(c)}
+	con := workflow.Connection{Place: r.place(c)}
 	if c.kind != object {
 		r.shape(c, "a connection", "an object")
 		return con, false

@@ -2,7 +2,6 @@ package elsajson
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -47,19 +46,18 @@ func (n *node) isRequest() bool {
 // any problem it is not to be published; it may be checked further to find more
 // problems, some of which then repeat a place that is already reported.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	if len(src) > workflow.MaxSource {
-		return nil, workflow.Problems{{Code: "too-large", Place: workflow.Place{File: file},
-			Detail: fmt.Sprintf("the definition has %d bytes; up to %d are read", len(src), workflow.MaxSource)}}
+	if problems := workflow.CheckSize(src, file); problems != nil {
+		return nil, problems
 	}
 	src = bytes.TrimPrefix(src, bom)
 	r := newReader(src, file, types)
 	root, dups, err := parse(src)
 	if err != nil {
-		r.add(err.code, r.place(err.off, err.ptr), err.msg)
-		return nil, r.finish()
+		r.report.Problem(err.code, r.report.AtByte(err.off, err.ptr), "%s", err.msg)
+		return nil, r.report.Problems()
 	}
 	for _, d := range dups {
-		r.add("duplicate-key", r.place(d.off, d.ptr), "the field "+d.name+" is there twice")
+		r.twice(d.off, d.ptr, d.name)
 	}
 	c := cur{root, ""}
 	if root.isRequest() {
@@ -71,7 +69,7 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 	}
 	if c.kind != object {
 		r.shape(c, "a definition", "an object")
-		return nil, r.finish()
+		return nil, r.report.Problems()
 	}
 	def := r.definition(c)
 	r.identify(def, c)
@@ -79,10 +77,10 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 		if c.get("root") == nil {
 			r.problem("missing-root", c, "the definition has no root; that is the activity that runs")
 		}
-	} else if p, over := workflow.Oversize(def.Root); over && !r.full {
-		r.problems = append(r.problems, p)
+	} else if !r.full {
+		r.report.Oversize(def.Root)
 	}
-	return def, r.finish()
+	return def, r.report.Problems()
 }
 
 // identify gives a definition without definitionId an id: its version's id, its

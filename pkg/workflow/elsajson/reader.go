@@ -1,18 +1,12 @@
 package elsajson
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// maxProblems bounds what is reported about one definition.
-const maxProblems = 200
 
 // cur is a value with its JSON pointer.
 type cur struct {
@@ -30,77 +24,35 @@ func escapePointer(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
 }
 
-// reader turns nodes into the domain's types and collects problems.
+// reader turns nodes into the domain's types and reports problems.
 type reader struct {
 	src        []byte
 	file       string
 	types      workflow.Types
-	lines      []int // offsets at which lines begin
-	runes      []int // characters before every 1024th byte
-	problems   workflow.Problems
+	report     *workflow.Report
 	activities int
 	full       bool // over a limit: stop descending
 	shallow    bool // reads an activity without its children again: connections cannot be checked
 }
 
 func newReader(src []byte, file string, types workflow.Types) *reader {
-	r := &reader{src: src, file: file, types: types, lines: []int{0}}
-	count := 0
-	for i, c := range src {
-		if i%runeStep == 0 {
-			r.runes = append(r.runes, count)
-		}
-		if c&0xC0 != 0x80 {
-			count++
-		}
-		if c == '\n' {
-			r.lines = append(r.lines, i+1)
-		}
-	}
-	return r
+	return &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file)}
 }
 
-// place gives the place of an offset and pointer.
-func (r *reader) place(off int, ptr string) workflow.Place {
-	off = min(off, len(r.src))
-	line := sort.SearchInts(r.lines, off+1)
-	return workflow.Place{File: r.file, Pointer: ptr, Line: line,
-		Column: r.charsBefore(off) - r.charsBefore(r.lines[line-1]) + 1}
-}
-
-// runeStep is the distance of the marks that make columns cheap: a definition
-// may be one line of a megabyte.
-const runeStep = 1024
-
-func (r *reader) charsBefore(off int) int {
-	if len(r.src) == 0 {
-		return 0
-	}
-	mark := min(off/runeStep, len(r.runes)-1)
-	n := r.runes[mark]
-	for _, c := range r.src[mark*runeStep : off] {
-		if c&0xC0 != 0x80 {
-			n++
-		}
-	}
-	return n
-}
-
-func (r *reader) placeOf(c cur) workflow.Place { return r.place(c.off, c.ptr) }
-
-func (r *reader) add(code string, at workflow.Place, detail string) {
-	if len(r.problems) < maxProblems {
-		r.problems = append(r.problems, workflow.Problem{Code: code, Detail: detail, Place: at})
-	}
-}
+func (r *reader) place(c cur) workflow.Place { return r.report.AtByte(c.off, c.ptr) }
 
 func (r *reader) problem(code string, c cur, format string, args ...any) {
-	r.add(code, r.placeOf(c), fmt.Sprintf(format, args...))
+	r.report.Problem(code, r.place(c), format, args...)
+}
+
+// twice reports a field that repeats a name of its object.
+func (r *reader) twice(off int, ptr, name string) {
+	r.report.Problem("duplicate-key", r.report.AtByte(off, ptr), "the field %s is there twice", workflow.Shorten(name))
 }
 
 // shape reports that c is not what is wanted; what names the field.
 func (r *reader) shape(c cur, what, want string) {
-	r.problem("wrong-shape", c, "%s must be %s, not %s", what, want, c.kind)
+	r.report.WrongShape(r.place(c), what, want, c.kind.String())
 }
 
 func (r *reader) descriptor(typ string) *workflow.Descriptor {
@@ -121,7 +73,7 @@ func (r *reader) fields(c cur) []field {
 			continue
 		}
 		if seen[name] {
-			r.add("duplicate-key", r.place(m.off, c.in(m).ptr), "the field "+m.name+" is there twice")
+			r.twice(m.off, c.in(m).ptr, m.name)
 			continue
 		}
 		seen[name] = true
@@ -240,33 +192,4 @@ func (r *reader) keep(fs []field, canonical fields, skip map[string]bool) map[st
 		extra[f.name] = compact(r.src[f.off:f.end])
 	}
 	return extra
-}
-
-// finish sorts the problems by place and adds excerpts.
-func (r *reader) finish() workflow.Problems {
-	sort.SliceStable(r.problems, func(i, j int) bool {
-		a, b := r.problems[i].Place, r.problems[j].Place
-		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
-	})
-	for i, p := range r.problems {
-		start := r.lines[p.Place.Line-1]
-		line := r.src[start:]
-		if n := bytes.IndexByte(line, '\n'); n >= 0 {
-			line = line[:n]
-		}
-		r.problems[i].Excerpt = excerpt(line, p.Place)
-	}
-	return r.problems
-}
-
-// excerpt shows one line without searching the whole source for it.
-func excerpt(line []byte, at workflow.Place) string {
-	shown := workflow.Excerpt(line, 1, at.Column)
-	rest, ok := strings.CutPrefix(shown, "1 | ")
-	if !ok {
-		return ""
-	}
-	source, caret, _ := strings.Cut(rest, "\n")
-	head := strconv.Itoa(at.Line) + " | "
-	return head + source + "\n" + strings.Repeat(" ", len(head)-len("1 | ")) + caret
 }

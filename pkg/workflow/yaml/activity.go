@@ -47,7 +47,7 @@ func (r *reader) activity(n *yaml.Node, at spot) *workflow.Activity {
 	}
 	if r.activities++; r.activities > workflow.MaxActivities {
 		r.full = true
-		r.problem("too-many-activities", n, "a definition may have up to %d activities; split it into definitions that run each other", workflow.MaxActivities)
+		r.report.TooManyActivities(r.place(n))
 		return nil
 	}
 	switch {
@@ -205,7 +205,7 @@ func (b *building) name(key pair) {
 			return // the compiler looks for a definition of that name
 		}
 		b.reported = true
-		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", shorten(key.name), workflow.DidYouMean(key.name, names))
+		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", workflow.Shorten(key.name), workflow.DidYouMean(key.name, names))
 	}
 }
 

@@ -91,7 +91,7 @@ func (b *building) result(p pair) {
 	case b.d != nil:
 		b.problem("no-output", p.key, "%s has no output that a variable could take", b.d.ShortName())
 	default:
-		b.problem("no-output", p.key, "name the output: write outputs: {name: %s}", shorten(target))
+		b.problem("no-output", p.key, "name the output: write outputs: {name: %s}", workflow.Shorten(target))
 	}
 }
 
@@ -108,7 +108,7 @@ func (b *building) output(p pair, target string) {
 		}
 		known = append(known, o.Name)
 	}
-	b.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), shorten(p.name), workflow.DidYouMean(p.name, known))
+	b.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), workflow.Shorten(p.name), workflow.DidYouMean(p.name, known))
 }
 
 func (b *building) target(output, variable string) {

@@ -59,7 +59,7 @@ func (r *reader) typeName(n *yaml.Node) (string, bool) {
 	if !ok && s != "" {
 		known := append(slices.Collect(maps.Keys(typeNames)), "list")
 		slices.Sort(known)
-		r.problem("unknown-type", n, "there is no type %s%s; known are %s, with [] for lists of them", shorten(s), workflow.DidYouMean(s, known), strings.Join(known, ", "))
+		r.problem("unknown-type", n, "there is no type %s%s; known are %s, with [] for lists of them", workflow.Shorten(s), workflow.DidYouMean(s, known), strings.Join(known, ", "))
 	}
 	return name, isArray
 }

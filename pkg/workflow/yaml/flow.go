@@ -56,8 +56,8 @@ func (b *building) connect() {
 
 // missing reports an id that no child has.
 func (b *building) missing(n *yaml.Node, text, id string) {
-	if len(b.problems) < maxProblems {
-		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
+	if !b.report.Full() { // what was meant takes time to find
+		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", workflow.Shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
 	}
 }
 

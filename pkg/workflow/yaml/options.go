@@ -63,7 +63,7 @@ func (r *reader) choice(p pair, names []string) string {
 		}
 	}
 	if s != "" && !strings.Contains(s, ".") {
-		r.problem("bad-value", p.val, "%s must be one of %s, not %q%s", p.name, strings.Join(names, ", "), shorten(s), workflow.DidYouMean(s, names))
+		r.problem("bad-value", p.val, "%s must be one of %s, not %q%s", p.name, strings.Join(names, ", "), workflow.Shorten(s), workflow.DidYouMean(s, names))
 	}
 	return s
 }

@@ -1,11 +1,7 @@
 package yaml
 
 import (
-	"bytes"
-	"fmt"
 	"path/filepath"
-	"sort"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -23,14 +19,13 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // any problem it is not to be published; it may be checked further to find more
 // problems, some of which then repeat a place that is already reported.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	if len(src) > workflow.MaxSource {
-		return nil, workflow.Problems{{Code: "too-large", Place: workflow.Place{File: file},
-			Detail: fmt.Sprintf("the definition has %d bytes; up to %d are read", len(src), workflow.MaxSource)}}
+	if problems := workflow.CheckSize(src, file); problems != nil {
+		return nil, problems
 	}
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	r := &reader{src: src, file: file, types: types, branches: map[string]bool{}}
+	r := &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file), branches: map[string]bool{}}
 	for _, d := range types.All() {
 		for _, p := range d.Ports {
 			r.branches[p] = true
@@ -38,22 +33,22 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 	}
 	root := r.parse()
 	if root == nil || r.full {
-		return nil, r.finish()
+		return nil, r.report.Problems()
 	}
 	if root.Kind != yaml.MappingNode {
 		r.shape(root, "a definition", "a mapping with id and root")
-		return nil, r.finish()
+		return nil, r.report.Problems()
 	}
-	return r.definition(root), r.finish()
+	return r.definition(root), r.report.Problems()
 }
 
 // Value reads a document as Go's JSON types, with numbers as definitions have
 // them. An error is the first problem.
 func Value(src []byte) (any, error) {
-	r := &reader{src: src}
+	r := &reader{src: src, report: workflow.NewReport(src, "")}
 	root := r.parse()
 	if root == nil || r.full {
-		return nil, r.problems[:1]
+		return nil, r.report.Problems()[:1]
 	}
 	return r.value(root), nil
 }
@@ -103,8 +98,8 @@ func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 	if d.ID == "" && !has(n, "id") {
 		r.identify(d, n)
 	}
-	if p, over := workflow.Oversize(d.Root); over && !r.full {
-		r.problems = append(r.problems, p)
+	if !r.full {
+		r.report.Oversize(d.Root)
 	}
 	return d
 }
@@ -149,33 +144,4 @@ func setProperty(m *map[string]any, key string, v any) {
 		*m = map[string]any{}
 	}
 	(*m)[key] = v
-}
-
-// finish sorts the problems by place and adds excerpts.
-func (r *reader) finish() workflow.Problems {
-	sort.SliceStable(r.problems, func(i, j int) bool {
-		a, b := r.problems[i].Place, r.problems[j].Place
-		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
-	})
-	if len(r.problems) == 0 {
-		return nil
-	}
-	lines := bytes.SplitAfter(bytes.TrimPrefix(r.src, []byte("\xef\xbb\xbf")), []byte("\n"))
-	for i, p := range r.problems {
-		if p.Place.Line <= len(lines) {
-			r.problems[i].Excerpt = excerpt(lines[p.Place.Line-1], p.Place)
-		}
-	}
-	return r.problems
-}
-
-// excerpt shows one line without searching the whole source for it.
-func excerpt(line []byte, at workflow.Place) string {
-	rest, ok := strings.CutPrefix(workflow.Excerpt(line, 1, at.Column), "1 | ")
-	if !ok {
-		return ""
-	}
-	source, caret, _ := strings.Cut(rest, "\n")
-	head := strconv.Itoa(at.Line) + " | "
-	return head + source + "\n" + strings.Repeat(" ", len(head)-len("1 | ")) + caret
 }

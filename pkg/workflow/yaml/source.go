@@ -3,7 +3,6 @@ package yaml
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -16,17 +15,16 @@ import (
 
 // Limits on the text, beyond those that all notations share.
 const (
-	maxDepth    = 1000    // nesting of lists and mappings
-	maxAliased  = 100_000 // nodes that come from aliases
-	maxProblems = 200
+	maxDepth   = 1000    // nesting of lists and mappings
+	maxAliased = 100_000 // nodes that come from aliases
 )
 
-// reader turns nodes into the domain's types and collects problems.
+// reader turns nodes into the domain's types and reports problems.
 type reader struct {
 	src        []byte
 	file       string
 	types      workflow.Types
-	problems   workflow.Problems
+	report     *workflow.Report
 	aliased    int
 	activities int
 	full       bool // over a limit: stop
@@ -36,7 +34,7 @@ type reader struct {
 // parse reads the one document of src, its aliases replaced by copies.
 func (r *reader) parse() *yaml.Node {
 	if !utf8.Valid(r.src) {
-		r.problems = append(r.problems, workflow.Problem{Code: "bad-yaml", Detail: "the text is not valid UTF-8", Place: workflow.Place{File: r.file, Line: 1, Column: 1}})
+		r.report.Problem("bad-yaml", r.report.At(1, 1), "the text is not valid UTF-8")
 		return nil
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(r.src))
@@ -62,7 +60,7 @@ func (r *reader) parse() *yaml.Node {
 
 // syntax reports what the YAML library says about broken text.
 func (r *reader) syntax(err error) {
-	at := workflow.Place{File: r.file, Line: 1, Column: 1}
+	at := r.report.At(1, 1)
 	text := err.Error()
 	if errors.Is(err, io.EOF) {
 		text = "there is no definition here"
@@ -71,15 +69,15 @@ func (r *reader) syntax(err error) {
 	if errors.As(err, &one) {
 		text = one.Message
 		if one.Mark.Line > 0 {
-			at.Line, at.Column = one.Mark.Line, max(1, one.Mark.Column)
+			at = r.report.At(one.Mark.Line, one.Mark.Column)
 		} else if one.ContextMark.Line > 0 {
-			at.Line, at.Column = one.ContextMark.Line, max(1, one.ContextMark.Column)
+			at = r.report.At(one.ContextMark.Line, one.ContextMark.Column)
 		}
 		if one.ContextMsg != "" {
 			text += " (" + one.ContextMsg + ")"
 		}
 	}
-	r.problems = append(r.problems, workflow.Problem{Code: "bad-yaml", Detail: "this is not YAML: " + text, Place: at})
+	r.report.Problem("bad-yaml", at, "this is not YAML: %s", text)
 }
 
 // expand replaces aliases by copies of what they name, so that nothing later
@@ -113,18 +111,16 @@ func (r *reader) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
 }
 
 func (r *reader) place(n *yaml.Node) workflow.Place {
-	return workflow.Place{File: r.file, Line: max(1, n.Line), Column: max(1, n.Column)}
+	return r.report.At(n.Line, n.Column)
 }
 
 func (r *reader) problem(code string, n *yaml.Node, format string, args ...any) {
-	if len(r.problems) < maxProblems {
-		r.problems = append(r.problems, workflow.Problem{Code: code, Place: r.place(n), Detail: fmt.Sprintf(format, args...)})
-	}
+	r.report.Problem(code, r.place(n), format, args...)
 }
 
 // shape reports that n is not what is wanted; what names it.
 func (r *reader) shape(n *yaml.Node, what, want string) {
-	r.problem("wrong-shape", n, "%s must be %s, not %s", what, want, describe(n))
+	r.report.WrongShape(r.place(n), what, want, describe(n))
 }
 
 func describe(n *yaml.Node) string {
@@ -136,14 +132,7 @@ func describe(n *yaml.Node) string {
 	case isNull(n):
 		return "empty"
 	}
-	return strconv.Quote(shorten(n.Value))
-}
-
-func shorten(s string) string {
-	if utf8.RuneCountInString(s) > 40 {
-		return string([]rune(s)[:40]) + "…"
-	}
-	return s
+	return strconv.Quote(workflow.Shorten(n.Value))
 }
 
 func isNull(n *yaml.Node) bool {
@@ -176,7 +165,7 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 				merged = append(merged, v)
 			}
 		case seen[k.Value]:
-			r.problem("duplicate-key", k, "the key %s is here twice in one mapping", k.Value)
+			r.problem("duplicate-key", k, "the key %s is here twice in one mapping", workflow.Shorten(k.Value))
 		default:
 			seen[k.Value] = true
 			out = append(out, pair{k.Value, k, v})
@@ -199,8 +188,5 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 
 // unknown reports a key that is not known at its place.
 func (r *reader) unknown(p pair, where string, known []string) {
-	if len(r.problems) >= maxProblems {
-		return
-	}
-	r.problem("unknown-key", p.key, "%s has no key %s%s", where, shorten(p.name), workflow.DidYouMean(p.name, known))
+	r.report.UnknownKey(r.place(p.key), where, p.name, known)
 }

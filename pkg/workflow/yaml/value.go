@@ -48,7 +48,7 @@ func (r *reader) scalar(n *yaml.Node) any {
 		r.problem("unknown-tag", n, "the tag %s has no meaning here; leave it out", n.Tag)
 		return n.Value
 	}
-	r.problem("bad-value", n, "%s is not a value that JSON has too", strconv.Quote(shorten(n.Value)))
+	r.problem("bad-value", n, "%s is not a value that JSON has too", strconv.Quote(workflow.Shorten(n.Value)))
 	return n.Value
 }
 

@@ -306,13 +306,16 @@ type mark struct {
 	counted int64 // revision; 0: no answer said that it was written
 }
 
-// written looks for a mark whose writing got no answer: 0, if it is not there.
+// written looks for a mark whose writing got no answer: 0, if it is not there, or if
+// another process has begun the command since, whose mark is not to go with it.
 func (h *holding) written(ctx context.Context, m *mark) (int64, error) {
 	there, err := h.n.cfg.Store.Mail(ctx, h.id, m.before.ID)
-	if err != nil || there == nil || !slices.ContainsFunc(there.Command.Begun, func(b workflow.Begun) bool {
-		return b.Process == m.by.Process && b.At.Equal(m.by.At) // and not of a later holding of this process
-	}) {
+	if err != nil || there == nil || len(there.Command.Begun) == 0 {
 		return 0, err
+	}
+	last := there.Command.Begun[len(there.Command.Begun)-1]
+	if last.Process != m.by.Process || !last.At.Equal(m.by.At) { // or it is of a later holding of this process
+		return 0, nil
 	}
 	return there.Modified, nil
 }

@@ -47,6 +47,44 @@ func TestAMarkOfUnknownOutcomeIsTakenBack(t *testing.T) {
 	}
 }
 
+// Who takes its mark back takes no other's: another process may have begun the
+// command meanwhile, and end of it.
+func TestAMarkThatIsTakenBackLeavesThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, kind := range stucks() {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			w := deathsWorld(t)
+			m, other := w.member("m", cluster.ModeDistributed), w.member("other", cluster.ModeDistributed)
+			cmd, _ := kind.mailed(t, m)
+			m.put(t, "i", cmd)
+			eventually(t, "the instance is free", func() bool { return m.Owned() == 0 })
+			mailbox, unknown := cluster.Root(w.name)+"mailbox/", false
+			m.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: func(c clustertest.Call) bool {
+				unknown = unknown || c.PutsUnder(mailbox)
+				return c.PutsUnder(mailbox)
+			}})
+			m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Times: 1, Match: func(c clustertest.Call) bool {
+				if !unknown || !c.Touches(mailbox) {
+					return false
+				}
+				there := must(other.store.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
+				there.Attempts++
+				there.Begun = append(there.Begun, begunBy("other")...)
+				other.put(t, "i", there)
+				return true
+			}})
+			if err := m.open("i").Work(t.Context(), true, nil); err == nil {
+				t.Fatal("the mark was answered")
+			}
+			there := must(m.store.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
+			if n := len(there.Begun); n != 2 || there.Begun[1].Process != "other" || there.Attempts != 2 {
+				t.Errorf("its marks are %+v, after %d attempts", there.Begun, there.Attempts)
+			}
+		})
+	}
+}
+
 // How old a mark is, is no matter of clocks: not of those who look, nor of those who
 // wrote it. Only where the cluster's age was lost they tell it.
 func TestMarksAreOldByTheAgeOfTheCluster(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -183,13 +184,24 @@ func (s *Store) WatchEffect(ctx context.Context, instance, command string) <-cha
 	return s.hints(ctx, s.keys.commandRecord(instance, command))
 }
 
-// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx,
-// which the caller must end.
+// hintBegins is how long a look waits at most for the watch that goes before it.
+const hintBegins = 200 * time.Millisecond
+
+// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx, which
+// the caller must end. It waits until the watch has begun, so that a look that follows misses
+// nothing. It does not wait long: a member of etcd that hangs keeps nobody from
+// looking. A watch that begins later gives a hint at once, as it does not tell of what
+// was put before.
 func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
-	hint := make(chan struct{}, 1)
-	events := s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
+	hint, began, late := make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(hint)
+		events := s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
+		select {
+		case began <- struct{}{}:
+		case <-late:
+			hint <- struct{}{}
+		}
 		for resp := range events {
 			if resp.Err() != nil {
 				return
@@ -200,6 +212,13 @@ func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
 			}
 		}
 	}()
+	patience := time.NewTimer(hintBegins)
+	defer patience.Stop()
+	select {
+	case <-began:
+	case <-patience.C:
+		close(late)
+	}
 	return hint
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -234,5 +236,59 @@ func TestTheWatchOfAnAnswer(t *testing.T) {
 	stop()
 	if _, ok := <-other; ok {
 		t.Error("told of another key")
+	}
+}
+
+// hangs is a member of etcd that lets no watch begin until it goes on.
+type hangs struct {
+	clientv3.Watcher
+	goesOn chan struct{}
+}
+
+func (h *hangs) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	select {
+	case <-h.goesOn:
+	case <-ctx.Done():
+	}
+	return h.Watcher.Watch(ctx, key, opts...)
+}
+
+// A watch that does not begin keeps nobody from looking. When it begins, whoever waits
+// is told to look again: of what was put before it says nothing.
+func TestAWatchThatHangsKeepsNobodyFromLooking(t *testing.T) {
+	t.Parallel()
+	for name, watch := range map[string]func(*Store, context.Context) <-chan struct{}{
+		"an answer":   func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchAnswer(ctx, "k") },
+		"a record":    func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchEffect(ctx, "i", "c") },
+		"an instance": func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchInstance(ctx, "i") },
+	} {
+		for _, goesOn := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, "/", goesOn), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				etcd := &hangs{Watcher: w.client.Watcher, goesOn: make(chan struct{})}
+				w.client.Watcher = etcd
+				ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
+				defer cancel()
+				hint := watch(w.Store, ctx)
+				if ctx.Err() != nil {
+					t.Fatal("who waits looks when all is over")
+				}
+				select {
+				case <-hint:
+					t.Error("told of nothing")
+				default:
+				}
+				if goesOn {
+					close(etcd.goesOn)
+					if _, ok := <-hint; !ok || ctx.Err() != nil {
+						t.Error("not told to look again")
+					}
+				}
+				cancel()
+				for range hint { // until it is over
+				}
+			})
+		}
 	}
 }

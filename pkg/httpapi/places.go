@@ -36,7 +36,7 @@ func newPlaces(inFlight int, bodies int64) *places {
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
 		pages: make(chan struct{}, pagesAtOnce),
 	}
-	p.costly = newLines(max(1, runtime.GOMAXPROCS(0)-1), waits)
+	p.costly = newLines(max(1, min(runtime.GOMAXPROCS(0)-1, pagesAtOnce/2)), waits)
 	p.bodies.left, p.bodies.most = bodies, bodies
 	return p
 }
@@ -91,8 +91,9 @@ func (s *shares) give(caller string) {
 }
 
 // lines are where the costly requests of each caller wait for each other: as many of
-// one caller run at once as there are processors, but one, if there are several. Who
-// asks for many large pages at once keeps nobody else waiting.
+// one caller run at once as there are processors, but one, if there are several, and
+// half of the pages at most. Who asks for many large pages at once keeps nobody else
+// waiting.
 type lines struct {
 	most  int
 	waits shares

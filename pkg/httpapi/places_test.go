@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,6 +153,18 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 				t.Errorf("left over: %d, %v", waiting(), a.places.costly.by)
 			}
 		})
+	}
+}
+
+// However many processors there are, one caller leaves pages and processors to others.
+func TestOneCallerLeavesPagesToOthers(t *testing.T) { //nolint:paralleltest // it sets how many processors there are
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]int{1: 1, 2: 1, 3: 2, 5: 4, 9: 4, 64: 4} {
+		runtime.GOMAXPROCS(processors)
+		p := newPlaces(1000, 1000)
+		if p.costly.most != want || p.costly.most >= cap(p.pages) {
+			t.Errorf("with %d processors one caller has %d of %d pages, want %d", processors, p.costly.most, cap(p.pages), want)
+		}
 	}
 }
 

@@ -115,6 +115,8 @@ var guards = []patch{
 		"\t\tcase <-late:\n\t\t\thint <- struct{}{}\n", "\t\tcase <-late:\n", inStore, "TestAWatchThatHangs"},
 	{"who takes its mark back takes no other's", "pkg/client/deaths.go",
 		"last.Process != m.by.Process || ", "false && last.Process != m.by.Process || false && ", inClient, "TestAMarkThatIsTakenBack"},
+	{"one caller's lists leave pages to others", "pkg/httpapi/places.go",
+		"min(runtime.GOMAXPROCS(0)-1, pagesAtOnce/2)", "runtime.GOMAXPROCS(0)-1", inAPI, "TestOneCallerLeaves"},
 	{"what is taken after the node's time to stop is dropped", "pkg/client/holding.go",
 		"\tif h.drop != nil {\n", "\tif h.drop != nil && false {\n", inClient, "TestWhatIsBeingTaken"},
 	{"one of several is for its instance, whatever its correlation", "pkg/client/burst.go",

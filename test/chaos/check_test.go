@@ -69,7 +69,7 @@ func (e *evidence) checkLetter(d *store.DeadLetter, token string) {
 	switch {
 	case d.Reason == store.DeadExpired, d.Reason == store.DeadInstanceFinished, d.Reason == store.DeadInstanceGone:
 	case d.Reason == store.DeadGated && (strings.HasPrefix(token, "lonely-") || strings.HasPrefix(token, "published-herald-")): // its time was over
-	case d.Reason == store.DeadTooLarge && fitsNowhere(token):
+	case d.Reason == store.DeadTooLarge && (fitsNowhere(token) || e.overtaken(token, d.InstanceID)):
 	default:
 		what := ""
 		if d.Command != nil {

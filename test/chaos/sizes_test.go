@@ -76,6 +76,14 @@ func (c *caller) hoard(ctx context.Context) {
 // keeps.
 func fitsNowhere(token string) bool { return strings.HasSuffix(token, ".large") }
 
+// overtaken: what a hoard was to keep was accepted for later, as etcd was away, and what
+// does not fit beside it came first. Of the two one fits.
+func (e *evidence) overtaken(token, instance string) bool {
+	id, ok := strings.CutSuffix(token, ".kept")
+	l := e.history.instances[instance]
+	return ok && id == instance && l != nil && l.tokens[id+".large"] == 1
+}
+
 func sized(token string, n int) map[string]any {
 	return map[string]any{"token": token, "number": numberOf(token), "pad": noise(token, n)}
 }

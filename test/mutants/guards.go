@@ -420,6 +420,8 @@ var guards = []patch{
 		"	case head.Deleted == nil && (head.Published == ref.Version || head.Latest == ref.Version):\n", "	case false:\n", inStore, "TestWhatIsDamagedIsRepaired"},
 	{"a head that is made again knows all versions", "pkg/store/etcdstore/fsck_definitions.go",
 		"	know := func(version int) { h.Latest = max(h.Latest, version) }\n", "	know := func(version int) { h.Latest = min(1, version) }\n", inStore, "TestAHeadThatIsMadeAgain"},
+	{"a damaged format ends no node that runs", "pkg/store/etcdstore/format.go",
+		"errors.Is(err, ErrDamaged) {\n", "false {\n", inStore, "TestADamagedFormat"},
 	{"a key of links that is too short is none", "pkg/store/etcdstore/linkkey.go",
 		"	if err == nil && len(k.Key) < workflow.MinLinkKey {\n", "	if false {\n", inStore, "TestAKeyOfLinksThatIsNone"},
 	{"a record is held against its limit before it is compressed", "pkg/store/etcdstore/codec.go",

@@ -80,12 +80,15 @@ func (s *Store) foreign(kvs []*mvccpb.KeyValue) error {
 // there is another one, as a newer program has migrated the data or another backup
 // was restored, it returns an error, and from then on every call of the store
 // fails: what this program would read it would misread, and what it would write
-// others would.
+// others would. What cannot be read at all is no format: it is logged, and the node
+// goes on, so that it can be repaired beside it.
 func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
 		if resp, err := s.get(ctx, "look at the format", s.keys.format()); err == nil {
-			if err := s.foreign(resp.Kvs); err != nil {
+			if err := s.foreign(resp.Kvs); errors.Is(err, ErrDamaged) {
+				s.left([]byte(s.keys.format()), err)
+			} else if err != nil {
 				s.halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
 				return err
 			}

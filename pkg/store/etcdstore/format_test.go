@@ -84,6 +84,31 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 	}
 }
 
+// A format that cannot be read ends no node that runs; one that is another does, also
+// after that.
+func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.CheckFormat(w.ctx()))
+	looked := func(times int) {
+		for until := time.Now().Add(20 * time.Second); w.faults.Calls("get") < times; time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatal("it does not look")
+			}
+		}
+	}
+	before := w.faults.Calls("get")
+	ended := make(chan error, 1)
+	go func() { ended <- w.KeepFormat(w.ctx()) }()
+	looked(before + 1)
+	w.spoil(w.keys.format(), []byte("junk"))
+	looked(before + 2)
+	w.spoil(w.keys.format(), []byte(`{"version":99}`))
+	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, ErrDamaged) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 // It ends without an error when the node does.
 func TestTheWatchOfTheFormatEndsWithTheNode(t *testing.T) {
 	t.Parallel()

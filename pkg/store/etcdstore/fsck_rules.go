@@ -17,6 +17,7 @@ import (
 
 // instances: readable, and a finished one waits nowhere.
 func (f *fsck) instances() {
+	told := map[string]bool{} // damaged ones whose header tells which children they wait for: these are cancelled
 	f.values("instance/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := &store.Record{Modified: kv.ModRevision}
 		id := parts[0]
@@ -27,6 +28,7 @@ func (f *fsck) instances() {
 			n = f.damaged(name, "it says that it is instance %q", r.Header.ID)
 		case r.Header.Status == workflow.StatusRunning && len(r.State) > 0 && !f.foreign[name] && !isState(r.State):
 			n = f.damaged(name, "its state is none: %.80q", r.State)
+			told[id] = true
 		}
 		if n != nil {
 			f.remove(n, id, kv)
@@ -49,9 +51,11 @@ func (f *fsck) instances() {
 	f.ids = slices.Sorted(maps.Keys(f.records))
 	for _, id := range f.ids {
 		if p := f.records[id].Header.Parent; p != nil && f.records[id].Header.Status == workflow.StatusRunning {
-			if n := f.causes[f.below(f.s.keys.instance(p.InstanceID))]; n != nil {
-				n.Hint = strings.TrimPrefix(n.Hint+"; ", "; ") + "its child " + id + " runs on: DELETE /api/v1/instances/" + id + ", if it is of no use alone"
+			n := f.causes[f.below(f.s.keys.instance(p.InstanceID))]
+			if n == nil || told[p.InstanceID] && p.BookmarkID != "" {
+				continue
 			}
+			n.Hint = strings.TrimPrefix(n.Hint+"; ", "; ") + "its child " + id + " runs on: DELETE /api/v1/instances/" + id + ", if it is of no use alone"
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (r *removal) readable(ctx context.Context) (bool, error) {
 	all := true
 	err := r.each(ctx, r.s.keys.mailbox(r.id), func(kv *mvccpb.KeyValue) {
 		var cmd workflow.Command
-		all = all && DecodeWhole(kv.Value, &cmd) == nil
+		all = all && DecodeWhole(kv.Value, &cmd) == nil && cmd.Kind.Known()
 	})
 	return all, err
 }

@@ -472,12 +472,22 @@ func TestMailOfANewerProgramKeepsItsInstance(t *testing.T) {
 	w := furnished(t)
 	w.spoil(w.keys.instance("i"), []byte("junk"))
 	at := w.keys.mail("i", "m")
-	w.spoil(at, append([]byte(`{"newer":1,`), w.value(at)[1:]...))
-	if got := rules(w.repaired().Check); !slices.Equal(got, []string{"damaged"}) {
+	whole := w.value(at)
+	for _, value := range []string{`{"newer":1,` + string(whole[1:]), strings.Replace(string(whole), `"resume"`, `"newer"`, 1)} {
+		if value == string(whole) {
+			t.Fatalf("%s", whole)
+		}
+		w.spoil(at, []byte(value))
+		if got := rules(w.repaired().Check); !slices.Equal(got, []string{"damaged"}) {
+			t.Errorf("left %v", got)
+		}
+		w.want("instance/i", 1)
+		w.want("mailbox/"+shardOf("i")+"/i/m", 1)
+	}
+	w.spoil(at, whole)
+	if got := rules(w.repaired().Check); len(got) > 0 {
 		t.Errorf("left %v", got)
 	}
-	w.want("instance/i", 1)
-	w.want("mailbox/"+shardOf("i")+"/i/m", 1)
 }
 
 // What says the format is made again only where all else fits it.

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxProblems bounds what is reported about one source.
-const maxProblems = 200
+// MaxProblems bounds what is reported about one source.
+const MaxProblems = 200
 
 // Report collects what is wrong with one source, whatever its notation: up to
 // 200 problems, each with its place. Make it with [NewReport].
@@ -91,7 +91,7 @@ func (r *Report) UnknownKey(at Place, where, name string, known []string) {
 }
 
 // Full says that no more problems are kept.
-func (r *Report) Full() bool { return len(r.problems) >= maxProblems }
+func (r *Report) Full() bool { return len(r.problems) >= MaxProblems }
 
 // Empty says that nothing was reported.
 func (r *Report) Empty() bool { return len(r.problems) == 0 }

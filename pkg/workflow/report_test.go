@@ -100,7 +100,7 @@ func TestReportIsInOrderAndBounded(t *testing.T) {
 		r.Problem("c", r.At(1, 1), "more")
 		r.UnknownKey(r.At(1, 1), "a thing", "x", nil)
 	}
-	if n := len(r.Problems()); n != maxProblems || !r.Full() {
+	if n := len(r.Problems()); n != MaxProblems || !r.Full() {
 		t.Errorf("%d problems", n)
 	}
 }

@@ -2,11 +2,15 @@ package elsajson
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // maxDepth bounds the nesting of JSON values; an activity takes three levels.
@@ -57,36 +61,27 @@ type syntaxError struct {
 	msg  string
 }
 
-// parser turns bytes into nodes. It exists beside encoding/json because that
-// keeps neither places nor duplicate names.
+// parser turns bytes into nodes. It reads token by token, since a value of
+// encoding/json has neither places nor doubled names.
 type parser struct {
 	src  []byte
-	pos  int
-	path []string // names and indices from the root to here
+	dec  *jsontext.Decoder
 	dups []duplicate
 }
 
 // parse reads one JSON value that fills src, up to white space.
-func parse(src []byte) (root *node, dups []duplicate, err *syntaxError) {
-	p := &parser{src: src}
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case *syntaxError:
-			root, err = nil, e
-		default:
-			panic(e)
-		}
-	}()
+func parse(src []byte) (*node, []duplicate, *syntaxError) {
 	if !utf8.Valid(src) {
-		p.pos = invalidUTF8(src)
-		p.fail("the text is not valid UTF-8 here")
+		return nil, nil, &syntaxError{off: invalidUTF8(src), code: "bad-json", msg: "the text is not valid UTF-8 here"}
 	}
-	p.space()
-	root = p.value()
-	p.space()
-	if p.pos < len(src) {
-		p.fail("the definition ends before this; there may be one JSON value")
+	// Halves of pairs of \u escapes that stand alone become U+FFFD, as everywhere.
+	p := &parser{src: src, dec: jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	root, err := p.value()
+	if err != nil {
+		return nil, nil, p.failed(err)
+	}
+	if more := bytes.TrimLeft(src[root.end:], " \t\r\n"); len(more) > 0 {
+		return nil, nil, &syntaxError{off: len(src) - len(more), code: "bad-json", msg: "the definition ends before this; there may be one JSON value"}
 	}
 	return root, p.dups, nil
 }
@@ -102,179 +97,90 @@ func invalidUTF8(src []byte) int {
 	return len(src)
 }
 
-func (p *parser) fail(format string, args ...any) {
-	panic(&syntaxError{off: p.pos, ptr: p.pointer(), code: "bad-json", msg: fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) pointer() string {
-	var b strings.Builder
-	for _, part := range p.path {
-		b.WriteString("/" + escapePointer(part))
+// failed says where and why the source cannot be read.
+func (p *parser) failed(err error) *syntaxError {
+	if errors.Is(err, workflow.ErrTooDeep) {
+		return &syntaxError{off: p.next(), code: "too-deep", msg: fmt.Sprintf("values may be nested up to %d deep", maxDepth)}
 	}
-	return b.String()
-}
-
-func (p *parser) space() {
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\r', '\n':
-			p.pos++
-		default:
-			return
+	out := &syntaxError{off: len(p.src), code: "bad-json", msg: "it ends too early"}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		out.ptr = bounded(syntax.JSONPointer)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			out.off, out.msg = int(syntax.ByteOffset), syntax.Err.Error()
 		}
 	}
+	if in, before := p.dec.StackIndex(p.dec.StackDepth()); in == '{' && before%2 == 0 { // names and values so far
+		out.msg = strings.Replace(out.msg, "at start of value", "where a field name in double quotes should be", 1)
+	}
+	out.msg = "this is not JSON: " + out.msg
+	return out
 }
 
-// peek gives the next byte after white space, 0 at the end.
-func (p *parser) peek() byte {
-	p.space()
-	if p.pos == len(p.src) {
-		return 0
-	}
-	return p.src[p.pos]
+// next gives the offset of the next token.
+func (p *parser) next() int {
+	rest := p.src[p.dec.InputOffset():]
+	return len(p.src) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
 }
 
-func (p *parser) found() string {
-	if p.pos >= len(p.src) {
-		return "the end of the text"
+func (p *parser) value() (*node, error) {
+	if p.dec.StackDepth() > maxDepth {
+		return nil, workflow.ErrTooDeep
 	}
-	r, _ := utf8.DecodeRune(p.src[p.pos:])
-	return strconv.QuoteRune(r)
+	n := &node{off: p.next()}
+	tok, err := p.dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch tok.Kind() {
+	case '{':
+		n.kind = object
+		err = p.object(n)
+	case '[':
+		n.kind = array
+		err = p.array(n)
+	case '"':
+		n.kind, n.text = text, tok.String()
+	case '0':
+		n.kind, n.text = number, tok.String()
+	case 't', 'f':
+		n.kind, n.yes = boolean, tok.Bool()
+	}
+	n.end = int(p.dec.InputOffset())
+	return n, err
 }
 
-func (p *parser) value() *node {
-	if len(p.path) > maxDepth {
-		panic(&syntaxError{off: p.pos, code: "too-deep", msg: fmt.Sprintf("values may be nested up to %d deep", maxDepth)})
-	}
-	c := p.peek()
-	n := &node{off: p.pos}
-	switch {
-	case c == '{':
-		p.object(n)
-	case c == '[':
-		p.array(n)
-	case c == '"':
-		n.kind, n.text = text, p.string()
-	case c == '-' || c >= '0' && c <= '9':
-		p.number(n)
-	case p.word("true"):
-		n.kind, n.yes = boolean, true
-	case p.word("false"):
-		n.kind = boolean
-	case p.word("null"):
-		n.kind = null
-	default:
-		p.fail("expected a JSON value, found %s", p.found())
-	}
-	n.end = p.pos
-	return n
-}
-
-func (p *parser) word(w string) bool {
-	if !bytes.HasPrefix(p.src[p.pos:], []byte(w)) {
-		return false
-	}
-	p.pos += len(w)
-	return true
-}
-
-func (p *parser) object(n *node) {
-	n.kind = object
-	p.pos++
-	var seen map[string]bool
-	for first := true; ; first = false {
-		c := p.peek()
-		if c == '}' && first {
-			break
+func (p *parser) object(n *node) error {
+	seen := map[string]bool{}
+	for {
+		m := member{off: p.next()}
+		tok, err := p.dec.ReadToken()
+		if err != nil || tok.Kind() == '}' {
+			return err
 		}
-		if c != '"' {
-			p.fail("expected a field name in double quotes, found %s", p.found())
+		m.name = tok.String()
+		if m.val, err = p.value(); err != nil {
+			return err
 		}
-		m := member{off: p.pos}
-		m.name = p.string()
-		if p.peek() != ':' {
-			p.fail("expected : after the field name, found %s", p.found())
-		}
-		p.pos++
-		p.path = append(p.path, m.name)
-		m.val = p.value()
 		if seen[m.name] {
-			p.dups = append(p.dups, duplicate{m.name, p.pointer(), m.off})
-		}
-		p.path = p.path[:len(p.path)-1]
-		if seen == nil {
-			seen = map[string]bool{}
-		}
-		if !seen[m.name] {
-			seen[m.name] = true
-			n.members = append(n.members, m)
-		}
-		if c = p.peek(); c == '}' {
-			break
-		} else if c != ',' {
-			p.fail("expected , or } after a field, found %s", p.found())
-		}
-		p.pos++
-	}
-	p.pos++
-}
-
-func (p *parser) array(n *node) {
-	n.kind = array
-	p.pos++
-	for first := true; ; first = false {
-		if p.peek() == ']' && first {
-			break
-		}
-		p.path = append(p.path, strconv.Itoa(len(n.items)))
-		n.items = append(n.items, p.value())
-		p.path = p.path[:len(p.path)-1]
-		if c := p.peek(); c == ']' {
-			break
-		} else if c != ',' {
-			p.fail("expected , or ] after an item, found %s", p.found())
-		}
-		p.pos++
-	}
-	p.pos++
-}
-
-func (p *parser) string() string {
-	start := p.pos
-	plain := true
-	for p.pos++; p.pos < len(p.src); p.pos++ {
-		switch c := p.src[p.pos]; {
-		case c == '"':
-			p.pos++
-			if plain {
-				return string(p.src[start+1 : p.pos-1])
+			if len(p.dups) < workflow.MaxProblems {
+				p.dups = append(p.dups, duplicate{m.name, bounded(p.dec.StackPointer()), m.off})
 			}
-			var s string
-			if err := json.Unmarshal(p.src[start:p.pos], &s); err != nil {
-				p.pos = start
-				p.fail("this text has a bad escape: %v", err)
-			}
-			return s
-		case c == '\\':
-			plain = false
-			p.pos++
-		case c < ' ':
-			p.fail("a text may not contain the control character %#02x; write it as an escape", c)
+			continue
 		}
+		seen[m.name] = true
+		n.members = append(n.members, m)
 	}
-	p.pos = min(p.pos, len(p.src))
-	p.fail("the text that begins at byte %d does not end", start)
-	return ""
 }
 
-func (p *parser) number(n *node) {
-	start := p.pos
-	for p.pos < len(p.src) && bytes.IndexByte([]byte("+-.eE0123456789"), p.src[p.pos]) >= 0 {
-		p.pos++
+func (p *parser) array(n *node) error {
+	for p.dec.PeekKind() != ']' {
+		item, err := p.value()
+		if err != nil {
+			return err
+		}
+		n.items = append(n.items, item)
 	}
-	n.kind, n.text = number, string(p.src[start:p.pos])
-	if !json.Valid(p.src[start:p.pos]) {
-		p.pos = start
-		p.fail("%s is not a JSON number", n.text)
-	}
+	_, err := p.dec.ReadToken()
+	return err
 }

@@ -16,11 +16,15 @@ var badInputs = []struct {
 }{
 	{"nothing", ``, []string{"bad-json  1:1"}},
 	{"not JSON", "{\n  \"root\": }", []string{"bad-json /root 2:11"}},
+	{"a name without quotes", `{"a/~": [{b: 1}]}`, []string{"bad-json /a~1~0/0 1:11"}},
+	{"a comma too many", `{"a": 1,}`, []string{"bad-json  1:8"}},
+	{"more after it", "{}\n]", []string{"bad-json  2:1"}},
+	{"a comma after it", "{},", []string{"bad-json  1:3"}},
 	{"cut off", `{"definitionId": "x", "root": {"type": "Elsa.Wri`, []string{"bad-json /root/type 1:49"}},
 	{"more than one value", `{} {}`, []string{"bad-json  1:4"}},
 	{"no UTF-8", "{\"a\": \"\xff\"}", []string{"bad-json  1:8"}},
 	{"an array", `[]`, []string{"wrong-shape  1:1"}},
-	{"a bad number", `{"version": 01}`, []string{"bad-json /version 1:13"}},
+	{"a bad number", `{"version": 01}`, []string{"bad-json  1:14"}},
 	{"a control character", "{\"name\": \"a\nb\"}", []string{"bad-json /name 1:12"}},
 	{"no root", `{"definitionId": "x"}`, []string{"missing-root  1:1"}},
 	{"a bad id", `{"definitionId": "a/b", "root": {"type": "Elsa.Start", "id": "s"}}`, []string{"invalid-id /definitionId 1:18"}},
@@ -81,6 +85,36 @@ func TestLimitsEndCleanly(t *testing.T) {
 		}
 		if code != c.want || len(problems) > 1 {
 			t.Errorf("%s: got %q (%d problems), want %q", name, code, len(problems), c.want)
+		}
+	}
+}
+
+// A name that is long, and stands in the pointer of many, is kept once.
+func TestPointersAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("p", 50_000)
+	leaf := `{"type":"Elsa.Start","id":"s"},`
+	deep := strings.Repeat(`{"name of forty characters, or even more":`, 1000)
+	for name, src := range map[string]string{
+		"activities": `{"definitionId":"x","root":{"type":"Elsa.FlowNode","id":"n","` + long + `":{"type":"Elsa.Sequence","id":"s","activities":[` + strings.TrimSuffix(strings.Repeat(leaf, 5000), ",") + `]}}}`,
+		"doubles":    `{"definitionId":"x","root":{"type":"Elsa.Start","id":"s","metadata":{"` + long + `":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, 5000), ",") + `}}}}`,
+		"depth":      `{"definitionId":"x","root":{"type":"Elsa.Start","id":"s","metadata":` + deep + `{"a":1,"a":2}` + strings.Repeat("}", 1000) + `}}`,
+		"syntax":     `{"` + long + `":` + deep + `?`,
+	} {
+		def, problems := Read([]byte(src), "", testTypes(t))
+		kept, most := 0, 0
+		note := func(at workflow.Place) { kept, most = kept+1, max(most, len(at.Pointer)) }
+		for _, p := range problems {
+			note(p.Place)
+		}
+		if def != nil {
+			workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+				note(a.Place)
+				return true
+			})
+		}
+		if kept == 0 || most > maxPointer+len("/…") {
+			t.Errorf("%s: a pointer of %d bytes in one of %d places", name, most, kept)
 		}
 	}
 }

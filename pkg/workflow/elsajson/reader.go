@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -15,13 +17,34 @@ type cur struct {
 }
 
 // at gives the cursor of the i-th item.
-func (c cur) at(i int) cur { return cur{c.items[i], c.ptr + "/" + strconv.Itoa(i)} }
+func (c cur) at(i int) cur { return cur{c.items[i], below(c.ptr, strconv.Itoa(i))} }
 
 // in gives the cursor of a member.
-func (c cur) in(m member) cur { return cur{m.val, c.ptr + "/" + escapePointer(m.name)} }
+func (c cur) in(m member) cur { return cur{m.val, below(c.ptr, m.name)} }
 
-func escapePointer(s string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+// maxPointer bounds a pointer. Every activity keeps its own, and the names in it
+// are the author's: one of half a megabyte would be kept ten thousand times.
+const maxPointer = 1000
+
+// below gives the pointer of what has this name below another; what would make it
+// too long stays away.
+func below(ptr, name string) string {
+	const cut = "/…"
+	switch {
+	case strings.HasSuffix(ptr, cut):
+		return ptr
+	case len(ptr)+len(name) > maxPointer:
+		return ptr + cut
+	}
+	return string(jsontext.Pointer(ptr).AppendToken(name))
+}
+
+func bounded(p jsontext.Pointer) string {
+	ptr := ""
+	for name := range p.Tokens() {
+		ptr = below(ptr, name)
+	}
+	return ptr
 }
 
 // reader turns nodes into the domain's types and reports problems.

@@ -89,7 +89,7 @@ func toText(v any) (any, error) {
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano), nil
 	}
-	raw, err := encodeJSON(v)
+	raw, err := workflow.Marshal(v)
 	if err != nil {
 		return nil, err
 	}

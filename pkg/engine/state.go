@@ -143,7 +143,7 @@ func (b *Burst) encode() ([]byte, error) {
 		}
 		d.Bookmarks = append(d.Bookmarks, doc)
 	}
-	return encodeJSON(&d)
+	return workflow.Marshal(&d)
 }
 
 func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
@@ -198,7 +198,7 @@ func encodeScratch(v any) (raw []byte, err error) {
 			err = fmt.Errorf("encode its memory: panic: %v", r)
 		}
 	}()
-	return encodeJSON(v)
+	return workflow.Marshal(v)
 }
 
 // keptVariables leaves out those that are lost at the end of a burst.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,15 +120,4 @@ func normalizeMap(m map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	return v.(map[string]any), nil
-}
-
-// encodeJSON is compact JSON without HTML escapes.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/expression/evaluation"
 	"github.com/weft-run/weft/pkg/expression/expressiontest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -34,7 +33,7 @@ func TestExpressionsHandNumbersOn(t *testing.T) {
 			{workflow.JavaScript, "inputs.n === variables.list[0]", true},
 		} {
 			s := expressiontest.Example()
-			raw, err := evaluation.EncodeJSON(map[string]any{"n": n})
+			raw, err := workflow.Marshal(map[string]any{"n": n})
 			if err != nil {
 				t.Fatal(err)
 			}

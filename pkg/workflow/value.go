@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -131,6 +132,18 @@ func (d decimal) String() string {
 		out = "-" + out
 	}
 	return out
+}
+
+// Marshal is [json.Marshal] without escapes for HTML, so that a value is as long as
+// its JSON, and people can read it.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 // Unmarshal is [json.Unmarshal] with numbers as [Number] has them in what has no

@@ -166,3 +166,15 @@ func TestWhatIsNoNumber(t *testing.T) {
 		}
 	}
 }
+
+// The JSON of a value has no escapes but JSON's own.
+func TestMarshalWritesWhatPeopleRead(t *testing.T) {
+	t.Parallel()
+	got, err := workflow.Marshal(map[string]any{"a": "<b>&\u2028", "n": json.Number("18446744073709551616")})
+	if want := `{"a":"<b>&\u2028","n":18446744073709551616}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+	if got, err := workflow.Marshal(func() {}); err == nil {
+		t.Errorf("a function became %s", got)
+	}
+}

@@ -1,12 +1,11 @@
 package workflowtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // equal compares values as JSON does: 1 and 1.0 are the same number.
@@ -49,13 +48,11 @@ const maxShown = 2000
 
 // show gives a value as JSON, cut when it is long.
 func show(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := workflow.Marshal(v)
+	if err != nil {
 		return "a value without a JSON form"
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
+	text := string(raw)
 	if len(text) <= maxShown {
 		return text
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // AppendText adds the text of a value as people expect it in the middle of a
@@ -34,22 +36,11 @@ func AppendText(b []byte, v any) ([]byte, error) {
 	case time.Duration:
 		return append(b, v.String()...), nil
 	}
-	raw, err := EncodeJSON(v)
+	raw, err := workflow.Marshal(v)
 	if err != nil {
-		return b, err
+		return b, fmt.Errorf("it has no JSON form: %w", err)
 	}
 	return append(b, raw...), nil
-}
-
-// EncodeJSON is compact JSON without HTML escapes.
-func EncodeJSON(v any) ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("it has no JSON form: %w", err)
-	}
-	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // ParseJSON reads exactly one JSON value; at is the byte offset of what is

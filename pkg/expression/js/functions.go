@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/pkg/expression/evaluation"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 type hostFunction func(x *scriptRun, c goja.FunctionCall) goja.Value
@@ -175,7 +176,7 @@ func newShortGUID(x *scriptRun, _ goja.FunctionCall) goja.Value {
 }
 
 func toJSON(x *scriptRun, c goja.FunctionCall) goja.Value {
-	raw, err := evaluation.EncodeJSON(x.mustOut(c.Argument(0)))
+	raw, err := workflow.Marshal(x.mustOut(c.Argument(0)))
 	if err != nil {
 		panic(x.vm.NewGoError(err))
 	}

@@ -104,13 +104,11 @@ func compact(src []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// marshal gives v as JSON without escaping for HTML.
+// marshal gives v as JSON; null if it has no such form.
 func marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := workflow.Marshal(v)
+	if err != nil {
 		return json.RawMessage("null")
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return raw
 }

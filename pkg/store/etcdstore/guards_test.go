@@ -167,6 +167,26 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			err = w.DropHeld(w.ctx(), &was)
 			return w.has("queue/") == 1, err
 		}, "dead/"},
+		{"burying what waits behind its gate again", func(w *world) (bool, error) {
+			item := w.held("s", "a")
+			was := *item
+			w.ok(w.DropHeld(w.ctx(), item))
+			raw, err := Encode(item)
+			w.ok(err)
+			_, err = w.raw.Put(w.ctx(), item.At, string(raw))
+			w.ok(err)
+			ok, err := w.BuryHeld(w.ctx(), &was, "large", w.now)
+			return !ok && w.has("queue/") == 1, err
+		}, "dead/"},
+		{"burying what started meanwhile", func(w *world) (bool, error) {
+			item := w.held("s", "a")
+			out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))
+			if w.ok(err); out != HeldStarted {
+				w.tb.Fatal(out)
+			}
+			ok, err := w.BuryHeld(w.ctx(), item, "large", w.now)
+			return !ok, err
+		}, "dead/"},
 		{"firing for a head that moved", func(w *world) (bool, error) {
 			due, next := w.occurrence()
 			ok, _, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})

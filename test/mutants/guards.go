@@ -117,6 +117,8 @@ var guards = []patch{
 		"last.Process != m.by.Process || ", "false && last.Process != m.by.Process || false && ", inClient, "TestAMarkThatIsTakenBack"},
 	{"one caller's lists leave pages to others", "pkg/httpapi/places.go",
 		"min(runtime.GOMAXPROCS(0)-1, pagesAtOnce/2)", "runtime.GOMAXPROCS(0)-1", inAPI, "TestOneCallerLeaves"},
+	{"what ends an instance is found wherever it came from", "pkg/store/etcdstore/dead.go",
+		"\t\to.put(s.keys.cancel(instance), cmd.ID)\n", "", inStore, "TestWhatEndsIsFoundOnce"},
 	{"what is taken after the node's time to stop is dropped", "pkg/client/holding.go",
 		"\tif h.drop != nil {\n", "\tif h.drop != nil && false {\n", inClient, "TestWhatIsBeingTaken"},
 	{"one of several is for its instance, whatever its correlation", "pkg/client/burst.go",

@@ -15,9 +15,13 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// putMail puts a command into the mailbox of an instance.
+// putMail puts a command into the mailbox of an instance, and where it is found if it
+// is to end that.
 func (s *Store) putMail(o *ops, instance string, cmd workflow.Command) {
 	o.put(s.keys.mail(instance, cmd.ID), lean(cmd))
+	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
+		o.put(s.keys.cancel(instance), cmd.ID)
+	}
 }
 
 // lean leaves out of a command what its stimulus says too: it is stored once.

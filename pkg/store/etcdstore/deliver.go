@@ -41,9 +41,6 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 	if b != nil {
 		cmps = append(cmps, s.bookmarkStands(b))
 	}
-	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.putRaw(s.keys.cancel(instance), []byte(`"`+cmd.ID+`"`))
-	}
 	then, err := o.render()
 	if err != nil {
 		return PutGone, 0, err

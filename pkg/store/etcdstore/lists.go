@@ -256,9 +256,6 @@ func (s *Store) ReplayCommand(ctx context.Context, d *store.DeadLetter, id strin
 	o := newOps()
 	o.del(s.keys.dead(d.ID))
 	s.putMail(o, d.InstanceID, cmd)
-	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.put(s.keys.cancel(d.InstanceID), cmd.ID)
-	}
 	s.record(o, rec, store.Effect{Outcome: "accepted"})
 	cmps := []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}
 	then, err := o.renderBeside(cmps)

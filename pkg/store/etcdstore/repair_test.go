@@ -42,7 +42,6 @@ func furnished(t *testing.T) *world {
 	w.putDead(o, store.DeadLetter{ID: "dead", Reason: store.DeadExpired, CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
-	o.put(w.keys.cancel("i"), "stop")
 	_, err = w.raw.Txn(w.ctx()).Then(o.list()...).Commit()
 	w.ok(err)
 	return w

@@ -83,3 +83,28 @@ func TestSecuringAgainTellsTheRevisionOfTheKey(t *testing.T) {
 		t.Errorf("it was put at %d, and told %d", m.Created, rev)
 	}
 }
+
+// What ends an instance is found by its interrupt key also when it was in hand first.
+func TestWhatEndsIsFoundOnceItIsSecured(t *testing.T) {
+	t.Parallel()
+	for kind, found := range map[workflow.CommandKind]string{workflow.CommandCancel: "c1", workflow.CommandDelete: "c1", workflow.CommandRetry: ""} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			rec, f := w.instance("a", "paid"), w.lock("a", "me")
+			cmd := workflow.Command{ID: "c1", Kind: kind, CreatedAt: w.now}
+			created, err := w.Secure(w.ctx(), f, "a", rec, nil, cmd)
+			w.ok(err)
+			id, err := w.Interrupted(w.ctx(), "a")
+			if w.ok(err); id != found {
+				t.Errorf("by its interrupt key %q is found, want %q", id, found)
+			}
+			c := w.next("a", f)
+			c.Consumed = []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{InstanceID: "a", Outcome: "done"}}}
+			w.commit(c)
+			if id, err = w.Interrupted(w.ctx(), "a"); err != nil || id != "" {
+				t.Errorf("it is over, and %q is found, %v", id, err)
+			}
+		})
+	}
+}

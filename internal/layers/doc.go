@@ -9,8 +9,10 @@
 //   - Packages of one floor do not import each other. Two that need each other
 //     are one package, or there is a third below them that is missing. A parent
 //     and its own sub-packages are a family and free among themselves, except
-//     that two sub-packages of one parent are strangers. The few other
-//     exceptions stand in the table with their reasons.
+//     that two sub-packages of one parent are strangers.
+//   - A floor may have wings: packages that belong together, on steps. There a
+//     package imports from lower steps of its own wing. Why a wing exists is in
+//     the table; there are no other exceptions.
 //   - Every package is in the table and has a package doc. A new package is a
 //     decision, so it needs a line here.
 //   - Some libraries belong to few packages: the etcd client, its concurrency

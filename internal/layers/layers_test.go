@@ -214,7 +214,7 @@ func refuse(pkg string, k kind, imported string) string {
 		return ""
 	case within(pkg, target), within(target, pkg):
 		return ""
-	case from.may[target] != "":
+	case to.floor == from.floor && to.wing == from.wing && to.step < from.step:
 		return ""
 	case k != code && testHelpers[target] != "":
 		return ""

@@ -26,8 +26,11 @@ func TestRules(t *testing.T) {
 		{"a sub-package its parent", "pkg/store/etcdstore", code, ours + "pkg/store", ""},
 		{"a parent its sub-package", "pkg/workflow", code, ours + "pkg/workflow/yaml", ""},
 		{"two sub-packages of one parent", "pkg/workflow/yaml", code, ours + "pkg/workflow/elsajson", "siblings"},
-		{"an exception of the table", "pkg/activities", code, ours + "pkg/engine", ""},
+		{"a lower step of its wing", "pkg/activities", code, ours + "pkg/engine", ""},
 		{"not the way back", "pkg/engine", code, ours + "pkg/activities", "siblings"},
+		{"the same step of its wing", "pkg/expression/js", code, ours + "pkg/expression/native", "siblings"},
+		{"a lower step of another wing", "pkg/cluster/clustertest", code, ours + "pkg/engine", "siblings"},
+		{"a wing from outside", "pkg/cluster", code, ours + "pkg/engine", "siblings"},
 		{"a name that only looks like a sub-package", "pkg/workflow", code, ours + "pkg/workflowtest", "above floor 0"},
 		{"a package that is in no table", "pkg/client", code, ours + "pkg/secret", "not in the table"},
 		{"the standard library", "pkg/workflow", code, "net/http", ""},
@@ -46,8 +49,8 @@ func TestRules(t *testing.T) {
 		{"etcd in a test of the client", "pkg/client", insideTest, "go.etcd.io/etcd/client/v3", ""},
 		{"the mutex in cluster", "pkg/cluster", code, "go.etcd.io/etcd/client/v3/concurrency", ""},
 		{"the mutex in the store", "pkg/store/etcdstore", code, "go.etcd.io/etcd/client/v3/concurrency", "re-entrant"},
-		{"retries in the client", "pkg/client", code, "github.com/sethvargo/go-retry", ""},
-		{"retries in the runtime", "pkg/runtime", code, "github.com/sethvargo/go-retry", "only taking a lock"},
+		{"retries in the leaf for them", "internal/pace", code, "github.com/sethvargo/go-retry", ""},
+		{"retries in the runtime", "pkg/runtime", code, "github.com/sethvargo/go-retry", "internal/pace"},
 		{"promhttp in the API", "pkg/httpapi", code, "github.com/prometheus/client_golang/prometheus/promhttp", ""},
 		{"promauto in metrics", "pkg/metrics", code, "github.com/prometheus/client_golang/prometheus/promauto", "global"},
 		{"OpenTelemetry in the engine", "pkg/engine", code, "go.opentelemetry.io/otel/trace", "pkg/tracing"},
@@ -105,6 +108,23 @@ func TestTreeIsReadAsItIs(t *testing.T) {
 	for i := range want {
 		if !strings.HasPrefix(got[i], want[i]) {
 			t.Errorf("problem %d is\n\t%s\nwant\n\t%s", i, got[i], want[i])
+		}
+	}
+}
+
+// A wing without a reason, or a step outside of one, would be an exception that
+// nobody has to give a reason for.
+func TestWingsHaveReasons(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{"": true}
+	for name, at := range table {
+		if used[at.wing] = true; at.wing != "" && wings[at.wing] == "" || at.wing == "" && at.step != 0 {
+			t.Errorf("%s stands on step %d of the wing %q, which is not in the list of wings", name, at.step, at.wing)
+		}
+	}
+	for wing := range wings {
+		if !used[wing] {
+			t.Errorf("no package is in the wing %q", wing)
 		}
 	}
 }

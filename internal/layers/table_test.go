@@ -5,8 +5,18 @@ const module = "github.com/weft-run/weft"
 // place is where a package stands.
 type place struct {
 	floor int
-	// may holds the siblings that it may import all the same, and why.
-	may map[string]string
+	// wing is the part of the floor that it is in, if it is in one: there it may
+	// import what stands on a lower step.
+	wing string
+	step int
+}
+
+// wings says what each one is for. Packages of two wings are strangers, as all
+// others of one floor are.
+var wings = map[string]string{
+	"engine": "what runs one instance, without a node: activities and languages are written against the engine's contract, and tests of workflows run all of them as they are",
+	"tests":  "clustertest puts group commit in front of every test on demand",
+	"waits":  "keys, tokens and secrets come from files and from providers, which are asked again and again",
 }
 
 // table has every package of the project, also those that are only planned.
@@ -35,56 +45,35 @@ var table = map[string]place{
 
 	"pkg/catalog": {floor: 2},
 
-	"pkg/cluster": {floor: 1},
-	"pkg/cluster/clustertest": {floor: 1, may: map[string]string{
-		"pkg/cluster/groupcommit": "it puts it in front of every test on demand",
-	}},
-	"pkg/cluster/groupcommit": {floor: 1},
+	"pkg/cluster":             {floor: 1},
+	"pkg/cluster/groupcommit": {floor: 1, wing: "tests"},
+	"pkg/cluster/clustertest": {floor: 1, wing: "tests", step: 1},
 	"pkg/store":               {floor: 1},
 	"pkg/store/etcdstore":     {floor: 1},
-	"pkg/engine":              {floor: 1},
-	"pkg/activities": {floor: 1, may: map[string]string{
-		"pkg/engine": "an activity is written against the engine's contract",
-	}},
-	"pkg/expression": {floor: 1, may: map[string]string{
-		"pkg/engine": "an evaluator fills the engine's seam",
-	}},
-	"pkg/expression/js":     {floor: 1, may: language},
-	"pkg/expression/native": {floor: 1, may: language},
-	"pkg/expression/liquid": {floor: 1, may: language},
-	"pkg/expression/turns": {floor: 1, may: map[string]string{
-		"pkg/expression/evaluation": "whose time is over gets the error that all languages have for it",
-	}},
-	"pkg/expression/evaluation": {floor: 1, may: map[string]string{
-		"pkg/engine": "limits and scopes are the engine's",
-	}},
-	"pkg/expression/expressiontest": {floor: 1, may: map[string]string{
-		"pkg/engine":                "it is a scope",
-		"pkg/expression/evaluation": "what comes out of a language is a clean value, or its error",
-	}},
-	"pkg/workflowtest": {floor: 1, may: map[string]string{
-		"pkg/engine":     "it runs workflows in the engine, without a node",
-		"pkg/activities": "what a test does not mock runs as it is",
-		"pkg/expression": "expressions run as they are",
-	}},
+
+	"pkg/engine":                    {floor: 1, wing: "engine"},
+	"pkg/activities":                {floor: 1, wing: "engine", step: 1},
+	"pkg/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
+	"pkg/expression/turns":          {floor: 1, wing: "engine", step: 2},
+	"pkg/expression/expressiontest": {floor: 1, wing: "engine", step: 2},
+	"pkg/expression/js":             {floor: 1, wing: "engine", step: 3},
+	"pkg/expression/native":         {floor: 1, wing: "engine", step: 3},
+	"pkg/expression/liquid":         {floor: 1, wing: "engine", step: 3},
+	"pkg/expression":                {floor: 1, wing: "engine", step: 3},
+	"pkg/workflowtest":              {floor: 1, wing: "engine", step: 4},
 
 	"pkg/workflow":          {floor: 0},
 	"pkg/workflow/yaml":     {floor: 0},
 	"pkg/workflow/elsajson": {floor: 0},
 	"pkg/metrics":           {floor: 0},
 	"pkg/tracing":           {floor: 0},
-	"pkg/secrets":           {floor: 0},
-	"pkg/auth":              {floor: 0},
-	"pkg/auth/authtest":     {floor: 0},
 	"internal/heapfloor":    {floor: 0},
 	"internal/keylock":      {floor: 0},
-}
-
-// language is what a language of expressions may import; none knows another.
-var language = map[string]string{
-	"pkg/engine":                "an evaluator fills the engine's seam",
-	"pkg/expression/evaluation": "values, errors and limits are the same in all",
-	"pkg/expression/turns":      "all take turns with each other",
+	"internal/pace":         {floor: 0, wing: "waits"},
+	"internal/follow":       {floor: 0, wing: "waits"},
+	"pkg/secrets":           {floor: 0, wing: "waits", step: 1},
+	"pkg/auth":              {floor: 0, wing: "waits", step: 1},
+	"pkg/auth/authtest":     {floor: 0},
 }
 
 // testHelpers may be imported by every test, also by one inside a package.
@@ -132,8 +121,8 @@ var libraries = []library{
 	},
 	{
 		prefix: "github.com/sethvargo/go-retry",
-		owners: []string{"pkg/client", "pkg/cluster", "pkg/activities", "pkg/node"},
-		why:    "only taking a lock is retried, joining the cluster, and what an activity sends outside; work that began is repeated after a fresh load",
+		owners: []string{"internal/pace"},
+		why:    "how long to wait before the next try is said in the words of internal/pace, so that all of it is found there",
 	},
 	{
 		prefix: "github.com/prometheus/client_golang/prometheus/promauto",

@@ -18,8 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sethvargo/go-retry"
-
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -94,15 +93,18 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		timeout = defaultTimeout
 	}
 	delay := max(x.Duration("retryDelay"), time.Millisecond)
-	backoff := retry.WithMaxRetries(uint64(retries), retry.WithCappedDuration(30*time.Second, retry.WithJitterPercent(20, retry.NewExponential(delay))))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	waits := pace.Doubling(delay).Spread(20).UpTo(30 * time.Second).Times(uint64(retries))
 	var last *exchange
-	err = retry.Do(ctx, backoff, func(ctx context.Context) error {
+	err = pace.Repeat(ctx, waits, func() (again bool, err error) {
 		req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
 		if err != nil {
-			return fmt.Errorf("the request is not valid: %w", err)
+			return false, fmt.Errorf("the request is not valid: %w", err)
 		}
 		if err := setHeaders(x, req, contentType); err != nil {
-			return err
+			return false, err
 		}
 		last = attempt(client, req, timeout)
 		if last.failure != nil {
@@ -110,24 +112,19 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 			last.failure = &failure{last.failure}
 		}
 		if errors.Is(last.failure, ErrPrivateAddress) {
-			return fmt.Errorf("%s %s: %w", method, shown, last.failure)
+			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
-		if last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status) {
-			return retry.RetryableError(errAgain)
-		}
-		return nil
+		return last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status), nil
 	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Cause(ctx), err)
-	case err != nil && !errors.Is(err, errAgain):
+	case err != nil:
 		return nil, err
 	}
 	last.url = shown
 	return last, nil
 }
-
-var errAgain = errors.New("worth another attempt")
 
 // attempt makes one request within its time.
 func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exchange {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // OIDCConfig says whose tokens count. Issuer and Audience are required.
@@ -124,7 +126,7 @@ func checkProviderURL(raw string) error {
 // Run keeps the provider's keys until ctx ends. While the provider does not
 // answer, those from before count, for a day.
 func (o *OIDC) Run(ctx context.Context) error {
-	pause := time.Second
+	waits := patience()
 	for {
 		next := o.cfg.Refresh
 		err := o.ask(ctx, 0)
@@ -133,21 +135,20 @@ func (o *OIDC) Run(ctx context.Context) error {
 		}
 		switch {
 		case err != nil:
-			next, pause = pause, min(2*pause, time.Minute)
+			next, _ = waits.Next()
 			o.cfg.Log.WarnContext(ctx, "identity provider did not give its keys", slog.String("issuer", o.cfg.Issuer),
 				slog.Any("error", err), slog.Duration("nextTry", next))
 		default:
-			pause = time.Second
+			waits = patience()
 		}
-		timer := time.NewTimer(next)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !pace.Pause(ctx, next) {
 			return nil
-		case <-timer.C:
 		}
 	}
 }
+
+// patience is how long to wait for a provider that does not answer.
+func patience() pace.Waits { return pace.Doubling(time.Second).UpTo(time.Minute) }
 
 // ask asks the provider when it is its turn, unless it was asked within the time
 // before.

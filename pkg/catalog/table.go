@@ -3,9 +3,9 @@ package catalog
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 )
 
@@ -30,7 +30,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 			wait = minBackoff
 		}
 		c.log.WarnContext(ctx, "catalogue lost its watch, reading again", "error", err, "retryIn", wait)
-		if !pause(ctx, jitter(wait)) {
+		if !pace.Pause(ctx, pace.Jitter(wait)) {
 			return nil
 		}
 		wait = min(2*wait, maxBackoff)
@@ -53,10 +53,10 @@ func (c *Catalog) follow(ctx context.Context) error {
 		return err
 	}
 	changes := c.store.WatchHeads(ctx, c.Revision())
-	sweep := time.NewTimer(jitter(c.cfg.Sweep))
+	sweep := time.NewTimer(pace.Jitter(c.cfg.Sweep))
 	defer sweep.Stop()
 	sweeps := 0
-	purge := time.NewTicker(jitter(purgeEvery))
+	purge := time.NewTicker(pace.Jitter(purgeEvery))
 	defer purge.Stop()
 	for {
 		select {
@@ -76,7 +76,7 @@ func (c *Catalog) follow(ctx context.Context) error {
 			if err := c.syncAfter(ctx, after); err != nil {
 				return err
 			}
-			sweep.Reset(jitter(c.cfg.Sweep))
+			sweep.Reset(pace.Jitter(c.cfg.Sweep))
 		case <-purge.C:
 			c.purge(ctx)
 		}
@@ -143,19 +143,5 @@ func (c *Catalog) purge(ctx context.Context) {
 		if _, err := c.store.PurgeDefinition(ctx, id); err != nil {
 			c.log.WarnContext(ctx, "deleted definition not purged, it is tried again later", "definition", id, "error", err)
 		}
-	}
-}
-
-func jitter(d time.Duration) time.Duration { return d*4/5 + rand.N(d*2/5+1) }
-
-// pause waits for d and reports false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

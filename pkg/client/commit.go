@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/sethvargo/go-retry"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -246,20 +246,17 @@ func (x *burst) tellParent(c *store.Commit, before *store.Record) {
 func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, error) {
 	ctx, span := tracing.Commit(ctx, h.id, c.After.Seq)
 	defer span.End()
-	backoff := retry.WithCappedDuration(2*time.Second, retry.NewExponential(50*time.Millisecond))
-	backoff = retry.WithJitterPercent(20, backoff)
-	var last error
 	var done *store.Committed
-	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		done, last = h.n.cfg.Store.Commit(ctx, c)
-		if errors.Is(last, etcdstore.ErrUnknown) {
-			h.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", last)
-			return retry.RetryableError(last)
-		}
-		return last
-	})
-	if err != nil && last != nil {
-		err = last // retry.Do returns the context's cause and drops what was wrong
+	err := context.Cause(ctx) // nothing goes out for an ownership that is over
+	if err == nil {
+		waits := pace.Doubling(50 * time.Millisecond).UpTo(2 * time.Second).Spread(20)
+		err = pace.Repeat(ctx, waits, func() (again bool, err error) {
+			done, err = h.n.cfg.Store.Commit(ctx, c)
+			if again = isUnknown(err); again {
+				h.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", err)
+			}
+			return again, err
+		})
 	}
 	if errors.Is(err, etcdstore.ErrUnknown) {
 		h.n.cfg.Metrics.Commit(abandoned, 0, 0, "")

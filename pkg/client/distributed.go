@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sethvargo/go-retry"
-
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
@@ -134,30 +133,31 @@ func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loade
 // retried: a held lock means that somebody is at work, and the command belongs
 // into the mailbox.
 func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*cluster.Lock, error) {
-	backoff := retry.WithMaxRetries(d.retry.Retries, retry.WithJitterPercent(20, retry.NewExponential(d.retry.Base)))
+	waits := pace.Doubling(d.retry.Base).Spread(20).Times(d.retry.Retries)
 	attempt := 0
 	var lock *cluster.Lock
-	var last error
-	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		attempt++
-		lock, last = d.try(ctx, name, a)
-		if last == nil || errors.Is(last, ErrBusy) || !cluster.IsTransient(last) {
-			return last
-		}
-		d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
-		d.n.cfg.Log.WarnContext(ctx, "lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", last)
-		return retry.RetryableError(last)
-	})
+	err := context.Cause(ctx)
+	if err == nil {
+		err = pace.Repeat(ctx, waits, func() (again bool, err error) {
+			attempt++
+			lock, err = d.try(ctx, name, a)
+			if again = !errors.Is(err, ErrBusy) && cluster.IsTransient(err); again {
+				d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
+				d.n.cfg.Log.WarnContext(ctx, "lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", err)
+			}
+			return again, err
+		})
+	}
 	switch {
 	case err == nil:
 		return lock, nil
-	case errors.Is(last, cluster.ErrHeld), errors.Is(last, ErrBusy):
+	case errors.Is(err, cluster.ErrHeld), errors.Is(err, ErrBusy):
 		d.n.contended.note(d.id)
 		return nil, ErrBusy
 	case attempt > int(d.retry.Retries):
 		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))
 	}
-	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(err, last))
+	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(context.Cause(ctx), err))
 }
 
 // try is one attempt. That this node itself is in the way is its clean-up after
@@ -169,10 +169,8 @@ func (d Distributed) try(ctx context.Context, name cluster.Name, a along) (*clus
 		if err == nil || !d.locks.Mine(err) {
 			return lock, err
 		}
-		select {
-		case <-ctx.Done():
+		if !pace.Pause(ctx, cleanUpLook) {
 			return nil, context.Cause(ctx)
-		case <-time.After(cleanUpLook):
 		}
 	}
 	return nil, ErrBusy

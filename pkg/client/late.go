@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -142,30 +143,25 @@ func (h *holding) secure(w *waiter) error {
 		hd.SubStatus = workflow.Executing
 		fresh = &store.Record{Header: hd}
 	}
-	for {
-		rev, err := h.n.cfg.Store.Secure(h.ctx, h.owner().Fence(), h.id, base, fresh, w.cmd)
-		if err == nil {
-			h.mu.Lock()
-			w.created = rev
-			if fresh != nil {
-				fresh.Modified = cmp.Or(fresh.Modified, rev)
-				h.base = fresh
-			}
-			h.mu.Unlock()
-			h.n.cfg.Metrics.LateDurability()
-			return nil
-		}
+	var rev int64
+	err := pace.Repeat(h.ctx, pace.Every(secureRetry), func() (again bool, err error) {
 		// Without an answer the identical transaction goes out again: until it is
 		// known whether the command is durable, nothing may be committed.
-		if !isUnknown(err) || h.ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-h.ctx.Done():
-			return err
-		case <-time.After(secureRetry):
-		}
+		rev, err = h.n.cfg.Store.Secure(h.ctx, h.owner().Fence(), h.id, base, fresh, w.cmd)
+		return isUnknown(err), err
+	})
+	if err != nil {
+		return err
 	}
+	h.mu.Lock()
+	w.created = rev
+	if fresh != nil {
+		fresh.Modified = cmp.Or(fresh.Modified, rev)
+		h.base = fresh
+	}
+	h.mu.Unlock()
+	h.n.cfg.Metrics.LateDurability()
+	return nil
 }
 
 // errNoInstance: there is no instance that a command could be kept for, and the

@@ -3,8 +3,8 @@ package client
 import (
 	"context"
 	"errors"
-	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -64,17 +64,10 @@ func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []stor
 // insist repeats what may be repeated while it fails: of a queued stimulus that
 // the commit met nobody else knows, before the next slow sweep of the queue.
 func (h *holding) insist(ctx context.Context, do func() error) error {
-	for tries := 0; ; tries++ {
+	return pace.Repeat(ctx, pace.Every(secureRetry).Times(insistTries), func() (bool, error) {
 		err := do()
-		if err == nil || errors.Is(err, etcdstore.ErrTooLarge) || tries == insistTries || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(secureRetry):
-		}
-	}
+		return err != nil && !errors.Is(err, etcdstore.ErrTooLarge), err
+	})
 }
 
 const insistTries = 50

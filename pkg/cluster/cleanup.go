@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	retry "github.com/sethvargo/go-retry"
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // settle ends an acquisition that did not give a lock: it frees the local lock
@@ -40,21 +40,11 @@ func (s *Session) cleanUp(e *Epoch, key string, rev int64) {
 // With an unknown revision, a copy of the put that is still under way can land
 // after that; the janitor finds it.
 func (s *Session) erase(ctx context.Context, key string, rev int64) error {
-	backoff := retry.WithCappedDuration(time.Second,
-		retry.WithJitterPercent(30, retry.NewExponential(20*time.Millisecond)))
-	for {
+	waits := pace.Doubling(20 * time.Millisecond).Spread(30).UpTo(time.Second)
+	return pace.Repeat(ctx, waits, func() (bool, error) {
 		gone, err := s.eraseOnce(ctx, key, rev)
-		if gone {
-			return nil
-		}
-		wait, _ := backoff.Next()
-		if !pause(ctx, wait) {
-			if err == nil {
-				err = context.Cause(ctx)
-			}
-			return err
-		}
-	}
+		return !gone, err
+	})
 }
 
 func (s *Session) eraseOnce(ctx context.Context, key string, rev int64) (gone bool, err error) {

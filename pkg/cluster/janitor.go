@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // janitorEvery is under 2 s with its jitter: part of the promise that work is
@@ -16,7 +18,7 @@ const janitorEvery = 1500 * time.Millisecond
 // acquisitions that were delivered after their clean-up, waiters that a
 // partition left behind. Such a key would lock its name as long as we live.
 func (s *Session) janitor(ctx context.Context, e *Epoch) {
-	for pause(ctx, jitter(janitorEvery)) {
+	for pace.Pause(ctx, pace.Jitter(janitorEvery)) {
 		if err := s.tidy(ctx, e); err != nil && ctx.Err() == nil {
 			s.log.DebugContext(ctx, "janitor", "epoch", e.Number, "error", err)
 		}

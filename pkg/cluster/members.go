@@ -9,6 +9,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // membersSweep is the slow look behind the watch, which can be late or lost.
@@ -57,12 +59,12 @@ func (s *Session) watchMembers(ctx context.Context) {
 			if ctx.Err() == nil {
 				s.log.DebugContext(ctx, "members not read", "error", err)
 			}
-			pause(ctx, jitter(500*time.Millisecond))
+			pace.Pause(ctx, pace.Jitter(500*time.Millisecond))
 			continue
 		}
 		s.followMembers(ctx)
 		// The watch ended or a sweep is due. Do not spin on a broken watch.
-		pause(ctx, jitter(50*time.Millisecond))
+		pace.Pause(ctx, pace.Jitter(50*time.Millisecond))
 	}
 }
 
@@ -82,7 +84,7 @@ func (s *Session) sweepMembers(ctx context.Context) error {
 // followMembers applies events since the last complete read until the watch
 // breaks or the next sweep is due.
 func (s *Session) followMembers(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(requireLeader(ctx), jitter(membersSweep))
+	ctx, cancel := context.WithTimeout(requireLeader(ctx), pace.Jitter(membersSweep))
 	defer cancel()
 	s.members.mu.Lock()
 	from := s.members.revision + 1

@@ -10,6 +10,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // Node is the record of a live node, kept as JSON under nodes/<id> on the lease
@@ -137,7 +139,7 @@ func (s *Session) publish(ctx context.Context, e *Epoch) error {
 // heartbeats renews the clock in the node record while epoch e is live, and
 // repairs a record that was removed by hand.
 func (s *Session) heartbeats(ctx context.Context, e *Epoch) {
-	for pause(ctx, jitter(heartbeatEvery(e.TTL))) {
+	for pace.Pause(ctx, pace.Jitter(heartbeatEvery(e.TTL))) {
 		if err := s.publish(ctx, e); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "heartbeat not written", "epoch", e.Number, "error", err)
 		}

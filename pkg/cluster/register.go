@@ -8,6 +8,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // register puts the node record of epoch e, in one transaction that is refused
@@ -18,7 +20,7 @@ func (s *Session) register(ctx context.Context, e *Epoch, seen surveyed) error {
 		if done || err != nil {
 			return err
 		}
-		if !pause(ctx, jitter(50*time.Millisecond)) {
+		if !pace.Pause(ctx, pace.Jitter(50*time.Millisecond)) {
 			return context.Cause(ctx)
 		}
 		if seen, err = s.survey(ctx); err != nil {
@@ -55,7 +57,7 @@ func (s *Session) survey(ctx context.Context) (surveyed, error) {
 		if rival.isAlive(own) {
 			return surveyed{}, &ConflictError{Other: decodeNode(own), Reason: "another live node has the same id"}
 		}
-		if !pause(ctx, jitter(100*time.Millisecond)) {
+		if !pace.Pause(ctx, pace.Jitter(100*time.Millisecond)) {
 			return surveyed{}, fmt.Errorf("%w (while waiting for the record of a former process to expire: %w)", context.Cause(ctx),
 				&ConflictError{Other: decodeNode(own), Reason: "a node has the same id"})
 		}

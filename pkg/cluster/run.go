@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
-	retry "github.com/sethvargo/go-retry"
+	"github.com/weft-run/weft/internal/pace"
 )
 
 // Run keeps the session alive until ctx ends or Close is called, and then
@@ -142,8 +141,7 @@ func (s *Session) rebuild(ctx context.Context, old *Epoch) (*Epoch, bool) {
 	if err := s.revoke(ctx, old.Lease); err != nil {
 		s.log.DebugContext(ctx, "old lease not revoked, it ends by itself", "epoch", old.Number, "error", err)
 	}
-	backoff := retry.WithCappedDuration(5*time.Second,
-		retry.WithJitterPercent(30, retry.NewExponential(200*time.Millisecond)))
+	waits := pace.Doubling(200 * time.Millisecond).Spread(30).UpTo(5 * time.Second)
 	for {
 		e, err := s.begin(ctx, old.Number+1)
 		if err == nil && !s.setEpoch(e) {
@@ -158,12 +156,12 @@ func (s *Session) rebuild(ctx context.Context, old *Epoch) (*Epoch, bool) {
 		if ctx.Err() != nil {
 			return nil, false
 		}
-		wait, _ := backoff.Next()
+		wait, _ := waits.Next()
 		s.mu.Lock()
 		s.why = whyNotRebuilt(err)
 		s.mu.Unlock()
 		s.log.WarnContext(ctx, "session not rebuilt yet", "error", err, "retryIn", wait)
-		if !pause(ctx, wait) {
+		if !pace.Pause(ctx, wait) {
 			return nil, false
 		}
 	}
@@ -179,21 +177,4 @@ func whyNotRebuilt(err error) reason {
 		return "etcd refuses a new one"
 	}
 	return "etcd does not answer"
-}
-
-// pause waits for about d and reports false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// jitter spreads d by a fifth to either side.
-func jitter(d time.Duration) time.Duration {
-	return d*4/5 + rand.N(d*2/5+1)
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -300,12 +301,7 @@ func (a *API) page(rt *route, c *call) (reply, error) {
 // linger answers a refused wait later: who asked to wait, and asks again at once, costs
 // the node a request a second and connection, and not thousands.
 func (c *call) linger(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.r.Context().Done():
-	}
+	pace.Pause(c.r.Context(), d)
 }
 
 func (a *API) full(wanted, what string, most int) error {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -190,12 +191,7 @@ func (n *Node) drain(ctx context.Context) {
 		return
 	}
 	n.log.InfoContext(ctx, "draining: not ready, still serving", slog.Duration("delay", n.cfg.DrainDelay))
-	delay := time.NewTimer(n.cfg.DrainDelay)
-	defer delay.Stop()
-	select {
-	case <-delay.C:
-	case <-ctx.Done():
-	}
+	pace.Pause(ctx, n.cfg.DrainDelay)
 }
 
 // Drain asks the node to end as a signal does, and returns at once. It has an

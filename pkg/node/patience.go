@@ -5,8 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/sethvargo/go-retry"
-
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 )
 
@@ -18,20 +17,18 @@ const etcdTry = 5 * time.Second
 // somebody has tidied. A refusal, such as a wrong password or a second node of the
 // same id, comes back at once.
 func patiently(ctx context.Context, cfg Config, ask func(context.Context) error) error {
-	var failure error
-	waits := retry.WithMaxDuration(cfg.EtcdDialTimeout,
-		retry.WithJitterPercent(20, retry.WithCappedDuration(2*time.Second, retry.NewExponential(100*time.Millisecond))))
-	told := retry.BackoffFunc(func() (time.Duration, bool) {
-		wait, stop := waits.Next()
-		if !stop {
-			cfg.Logger.WarnContext(ctx, "etcd does not let the node start yet", slog.Any("error", failure))
+	waits := pace.Doubling(100 * time.Millisecond).UpTo(2 * time.Second).Spread(20).Within(cfg.EtcdDialTimeout)
+	for ctx.Err() == nil {
+		failure := ask(ctx)
+		if !cluster.IsTransient(failure) {
+			return failure
 		}
-		return wait, stop
-	})
-	return retry.Do(ctx, told, func(ctx context.Context) error {
-		if failure = ask(ctx); cluster.IsTransient(failure) {
-			return retry.RetryableError(failure)
+		wait, ok := waits.Next()
+		if !ok {
+			return failure
 		}
-		return failure
-	})
+		cfg.Logger.WarnContext(ctx, "etcd does not let the node start yet", slog.Any("error", failure))
+		pace.Pause(ctx, wait)
+	}
+	return context.Cause(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -46,7 +47,7 @@ func take(ctx context.Context, locks *cluster.Locks, name cluster.Name) (*cluste
 		if !errors.As(err, &held) {
 			return nil, nil, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "it is not known whether another node does this already; repeat", RetryAfter: time.Second, Err: err}
 		}
-		if held.Confirmed || i == tries || !pause(ctx, 5*time.Millisecond+rand.N(20*time.Millisecond)) {
+		if held.Confirmed || i == tries || !pace.Pause(ctx, 5*time.Millisecond+rand.N(20*time.Millisecond)) {
 			return nil, held, nil
 		}
 	}
@@ -64,16 +65,4 @@ func refused(held *cluster.HeldError, ids []string) Result {
 		r.not(id, by+" is doing it already")
 	}
 	return r
-}
-
-// pause waits for d and reports false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

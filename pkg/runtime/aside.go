@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -54,7 +55,7 @@ func (a *aside) note(id string) (total int, say bool) {
 		a.held[id] = b
 	}
 	b.wait = min(2*b.wait, asideMost)
-	b.till = time.Now().Add(jitter(b.wait))
+	b.till = time.Now().Add(pace.Jitter(b.wait))
 	if say = time.Since(a.said) >= asideSaid; say {
 		a.said = time.Now()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -102,7 +103,7 @@ func everyNode(nodes []cluster.Node, revision int64) bool {
 func (r *Runtime) watchControl(ctx context.Context) error {
 	for ctx.Err() == nil {
 		r.followControl(ctx)
-		_ = pause(ctx, time.Second) // the watch broke: make a new one
+		pace.Pause(ctx, pace.Jitter(time.Second)) // the watch broke: make a new one
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (r *Runtime) followControl(ctx context.Context) {
 					r.cfg.Node.Interrupt(id)
 				}
 			}
-			sweep.Reset(jitter(5 * time.Second))
+			sweep.Reset(pace.Jitter(5 * time.Second))
 		}
 	}
 }

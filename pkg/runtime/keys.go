@@ -44,7 +44,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		if cursor = next; next == "" {
 			break
 		}
-		if err := pause(ctx, purgePace); err != nil {
+		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		}
 		purged += len(gone)
 		r.cfg.Metrics.Purged(metrics.PurgedKey, len(gone))
-		if err := pause(ctx, purgePace); err != nil {
+		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -20,7 +21,7 @@ func TestWorkThatItsPreferredNodeLeavesIsTakenInTime(t *testing.T) {
 	t.Parallel()
 	longest := time.Duration(0)
 	for range 10_000 {
-		longest = max(longest, jitter(sweepEvery))
+		longest = max(longest, pace.Jitter(sweepEvery))
 	}
 	if took, promised := (strangerAge+1)*longest, cluster.MinTTL+2*time.Second; took >= promised {
 		t.Errorf("a stranger takes it after up to %v, the promise is %v", took, promised)

@@ -83,7 +83,7 @@ func (r *Runtime) dropMarks(ctx context.Context) error {
 		if cursor, err = r.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
 			return false, err
 		}
-		return true, pause(ctx, purgePace) // as many slices as items, maybe
+		return true, purgePause(ctx) // as many slices as items, maybe
 	})
 }
 

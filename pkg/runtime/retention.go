@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
@@ -212,6 +213,14 @@ func ripe(page []etcdstore.Finished, excess int64, keep *Retention, age *store.A
 // first ones, each time.
 const anywherePage = 200
 
+// purgePause keeps a purge from taking what etcd can do; an error if ctx ended.
+func purgePause(ctx context.Context) error {
+	if !pace.Pause(ctx, pace.Jitter(purgePace)) {
+		return ctx.Err()
+	}
+	return nil
+}
+
 // purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
 func (r *Runtime) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
 	purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
@@ -222,7 +231,7 @@ func (r *Runtime) purgeIDs(ctx context.Context, shard int, ids []string) (int, e
 	if err != nil {
 		return len(purged), err
 	}
-	return len(purged), pause(ctx, purgePace)
+	return len(purged), purgePause(ctx)
 }
 
 // overdue are the instances at the beginning of a page, of total in the shard,
@@ -273,7 +282,7 @@ func (r *Runtime) measureShard(ctx context.Context, shard int, s *finishedShard)
 			break
 		}
 		cursor = next
-		if err := pause(ctx, purgePace); err != nil {
+		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}
@@ -315,7 +324,7 @@ func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 		if cursor = next; next == "" {
 			break
 		}
-		if err := pause(ctx, purgePace); err != nil {
+		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}
@@ -327,7 +336,7 @@ func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 		}
 		r.cfg.Metrics.Purged(metrics.PurgedDeadLetter, n)
 		purged += n
-		if err := pause(ctx, purgePace); err != nil {
+		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}

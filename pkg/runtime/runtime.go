@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/internal/keylock"
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -125,7 +126,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 // until ctx ends. An error is logged and the loop goes on: nothing that a step
 // meets may end a worker. A step that asks for more runs again at once.
 func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
-	timer := time.NewTimer(jitter(every))
+	timer := time.NewTimer(pace.Jitter(every))
 	defer timer.Stop()
 	for {
 		select {
@@ -143,7 +144,7 @@ func (r *Runtime) loop(ctx context.Context, what string, every time.Duration, wa
 				break
 			}
 		}
-		timer.Reset(jitter(every))
+		timer.Reset(pace.Jitter(every))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -156,7 +157,7 @@ func (r *Runtime) awaitAll(ctx context.Context, effects []store.Effect) []Target
 		return out
 	}
 	for every := awaitFirst; len(open) > 0; every = min(2*every, awaitMost) {
-		if open = r.ask(ctx, effects, open, out); len(open) > 0 && pause(ctx, every) != nil {
+		if open = r.ask(ctx, effects, open, out); len(open) > 0 && !pace.Pause(ctx, pace.Jitter(every)) {
 			break
 		}
 	}

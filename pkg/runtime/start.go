@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
@@ -325,7 +326,7 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 		} else if rec, err := r.cfg.Store.Instance(ctx, p.id); err == nil && rec != nil {
 			return StartResult{}, exists(p.id)
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if !pace.Pause(ctx, pace.Jitter(20*time.Millisecond)) {
 			return StartResult{}, busy(p.id)
 		}
 	}
@@ -440,35 +441,20 @@ func unavailable(what string, err error) error {
 	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: what + "; repeat the request with the same Idempotency-Key", RetryAfter: time.Second, Err: err}
 }
 
-// pause waits d, about, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(jitter(d))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // settle repeats a transaction that is safe to repeat while its outcome is
 // unknown and the caller waits.
 func (r *Runtime) settle(ctx context.Context, txn func() error) error {
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+	waits := pace.Doubling(20 * time.Millisecond).UpTo(time.Second).Spread(20)
+	err := pace.Repeat(ctx, waits, func() (bool, error) {
 		err := txn()
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, etcdstore.ErrUnknown) {
-			if errors.Is(err, etcdstore.ErrTooLarge) {
-				return &workflow.Error{Code: workflow.CodeTooLarge, Detail: "the request is too large to be stored", Err: err}
-			}
-			return err
-		}
-		if pause(ctx, wait) != nil {
-			return &workflow.Error{Code: workflow.CodeUnknownOutcome, RetryAfter: time.Second, Err: err,
-				Detail: "etcd gave no answer: the request may or may not have been accepted; repeat it with the same Idempotency-Key"}
-		}
+		return errors.Is(err, etcdstore.ErrUnknown), err
+	})
+	switch {
+	case errors.Is(err, etcdstore.ErrUnknown):
+		return &workflow.Error{Code: workflow.CodeUnknownOutcome, RetryAfter: time.Second, Err: err,
+			Detail: "etcd gave no answer: the request may or may not have been accepted; repeat it with the same Idempotency-Key"}
+	case errors.Is(err, etcdstore.ErrTooLarge):
+		return &workflow.Error{Code: workflow.CodeTooLarge, Detail: "the request is too large to be stored", Err: err}
 	}
+	return err
 }

@@ -3,18 +3,11 @@ package runtime
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/weft-run/weft/pkg/store"
 )
-
-// jitter spreads a period by up to a fifth either way.
-func jitter(d time.Duration) time.Duration {
-	return d - d/5 + rand.N(2*d/5+1)
-}
 
 // Work is the set of instances on this node whose mailbox wants to be worked.
 // It is a hint: what is lost here, a sweep finds.

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
@@ -225,12 +226,6 @@ func spoil[T any](ctx context.Context, f *Faults, c Call, send func(context.Cont
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	pace.Pause(ctx, d)
+	return ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/store"
 )
 
@@ -88,7 +89,7 @@ func (s *Store) apply(ctx context.Context, c *change) (*store.DefinitionHead, er
 			return nil, err
 		}
 		doubt = true
-		if try > resends || !pauseFor(ctx, time.Duration(try*try)*20*time.Millisecond) {
+		if try > resends || !pace.Pause(ctx, time.Duration(try*try)*20*time.Millisecond) {
 			return nil, err
 		}
 	}
@@ -172,16 +173,4 @@ func (s *Store) seal(ctx context.Context, c *change) (*store.DefinitionHead, err
 		return nil, errSealed
 	}
 	return s.ownMove(c, resp)
-}
-
-// pauseFor waits for d and reports false if ctx ended first.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -114,7 +114,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		if errors.Is(last.failure, ErrPrivateAddress) {
 			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
-		return last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status), nil
+		return last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status), nil //nolint:nilerr // an outcome of the activity, in last
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -138,7 +138,7 @@ func (b *building) typeKey(n *yaml.Node) *pair {
 		switch {
 		case p.name == workflowKey:
 			ref = p
-		case slices.Contains(commonKeys, p.name):
+		case slices.Contains(commonNames, p.name):
 		case b.lookup(p.name) != nil:
 			typed = append(typed, p)
 		default:

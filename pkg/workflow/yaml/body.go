@@ -180,7 +180,7 @@ func (b *building) stranger(p pair) {
 		b.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
 		return
 	}
-	where, known := b.a.Type, slices.Clone(commonKeys)
+	where, known := b.a.Type, slices.Clone(commonNames)
 	if b.d != nil {
 		where, known = b.d.ShortName(), append(known, ownKeys(b.d)...)
 	}

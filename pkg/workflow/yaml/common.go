@@ -7,13 +7,57 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// commonKeys stand beside the type of any activity.
-var commonKeys = []string{"id", "name", "result", "outputs", "trigger", "timeout", "onTimeout", "variables",
-	"commit", "logging", "mergeMode", "version", "metadata", "customProperties", "inputs", workflowKey}
+// commonKey may stand beside the type of any activity.
+type commonKey struct {
+	name   string
+	schema object
+	// yields says that the key means the type's own input or branch where it has
+	// one of that name: SendHttpRequest has a branch timeout.
+	yields bool
+	read   func(b *building, p pair)
+	// has tells whether this activity may have the key; nil for all.
+	has func(b *building) bool
+}
 
-// yieldingKeys mean the type's own input or branch where it has one of that name:
-// SendHttpRequest has a branch timeout.
-var yieldingKeys = []string{"timeout", "onTimeout", "commit", "logging", "mergeMode"}
+// commonKeys are all of them, for reading, for the schema and for the page
+// (docs/notation.md).
+var commonKeys = []commonKey{
+	{name: "id", schema: textSchema, read: func(*building, pair) {}}, // read before what is below it
+	{name: "name", schema: textSchema, read: func(b *building, p pair) { b.a.Name = b.text(p.val, p.name) }},
+	{name: "result", schema: object{"type": "string", "description": "The variable that takes the first output."}, read: (*building).result},
+	{name: "outputs", schema: object{"type": []string{"object", "null"}, "additionalProperties": textSchema, "description": "Which variable takes which output."},
+		read: (*building).outputTargets},
+	{name: "trigger", schema: object{"type": "boolean", "description": "A matching stimulus starts an instance here."}, read: (*building).trigger},
+	{name: "timeout", yields: true, schema: object{"description": "How long this may take, such as 48h."},
+		read: func(b *building, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
+	{name: "onTimeout", yields: true, schema: anyOf(ref("activity")), read: func(b *building, p pair) { b.onTimeout = &p }},
+	{name: "variables", schema: ref("variables"), read: func(b *building, p pair) { b.a.Variables = b.variables(p.val) }},
+	{name: "commit", yields: true, schema: object{"enum": activityCommitNames},
+		read: func(b *building, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},
+	{name: "logging", yields: true, schema: object{"enum": activityLoggingNames},
+		read: func(b *building, p pair) { b.a.LogPersistence = b.choice(p, activityLoggingNames) }},
+	{name: "mergeMode", yields: true, schema: object{"enum": mergeModeNames},
+		read: func(b *building, p pair) { b.a.MergeMode = b.choice(p, mergeModeNames) }},
+	{name: "version", schema: object{"type": "integer"}, read: (*building).version},
+	{name: "metadata", schema: mapSchema, read: func(b *building, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
+	{name: "customProperties", schema: mapSchema, read: (*building).properties},
+	{name: "inputs", schema: mapSchema, read: (*building).freeInputs, has: func(b *building) bool { return b.d == nil }},
+	{name: workflowKey, schema: ref("definitions"), read: func(*building, pair) {}, has: func(b *building) bool { return b.a.Ref != nil }},
+}
+
+var (
+	textSchema = object{"type": "string"}
+	mapSchema  = object{"type": []string{"object", "null"}}
+)
+
+// commonNames are the names of the [commonKeys].
+var commonNames = func() []string {
+	names := make([]string, len(commonKeys))
+	for i, k := range commonKeys {
+		names[i] = k.name
+	}
+	return names
+}()
 
 var (
 	activityCommitNames  = []string{"Always", "Never", "Executing", "Executed"}
@@ -23,62 +67,49 @@ var (
 
 // common reads the keys that any activity may have.
 func (b *building) common(p pair) bool {
-	a := b.a
-	if slices.Contains(yieldingKeys, p.name) && owns(b.d, p.name) {
+	i := slices.Index(commonNames, p.name)
+	if i < 0 {
 		return false
 	}
-	switch p.name {
-	case "id":
-	case "name":
-		a.Name = b.text(p.val, p.name)
-	case "result":
-		b.result(p)
-	case "outputs":
-		for _, o := range b.entries(p.val, "outputs") {
-			b.output(o, b.text(o.val, "the variable that takes "+o.name))
-		}
-	case "trigger":
-		a.CanStart = b.truth(p.val, p.name)
-		if a.CanStart && b.d != nil && !b.d.Trigger {
-			b.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
-		}
-	case "timeout":
-		b.timeout = b.expression(p.val, delayInput(b.types))
-	case "onTimeout":
-		b.onTimeout = &p
-	case "variables":
-		a.Variables = b.variables(p.val)
-	case "commit":
-		a.CommitStrategy = b.choice(p, activityCommitNames)
-	case "logging":
-		a.LogPersistence = b.choice(p, activityLoggingNames)
-	case "mergeMode":
-		a.MergeMode = b.choice(p, mergeModeNames)
-	case "version":
-		if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
-			a.Version = int(v)
-		} else {
-			b.shape(p.val, p.name, "a whole number")
-		}
-	case "metadata":
-		a.Metadata = b.dict(p.val, p.name)
-	case "customProperties":
-		for k, v := range b.dict(p.val, p.name) {
-			setProperty(&a.CustomProperties, k, v)
-		}
-	case "inputs":
-		if b.d != nil {
-			return false
-		}
-		for _, in := range b.entries(p.val, "inputs") {
-			b.freeInput(in)
-		}
-	case workflowKey:
-		return b.a.Ref != nil
-	default:
+	k := commonKeys[i]
+	if k.yields && owns(b.d, p.name) || k.has != nil && !k.has(b) {
 		return false
 	}
+	k.read(b, p)
 	return true
+}
+
+func (b *building) outputTargets(p pair) {
+	for _, o := range b.entries(p.val, "outputs") {
+		b.output(o, b.text(o.val, "the variable that takes "+o.name))
+	}
+}
+
+func (b *building) trigger(p pair) {
+	b.a.CanStart = b.truth(p.val, p.name)
+	if b.a.CanStart && b.d != nil && !b.d.Trigger {
+		b.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
+	}
+}
+
+func (b *building) version(p pair) {
+	if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
+		b.a.Version = int(v)
+	} else {
+		b.shape(p.val, p.name, "a whole number")
+	}
+}
+
+func (b *building) properties(p pair) {
+	for k, v := range b.dict(p.val, p.name) {
+		setProperty(&b.a.CustomProperties, k, v)
+	}
+}
+
+func (b *building) freeInputs(p pair) {
+	for _, in := range b.entries(p.val, "inputs") {
+		b.freeInput(in)
+	}
 }
 
 // result gives the first output to a variable.

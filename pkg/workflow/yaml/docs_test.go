@@ -103,3 +103,29 @@ func TestThePageHasEveryActivity(t *testing.T) {
 		}
 	}
 }
+
+// The keys beside any type are those of the page's table, in the code's order;
+// inputs and workflow are told where definitions are run.
+func TestThePageHasTheCommonKeys(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "notation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(page), "These keys may stand beside any type:\n\n")
+	if !ok {
+		t.Fatal("docs/notation.md has lost its list of keys")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var told []string
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cell := strings.Split(row, "|")[1]
+		for _, key := range regexp.MustCompile("`([a-zA-Z]+)").FindAllStringSubmatch(cell, -1) {
+			told = append(told, key[1])
+		}
+	}
+	keys := slices.DeleteFunc(slices.Clone(yaml.CommonNames), func(k string) bool { return k == "inputs" || k == "workflow" })
+	if !slices.Equal(told, keys) {
+		t.Errorf("docs/notation.md has the keys\n%v\nthe notation\n%v", told, keys)
+	}
+}

@@ -182,16 +182,16 @@ func oneSchema(types workflow.Types) object {
 		}
 	}
 	beside := maps.Clone(props)
-	for key, s := range commonSchemas() {
-		props[key] = s
+	for _, k := range commonKeys {
+		props[k.name] = k.schema
 	}
 	for _, d := range all {
 		for _, name := range []string{d.ShortName(), d.Type} {
-			if _, clash := beside[name]; clash || slices.Contains(commonKeys, name) {
+			if _, clash := beside[name]; clash || slices.Contains(commonNames, name) {
 				continue // the key may mean another type's input
 			}
 			props[name] = ref("type:" + d.Type)
-			keys := append(append([]string{name}, commonKeys...), ownKeys(d)...)
+			keys := append(append([]string{name}, commonNames...), ownKeys(d)...)
 			slices.Sort(keys)
 			only[name] = object{"propertyNames": object{"enum": slices.Compact(keys)}}
 		}

@@ -78,24 +78,3 @@ func definitionsSchema() object {
 		"inputs": object{"type": []string{"object", "null"}},
 	}})
 }
-
-func commonSchemas() object {
-	text := object{"type": "string"}
-	return object{
-		"id": text, "name": text,
-		"result":           object{"type": "string", "description": "The variable that takes the first output."},
-		"outputs":          object{"type": []string{"object", "null"}, "additionalProperties": text, "description": "Which variable takes which output."},
-		"trigger":          object{"type": "boolean", "description": "A matching stimulus starts an instance here."},
-		"timeout":          object{"description": "How long this may take, such as 48h."},
-		"onTimeout":        anyOf(ref("activity")),
-		"variables":        ref("variables"),
-		"commit":           object{"enum": activityCommitNames},
-		"logging":          object{"enum": activityLoggingNames},
-		"mergeMode":        object{"enum": mergeModeNames},
-		"version":          object{"type": "integer"},
-		"metadata":         object{"type": []string{"object", "null"}},
-		"customProperties": object{"type": []string{"object", "null"}},
-		"inputs":           object{"type": []string{"object", "null"}},
-		workflowKey:        ref("definitions"),
-	}
-}

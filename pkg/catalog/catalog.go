@@ -61,7 +61,11 @@ func New(cfg Config) (*Catalog, error) {
 	if cfg.Programs <= 0 {
 		cfg.Programs = 500
 	}
-	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: newPrograms(cfg.Programs), abilities: engine.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
+	programs, err := newPrograms(cfg.Programs)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: programs, abilities: engine.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
 	c.table.Store(&table{})
 	return c, nil
 }

@@ -71,6 +71,15 @@ func Float(f float64) any {
 	return Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
+// DefinedNumber gives a number of [Number] as definitions have it: a whole one is a
+// float64 as far as that holds every whole number.
+func DefinedNumber(n any) any {
+	if i, ok := n.(int64); ok && i <= MaxExact && i >= -MaxExact {
+		return float64(i)
+	}
+	return n
+}
+
 // decimal is a number: its digits, without zeros at either end, times a power of
 // ten. Zero has no digits.
 type decimal struct {

@@ -34,13 +34,7 @@ func (n *node) value() any {
 	return nil
 }
 
-func parseNumber(s string) any {
-	v := workflow.Number(s)
-	if i, ok := v.(int64); ok && i <= workflow.MaxExact && i >= -workflow.MaxExact {
-		return float64(i)
-	}
-	return v
-}
+func parseNumber(s string) any { return workflow.DefinedNumber(workflow.Number(s)) }
 
 // same tells whether two values mean the same: the order of fields and the
 // spelling of numbers and texts do not count.

@@ -62,10 +62,7 @@ func number(s string) (any, bool) {
 	} else if f, err := strconv.ParseFloat(s, 64); err == nil {
 		v = workflow.Float(f)
 	}
-	if i, ok := v.(int64); ok && i <= workflow.MaxExact && i >= -workflow.MaxExact {
-		v = float64(i)
-	}
-	return v, v != nil
+	return workflow.DefinedNumber(v), v != nil
 }
 
 // text reads a text; numbers and the like keep their spelling.

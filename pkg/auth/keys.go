@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/internal/follow"
 )
 
 // keyPrefix starts every API key, so that people and scanners for leaked secrets
@@ -118,11 +120,10 @@ func tabulate(entries []KeyEntry) (keyTable, error) {
 
 // Keys are the API keys of a file. Make it with [OpenKeys].
 type Keys struct {
-	path    string
-	log     *slog.Logger
-	source  []byte // what table was made of; only Run and OpenKeys use it
-	table   atomic.Pointer[keyTable]
-	failing string // the last complaint about the file; only Run uses it
+	path   string
+	log    *slog.Logger
+	source []byte // what table was made of; only Run and OpenKeys use it
+	table  atomic.Pointer[keyTable]
 }
 
 // OpenKeys reads the file. An error says what is wrong with it.
@@ -134,33 +135,18 @@ func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
 	return k, nil
 }
 
-// keysEvery is how soon a change of the file counts. The file is read as a
-// whole: it is small, and times and sizes of files can hide a change.
-const keysEvery = 2 * time.Second
-
 // Run reads the file again and again until ctx ends. A file that cannot be read,
 // or has a mistake, changes nothing and is complained about.
 func (k *Keys) Run(ctx context.Context) error {
-	tick := time.NewTicker(keysEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	return follow.Run(ctx, func(ctx context.Context) error {
 		n, err := k.read()
-		switch {
-		case err != nil && err.Error() != k.failing:
-			k.failing = err.Error()
-			k.log.ErrorContext(ctx, "API keys not read again; those from before still count", slog.Any("error", err))
-		case err == nil && n >= 0:
-			k.failing = ""
+		if err == nil && n >= 0 {
 			k.log.InfoContext(ctx, "API keys read", slog.Int("keys", n))
-		case err == nil:
-			k.failing = ""
 		}
-	}
+		return err
+	}, func(ctx context.Context, err error) {
+		k.log.ErrorContext(ctx, "API keys not read again; those from before still count", slog.Any("error", err))
+	})
 }
 
 // read takes over what the file has; n is -1 if that is nothing new.

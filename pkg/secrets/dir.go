@@ -12,7 +12,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
+
+	"github.com/weft-run/weft/internal/follow"
 )
 
 // Dir is a directory with one file per secret: the file's name is the secret's,
@@ -45,23 +46,11 @@ func (d *Dir) Current() *Set {
 	return d.current.Load()
 }
 
-// reloadEvery is how soon a changed file is noticed.
-const reloadEvery = 2 * time.Second
-
 // Run follows changes until ctx ends.
 func (d *Dir) Run(ctx context.Context) error {
-	tick := time.NewTicker(reloadEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if err := d.Reload(ctx); err != nil {
-			d.complain(ctx, "", err)
-		}
-	}
+	return follow.Run(ctx, d.Reload, func(ctx context.Context, err error) {
+		d.log.WarnContext(ctx, "secrets not read again; those from before still count", slog.Any("error", err))
+	})
 }
 
 // Reload reads the directory again. If it cannot be read the set stays as it was.

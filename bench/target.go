@@ -73,7 +73,7 @@ func (t *inProcess) send(ctx context.Context, event, correlation string) (bool, 
 	st := workflow.EventStimulus(event, map[string]any{"by": "bench"})
 	st.CorrelationID = correlation
 	res, err := t.node().Runtime().Send(ctx, st, nil)
-	return len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == runtime.Resumed, err
+	return len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == workflow.OutcomeResumed, err
 }
 
 func (t *inProcess) wait(ctx context.Context, id string, wait time.Duration) (bool, error) {

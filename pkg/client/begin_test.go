@@ -20,7 +20,7 @@ func TestBeginIsOneWriteAndTheInstanceIsFreeAfterwards(t *testing.T) {
 	if n := a.faults.Calls("txn") + a.faults.Calls("get") - before; n > 2 { // one more may be a heartbeat
 		t.Errorf("%d requests", n)
 	}
-	if r.Instance.SubStatus != workflow.Suspended || r.Effect.Outcome != client.EffectStarted {
+	if r.Instance.SubStatus != workflow.Suspended || r.Effect.Outcome != workflow.OutcomeStarted {
 		t.Fatalf("%+v", r)
 	}
 	if busy := must(b.locked("i1"))(t); busy {

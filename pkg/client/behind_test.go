@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -154,10 +153,10 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 						t.Fatal(err)
 					}
 					letters, _, err := m.store.DeadLetters(t.Context(), "", 10)
-					if err != nil || len(letters) != 1 || letters[0].Reason != store.DeadPoison || letters[0].Command.ID != "end" {
+					if err != nil || len(letters) != 1 || letters[0].Reason != workflow.DeadPoison || letters[0].Command.ID != "end" {
 						t.Fatalf("dead letters %+v, %v", letters, err)
 					}
-					if n := m.count("dead_letters_total", store.DeadPoison); n != 1 {
+					if n := m.count("dead_letters_total", string(workflow.DeadPoison)); n != 1 {
 						t.Errorf("%g dead letters are counted", n)
 					}
 					for range 2 {

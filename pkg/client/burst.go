@@ -51,7 +51,7 @@ type served struct {
 // nothing tells whether the command had no effect, and was judged as one that
 // nobody has acknowledged.
 func (s *served) nothing() bool {
-	return s.inHand && (s.effect.Outcome == EffectGone || s.effect.Outcome == EffectRefused)
+	return s.inHand && (s.effect.Outcome == workflow.OutcomeGone || s.effect.Outcome == workflow.OutcomeRefused)
 }
 
 // open makes the engine's burst from what is known of the instance.
@@ -192,7 +192,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	if err != nil {
 		return err
 	}
-	if cmd.Due != nil && (effect.Outcome == EffectStarted || effect.Outcome == EffectResumed) {
+	if cmd.Due != nil && (effect.Outcome == workflow.OutcomeStarted || effect.Outcome == workflow.OutcomeResumed) {
 		x.late = append(x.late, began.Sub(*cmd.Due))
 	}
 	if x.again {
@@ -200,20 +200,20 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		return nil
 	}
 	effect.InstanceID = x.h.id
-	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == EffectDropped}
+	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped}
 	var response *workflow.Response
 	if x.b != nil {
 		response = x.b.TakeResponse()
 	}
 	// A refusal leaves no trace unless it has to be remembered for its key.
-	traceless := effect.Outcome == EffectGone || effect.Outcome == EffectRefused && cmd.Key == nil
+	traceless := effect.Outcome == workflow.OutcomeGone || effect.Outcome == workflow.OutcomeRefused && cmd.Key == nil
 	if traceless && created == 0 {
 		x.served = append(x.served, served{w: w, effect: effect, inHand: inHand}) // nothing to commit for it
 		return nil
 	}
 	if cmd.Key != nil {
 		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
-		if effect.Outcome == EffectRequeued { // what becomes of it is no longer this call's answer
+		if effect.Outcome == workflow.OutcomeRequeued { // what becomes of it is no longer this call's answer
 			c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Queued: effect.Code}
 		}
 	}
@@ -235,16 +235,16 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		case forAnyone(cmd):
 			return x.gone(cmd, inHand), nil
 		case inHand && cmd.Kind == workflow.CommandStart:
-			return store.Effect{Outcome: EffectGone, Code: string(workflow.CodeInstanceNotFound)}, nil // of the next one of this id
+			return store.Effect{Outcome: workflow.OutcomeGone, Code: string(workflow.CodeInstanceNotFound)}, nil // of the next one of this id
 		}
-		return x.tooLate(cmd, store.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
+		return x.tooLate(cmd, workflow.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
 	}
 	if cmd.Kind == workflow.CommandStart {
 		// The start in the mailbox is the instance's own; any other is of somebody
 		// who chose the same id. One that was set aside unread can be replayed.
 		other := inHand && x.before != nil
 		if x.begun || other || x.before != nil && x.before.Seq > 0 && len(x.before.State) > 0 {
-			return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceExists)}, nil
+			return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceExists)}, nil
 		}
 	}
 	if x.why != "" {
@@ -262,7 +262,7 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 			return store.Effect{}, err
 		}
 		x.deleting = true
-		return store.Effect{Outcome: EffectApplied}, err
+		return store.Effect{Outcome: workflow.OutcomeApplied}, err
 	}
 	out, err := x.b.Run(ctx, cmd)
 	if err != nil {
@@ -285,26 +285,26 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
 	case engine.NotFaulted:
-		return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
 	case engine.NotRunning:
 		if forAnyone(cmd) {
 			return x.gone(cmd, inHand), err
 		}
-		return x.tooLate(cmd, store.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
+		return x.tooLate(cmd, workflow.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
 	}
 	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
 }
 
-func effectOf(k workflow.CommandKind) string {
+func effectOf(k workflow.CommandKind) workflow.Outcome {
 	switch k {
 	case workflow.CommandStart:
-		return EffectStarted
+		return workflow.OutcomeStarted
 	case workflow.CommandResume:
-		return EffectResumed
+		return workflow.OutcomeResumed
 	case workflow.CommandContinue, workflow.CommandChildEnd:
-		return EffectDropped // they leave no record
+		return workflow.OutcomeDropped // they leave no record
 	}
-	return EffectApplied
+	return workflow.OutcomeApplied
 }
 
 // forAnyone tells whether a command is a stimulus that was sent to whoever waits
@@ -318,7 +318,7 @@ func forAnyone(cmd workflow.Command) bool {
 func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	switch {
 	case inHand:
-		return store.Effect{Outcome: EffectGone, Code: string(workflow.CodeBookmarkNotFound)}
+		return store.Effect{Outcome: workflow.OutcomeGone, Code: string(workflow.CodeBookmarkNotFound)}
 	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
 		st := *cmd.Stimulus
 		if cmd.Several {
@@ -327,26 +327,26 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
-		return store.Effect{Outcome: EffectRequeued, Code: id}
+		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
-		return store.Effect{Outcome: EffectDropped}
+		return store.Effect{Outcome: workflow.OutcomeDropped}
 	}
-	return store.Effect{Outcome: EffectRefused, Code: string(workflow.CodeBookmarkNotFound)}
+	return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeBookmarkNotFound)}
 }
 
 // tooLate decides about a command for an instance that is finished or deleted,
 // unless it is for anyone.
-func (x *burst) tooLate(cmd workflow.Command, reason string, code workflow.Code, inHand bool) store.Effect {
+func (x *burst) tooLate(cmd workflow.Command, reason workflow.DeadReason, code workflow.Code, inHand bool) store.Effect {
 	switch {
 	case cmd.Kind == workflow.CommandChildEnd || cmd.Kind == workflow.CommandContinue || cmd.Timer:
-		return store.Effect{Outcome: EffectDropped}
+		return store.Effect{Outcome: workflow.OutcomeDropped}
 	case cmd.Kind == workflow.CommandResume && !inHand:
 		x.bury(cmd, reason, "")
 	}
-	return store.Effect{Outcome: EffectRefused, Code: string(code)}
+	return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(code)}
 }
 
-func (x *burst) bury(cmd workflow.Command, reason, detail string) {
+func (x *burst) bury(cmd workflow.Command, reason workflow.DeadReason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
 	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.h.id, &cmd), Reason: reason, Detail: detail,
 		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
@@ -365,7 +365,7 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		State    json.RawMessage   `json:"state"`
 	}
 	refused := func(code workflow.Code, why string) store.Effect {
-		return store.Effect{Outcome: EffectRefused, Code: string(code), Detail: why}
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(code), Detail: why}
 	}
 	if err := workflow.Unmarshal(cmd.State, &in); err != nil {
 		return refused(workflow.CodeInvalid, err.Error()), nil
@@ -392,7 +392,7 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 		return refused(workflow.CodeInvalid, err.Error()), nil
 	}
 	x.b, x.replaced = b, &in.Instance
-	return store.Effect{Outcome: EffectApplied}, nil
+	return store.Effect{Outcome: workflow.OutcomeApplied}, nil
 }
 
 // unfit tells why a header cannot take the place of the instance's; "" if it can. What

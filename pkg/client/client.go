@@ -42,17 +42,6 @@ type Result struct {
 	Response *workflow.Response // what WriteHttpResponse wrote
 }
 
-// Effects of commands.
-const (
-	EffectStarted  = "started"
-	EffectResumed  = "resumed"
-	EffectApplied  = "applied" // cancel, delete, retry, import
-	EffectRefused  = "refused"
-	EffectRequeued = "requeued" // its bookmark was gone; it went back to be resolved
-	EffectDropped  = "dropped"
-	EffectGone     = "gone" // in hand only: the bookmark is gone, nothing was done
-)
-
 // ErrBusy says that another node owns the instance; the command was not taken.
 var ErrBusy = errors.New("the instance is busy on another node")
 

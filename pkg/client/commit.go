@@ -304,7 +304,7 @@ func (h *holding) announce(c *store.Commit) {
 		n.cfg.Metrics.InstanceStarted()
 	}
 	if c.After.Header.Status == workflow.StatusFinished && (c.Before == nil || c.Before.Header.Status != workflow.StatusFinished) {
-		n.cfg.Metrics.InstanceFinished(string(c.After.Header.SubStatus))
+		n.cfg.Metrics.InstanceFinished(c.After.Header.SubStatus)
 	}
 	if g := c.After.Gate; g != nil && (c.Delete || c.After.Header.Status == workflow.StatusFinished) {
 		n.cfg.Freed(*g)

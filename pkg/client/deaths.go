@@ -358,16 +358,16 @@ func (h *holding) takeBackMark(ctx context.Context) {
 // the others, which become dead letters.
 func (x *burst) setAside(cmd workflow.Command) store.Effect {
 	if !held(&cmd) {
-		x.bury(cmd, store.DeadPoison, x.why)
+		x.bury(cmd, workflow.DeadPoison, x.why)
 		x.extra = append(x.extra, workflow.Incident{Message: x.why, Time: x.env.Now()})
-		return store.Effect{Outcome: EffectRefused, Code: store.DeadPoison}
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}
 	}
 	x.h.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.h.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
 	if out := x.b.Hold(cmd, x.why); out == engine.Applied && cmd.Kind == workflow.CommandStart {
 		x.begun = true
-		return store.Effect{Outcome: EffectStarted}
+		return store.Effect{Outcome: workflow.OutcomeStarted}
 	}
-	return store.Effect{Outcome: EffectDropped}
+	return store.Effect{Outcome: workflow.OutcomeDropped}
 }
 
 // held tells whether the engine keeps a command that is set aside for a retry.

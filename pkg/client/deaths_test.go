@@ -200,7 +200,7 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 					t.Fatalf("dead letters %+v, %v", letters, err)
 				}
 				if !kind.held {
-					if letters[0].Reason != store.DeadPoison || letters[0].Command.ID != cmd.ID {
+					if letters[0].Reason != workflow.DeadPoison || letters[0].Command.ID != cmd.ID {
 						t.Errorf("got %+v", letters[0])
 					}
 					return
@@ -392,7 +392,7 @@ func TestWhatRestsHoldsUpNobodyElse(t *testing.T) {
 			cmd := resumeOf("c", in, 0)
 			cmd.Attempts = 2
 			m.put(t, "i", cmd)
-			if r := must(m.open("i").Do(t.Context(), resumeOf("other", in, 1)))(t); r.Effect.Outcome != client.EffectResumed {
+			if r := must(m.open("i").Do(t.Context(), resumeOf("other", in, 1)))(t); r.Effect.Outcome != workflow.OutcomeResumed {
 				t.Errorf("got %+v", r)
 			}
 			if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || !slices.Equal(m.written(), []string{"b"}) {
@@ -467,7 +467,7 @@ func TestAStartThatRestsDoesNotOutliveItsInstance(t *testing.T) {
 						t.Errorf("it wrote %v", m.written())
 					}
 					if kind == workflow.CommandDelete {
-						if r := must(m.open("i").Do(t.Context(), startOf("d", "s2")))(t); r.Effect.Outcome != client.EffectStarted || len(m.written()) != 1 {
+						if r := must(m.open("i").Do(t.Context(), startOf("d", "s2")))(t); r.Effect.Outcome != workflow.OutcomeStarted || len(m.written()) != 1 {
 							t.Errorf("the next of its id: %+v, wrote %v", r, m.written())
 						}
 					}

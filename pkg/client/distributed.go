@@ -8,7 +8,6 @@ import (
 
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -142,7 +141,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 			attempt++
 			lock, err = d.try(ctx, name, a)
 			if again = !errors.Is(err, ErrBusy) && cluster.IsTransient(err); again {
-				d.n.cfg.Metrics.LockRetry(string(name.Scope()), metrics.RetryUnavailable)
+				d.n.cfg.Metrics.LockRetry(name.Scope(), cluster.RetryReason(err))
 				d.n.cfg.Log.WarnContext(ctx, "lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", err)
 			}
 			return again, err
@@ -155,7 +154,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 		d.n.contended.note(d.id)
 		return nil, ErrBusy
 	case attempt > int(d.retry.Retries):
-		d.n.cfg.Metrics.LockRetriesExhausted(string(name.Scope()))
+		d.n.cfg.Metrics.LockRetriesExhausted(name.Scope())
 	}
 	return nil, unavailable(fmt.Sprintf("the lock of instance %s could not be acquired in %d attempts", d.id, attempt), errors.Join(context.Cause(ctx), err))
 }

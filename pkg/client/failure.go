@@ -103,9 +103,9 @@ func (h *holding) discard(ctx context.Context, x *burst, work batch, cause error
 	x.deleting = true
 	var consumed []store.Consumed
 	for _, m := range work.mail {
-		effect := x.tooLate(m.Command, store.DeadInstanceGone, workflow.CodeInstanceNotFound, false)
+		effect := x.tooLate(m.Command, workflow.DeadInstanceGone, workflow.CodeInstanceNotFound, false)
 		effect.InstanceID = h.id
-		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == EffectDropped})
+		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped})
 	}
 	err := h.n.cfg.Store.Discard(ctx, h.owner().Fence(), h.id, nil, consumed, x.dead)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
@@ -162,9 +162,9 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	if code == "" {
 		code = workflow.CodeInternal
 	}
-	reason := store.DeadUnrunnable
+	reason := workflow.DeadUnrunnable
 	if code == workflow.CodeTooLarge {
-		reason = store.DeadTooLarge
+		reason = workflow.DeadTooLarge
 	}
 	refusal := &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %s: %v", h.id, cause)}
 	for _, w := range work.hands {
@@ -198,7 +198,7 @@ func (h *holding) park(ctx context.Context, x *burst, work batch, cause error) (
 	for _, m := range durable {
 		x.bury(m.Command, reason, refusal.Detail)
 		c.Consumed = append(c.Consumed, store.Consumed{Command: m.Command, Created: m.Created,
-			Effect: store.Effect{InstanceID: h.id, Outcome: EffectRefused, Code: string(code)}})
+			Effect: store.Effect{InstanceID: h.id, Outcome: workflow.OutcomeRefused, Code: string(code)}})
 	}
 	c.Dead = x.dead
 	x.tellParent(c, base)

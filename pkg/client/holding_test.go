@@ -170,7 +170,7 @@ func TestABusyInstanceTakesItsMailBeforeItLeaves(t *testing.T) {
 	if a.count("commits_total", "kept_lock") == 0 {
 		t.Error("the lock was not kept for the mail")
 	}
-	if e := must(b.store.Effect(t.Context(), "i", "c3"))(t); e == nil || e.Outcome != client.EffectResumed {
+	if e := must(b.store.Effect(t.Context(), "i", "c3"))(t); e == nil || e.Outcome != workflow.OutcomeResumed {
 		t.Errorf("the sender reads %+v", e)
 	}
 }
@@ -281,7 +281,7 @@ func TestAHotInstanceBatches(t *testing.T) {
 				got = append(got, inBackground(t.Context(), m.open("i"), resumeOf(fmt.Sprintf("c%d", i+1), r.Instance, i)))
 			}
 			for _, g := range got {
-				if a := <-g; a.err != nil || a.Effect.Outcome != client.EffectResumed {
+				if a := <-g; a.err != nil || a.Effect.Outcome != workflow.OutcomeResumed {
 					t.Errorf("got %+v, %v", a.Result, a.err)
 				}
 			}
@@ -304,11 +304,11 @@ func TestAKeyedCallTakesEffectOnce(t *testing.T) {
 	cmd := resumeOf("k1", r.Instance, 0)
 	cmd.Key = &workflow.CommandKey{Name: "k1", BodyHash: "h"}
 	first := must(a.open("i").Do(t.Context(), cmd))(t)
-	if first.Effect.Outcome != client.EffectResumed {
+	if first.Effect.Outcome != workflow.OutcomeResumed {
 		t.Fatalf("got %+v", first)
 	}
 	second := must(b.open("i").Do(t.Context(), cmd))(t)
-	if second.Answer == nil || second.Answer.BodyHash != "h" || second.Answer.Targets[0].Outcome != client.EffectResumed {
+	if second.Answer == nil || second.Answer.BodyHash != "h" || second.Answer.Targets[0].Outcome != workflow.OutcomeResumed {
 		t.Errorf("the repeat got %+v", second)
 	}
 	if out, _, err := b.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutConsumed {
@@ -522,7 +522,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.valve.pass <- struct{}{}
-			if r := <-got; r.err != nil || r.Accepted || r.Effect.Outcome != client.EffectStarted || r.Instance.SubStatus != workflow.Finished {
+			if r := <-got; r.err != nil || r.Accepted || r.Effect.Outcome != workflow.OutcomeStarted || r.Instance.SubStatus != workflow.Finished {
 				t.Errorf("the answer is not that of the whole burst: %+v", r)
 			}
 			eventually(t, "the instance ends", func() bool {
@@ -587,7 +587,7 @@ func TestImportReplacesTheState(t *testing.T) {
 				t.Errorf("an import for sequence 1 at sequence 2: %+v", stale.Effect)
 			}
 			r = must(m.open("i").Do(t.Context(), workflow.Command{ID: "c4", Kind: workflow.CommandImport, CreatedAt: time.Now(), State: raw}))(t)
-			if r.Effect.Outcome != client.EffectApplied || len(r.Instance.Bookmarks) != 1 || r.Instance.Bookmarks[0].Name != "a" {
+			if r.Effect.Outcome != workflow.OutcomeApplied || len(r.Instance.Bookmarks) != 1 || r.Instance.Bookmarks[0].Name != "a" {
 				t.Fatalf("got %+v", r)
 			}
 			r = must(m.open("i").Do(t.Context(), resumeOf("c5", r.Instance, 0)))(t)
@@ -646,7 +646,7 @@ func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	r := must(m.open("i").Do(t.Context(), startOf("d", "another")))(t)
-	if r.Effect.Outcome != client.EffectRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
+	if r.Effect.Outcome != workflow.OutcomeRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
 		t.Errorf("the other start got %+v", r.Effect)
 	}
 	if l := m.written(); len(l) != 1 {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/client"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -81,7 +79,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 							switch code := workflow.CodeOf(a.err); {
 							case i == tt.tooMuch && code != workflow.CodeTooLarge:
 								t.Errorf("the one that does not fit: %+v, %v", a.Effect, a.err)
-							case i != tt.tooMuch && (a.err != nil || a.Effect.Outcome != client.EffectResumed):
+							case i != tt.tooMuch && (a.err != nil || a.Effect.Outcome != workflow.OutcomeResumed):
 								t.Errorf("command %d: %+v, %v", i, a.Effect, a.err)
 							}
 						}
@@ -103,11 +101,11 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 					}
 					var letters []string
 					for _, d := range dead {
-						letters = append(letters, d.Command.ID+" "+d.Reason)
+						letters = append(letters, d.Command.ID+" "+string(d.Reason))
 					}
 					wantDead := ""
 					if durable && tt.tooMuch >= 0 {
-						wantDead = fmt.Sprintf("c%d %s", tt.tooMuch, store.DeadTooLarge)
+						wantDead = fmt.Sprintf("c%d %s", tt.tooMuch, workflow.DeadTooLarge)
 					}
 					if s := strings.Join(letters, ","); s != wantDead {
 						t.Errorf("dead letters %q, want %q", s, wantDead)
@@ -151,11 +149,11 @@ func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
 					t.Errorf("it is %s, with %d bookmarks and the incidents %+v", in.SubStatus, len(in.Bookmarks), in.Incidents)
 				}
 				dead, _, err := m.store.DeadLetters(t.Context(), "", 10)
-				if err != nil || len(dead) != 1 || dead[0].Reason != store.DeadTooLarge || dead[0].Command == nil || dead[0].Command.Input["payload"] == nil {
+				if err != nil || len(dead) != 1 || dead[0].Reason != workflow.DeadTooLarge || dead[0].Command == nil || dead[0].Command.Input["payload"] == nil {
 					t.Fatalf("dead letters: %d, %v", len(dead), err)
 				}
 				got := must(m.open("i").Do(t.Context(), resumeOf("other", in, 1)))(t)
-				if got.Effect.Outcome != client.EffectResumed || len(got.Instance.Bookmarks) != 1 {
+				if got.Effect.Outcome != workflow.OutcomeResumed || len(got.Instance.Bookmarks) != 1 {
 					t.Errorf("what else it waits for: %+v", got.Effect)
 				}
 			})

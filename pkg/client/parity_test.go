@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,7 +27,7 @@ func TestParity(t *testing.T) {
 	}{
 		{"start to finish", func(t *testing.T, m *member) {
 			r := must(m.open("i").Do(t.Context(), startOf("lines", "c1")))(t)
-			if r.Effect.Outcome != client.EffectStarted || r.Instance.SubStatus != workflow.Finished {
+			if r.Effect.Outcome != workflow.OutcomeStarted || r.Instance.SubStatus != workflow.Finished {
 				t.Errorf("got %+v", r)
 			}
 		}, []string{"one", "two"}},
@@ -38,7 +37,7 @@ func TestParity(t *testing.T) {
 				t.Fatalf("got %+v", r.Instance)
 			}
 			r = must(m.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
-			if r.Effect.Outcome != client.EffectResumed || r.Instance.SubStatus != workflow.Finished {
+			if r.Effect.Outcome != workflow.OutcomeResumed || r.Instance.SubStatus != workflow.Finished {
 				t.Errorf("got %+v", r)
 			}
 		}, []string{"before", "after"}},
@@ -46,14 +45,14 @@ func TestParity(t *testing.T) {
 			r := must(m.open("i").Do(t.Context(), startOf("waits", "c1")))(t)
 			must(m.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
 			again := must(m.open("i").Do(t.Context(), resumeOf("c3", r.Instance, 0)))(t)
-			if again.Effect.Outcome == client.EffectResumed {
+			if again.Effect.Outcome == workflow.OutcomeResumed {
 				t.Errorf("resumed twice: %+v", again)
 			}
 		}, []string{"before", "after"}},
 		{"a second start of the same id is refused", func(t *testing.T, m *member) {
 			must(m.open("i").Do(t.Context(), startOf("lines", "c1")))(t)
 			r := must(m.open("i").Do(t.Context(), startOf("lines", "c2")))(t)
-			if r.Effect.Outcome != client.EffectRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
+			if r.Effect.Outcome != workflow.OutcomeRefused || r.Effect.Code != string(workflow.CodeInstanceExists) {
 				t.Errorf("got %+v", r.Effect)
 			}
 		}, []string{"one", "two"}},

@@ -253,7 +253,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatal("a command with fewer marks waits")
 			}
-			if r := must(m.open("s2").Do(t.Context(), resumeOf("b", instances["s2"], 1)))(t); r.Effect.Outcome != client.EffectResumed || !slices.Equal(m.written(), []string{"b"}) {
+			if r := must(m.open("s2").Do(t.Context(), resumeOf("b", instances["s2"], 1)))(t); r.Effect.Outcome != workflow.OutcomeResumed || !slices.Equal(m.written(), []string{"b"}) {
 				t.Errorf("another command of an instance: %+v, %v", r, m.written())
 			}
 			cancel := workflow.Command{ID: "cancel", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}

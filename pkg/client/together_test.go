@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
@@ -126,7 +125,7 @@ func TestAKeyedEventThatComesTooLateIsNotUsedUp(t *testing.T) {
 	st := workflow.EventStimulus("e", nil)
 	late.Stimulus, late.Key = &st, &workflow.CommandKey{Name: "late", BodyHash: "h"}
 	got := must(m.open("i").Do(t.Context(), late))(t)
-	if got.Effect.Outcome != client.EffectGone {
+	if got.Effect.Outcome != workflow.OutcomeGone {
 		t.Errorf("got %+v", got.Effect)
 	}
 	if a := must(m.store.Answer(t.Context(), "late"))(t); a != nil {
@@ -149,7 +148,7 @@ func TestACallThatFindsNothingIsNotAcceptedAsTheBurstGoesOn(t *testing.T) {
 	})
 	<-w.valve.entered // both are committed, and the second goes on
 	giveUp()
-	if a := <-got[0]; a.err != nil || a.Accepted || a.Effect.Outcome != client.EffectGone {
+	if a := <-got[0]; a.err != nil || a.Accepted || a.Effect.Outcome != workflow.OutcomeGone {
 		t.Errorf("got %+v, %v", a.Result, a.err)
 	}
 	w.valve.pass <- struct{}{}
@@ -204,7 +203,7 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 			if a.err != nil {
 				t.Fatal(a.err)
 			}
-			if a.Effect.Outcome == client.EffectResumed {
+			if a.Effect.Outcome == workflow.OutcomeResumed {
 				resumed++
 			}
 		}
@@ -277,7 +276,7 @@ func TestALockThatIsNotWaitedForIsTakenByTheNext(t *testing.T) {
 	if a := <-first; a.err == nil {
 		t.Errorf("who went away got %+v", a.Result)
 	}
-	if a := <-second; a.err != nil || a.Effect.Outcome != client.EffectResumed {
+	if a := <-second; a.err != nil || a.Effect.Outcome != workflow.OutcomeResumed {
 		t.Errorf("who stayed got %+v, %v", a.Result, a.err)
 	}
 }
@@ -319,7 +318,7 @@ func TestACallWhoseTwinIsMailIsJudgedAsMail(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	got := must(m.open("i").Do(t.Context(), cmd))(t)
-	if got.Effect.Outcome != client.EffectRequeued {
+	if got.Effect.Outcome != workflow.OutcomeRequeued {
 		t.Errorf("got %+v", got)
 	}
 	sends, _, err := m.store.Sends(t.Context(), "", 10)
@@ -379,10 +378,10 @@ func TestAStartBesideADeletionIsTriedAgain(t *testing.T) {
 		again.Key = &workflow.CommandKey{Name: "again", BodyHash: "h"}
 		return []workflow.Command{{ID: "delete", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, again}
 	})
-	if a := <-got[0]; a.err != nil || a.Effect.Outcome != client.EffectApplied {
+	if a := <-got[0]; a.err != nil || a.Effect.Outcome != workflow.OutcomeApplied {
 		t.Errorf("the deletion got %+v, %v", a.Result, a.err)
 	}
-	if a := <-got[1]; a.err != nil || a.Effect.Outcome != client.EffectGone {
+	if a := <-got[1]; a.err != nil || a.Effect.Outcome != workflow.OutcomeGone {
 		t.Errorf("the start got %+v, %v", a.Result, a.err)
 	}
 	if a := must(m.store.Answer(t.Context(), "again"))(t); a != nil {

@@ -68,7 +68,7 @@ func TestACommittedCommandIsNotMadeDurable(t *testing.T) {
 	m.Drain()
 	select {
 	case res := <-results:
-		if res.Accepted || res.Effect.Outcome != client.EffectResumed {
+		if res.Accepted || res.Effect.Outcome != workflow.OutcomeResumed {
 			t.Errorf("got %+v", res)
 		}
 	case <-time.After(10 * time.Second):

@@ -8,6 +8,10 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 var (
@@ -100,6 +104,24 @@ func IsTransient(err error) bool {
 		return false
 	}
 	return true
+}
+
+// RetryReason is what a metric calls a transient error; see [IsTransient].
+func RetryReason(err error) metrics.RetryReason {
+	var etcd rpctypes.EtcdError
+	code := status.Code(err)
+	if errors.As(err, &etcd) {
+		code = etcd.Code()
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), code == codes.DeadlineExceeded,
+		errors.Is(err, rpctypes.ErrTimeout), errors.Is(err, rpctypes.ErrTimeoutDueToLeaderFail),
+		errors.Is(err, rpctypes.ErrTimeoutDueToConnectionLost), errors.Is(err, rpctypes.ErrTimeoutWaitAppliedIndex):
+		return metrics.RetryTimeout // etcd's own timeouts have the code Unavailable
+	case code == codes.Unavailable:
+		return metrics.RetryUnavailable
+	}
+	return metrics.RetryOther
 }
 
 // definite lists the answers of etcd that prove that nothing was applied.

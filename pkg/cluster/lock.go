@@ -80,7 +80,7 @@ func (l *Lock) Release(ctx context.Context) error {
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		if _, err := deleteKey(cctx, l.s.cfg.Client.KV, l.fence.Key, l.fence.Revision); err != nil {
-			l.s.cfg.Metrics.LockReleaseFailed(string(l.name.scope))
+			l.s.cfg.Metrics.LockReleaseFailed(l.name.scope)
 			l.s.cleanUp(l.e, l.fence.Key, l.fence.Revision)
 			l.err = fmt.Errorf("release the lock of %s: %w", l.name, err)
 			return
@@ -107,6 +107,6 @@ func (l *Lock) finish() {
 	held := l.e.unhold(l)
 	l.cancel(ErrLockReleased)
 	if held {
-		l.s.cfg.Metrics.LockReleased(string(l.name.scope), time.Since(l.since))
+		l.s.cfg.Metrics.LockReleased(l.name.scope, time.Since(l.since))
 	}
 }

@@ -48,7 +48,7 @@ func (l *Locks) TryAcquire(ctx context.Context, name Name, reads ...clientv3.Op)
 }
 
 func (l *Locks) account(ctx context.Context, name Name, start time.Time, err error) {
-	m, scope := l.s.cfg.Metrics, string(name.scope)
+	m, scope := l.s.cfg.Metrics, name.scope
 	switch {
 	case err == nil:
 		m.LockAcquired(scope, time.Since(start), tracing.TraceID(ctx))
@@ -71,14 +71,14 @@ func (l *Locks) acquire(ctx context.Context, name Name, reads []clientv3.Op, sta
 	contended := !e.local.TryLock(r.key)
 	if contended {
 		if err := e.local.Lock(ctx, r.key); err != nil {
-			l.s.cfg.Metrics.LockContended(string(name.scope))
+			l.s.cfg.Metrics.LockContended(name.scope)
 			return nil, fmt.Errorf("lock %s, which this node itself is busy with: %w", name, err)
 		}
 	}
 	// It ends with its context, also while it cleans up: see ride.mutex.
 	err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).Lock)
 	if contended || r.waited {
-		l.s.cfg.Metrics.LockContended(string(name.scope))
+		l.s.cfg.Metrics.LockContended(name.scope)
 	}
 	if err != nil {
 		l.s.settle(e, r)

@@ -8,20 +8,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
-// Scope is the kind of thing that a lock protects. It is a metric label, so the
-// set is closed.
-type Scope string
+// Scope is the kind of thing that a lock protects. Every metric of locks has it as
+// a label, and the keys of locks begin with it.
+type Scope = metrics.Scope
 
 // The scopes.
 const (
-	ScopeInstance Scope = "instance"
-	ScopeRefresh  Scope = "refresh"
-	ScopeReload   Scope = "reload"
-	ScopeQueue    Scope = "queue"
-	ScopeTimer    Scope = "timer"
-	ScopeMailbox  Scope = "mailbox"
+	ScopeInstance = metrics.ScopeInstance
+	ScopeRefresh  = metrics.ScopeRefresh
+	ScopeReload   = metrics.ScopeReload
+	ScopeQueue    = metrics.ScopeQueue
+	ScopeTimer    = metrics.ScopeTimer
+	ScopeMailbox  = metrics.ScopeMailbox
 )
 
 // Name is the name of a lock. It is made by [InstanceLock], [RefreshLock],

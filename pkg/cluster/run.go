@@ -128,7 +128,7 @@ func (s *Session) lose(ctx context.Context, e *Epoch, why reason, err error) {
 func (s *Session) endEpoch(_ context.Context, e *Epoch, cause, lockCause error) int {
 	lost := e.end(cause, lockCause)
 	for _, l := range lost {
-		s.cfg.Metrics.LockLost(string(l.name.scope), time.Since(l.since))
+		s.cfg.Metrics.LockLost(l.name.scope, time.Since(l.since))
 	}
 	return len(lost)
 }

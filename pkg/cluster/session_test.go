@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 func TestASecondLiveNodeOfOneIDIsRefusedAndNamed(t *testing.T) {
@@ -363,6 +364,39 @@ func TestIsTransient(t *testing.T) {
 		}
 		if c.err != nil && IsTransient(fmt.Errorf("wrapped: %w", c.err)) != c.want {
 			t.Errorf("%v: other when wrapped", c.err)
+		}
+	}
+}
+
+func TestRetryReason(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want metrics.RetryReason
+	}{
+		{context.DeadlineExceeded, metrics.RetryTimeout},
+		{errNoAnswer, metrics.RetryTimeout},
+		{status.Error(codes.DeadlineExceeded, "x"), metrics.RetryTimeout},
+		{rpctypes.ErrTimeout, metrics.RetryTimeout},
+		{rpctypes.ErrTimeoutDueToLeaderFail, metrics.RetryTimeout},
+		{rpctypes.ErrTimeoutDueToConnectionLost, metrics.RetryTimeout},
+		{rpctypes.ErrTimeoutWaitAppliedIndex, metrics.RetryTimeout},
+		{rpctypes.ErrNoLeader, metrics.RetryUnavailable},
+		{rpctypes.ErrLeaderChanged, metrics.RetryUnavailable},
+		{status.Error(codes.Unavailable, "x"), metrics.RetryUnavailable},
+		{rpctypes.ErrTooManyRequests, metrics.RetryOther},
+		{rpctypes.ErrCompacted, metrics.RetryOther},
+		{status.Error(codes.Internal, "x"), metrics.RetryOther},
+		{errors.New("broken pipe"), metrics.RetryOther},
+	} {
+		if !IsTransient(c.err) {
+			t.Errorf("%v is not transient", c.err)
+		}
+		if got := RetryReason(c.err); got != c.want {
+			t.Errorf("%v: %s", c.err, got)
+		}
+		if got := RetryReason(fmt.Errorf("wrapped: %w", c.err)); got != c.want {
+			t.Errorf("%v: %s when wrapped", c.err, got)
 		}
 	}
 }

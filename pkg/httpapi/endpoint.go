@@ -86,7 +86,7 @@ func (c *call) endpoint() (reply, error) {
 
 // faulted looks whether there is no response because the workflow faulted.
 func (c *call) faulted(res runtime.SendResult) error {
-	if res.Accepted() || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome == runtime.Refused {
+	if res.Accepted() || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome == workflow.OutcomeRefused {
 		return nil
 	}
 	in, err := c.api.cfg.Runtime.Instance(c.r.Context(), res.Outcomes[0].InstanceID)

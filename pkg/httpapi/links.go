@@ -168,10 +168,10 @@ func (c *call) followLink() (reply, error) {
 		return reply{}, err
 	}
 	for _, o := range res.Outcomes {
-		if o.Outcome == runtime.Accepted {
+		if o.Outcome == workflow.OutcomeAccepted {
 			return linkPage(http.StatusAccepted, "Thank you", "Your answer was taken and will be worked on in a moment.", ""), nil
 		}
-		if o.Outcome == runtime.Refused {
+		if o.Outcome == workflow.OutcomeRefused {
 			return usedLink, nil
 		}
 	}

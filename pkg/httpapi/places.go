@@ -304,11 +304,11 @@ func (c *call) linger(d time.Duration) {
 	pace.Pause(c.r.Context(), d)
 }
 
-func (a *API) full(wanted, what string, most int) error {
+func (a *API) full(wanted metrics.ShedWanted, what string, most int) error {
 	return a.busy(wanted, metrics.ShedInFlight, fmt.Sprintf("too many %s are in flight on this node: %d", what, most))
 }
 
-func (a *API) busy(wanted, reason, detail string) error {
+func (a *API) busy(wanted metrics.ShedWanted, reason metrics.ShedReason, detail string) error {
 	a.places.shedAt.Store(time.Now().UnixNano())
 	a.cfg.Metrics.Shed(wanted, reason)
 	return &workflow.Error{Code: workflow.CodeBusy, Detail: detail, RetryAfter: time.Second}

@@ -61,9 +61,9 @@ type journalView struct {
 }
 
 type outcomeView struct {
-	InstanceID string          `json:"instanceId"`
-	Outcome    runtime.Outcome `json:"outcome" enum:"started,resumed,accepted,refused"`
-	Code       string          `json:"code,omitempty" doc:"Why it was refused."`
+	InstanceID string           `json:"instanceId"`
+	Outcome    workflow.Outcome `json:"outcome" enum:"started,resumed,accepted,refused"`
+	Code       string           `json:"code,omitempty" doc:"Why it was refused."`
 }
 
 type sentView struct {
@@ -88,14 +88,14 @@ type queueItemView struct {
 }
 
 type deadLetterView struct {
-	ID           string    `json:"id"`
-	Reason       string    `json:"reason"`
-	Detail       string    `json:"detail,omitempty"`
-	InstanceID   *string   `json:"instanceId"`
-	ActivityType string    `json:"activityType,omitempty"`
-	Stimulus     any       `json:"stimulus,omitempty"`
-	Command      string    `json:"command,omitempty" doc:"Kind of the command, if it was one."`
-	CreatedAt    time.Time `json:"createdAt"`
+	ID           string              `json:"id"`
+	Reason       workflow.DeadReason `json:"reason"`
+	Detail       string              `json:"detail,omitempty"`
+	InstanceID   *string             `json:"instanceId"`
+	ActivityType string              `json:"activityType,omitempty"`
+	Stimulus     any                 `json:"stimulus,omitempty"`
+	Command      string              `json:"command,omitempty" doc:"Kind of the command, if it was one."`
+	CreatedAt    time.Time           `json:"createdAt"`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
@@ -206,7 +206,7 @@ func (c *call) viewSent(res runtime.SendResult) reply {
 	view := sentView{Outcomes: make([]outcomeView, 0, len(res.Outcomes))}
 	for _, o := range res.Outcomes {
 		view.Outcomes = append(view.Outcomes, outcomeView{o.InstanceID, o.Outcome, o.Code})
-		if o.Outcome == runtime.Accepted && answer.location == "" {
+		if o.Outcome == workflow.OutcomeAccepted && answer.location == "" {
 			answer.location = instancePath(o.InstanceID)
 		}
 	}

@@ -13,6 +13,8 @@
 //   - Every verb may be called from any goroutine and does not block.
 //   - Series whose label values are known beforehand exist at zero from the
 //     start, so that a rate sees the first event too.
+//   - A closed set of label values is a type, and the page lists its values: a
+//     caller cannot count another word by mistake.
 //   - No label is unbounded. Label values are constants of the code that calls:
 //     a scope, a reason, the type of a registered activity, the pattern of a
 //     route. Never an id, never text that came from outside. The one value that
@@ -21,9 +23,10 @@
 //
 // # What it does not do
 //
-// It does not check that callers keep the promise about label values, and it
-// keeps no state of its own: what it is told twice it counts twice. It is a
-// leaf: it imports nothing else of this project, which a test holds.
+// It does not check the texts that it is given for labels without a closed set, and
+// it keeps no state of its own: what it is told twice it counts twice. It is a leaf:
+// of this project it imports the words of pkg/workflow and nothing else, which a
+// test holds.
 //
 // docs/metrics.md is generated from here; after a change run
 //

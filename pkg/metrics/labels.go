@@ -1,94 +1,91 @@
 package metrics
 
-// Scopes of locks: the label scope of every lock metric, in the words of
-// pkg/cluster. A scope is the kind of thing that is locked, never its name.
+import "github.com/weft-run/weft/pkg/workflow"
+
+// Scope is the kind of thing that a lock protects, never its name: the label
+// scope of every lock metric. pkg/cluster has it as its own type.
+type Scope string
+
+// The scopes of locks.
 const (
 	// ScopeInstance is the lock of one workflow instance.
-	ScopeInstance = "instance"
+	ScopeInstance Scope = "instance"
 	// ScopeQueue is the lock of one shard of the bookmark queue.
-	ScopeQueue = "queue"
+	ScopeQueue Scope = "queue"
 	// ScopeTimer is the lock of one shard of timers.
-	ScopeTimer = "timer"
+	ScopeTimer Scope = "timer"
 	// ScopeMailbox is the lock of one shard of mailboxes.
-	ScopeMailbox = "mailbox"
+	ScopeMailbox Scope = "mailbox"
 	// ScopeRefresh is the lock of a refresh of definitions.
-	ScopeRefresh = "refresh"
+	ScopeRefresh Scope = "refresh"
 	// ScopeReload is the lock of a reload of definitions.
-	ScopeReload = "reload"
+	ScopeReload Scope = "reload"
 )
 
-// Reasons of a retried lock acquisition: the label reason of
+// RetryReason is why an acquisition of a lock is tried again: the label reason of
 // weft_lock_retries_total.
+type RetryReason string
+
+// The reasons of retries.
 const (
 	// RetryUnavailable says that no etcd member answered.
-	RetryUnavailable = "unavailable"
+	RetryUnavailable RetryReason = "unavailable"
 	// RetryTimeout says that an answer did not come in time.
-	RetryTimeout = "timeout"
+	RetryTimeout RetryReason = "timeout"
 	// RetryOther is any other error that passes by itself.
-	RetryOther = "other"
+	RetryOther RetryReason = "other"
 )
 
-// Reasons of a dead letter: the label reason of weft_dead_letters_total, in the
-// words of pkg/store, which the API shows too.
-const (
-	// DeadLetterExpired is a queued stimulus that nothing claimed in time.
-	DeadLetterExpired = "expired"
-	// DeadLetterGated is a stimulus that waited for its start, and the gate was held
-	// all the time.
-	DeadLetterGated = "gated"
-	// DeadLetterInstanceFinished is a command for an instance that has ended.
-	DeadLetterInstanceFinished = "instance-finished"
-	// DeadLetterInstanceNotFound is a command for an instance that is gone.
-	DeadLetterInstanceNotFound = "instance-not-found"
-	// DeadLetterPoison is a command that was taken over too often.
-	DeadLetterPoison = "poison"
-	// DeadLetterTooLarge is a command whose commit passes the limits of etcd.
-	DeadLetterTooLarge = "too-large"
-	// DeadLetterUnrunnable is a command for an instance whose definition is gone.
-	DeadLetterUnrunnable = "unrunnable"
-)
+// PurgedKind is what retention deletes: the label kind of weft_purged_total.
+type PurgedKind string
 
-// What retention deletes: the label kind of weft_purged_total.
+// What retention deletes.
 const (
 	// PurgedInstance is a finished instance with its journal.
-	PurgedInstance = "instance"
+	PurgedInstance PurgedKind = "instance"
 	// PurgedDeadLetter is a dead letter.
-	PurgedDeadLetter = "dead_letter"
+	PurgedDeadLetter PurgedKind = "dead_letter"
 	// PurgedRecord is an idempotency record whose time was over.
-	PurgedRecord = "record"
+	PurgedRecord PurgedKind = "record"
 	// PurgedKey is the answer to a caller's Idempotency-Key that went before its
 	// time.
-	PurgedKey = "idempotency_key"
+	PurgedKey PurgedKind = "idempotency_key"
 	// PurgedVersion is a version of a definition that nothing used.
-	PurgedVersion = "definition_version"
+	PurgedVersion PurgedKind = "definition_version"
 )
 
-// What calls that were refused wanted: the label wanted of weft_shed_total.
+// ShedWanted is what a refused call wanted: the label wanted of weft_shed_total.
+type ShedWanted string
+
+// What refused calls wanted.
 const (
 	// ShedStart is a start, or the publication of a definition.
-	ShedStart = "start"
+	ShedStart ShedWanted = "start"
 	// ShedResume is a call for an instance that exists.
-	ShedResume = "resume"
+	ShedResume ShedWanted = "resume"
 	// ShedOther is any other request.
-	ShedOther = "other"
+	ShedOther ShedWanted = "other"
 	// ShedConnection is a connection.
-	ShedConnection = "connection"
+	ShedConnection ShedWanted = "connection"
 )
 
-// Why calls were refused: the label reason of weft_shed_total.
+// ShedReason is why a call was refused: the label reason of weft_shed_total.
+type ShedReason string
+
+// Why calls are refused.
 const (
 	// ShedSpace is that etcd is nearly full.
-	ShedSpace = "space"
+	ShedSpace ShedReason = "space"
 	// ShedSession is that the session's lease was not renewed for too long.
-	ShedSession = "session"
+	ShedSession ShedReason = "session"
 	// ShedInFlight is that as many requests as may be are in flight.
-	ShedInFlight = "in_flight"
+	ShedInFlight ShedReason = "in_flight"
 	// ShedWaiting is that as many requests wait as may.
-	ShedWaiting = "waiting"
+	ShedWaiting ShedReason = "waiting"
 	// ShedBodies is that the bodies of requests fill the memory that they may have.
-	ShedBodies = "bodies"
+	ShedBodies ShedReason = "bodies"
 	// ShedConnections is that there are as many connections as may be.
-	ShedConnections = "connections"
+	ShedConnections ShedReason = "connections"
 )
 
 // The parts of etcd's database: the label part of weft_store_bytes.
@@ -98,16 +95,15 @@ const (
 	storeQuota     = "quota"
 )
 
-// Operations on etcd: the label op of weft_etcd_requests_total.
+// Op is a kind of request to etcd: the label op of weft_etcd_requests_total.
+type Op string
+
+// The requests to etcd.
 const (
-	// OpGet is a range read.
-	OpGet = "get"
-	// OpPut is a single put.
-	OpPut = "put"
-	// OpDelete is a single delete.
-	OpDelete = "delete"
-	// OpTxn is a transaction.
-	OpTxn = "txn"
+	// OpRange reads, one range or several at one revision.
+	OpRange Op = "range"
+	// OpTxn is a transaction, which may write.
+	OpTxn Op = "txn"
 )
 
 // BatchKind is what the requests of a shared proposal to etcd do: the label kind
@@ -202,21 +198,32 @@ const (
 
 // The label values that exist at zero from the start.
 var (
-	knownGated           = []string{string(GatedEvent), string(GatedSchedule)}
-	knownFull            = []string{fullDefinition, fullMemory, fullQuarantine}
-	knownScopes          = []string{ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload}
-	knownLockOutcomes    = []string{lockAcquired, lockRefused, lockFailed}
-	knownRetryReasons    = []string{RetryUnavailable, RetryTimeout, RetryOther}
-	knownDeadLetters     = []string{DeadLetterExpired, DeadLetterGated, DeadLetterInstanceFinished, DeadLetterInstanceNotFound, DeadLetterPoison, DeadLetterTooLarge, DeadLetterUnrunnable}
-	knownPurged          = []string{PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion}
-	knownShed            = []string{ShedStart, ShedResume, ShedOther, ShedConnection}
-	knownShedReasons     = []string{ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections}
+	knownGated        = texts(GatedEvent, GatedSchedule)
+	knownFull         = []string{fullDefinition, fullMemory, fullQuarantine}
+	knownScopes       = texts(ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload)
+	knownLockOutcomes = []string{lockAcquired, lockRefused, lockFailed}
+	knownRetryReasons = texts(RetryUnavailable, RetryTimeout, RetryOther)
+	// A refused child is not among them: the transaction that would create it leaves
+	// the dead letter, and nobody is told.
+	knownDeadLetters     = texts(workflow.DeadExpired, workflow.DeadGated, workflow.DeadInstanceFinished, workflow.DeadInstanceGone, workflow.DeadPoison, workflow.DeadTooLarge, workflow.DeadUnrunnable)
+	knownPurged          = texts(PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion)
+	knownShed            = texts(ShedStart, ShedResume, ShedOther, ShedConnection)
+	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections)
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
-	knownOps             = []string{OpGet, OpPut, OpDelete, OpTxn}
-	knownBatchKinds      = []string{string(BatchReads), string(BatchWrites)}
-	knownCommitOutcomes  = []string{string(CommitCommitted), string(CommitResolved), string(CommitFenced), string(CommitAbandoned), string(CommitKeptLock), string(CommitConflict), string(CommitBreach)}
-	knownRefreshTargets  = []string{string(TargetRefresh), string(TargetReload)}
-	knownRefreshOutcomes = []string{string(RefreshCompleted), string(RefreshAlreadyInProgress), string(RefreshFailed)}
-	// The words of the HTTP API, so that a query and an instance agree.
-	knownFinalSubStatuses = []string{"Finished", "Cancelled", "Faulted"}
+	knownOps             = texts(OpRange, OpTxn)
+	knownBatchKinds      = texts(BatchReads, BatchWrites)
+	knownCommitOutcomes  = texts(CommitCommitted, CommitResolved, CommitFenced, CommitAbandoned, CommitKeptLock, CommitConflict, CommitBreach)
+	knownRefreshTargets  = texts(TargetRefresh, TargetReload)
+	knownRefreshOutcomes = texts(RefreshCompleted, RefreshAlreadyInProgress, RefreshFailed)
+	// As the HTTP API has them, so that a query and an instance agree.
+	knownFinalSubStatuses = texts(workflow.Finished, workflow.Cancelled, workflow.Faulted)
 )
+
+// texts are the values of a label as the registry has them.
+func texts[T ~string](values ...T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
+}

@@ -10,8 +10,9 @@ import (
 )
 
 // Every package may say what happened, so this one must not import any: the
-// way back would be a cycle, or a reason to leave something unmeasured.
-func TestImportsNothingOfThisProject(t *testing.T) {
+// way back would be a cycle, or a reason to leave something unmeasured. The words of
+// the domain, which do nothing, are labels.
+func TestImportsNothingButTheDomain(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -32,8 +33,8 @@ func TestImportsNothingOfThisProject(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(path, ".") && !strings.HasPrefix(path, "github.com/prometheus/client_golang/") {
-				t.Errorf("%s imports %s: only the standard library and client_golang are allowed here", f.Name(), path)
+			if strings.Contains(path, ".") && !strings.HasPrefix(path, "github.com/prometheus/client_golang/") && path != "github.com/weft-run/weft/pkg/workflow" {
+				t.Errorf("%s imports %s: only the standard library, client_golang and pkg/workflow are allowed here", f.Name(), path)
 			}
 		}
 	}

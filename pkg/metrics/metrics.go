@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Metrics is what one node measures about itself. A nil *Metrics measures
@@ -206,7 +208,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			"Time of an HTTP request, by route pattern and method.", holdBuckets,
 			label{name: "route"}, label{name: "method"}),
 		etcdRequests: b.counterVec("etcd_requests_total",
-			"Requests that this node sent to etcd, by operation.",
+			"Requests that this node's store sent to etcd: range, which reads only, and txn, which may write.",
 			label{"op", knownOps}),
 		etcdBatches: b.histogramVec("etcd_batch_size",
 			"Requests that shared one proposal to etcd; 1 is a request that went alone. Without group commit nothing is observed.",
@@ -225,43 +227,43 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 // LockAcquired counts a lock that was taken after wait. Exactly one
 // [Metrics.LockReleased] or [Metrics.LockLost] must follow. trace is as for
 // [Metrics.Burst].
-func (m *Metrics) LockAcquired(scope string, wait time.Duration, trace string) {
+func (m *Metrics) LockAcquired(scope Scope, wait time.Duration, trace string) {
 	if m == nil {
 		return
 	}
-	m.lockAcquisitions.WithLabelValues(scope, lockAcquired).Inc()
-	observe(m.lockWait.WithLabelValues(scope), wait.Seconds(), trace)
-	m.locksHeld.WithLabelValues(scope).Inc()
+	m.lockAcquisitions.WithLabelValues(string(scope), lockAcquired).Inc()
+	observe(m.lockWait.WithLabelValues(string(scope)), wait.Seconds(), trace)
+	m.locksHeld.WithLabelValues(string(scope)).Inc()
 }
 
 // LockRefused counts an attempt that ended because another held the lock.
-func (m *Metrics) LockRefused(scope string) {
+func (m *Metrics) LockRefused(scope Scope) {
 	if m == nil {
 		return
 	}
-	m.lockAcquisitions.WithLabelValues(scope, lockRefused).Inc()
+	m.lockAcquisitions.WithLabelValues(string(scope), lockRefused).Inc()
 }
 
 // LockAcquireFailed counts an attempt that ended with an error.
-func (m *Metrics) LockAcquireFailed(scope string) {
+func (m *Metrics) LockAcquireFailed(scope Scope) {
 	if m == nil {
 		return
 	}
-	m.lockAcquisitions.WithLabelValues(scope, lockFailed).Inc()
+	m.lockAcquisitions.WithLabelValues(string(scope), lockFailed).Inc()
 }
 
 // LockContended counts an attempt that found the lock held, whatever comes of
 // it: at most once an attempt.
-func (m *Metrics) LockContended(scope string) {
+func (m *Metrics) LockContended(scope Scope) {
 	if m == nil {
 		return
 	}
-	m.lockContention.WithLabelValues(scope).Inc()
+	m.lockContention.WithLabelValues(string(scope)).Inc()
 }
 
 // LockReleased counts the end of a held lock by its release, also when the
 // release failed and the lease has to end it.
-func (m *Metrics) LockReleased(scope string, held time.Duration) {
+func (m *Metrics) LockReleased(scope Scope, held time.Duration) {
 	if m == nil {
 		return
 	}
@@ -269,43 +271,42 @@ func (m *Metrics) LockReleased(scope string, held time.Duration) {
 }
 
 // LockLost counts the end of a held lock by the end of its session.
-func (m *Metrics) LockLost(scope string, held time.Duration) {
+func (m *Metrics) LockLost(scope Scope, held time.Duration) {
 	if m == nil {
 		return
 	}
 	m.lockEnded(scope, held)
-	m.locksLost.WithLabelValues(scope).Inc()
+	m.locksLost.WithLabelValues(string(scope)).Inc()
 }
 
-func (m *Metrics) lockEnded(scope string, held time.Duration) {
-	m.lockHold.WithLabelValues(scope).Observe(held.Seconds())
-	m.locksHeld.WithLabelValues(scope).Dec()
+func (m *Metrics) lockEnded(scope Scope, held time.Duration) {
+	m.lockHold.WithLabelValues(string(scope)).Observe(held.Seconds())
+	m.locksHeld.WithLabelValues(string(scope)).Dec()
 }
 
-// LockRetry counts a repeated attempt to take a lock; reason is one of the
-// Retry constants.
-func (m *Metrics) LockRetry(scope, reason string) {
+// LockRetry counts a repeated attempt to take a lock.
+func (m *Metrics) LockRetry(scope Scope, reason RetryReason) {
 	if m == nil {
 		return
 	}
-	m.lockRetries.WithLabelValues(scope, reason).Inc()
+	m.lockRetries.WithLabelValues(string(scope), string(reason)).Inc()
 }
 
 // LockRetriesExhausted counts an acquisition that was given up after the last
 // retry.
-func (m *Metrics) LockRetriesExhausted(scope string) {
+func (m *Metrics) LockRetriesExhausted(scope Scope) {
 	if m == nil {
 		return
 	}
-	m.lockRetriesExhausted.WithLabelValues(scope).Inc()
+	m.lockRetriesExhausted.WithLabelValues(string(scope)).Inc()
 }
 
 // LockReleaseFailed counts a release that etcd did not confirm.
-func (m *Metrics) LockReleaseFailed(scope string) {
+func (m *Metrics) LockReleaseFailed(scope Scope) {
 	if m == nil {
 		return
 	}
-	m.lockReleaseFailures.WithLabelValues(scope).Inc()
+	m.lockReleaseFailures.WithLabelValues(string(scope)).Inc()
 }
 
 // LockOrphanRemoved counts a lock key of our own lease that nobody here held
@@ -397,13 +398,13 @@ func (m *Metrics) InstanceStarted() {
 	m.instancesStarted.Inc()
 }
 
-// InstanceFinished counts an instance whose end is durable; subStatus is that
-// of the instance: Finished, Cancelled or Faulted.
-func (m *Metrics) InstanceFinished(subStatus string) {
+// InstanceFinished counts an instance whose end is durable, by how it ended:
+// Finished, Cancelled or Faulted.
+func (m *Metrics) InstanceFinished(how workflow.SubStatus) {
 	if m == nil {
 		return
 	}
-	m.instancesFinished.WithLabelValues(subStatus).Inc()
+	m.instancesFinished.WithLabelValues(string(how)).Inc()
 }
 
 // Burst counts a burst and its time. trace is the id of the trace that shows it,
@@ -516,30 +517,28 @@ func (m *Metrics) SetMailboxOldest(age time.Duration) {
 	m.mailboxOldest.Set(age.Seconds())
 }
 
-// DeadLetter counts a new dead letter; reason is one of the DeadLetter
-// constants.
-func (m *Metrics) DeadLetter(reason string) {
+// DeadLetter counts a new dead letter.
+func (m *Metrics) DeadLetter(reason workflow.DeadReason) {
 	if m == nil {
 		return
 	}
-	m.deadLetters.WithLabelValues(reason).Inc()
+	m.deadLetters.WithLabelValues(string(reason)).Inc()
 }
 
-// Purged counts what retention deleted; kind is one of the Purged constants.
-func (m *Metrics) Purged(kind string, n int) {
+// Purged counts what retention deleted.
+func (m *Metrics) Purged(kind PurgedKind, n int) {
 	if m == nil {
 		return
 	}
-	m.purged.WithLabelValues(kind).Add(float64(n))
+	m.purged.WithLabelValues(string(kind)).Add(float64(n))
 }
 
-// Shed counts a call that was refused to protect what the node has; wanted and
-// reason are of the Shed constants.
-func (m *Metrics) Shed(wanted, reason string) {
+// Shed counts a call that was refused to protect what the node has.
+func (m *Metrics) Shed(wanted ShedWanted, reason ShedReason) {
 	if m == nil {
 		return
 	}
-	m.shed.WithLabelValues(wanted, reason).Inc()
+	m.shed.WithLabelValues(string(wanted), string(reason)).Inc()
 }
 
 // SetStore says how large etcd's database is, in bytes, and how full that makes it.
@@ -576,12 +575,12 @@ func (m *Metrics) HTTPRequest(route, method string, code int, took time.Duration
 	observe(m.httpSeconds.WithLabelValues(route, method), took.Seconds(), trace)
 }
 
-// EtcdRequest counts a request to etcd; op is one of the Op constants.
-func (m *Metrics) EtcdRequest(op string) {
+// EtcdRequest counts a request to etcd.
+func (m *Metrics) EtcdRequest(op Op) {
 	if m == nil {
 		return
 	}
-	m.etcdRequests.WithLabelValues(op).Inc()
+	m.etcdRequests.WithLabelValues(string(op)).Inc()
 }
 
 // observe adds a value to a histogram, with the trace that shows it as exemplar.

@@ -13,6 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // contract is what dashboards and alerts rely on: every family and its labels.
@@ -128,7 +129,7 @@ func useAll(m *metrics.Metrics) {
 	m.ScriptWaits(func() (int, uint64, time.Duration) { return 2, 3, 1500 * time.Millisecond })
 	m.Unreadable()
 	m.SetCrowd(5, 1<<20, 2, 1, 3)
-	m.DeadLetter(metrics.DeadLetterExpired)
+	m.DeadLetter(workflow.DeadExpired)
 	m.TimerLateness(time.Millisecond)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
 	m.HTTPRequest("", "BREW", 404, time.Millisecond, "")

@@ -111,8 +111,8 @@ func (n *Node) serverTLS() (*tls.Config, error) {
 }
 
 // showExpiry shows when the certificate ends that read gives for the next connection.
-func (n *Node) showExpiry(name string, read func() (*tls.Certificate, error)) {
-	n.metrics.CertificateExpiry(name, func() (time.Time, error) {
+func (n *Node) showExpiry(which metrics.Certificate, read func() (*tls.Certificate, error)) {
+	n.metrics.CertificateExpiry(which, func() (time.Time, error) {
 		pair, err := read()
 		if err != nil {
 			return time.Time{}, err

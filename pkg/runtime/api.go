@@ -44,22 +44,11 @@ type StartResult struct {
 
 // TargetOutcome tells what a stimulus did to one instance.
 type TargetOutcome struct {
-	InstanceID string  `json:"instanceId"`
-	Outcome    Outcome `json:"outcome"`
-	Code       string  `json:"code,omitempty"`
-	Detail     string  `json:"-"` // why, for people
+	InstanceID string           `json:"instanceId"`
+	Outcome    workflow.Outcome `json:"outcome"` // started, resumed, accepted or refused
+	Code       string           `json:"code,omitempty"`
+	Detail     string           `json:"-"` // why, for people
 }
-
-// Outcome is what became of a stimulus at one target.
-type Outcome string
-
-// The outcomes of docs/api.md.
-const (
-	Started  Outcome = "started"
-	Resumed  Outcome = "resumed"
-	Accepted Outcome = "accepted" // durable, not yet applied
-	Refused  Outcome = "refused"
-)
 
 // SendResult is the answer to a stimulus: outcomes per target, or the id of the
 // queue item that waits for a target.
@@ -73,7 +62,7 @@ type SendResult struct {
 // is the honest answer.
 func (r SendResult) Accepted() bool {
 	for _, o := range r.Outcomes {
-		if o.Outcome == Accepted {
+		if o.Outcome == workflow.OutcomeAccepted {
 			return true
 		}
 	}
@@ -140,14 +129,14 @@ type Task struct {
 
 // DeadLetter is work that could not be done, with the reason.
 type DeadLetter struct {
-	ID         string             `json:"id"`
-	Reason     string             `json:"reason"` // expired, gated, instance-finished, instance-not-found, poison, too-large, unrunnable
-	Detail     string             `json:"detail,omitempty"`
-	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
-	Command    *workflow.Command  `json:"command,omitempty"`
-	Dropped    *store.Dropped     `json:"dropped,omitempty"` // what was too large to be kept of both
-	InstanceID string             `json:"instanceId,omitempty"`
-	CreatedAt  time.Time          `json:"createdAt"`
-	Damaged    bool               `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
-	Damage     string             `json:"damage,omitempty"`  // why
+	ID         string              `json:"id"`
+	Reason     workflow.DeadReason `json:"reason"`
+	Detail     string              `json:"detail,omitempty"`
+	Stimulus   *workflow.Stimulus  `json:"stimulus,omitempty"`
+	Command    *workflow.Command   `json:"command,omitempty"`
+	Dropped    *store.Dropped      `json:"dropped,omitempty"` // what was too large to be kept of both
+	InstanceID string              `json:"instanceId,omitempty"`
+	CreatedAt  time.Time           `json:"createdAt"`
+	Damaged    bool                `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
+	Damage     string              `json:"damage,omitempty"`  // why
 }

@@ -145,7 +145,7 @@ func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcd
 
 // missed tells whether a request had no effect, since what it was for was gone.
 func missed(res SendResult) bool {
-	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != Refused {
+	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeRefused {
 		return false
 	}
 	switch workflow.Code(res.Outcomes[0].Code) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -62,14 +61,14 @@ func TestQueuedEventsExpireByTheirAgeWhateverTheClockOfWhoTookThem(t *testing.T)
 	}
 	grow(t, c, ttl/2+time.Minute)
 	eventually(t, "all are dead letters", func() bool { return len(queued()) == 0 && len(c[0].deadLetters()) == 2*len(c) })
-	reasons := map[string]int{}
+	reasons := map[workflow.DeadReason]int{}
 	for _, d := range c[0].deadLetters() {
 		reasons[d.Reason]++
 		if !strings.Contains(d.Detail, ttl.String()) {
 			t.Errorf("%s", d.Detail)
 		}
 	}
-	if reasons[store.DeadExpired] != len(c) || reasons[store.DeadGated] != len(c) {
+	if reasons[workflow.DeadExpired] != len(c) || reasons[workflow.DeadGated] != len(c) {
 		t.Errorf("%v", reasons)
 	}
 	c[0].endOf(holder)

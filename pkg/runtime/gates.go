@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // workGates starts what waits behind gates: the commit that frees one wakes the
@@ -115,7 +116,7 @@ func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started
 func (r *Runtime) buryHeld(ctx context.Context, item *store.QueueItem, cause error) error {
 	buried, err := r.cfg.Store.BuryHeld(ctx, item, cause.Error(), r.cfg.Now().UTC())
 	if buried {
-		r.cfg.Metrics.DeadLetter(store.DeadTooLarge)
+		r.cfg.Metrics.DeadLetter(workflow.DeadTooLarge)
 	}
 	return err
 }

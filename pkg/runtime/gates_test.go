@@ -169,7 +169,7 @@ func TestACallerIsToldOfAHeldGate(t *testing.T) {
 	m.send("begin", "", nil)
 	m.running("single")
 	res := m.send("begin", "", nil)
-	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Refused || res.Outcomes[0].Code != string(workflow.CodeInstanceGated) {
+	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeRefused || res.Outcomes[0].Code != string(workflow.CodeInstanceGated) {
 		t.Errorf("got %+v", res)
 	}
 	if len(m.queue()) != 0 {
@@ -188,11 +188,11 @@ func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
 	m.execute("waits", "w", "")
 	key := &runtime.Key{Scope: "events", Value: "k", BodyHash: "h"}
 	res := m.send("begin", "", key)
-	got := map[runtime.Outcome]int{}
+	got := map[workflow.Outcome]int{}
 	for _, o := range res.Outcomes {
 		got[o.Outcome]++
 	}
-	if got[runtime.Accepted] != 2 || got[runtime.Resumed] != 1 || got[runtime.Started] != 1 {
+	if got[workflow.OutcomeAccepted] != 2 || got[workflow.OutcomeResumed] != 1 || got[workflow.OutcomeStarted] != 1 {
 		t.Errorf("got %+v, want two accepted, one resumed, one started", res.Outcomes)
 	}
 	m.finished("w")
@@ -208,7 +208,7 @@ func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
 	m.finished(one)
 	m.running("single")
 	for _, o := range m.send("begin", "", key).Outcomes {
-		if o.Outcome == runtime.Refused || o.Outcome == runtime.Accepted {
+		if o.Outcome == workflow.OutcomeRefused || o.Outcome == workflow.OutcomeAccepted {
 			t.Errorf("a repeat says %+v", o)
 		}
 	}
@@ -277,7 +277,7 @@ func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
 	m.send("begin", "", nil)
 	eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == 1 })
 	d := m.deadLetters()[0]
-	if d.Reason != store.DeadGated || !strings.Contains(d.Detail, "single") || len(m.queue()) != 0 {
+	if d.Reason != workflow.DeadGated || !strings.Contains(d.Detail, "single") || len(m.queue()) != 0 {
 		t.Errorf("%+v, queue %+v", d, m.queue())
 	}
 	m.endOf(holder)
@@ -450,7 +450,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 			m.gatedBy(0)
 			dead := m.deadLetters()
 			for _, d := range dead {
-				if d.Reason != store.DeadTooLarge {
+				if d.Reason != workflow.DeadTooLarge {
 					t.Errorf("a dead letter: %s: %s", d.Reason, d.Detail)
 				}
 			}
@@ -483,7 +483,7 @@ func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
 	}
 	m.execute("parent", "second", "")
 	dead := m.deadLetters()
-	if len(dead) != 1 || dead[0].Reason != store.DeadChildRefused || dead[0].InstanceID == holder ||
+	if len(dead) != 1 || dead[0].Reason != workflow.DeadChildRefused || dead[0].InstanceID == holder ||
 		!strings.Contains(dead[0].Detail, "instance second dispatched it, of definition single") {
 		t.Fatalf("%+v", dead)
 	}

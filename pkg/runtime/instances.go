@@ -246,7 +246,7 @@ func (r *Runtime) command(ctx context.Context, id string, cmd workflow.Command) 
 		return false, err
 	case !done:
 		return false, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
-	case out.Outcomes[0].Outcome == Accepted:
+	case out.Outcomes[0].Outcome == workflow.OutcomeAccepted:
 		return true, nil
 	}
 	return false, r.refused(ctx, id, cmd.Kind, out.Outcomes[0])

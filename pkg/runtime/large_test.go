@@ -12,7 +12,6 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -82,7 +81,7 @@ root:
 	}
 	release := c[2].hold("r")
 	for i := range 41 {
-		if res := c[i%2].send("go", "1", nil); len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Accepted {
+		if res := c[i%2].send("go", "1", nil); len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
 			t.Fatalf("event %d: %+v", i, res)
 		}
 	}
@@ -235,12 +234,12 @@ func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
 		doc, event int
 		ends       bool // the instance ends meanwhile
 		addressed  bool
-		reason     string
+		reason     workflow.DeadReason
 	}{
-		"at the limit":            {800_000, 640_000, false, false, store.DeadTooLarge},
-		"as much as a body":       {1_000_000, 1_000_000, false, true, store.DeadTooLarge},
-		"the event is the larger": {600_000, 890_000, false, false, store.DeadTooLarge},
-		"the instance has ended":  {900_000, 700_000, true, true, store.DeadInstanceFinished},
+		"at the limit":            {800_000, 640_000, false, false, workflow.DeadTooLarge},
+		"as much as a body":       {1_000_000, 1_000_000, false, true, workflow.DeadTooLarge},
+		"the event is the larger": {600_000, 890_000, false, false, workflow.DeadTooLarge},
+		"the instance has ended":  {900_000, 700_000, true, true, workflow.DeadInstanceFinished},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +277,7 @@ root:
 			if tt.addressed {
 				big.InstanceID = "k"
 			}
-			if res, err := a.Send(t.Context(), big, nil); err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != runtime.Accepted {
+			if res, err := a.Send(t.Context(), big, nil); err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			if !tt.ends {

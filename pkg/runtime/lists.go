@@ -157,7 +157,7 @@ func (r *Runtime) replayCommand(ctx context.Context, d *store.DeadLetter) (res S
 	case etcdstore.Replayed:
 	}
 	r.cfg.Work.Hint([]string{d.InstanceID}, false)
-	return SendResult{Outcomes: []TargetOutcome{{InstanceID: d.InstanceID, Outcome: Accepted}}}, true, nil
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted}}}, true, nil
 }
 
 // DeleteDeadLetter forgets a dead letter.

@@ -51,7 +51,7 @@ func TestABookmarkThatMovedIsResumedByTheNextLook(t *testing.T) {
 	if _, err := etcd.Put(t.Context(), string(was.Kvs[0].Key), string(was.Kvs[0].Value)); err != nil {
 		t.Fatal(err)
 	}
-	if a := <-done; a.err != nil || len(a.res.Outcomes) != 1 || a.res.Outcomes[0].Outcome != runtime.Accepted {
+	if a := <-done; a.err != nil || len(a.res.Outcomes) != 1 || a.res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
 		t.Errorf("%+v, %v", a.res, a.err)
 	}
 }

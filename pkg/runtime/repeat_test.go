@@ -21,7 +21,7 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	ck := &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value), BodyHash: key.BodyHash}
 	now := time.Now().UTC()
 	cmd := workflow.Command{ID: ck.Name, Kind: workflow.CommandStart, CreatedAt: now, Key: ck, Start: &workflow.Start{DefinitionID: "d", Version: 1}}
-	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: string(runtime.Accepted)}}}
+	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: workflow.OutcomeAccepted}}}
 	// Without a hint, so that nobody works it before a sweep finds it.
 	out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
 	if err != nil || out != etcdstore.Created {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -50,8 +49,8 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 			if err != nil || len(l.Mail) != 1 {
 				t.Fatalf("%+v, %v", l, err)
 			}
-			consumed := []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{InstanceID: "i", Outcome: "refused", Code: store.DeadPoison}}}
-			dead := []store.DeadLetter{{ID: "dead", Reason: store.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: now}}
+			consumed := []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{InstanceID: "i", Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}}}
+			dead := []store.DeadLetter{{ID: "dead", Reason: workflow.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: now}}
 			if err := a.store.Discard(t.Context(), nil, "i", l.Record, consumed, dead); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +61,7 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 				asked.Go(func() {
 					res, err := c[i%3].ReplayDeadLetter(t.Context(), "dead")
 					switch {
-					case err == nil && len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == runtime.Accepted:
+					case err == nil && len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == workflow.OutcomeAccepted:
 						results <- "accepted"
 					case workflow.CodeOf(err) == workflow.CodeDeadLetterNotFound:
 						results <- "gone"

@@ -262,8 +262,8 @@ func (r *Runtime) resumed(ctx context.Context, id string, cmd workflow.Command, 
 		out, err := r.answered(ctx, res.Answer, cmd.Key)
 		return out, true, err
 	case res.Accepted:
-		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: Accepted}}}, true, nil
-	case res.Effect.Outcome == client.EffectGone:
+		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: workflow.OutcomeAccepted}}}, true, nil
+	case res.Effect.Outcome == workflow.OutcomeGone:
 		return SendResult{}, false, nil
 	case res.Effect.Code == string(workflow.CodeInstanceFinished):
 		return SendResult{}, false, nil
@@ -274,14 +274,14 @@ func (r *Runtime) resumed(ctx context.Context, id string, cmd workflow.Command, 
 func outcomeOf(id string, e *store.Effect) TargetOutcome {
 	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail}
 	switch e.Outcome {
-	case client.EffectStarted:
-		t.Outcome = Started
-	case client.EffectResumed, client.EffectApplied:
-		t.Outcome = Resumed
-	case client.EffectRequeued, string(Accepted):
-		t.Outcome = Accepted
+	case workflow.OutcomeStarted:
+		t.Outcome = workflow.OutcomeStarted
+	case workflow.OutcomeResumed, workflow.OutcomeApplied:
+		t.Outcome = workflow.OutcomeResumed
+	case workflow.OutcomeRequeued, workflow.OutcomeAccepted:
+		t.Outcome = workflow.OutcomeAccepted
 	default:
-		t.Outcome = Refused
+		t.Outcome = workflow.OutcomeRefused
 	}
 	return t
 }
@@ -308,9 +308,9 @@ func (r *Runtime) mail(ctx context.Context, id string, cmd workflow.Command, b *
 	defer cancel()
 	effect := r.await(wait, id, cmd.ID)
 	if effect == nil {
-		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: Accepted}}}, true, nil
+		return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: workflow.OutcomeAccepted}}}, true, nil
 	}
-	if effect.Outcome == client.EffectRequeued {
+	if effect.Outcome == workflow.OutcomeRequeued {
 		return SendResult{Queued: effect.Code}, true, nil
 	}
 	return SendResult{Outcomes: []TargetOutcome{outcomeOf(id, effect)}}, true, nil
@@ -364,9 +364,9 @@ func (s *sending) start(ctx context.Context, t store.TriggerRef) (SendResult, bo
 		}
 		return SendResult{}, false, err
 	}
-	outcome := Started
+	outcome := workflow.OutcomeStarted
 	if res.Accepted {
-		outcome = Accepted
+		outcome = workflow.OutcomeAccepted
 	}
 	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, true, nil
 }
@@ -374,14 +374,14 @@ func (s *sending) start(ctx context.Context, t store.TriggerRef) (SendResult, bo
 func (s *sending) startGated(ctx context.Context, p *plan) (SendResult, error) {
 	res, err := s.r.executeGated(ctx, p)
 	if workflow.CodeOf(err) == workflow.CodeInstanceGated {
-		return SendResult{Outcomes: []TargetOutcome{{Outcome: Refused, Code: string(workflow.CodeInstanceGated)}}}, nil
+		return SendResult{Outcomes: []TargetOutcome{{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceGated)}}}, nil
 	}
 	if err != nil {
 		return SendResult{}, err
 	}
-	outcome := Started
+	outcome := workflow.OutcomeStarted
 	if res.Accepted {
-		outcome = Accepted
+		outcome = workflow.OutcomeAccepted
 	}
 	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
 }
@@ -415,7 +415,7 @@ func (r *Runtime) told(ctx context.Context, a *store.Answer, k *workflow.Command
 		res.Outcomes = became(ctx, a.Targets)
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {
-		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: Started}}
+		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: workflow.OutcomeStarted}}
 	}
 	return res, ctx.Err()
 }

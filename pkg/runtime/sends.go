@@ -63,14 +63,14 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 		return false, err
 	}
 	if st.InstanceID != "" && (look.Instance == nil || look.Instance.Header.Status == workflow.StatusFinished) {
-		reason := store.DeadInstanceFinished
+		reason := workflow.DeadInstanceFinished
 		if look.Instance == nil {
-			reason = store.DeadInstanceGone
+			reason = workflow.DeadInstanceGone
 		}
 		return false, r.burySend(ctx, send, reason, "", now)
 	}
 	if look.More {
-		return false, r.burySend(ctx, send, store.DeadTooLarge, tooMany, now)
+		return false, r.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
 	}
 	if targets := targetsOf(look); len(targets) > 0 {
 		return r.deliverFound(ctx, send, targets, now)
@@ -95,7 +95,7 @@ func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []
 	}
 	more, err := r.deliverTo(ctx, send, nil, targets, nil)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return false, r.burySend(ctx, send, store.DeadTooLarge, err.Error(), now)
+		return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
 	}
 	return more, err
 }
@@ -113,7 +113,7 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.T
 		case !errors.Is(err, etcdstore.ErrTooLarge):
 			return more, err
 		case n == 1:
-			return false, r.burySend(ctx, send, store.DeadTooLarge, err.Error(), now)
+			return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
-func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason, detail string, now time.Time) error {
+func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
 	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
 		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
 	ok, err := r.cfg.Store.BurySend(ctx, send, dead)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // What leaves the queue for something that is gone again, and comes back, answers its
@@ -38,7 +39,7 @@ func TestAnEventThatGoesBackToTheQueueKeepsItsKey(t *testing.T) {
 			m.execute("waits", "w", "")
 			m.finished("w")
 			got := c[1].send("late", "", key)
-			if got.Queued != "" || len(got.Outcomes) != 1 || got.Outcomes[0].Outcome != runtime.Resumed || got.Outcomes[0].InstanceID != "w" {
+			if got.Queued != "" || len(got.Outcomes) != 1 || got.Outcomes[0].Outcome != workflow.OutcomeResumed || got.Outcomes[0].InstanceID != "w" {
 				t.Errorf("the key answers %+v", got)
 			}
 		})

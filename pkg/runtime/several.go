@@ -32,7 +32,7 @@ func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult
 	if s.key != nil {
 		answer = &store.Answer{BodyHash: s.key.BodyHash}
 		for _, d := range deliveries {
-			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: string(Accepted), Command: d.Command.ID})
+			answer.Targets = append(answer.Targets, store.Effect{InstanceID: d.instance(), Outcome: workflow.OutcomeAccepted, Command: d.Command.ID})
 		}
 	}
 	ok, err := s.put(ctx, deliveries, answer)
@@ -83,7 +83,7 @@ func targetsOf(look *etcdstore.Look) []store.Target {
 // delivery is one target with its command and how its outcome is called.
 type delivery struct {
 	etcdstore.Delivery
-	applied Outcome
+	applied workflow.Outcome
 }
 
 func (d *delivery) instance() string {
@@ -107,7 +107,7 @@ func plain(ds []delivery) []etcdstore.Delivery {
 func (r *Runtime) deliveries(id string, st *workflow.Stimulus, targets []store.Target, several bool, now time.Time) (ds []delivery, gated []*plan) {
 	for _, t := range targets {
 		if b := t.Bookmark; b != nil {
-			ds = append(ds, delivery{applied: Resumed, Delivery: etcdstore.Delivery{Bookmark: b, Command: workflow.Command{
+			ds = append(ds, delivery{applied: workflow.OutcomeResumed, Delivery: etcdstore.Delivery{Bookmark: b, Command: workflow.Command{
 				ID: commandFor(id, b), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: several}}})
 			continue
 		}
@@ -116,7 +116,7 @@ func (r *Runtime) deliveries(id string, st *workflow.Stimulus, targets []store.T
 			gated = append(gated, p)
 			continue
 		}
-		ds = append(ds, delivery{applied: Started, Delivery: etcdstore.Delivery{Command: p.cmd,
+		ds = append(ds, delivery{applied: workflow.OutcomeStarted, Delivery: etcdstore.Delivery{Command: p.cmd,
 			New: &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, now), Command: p.cmd, Trigger: t.Trigger}}})
 	}
 	return ds, gated
@@ -131,7 +131,7 @@ func (r *Runtime) outcomes(ctx context.Context, ds []delivery) SendResult {
 	r.cfg.Work.Hint(ids, false)
 	effects := make([]store.Effect, len(ds))
 	for i := range ds {
-		effects[i] = store.Effect{InstanceID: ids[i], Outcome: string(Accepted), Command: ds[i].Command.ID}
+		effects[i] = store.Effect{InstanceID: ids[i], Outcome: workflow.OutcomeAccepted, Command: ds[i].Command.ID}
 	}
 	return SendResult{Outcomes: r.awaitAll(ctx, effects)}
 }
@@ -177,7 +177,7 @@ func outcomesOf(effects []store.Effect) (out []TargetOutcome, open []int) {
 	for i := range effects {
 		e := &effects[i]
 		out[i] = outcomeOf(e.InstanceID, e)
-		if e.Outcome == string(Accepted) && e.Command != "" && i < maxAwaited {
+		if e.Outcome == workflow.OutcomeAccepted && e.Command != "" && i < maxAwaited {
 			open = append(open, i)
 		}
 	}
@@ -209,7 +209,7 @@ func (s *sending) accept(ctx context.Context, targets []store.Target, now time.T
 	send := store.Send{ID: s.id, Stimulus: s.st, Targets: targets, Key: s.key, CreatedAt: now}
 	effects := make([]store.Effect, len(targets))
 	for i, t := range targets {
-		effects[i] = store.Effect{Outcome: string(Accepted)}
+		effects[i] = store.Effect{Outcome: workflow.OutcomeAccepted}
 		if t.Bookmark != nil {
 			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, commandFor(s.id, t.Bookmark)
 		} else {

@@ -166,7 +166,7 @@ func TestTheOutcomesOfManyAreAskedForTogether(t *testing.T) {
 	}})
 	res := m.send("go", "", nil)
 	for _, o := range res.Outcomes {
-		if o.Outcome != runtime.Resumed {
+		if o.Outcome != workflow.OutcomeResumed {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -263,7 +263,7 @@ func checkBody(a *store.Answer, k *workflow.CommandKey) error {
 // answeredStart gives the answer of an earlier call with the same key. If that is
 // still under way it waits a little for its outcome.
 func (r *Runtime) answeredStart(ctx context.Context, p *plan, a *store.Answer) (StartResult, error) {
-	if len(a.Targets) == 1 && a.Targets[0].Outcome == client.EffectRefused {
+	if len(a.Targets) == 1 && a.Targets[0].Outcome == workflow.OutcomeRefused {
 		// Its record names the instance as it is: somebody else's.
 		return StartResult{}, r.refused(ctx, a.Targets[0].InstanceID, workflow.CommandStart, outcomeOf(a.Targets[0].InstanceID, &a.Targets[0]))
 	}
@@ -336,7 +336,7 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 // that had it was deleted in the same burst.
 func notStarted(res *client.Result) bool {
 	e := &res.Effect
-	return res.Answer == nil && (e.Outcome == client.EffectGone || e.Outcome == client.EffectRefused && e.Code != string(workflow.CodeInstanceExists))
+	return res.Answer == nil && (e.Outcome == workflow.OutcomeGone || e.Outcome == workflow.OutcomeRefused && e.Code != string(workflow.CodeInstanceExists))
 }
 
 func (r *Runtime) started(ctx context.Context, p *plan, res client.Result) (StartResult, error) {
@@ -388,7 +388,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	n := p.instance()
 	var answer *store.Answer
 	if k := p.cmd.Key; k != nil {
-		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: string(Accepted)}}}
+		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: workflow.OutcomeAccepted}}}
 	}
 	var out etcdstore.CreateOutcome
 	err := r.settle(ctx, func() (err error) {

@@ -36,7 +36,7 @@ func TestAnEventResumesTheInstanceOfItsCorrelation(t *testing.T) {
 	c[0].execute("waits", "one", "1")
 	c[1].execute("waits", "two", "2")
 	res := c[1].send("go", "1", nil)
-	if len(res.Outcomes) != 1 || res.Outcomes[0] != (runtime.TargetOutcome{InstanceID: "one", Outcome: runtime.Resumed}) {
+	if len(res.Outcomes) != 1 || res.Outcomes[0] != (runtime.TargetOutcome{InstanceID: "one", Outcome: workflow.OutcomeResumed}) {
 		t.Fatalf("got %+v", res)
 	}
 	if in, _ := c[0].Instance(t.Context(), "two"); in.SubStatus != workflow.Suspended {
@@ -71,7 +71,7 @@ func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
 		c[i].execute("waits", fmt.Sprint("w", i), fmt.Sprint(i))
 	}
 	res := c[1].send("go", "", nil)
-	got := map[runtime.Outcome]int{}
+	got := map[workflow.Outcome]int{}
 	for _, o := range res.Outcomes {
 		got[o.Outcome]++
 		in := c[2].finished(o.InstanceID)
@@ -79,7 +79,7 @@ func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
 			t.Errorf("got %+v", in)
 		}
 	}
-	if got[runtime.Resumed] != 3 || got[runtime.Started] != 1 {
+	if got[workflow.OutcomeResumed] != 3 || got[workflow.OutcomeStarted] != 1 {
 		t.Errorf("outcomes %v", res.Outcomes)
 	}
 }
@@ -244,17 +244,17 @@ func TestTriggersBehindAGateAreToldApart(t *testing.T) {
 	c := newCluster(t, 2)
 	c[0].publish(waits, triggered, "id: alone\noptions:\n  activation: Singleton\nroot:\n  - event: go\n    trigger: true\n  - event: end\n")
 	c[0].execute("waits", "w", "1")
-	outcomes := func() map[runtime.Outcome]int {
-		got := map[runtime.Outcome]int{}
+	outcomes := func() map[workflow.Outcome]int {
+		got := map[workflow.Outcome]int{}
 		for _, o := range c[1].send("go", "", &runtime.Key{Scope: "e", Value: fmt.Sprint(time.Now().UnixNano()), BodyHash: "b"}).Outcomes {
 			got[o.Outcome]++
 		}
 		return got
 	}
-	if got := outcomes(); got[runtime.Resumed] != 1 || got[runtime.Started] != 2 {
+	if got := outcomes(); got[workflow.OutcomeResumed] != 1 || got[workflow.OutcomeStarted] != 2 {
 		t.Errorf("first: %v", got)
 	}
-	if got := outcomes(); got[runtime.Started] != 1 || got[runtime.Accepted] != 1 { // it waits until the first has ended
+	if got := outcomes(); got[workflow.OutcomeStarted] != 1 || got[workflow.OutcomeAccepted] != 1 { // it waits until the first has ended
 		t.Errorf("second: %v", got)
 	}
 }

@@ -232,7 +232,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n")
 	now := time.Now().UTC()
 	st := workflow.EventStimulus("nobody", nil)
-	if ok, err := a.store.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: store.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
+	if ok, err := a.store.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	a.execute("waits", "w", "w")

@@ -63,11 +63,11 @@ type Answer struct {
 
 // Effect is what a command did: its record tells whoever sent it.
 type Effect struct {
-	InstanceID string `json:"instanceId,omitempty"`
-	Outcome    string `json:"outcome"` // started, resumed, refused, accepted, requeued, dropped
-	Code       string `json:"code,omitempty"`
-	Detail     string `json:"detail,omitempty"`  // why it was refused, for people
-	Command    string `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
+	InstanceID string           `json:"instanceId,omitempty"`
+	Outcome    workflow.Outcome `json:"outcome"`
+	Code       string           `json:"code,omitempty"`
+	Detail     string           `json:"detail,omitempty"`  // why it was refused, for people
+	Command    string           `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
 }
 
 // Consumed is a command that a commit takes out of the world.
@@ -164,17 +164,17 @@ type HeldStart struct {
 
 // DeadLetter is work that could not be done.
 type DeadLetter struct {
-	ID         string             `json:"id"`
-	Reason     string             `json:"reason"`
-	Detail     string             `json:"detail,omitempty"`
-	Stimulus   *workflow.Stimulus `json:"stimulus,omitempty"`
-	Targets    []Target           `json:"targets,omitempty"` // the stimulus is for these only; none: for whom it meets when it is sent again
-	Command    *workflow.Command  `json:"command,omitempty"`
-	Dropped    *Dropped           `json:"dropped,omitempty"` // what was too large to be kept of both
-	InstanceID string             `json:"instanceId,omitempty"`
-	CreatedAt  time.Time          `json:"createdAt"`
-	Created    int64              `json:"-"`
-	Damaged    string             `json:"-"` // why it cannot be read, and only its id is known; "": it can
+	ID         string              `json:"id"`
+	Reason     workflow.DeadReason `json:"reason"`
+	Detail     string              `json:"detail,omitempty"`
+	Stimulus   *workflow.Stimulus  `json:"stimulus,omitempty"`
+	Targets    []Target            `json:"targets,omitempty"` // the stimulus is for these only; none: for whom it meets when it is sent again
+	Command    *workflow.Command   `json:"command,omitempty"`
+	Dropped    *Dropped            `json:"dropped,omitempty"` // what was too large to be kept of both
+	InstanceID string              `json:"instanceId,omitempty"`
+	CreatedAt  time.Time           `json:"createdAt"`
+	Created    int64               `json:"-"`
+	Damaged    string              `json:"-"` // why it cannot be read, and only its id is known; "": it can
 }
 
 // Dropped tells what a dead letter was about that is too large for one.
@@ -182,18 +182,6 @@ type Dropped struct {
 	Bytes  int64  `json:"bytes"`  // as JSON, with the rest
 	SHA256 string `json:"sha256"` // of that
 }
-
-// Reasons of dead letters.
-const (
-	DeadChildRefused     = "child-refused" // of a dispatched one; its gate was held, or its id taken
-	DeadExpired          = "expired"
-	DeadGated            = "gated"
-	DeadInstanceFinished = "instance-finished"
-	DeadInstanceGone     = "instance-not-found"
-	DeadPoison           = "poison"
-	DeadTooLarge         = "too-large"
-	DeadUnrunnable       = "unrunnable" // what it is to run on is gone: a deleted definition's body
-)
 
 // Commit is everything that one burst makes durable, in one transaction.
 type Commit struct {

@@ -14,14 +14,14 @@ import (
 
 // residue is what is left of events that took no effect: queued, or dead.
 type residue struct {
-	any  map[string]int            // by token
-	to   map[string]map[string]int // by token and instance
-	dead map[string]int            // dead letters by reason
+	any  map[string]int              // by token
+	to   map[string]map[string]int   // by token and instance
+	dead map[workflow.DeadReason]int // dead letters by reason
 }
 
 // residues reads the queue and the dead letters.
 func (e *evidence) residues(ctx context.Context) (*residue, error) {
-	r := &residue{any: map[string]int{}, to: map[string]map[string]int{}, dead: map[string]int{}}
+	r := &residue{any: map[string]int{}, to: map[string]map[string]int{}, dead: map[workflow.DeadReason]int{}}
 	add := func(token, instance string) {
 		if token == "" {
 			return
@@ -67,15 +67,15 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 func (e *evidence) checkLetter(d *store.DeadLetter, token string) {
 	e.tooOld(d)
 	switch {
-	case d.Reason == store.DeadExpired, d.Reason == store.DeadInstanceFinished, d.Reason == store.DeadInstanceGone:
-	case d.Reason == store.DeadGated && (strings.HasPrefix(token, "lonely-") || strings.HasPrefix(token, "published-herald-")): // its time was over
-	case d.Reason == store.DeadTooLarge && (fitsNowhere(token) || e.overtaken(token, d.InstanceID)):
+	case d.Reason == workflow.DeadExpired, d.Reason == workflow.DeadInstanceFinished, d.Reason == workflow.DeadInstanceGone:
+	case d.Reason == workflow.DeadGated && (strings.HasPrefix(token, "lonely-") || strings.HasPrefix(token, "published-herald-")): // its time was over
+	case d.Reason == workflow.DeadTooLarge && (fitsNowhere(token) || e.overtaken(token, d.InstanceID)):
 	default:
 		what := ""
 		if d.Command != nil {
 			what = fmt.Sprintf("%s command %s", d.Command.Kind, d.Command.ID)
 		}
-		e.record.violate("buried", "%s of %s %s %s: %s", d.ID, d.InstanceID, token, what, d.Reason+": "+d.Detail)
+		e.record.violate("buried", "%s of %s %s %s: %s", d.ID, d.InstanceID, token, what, string(d.Reason)+": "+d.Detail)
 	}
 }
 

@@ -65,7 +65,7 @@ func (h *history) forgotten(kind, name string) {
 
 // tooOld finds what was given up for its age in a round in which nothing is old.
 func (e *evidence) tooOld(d *store.DeadLetter) {
-	if d.Reason == store.DeadExpired && !e.tight {
+	if d.Reason == workflow.DeadExpired && !e.tight {
 		e.record.violate("expired-early", "%s of %s: %s", d.ID, d.CreatedAt, d.Detail)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // operate does what operators do, until ctx ends: replays dead letters, refreshes
@@ -54,14 +54,17 @@ func (e *evidence) unpause(ctx context.Context, c *caller) {
 // once, whoever else replays it.
 func (c *caller) replay(ctx context.Context) {
 	var page struct {
-		Items []struct{ ID, Reason string }
+		Items []struct {
+			ID     string
+			Reason workflow.DeadReason
+		}
 	}
 	if _, err := c.ask(ctx, c.node(), "GET", "/dead-letters?limit=50", nil, "", &page); err != nil {
 		return
 	}
 	var replaying sync.WaitGroup
 	for _, d := range page.Items {
-		if d.Reason != store.DeadExpired || c.draw(3) > 0 {
+		if d.Reason != workflow.DeadExpired || c.draw(3) > 0 {
 			continue
 		}
 		for range 1 + c.draw(2) {

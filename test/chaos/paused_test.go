@@ -101,7 +101,7 @@ func overtaken(t *testing.T, weaken func(*clientv3.Client)) map[string]int {
 		for err != nil && ctx.Err() == nil { // as callers do
 			res, err = send(heir, event)
 		}
-		if err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome == runtime.Refused {
+		if err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome == workflow.OutcomeRefused {
 			t.Fatalf("%s: %+v, %v", event, res, err)
 		}
 		for written(ctx, t, heir)[event] != 1 { // a slow node has answered that it is accepted

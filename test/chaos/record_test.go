@@ -118,10 +118,10 @@ func errText(err error) string {
 func (r *recorder) sent(c call, res runtime.SendResult, err error) {
 	c.kind, c.outcome, c.err = "event", outcomeOf(err), errText(err)
 	for _, o := range res.Outcomes {
-		if o.Outcome != runtime.Refused {
+		if o.Outcome != workflow.OutcomeRefused {
 			c.instances = append(c.instances, o.InstanceID)
 		}
-		c.accepted = c.accepted || o.Outcome == runtime.Accepted
+		c.accepted = c.accepted || o.Outcome == workflow.OutcomeAccepted
 	}
 	c.queued = res.Queued != ""
 	if err == nil && len(c.instances) == 0 && !c.queued {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 type clientv3Client = clientv3.Client
@@ -19,19 +21,19 @@ var prefixOnly = []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithKeysOnl
 
 // result is what one round found.
 type result struct {
-	Seed       uint64           `json:"seed"`
-	Events     int              `json:"events"`
-	Calls      map[string]int   `json:"calls"` // by kind and outcome
-	Commits    int              `json:"commits"`
-	Instances  int              `json:"instances"`
-	Dead       map[string]int   `json:"deadLetters"`
-	Counters   map[string]int64 `json:"counters"`
-	Violations []string         `json:"violations"`
-	Took       time.Duration    `json:"took"`
-	Healing    time.Duration    `json:"healing"`
-	Pause      time.Duration    `json:"longestPause"`
-	Invalid    string           `json:"invalid,omitempty"`
-	Takeovers  []takeover       `json:"takeovers,omitempty"` // of processes
+	Seed       uint64                      `json:"seed"`
+	Events     int                         `json:"events"`
+	Calls      map[string]int              `json:"calls"` // by kind and outcome
+	Commits    int                         `json:"commits"`
+	Instances  int                         `json:"instances"`
+	Dead       map[workflow.DeadReason]int `json:"deadLetters"`
+	Counters   map[string]int64            `json:"counters"`
+	Violations []string                    `json:"violations"`
+	Took       time.Duration               `json:"took"`
+	Healing    time.Duration               `json:"healing"`
+	Pause      time.Duration               `json:"longestPause"`
+	Invalid    string                      `json:"invalid,omitempty"`
+	Takeovers  []takeover                  `json:"takeovers,omitempty"` // of processes
 }
 
 // starvation is a pause of the whole process after which time limits mean

@@ -284,7 +284,7 @@ var guards = []patch{
 	{"a sweep looks behind the gates that a dead node freed", "pkg/runtime/gates.go",
 		"\t\t\tr.cfg.Work.Freed(g)\n", "\t\t\t_ = g\n", inRuntime, "TestAGateThatADeadNode"},
 	{"what waited too long behind a gate is for that start only", "pkg/store/etcdstore/gated.go",
-		"d.Reason, d.Targets = store.DeadGated, []store.Target{{Trigger: &h.Trigger}}", "d.Reason = store.DeadGated", inRuntime, "TestAnEventThatWaitedTooLong"},
+		"d.Reason, d.Targets = workflow.DeadGated, []store.Target{{Trigger: &h.Trigger}}", "d.Reason = workflow.DeadGated", inRuntime, "TestAnEventThatWaitedTooLong"},
 	{"a sweep looks only behind gates that nobody holds", "pkg/store/etcdstore/gated.go",
 		"\t\t\tif r.GetResponseRange().Count == 0 {\n\t\t\t\tfreed", "\t\t\tif r != nil {\n\t\t\t\tfreed", inStore, "TestGatesAreFound"},
 	{"what waits for a queued event and is another program's holds up no other", "pkg/runtime/queue.go",

@@ -55,7 +55,7 @@ func TestLargeCommitsFitIntoOneTransaction(t *testing.T) {
 				cmd := w.resume(fmt.Sprint("c", i), &b, nil)
 				_, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
 				w.ok(err)
-				c.Consumed = append(c.Consumed, store.Consumed{Command: cmd, Created: created, Effect: store.Effect{Outcome: "resumed"}})
+				c.Consumed = append(c.Consumed, store.Consumed{Command: cmd, Created: created, Effect: store.Effect{Outcome: workflow.OutcomeResumed}})
 			}
 		}
 	}

@@ -91,8 +91,8 @@ func TestADeadLetterAlwaysFits(t *testing.T) {
 				}
 				w.ok(err)
 				// The record is at its limit too: nothing of it may be written along.
-				dead := store.DeadLetter{ID: "d", Reason: store.DeadTooLarge, Detail: random(5000), Command: &cmd, InstanceID: "a", CreatedAt: w.now}
-				consumed := []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{Outcome: "refused"}}}
+				dead := store.DeadLetter{ID: "d", Reason: workflow.DeadTooLarge, Detail: random(5000), Command: &cmd, InstanceID: "a", CreatedAt: w.now}
+				consumed := []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
 				w.ok(w.Discard(w.ctx(), w.lock("a", "me"), "a", rec, consumed, []store.DeadLetter{dead}))
 				w.want("mailbox/", 0)
 				d, err := w.DeadLetter(w.ctx(), "d")
@@ -132,7 +132,7 @@ func TestTheLargestStimulusCanBeBuried(t *testing.T) {
 	}
 	due := w.inQueue()
 	reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
-	if err != nil || reason != store.DeadExpired {
+	if err != nil || reason != workflow.DeadExpired {
 		t.Errorf("got %q, %v", reason, err)
 	}
 	w.want("queue/", 0)
@@ -186,7 +186,7 @@ func TestDeadLettersOfOneStimulusIDAreAllKept(t *testing.T) {
 func (w *world) deadCommand(id, instance string) *store.DeadLetter {
 	w.tb.Helper()
 	cmd := workflow.Command{ID: "c1", Kind: workflow.CommandChildEnd, CreatedAt: w.now, Bookmark: instance + "~x", Attempts: 3, Begun: []workflow.Begun{{Process: "p"}}}
-	w.ok(w.Discard(w.ctx(), nil, "nobody", nil, nil, []store.DeadLetter{{ID: id, Reason: store.DeadPoison, Command: &cmd, InstanceID: instance, CreatedAt: w.now}}))
+	w.ok(w.Discard(w.ctx(), nil, "nobody", nil, nil, []store.DeadLetter{{ID: id, Reason: workflow.DeadPoison, Command: &cmd, InstanceID: instance, CreatedAt: w.now}}))
 	d, err := w.DeadLetter(w.ctx(), id)
 	w.ok(err)
 	return d

@@ -72,7 +72,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 // not find a bookmark of its own while this command waits.
 func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
 	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
-		Targets: []store.Effect{{InstanceID: instance, Outcome: "accepted", Command: cmd.ID}}})
+		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
 
 // NewInstance is an instance to be created with its start command.
@@ -256,7 +256,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
 		cmps = append(cmps, absent(rec))
-		s.record(o, rec, store.Effect{Outcome: "accepted"})
+		s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	for _, a := range again {

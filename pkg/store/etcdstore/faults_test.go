@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // dueTimers makes a timer of an instance and one of an instance that is gone.
@@ -33,7 +34,7 @@ func (w *world) dead(id string) *store.DeadLetter {
 	w.tb.Helper()
 	c := w.first("dying", nil)
 	st := event("paid")
-	c.Dead = []store.DeadLetter{{ID: id, Reason: store.DeadExpired, Stimulus: &st}}
+	c.Dead = []store.DeadLetter{{ID: id, Reason: workflow.DeadExpired, Stimulus: &st}}
 	w.commit(c)
 	d, err := w.DeadLetter(w.ctx(), id)
 	w.ok(err)

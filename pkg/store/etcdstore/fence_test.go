@@ -192,7 +192,7 @@ func TestClassification(t *testing.T) {
 func (w *world) keyed(c *store.Commit, used bool) *store.Commit {
 	w.tb.Helper()
 	cmd := workflow.Command{ID: "k", Kind: workflow.CommandResume, CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
-	c.Consumed = append(c.Consumed, store.Consumed{Command: cmd, Effect: store.Effect{Outcome: "resumed"}, Answer: &store.Answer{BodyHash: "h"}})
+	c.Consumed = append(c.Consumed, store.Consumed{Command: cmd, Effect: store.Effect{Outcome: workflow.OutcomeResumed}, Answer: &store.Answer{BodyHash: "h"}})
 	if used {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "elsewhere", CreatedAt: w.now, Key: cmd.Key}, &store.Answer{BodyHash: "h"}))
 	}

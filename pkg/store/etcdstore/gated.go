@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Starts that wait behind a gate. What an accepted stimulus means to start is a
@@ -117,7 +118,7 @@ func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
 // If: its create revision.
 func (s *Store) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
 	o, dead := newOps(), expired(item, 0, at)
-	dead.Reason, dead.Detail = store.DeadTooLarge, detail
+	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
 	o.del(item.At)
 	s.putDead(o, dead)
 	then, err := o.render()
@@ -187,10 +188,10 @@ func gateIn(key string) (g store.Gate, ok bool) {
 // a gate is for that trigger only, also when it is sent again: others that the
 // stimulus met have had theirs.
 func expired(item *store.QueueItem, waited time.Duration, at time.Time) store.DeadLetter {
-	d := store.DeadLetter{ID: StimulusDeadID(item.ID, item.CreatedAt), Reason: store.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
+	d := store.DeadLetter{ID: StimulusDeadID(item.ID, item.CreatedAt), Reason: workflow.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
 		Detail: fmt.Sprintf("nothing waited for it within %v", waited)}
 	if h := item.Held; h != nil {
-		d.Reason, d.Targets = store.DeadGated, []store.Target{{Trigger: &h.Trigger}}
+		d.Reason, d.Targets = workflow.DeadGated, []store.Target{{Trigger: &h.Trigger}}
 		d.Detail = fmt.Sprintf("it would have started definition %s, of which other instances held the gate for %v", h.Trigger.DefinitionID, waited)
 	}
 	return d

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // behindGate is a send record with one start, and what makes that wait behind the
@@ -199,7 +200,7 @@ func TestWhatWaitedTooLongBehindAGateIsADeadLetterForThatStart(t *testing.T) {
 	due := w.inQueue()
 	reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
 	d, derr := w.DeadLetter(w.ctx(), StimulusDeadID("s", w.now))
-	if err != nil || derr != nil || reason != store.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
+	if err != nil || derr != nil || reason != workflow.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
 		t.Errorf("%q, %v; %+v, %v", reason, err, d, derr)
 	}
 	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != HeldGone {

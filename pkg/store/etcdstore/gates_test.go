@@ -89,7 +89,7 @@ func TestGates(t *testing.T) {
 					t.Errorf("%d dead letters, want %d", len(dead), left)
 				}
 				for _, d := range dead {
-					if d.Reason != store.DeadChildRefused || !slices.Contains(c.kids, d.InstanceID) || !strings.Contains(d.Detail, "instance a dispatched it, of definition order version 1") {
+					if d.Reason != workflow.DeadChildRefused || !slices.Contains(c.kids, d.InstanceID) || !strings.Contains(d.Detail, "instance a dispatched it, of definition order version 1") {
 						t.Errorf("%+v", d)
 					}
 				}

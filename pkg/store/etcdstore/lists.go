@@ -217,7 +217,7 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 	if replay != nil {
 		o.put(s.keys.send(replay.ID), replay)
 		rec := s.keys.commandRecord("~send", replay.ID)
-		s.record(o, rec, store.Effect{Outcome: "accepted"})
+		s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
 	}
 	then, err := o.render()
@@ -256,7 +256,7 @@ func (s *Store) ReplayCommand(ctx context.Context, d *store.DeadLetter, id strin
 	o := newOps()
 	o.del(s.keys.dead(d.ID))
 	s.putMail(o, d.InstanceID, cmd)
-	s.record(o, rec, store.Effect{Outcome: "accepted"})
+	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	cmps := []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}
 	then, err := o.renderBeside(cmps)
 	if err != nil {

@@ -208,7 +208,7 @@ func (x *traffic) build(t *rapid.T) {
 	h := &c.After.Header
 	for _, m := range x.mailOf(id) {
 		cmd := m.Command
-		effect := store.Effect{Outcome: "requeued"}
+		effect := store.Effect{Outcome: workflow.OutcomeRequeued}
 		at := slices.IndexFunc(h.Bookmarks, func(b workflow.Bookmark) bool { return b.ID == cmd.Bookmark })
 		if at >= 0 {
 			effect.Outcome = "resumed"

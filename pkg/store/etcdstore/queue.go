@@ -97,7 +97,7 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	rec := s.keys.commandRecord("~queue", item.ID)
 	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
 	cmps = append(cmps, absent(rec), absent(void))
-	s.record(o, rec, store.Effect{Outcome: "accepted"})
+	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
 		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
@@ -238,7 +238,7 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 // tells its reason; "": it was claimed meanwhile, or cannot be read here, and stays.
 //
 // If: the item's create revision.
-func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason string, err error) {
+func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
 	resp, err := s.read(ctx, "read queue item", get(q.at),
 		clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
 	if err != nil {

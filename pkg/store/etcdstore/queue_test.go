@@ -103,12 +103,12 @@ func TestAnExpiredItemIsADeadLetterUnlessItWasClaimed(t *testing.T) {
 	for _, d := range due {
 		reason, err := w.ExpireQueueItem(w.ctx(), d, time.Minute, w.now)
 		w.ok(err)
-		if reason == store.DeadExpired {
+		if reason == workflow.DeadExpired {
 			n++
 		}
 	}
 	d, err := w.DeadLetter(w.ctx(), StimulusDeadID("i", w.now))
-	if n != 1 || err != nil || d == nil || d.Reason != store.DeadExpired || d.Stimulus == nil || !strings.Contains(d.Detail, "1m0s") {
+	if n != 1 || err != nil || d == nil || d.Reason != workflow.DeadExpired || d.Stimulus == nil || !strings.Contains(d.Detail, "1m0s") {
 		t.Errorf("%d expired, %+v, %v", n, d, err)
 	}
 	w.want("dead/", 1)

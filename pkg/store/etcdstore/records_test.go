@@ -77,7 +77,7 @@ func TestAPurgeLeavesAnAnswerThatWasWrittenAgain(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	c := w.next("a", nil)
 	c.Consumed = []store.Consumed{{Command: workflow.Command{ID: "x", Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}, Created: 1,
-		Answer: &store.Answer{BodyHash: "h", Targets: []store.Effect{{Outcome: "resumed"}}}}}
+		Answer: &store.Answer{BodyHash: "h", Targets: []store.Effect{{Outcome: workflow.OutcomeResumed}}}}}
 	w.commit(c)
 	if n := w.faults.Deliver(); n != 1 {
 		t.Fatalf("%d late copies", n)

@@ -92,9 +92,9 @@ func (r *removal) buryMail(ctx context.Context) error {
 		for _, m := range mail {
 			var dead []store.DeadLetter
 			if m.Unreadable == nil && m.Command.Kind == workflow.CommandResume && !m.Command.Timer {
-				dead = append(dead, store.DeadLetter{ID: DeadID(r.id, &m.Command), Reason: store.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
+				dead = append(dead, store.DeadLetter{ID: DeadID(r.id, &m.Command), Reason: workflow.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
 			}
-			done := store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{InstanceID: r.id, Outcome: "refused", Code: string(workflow.CodeInstanceNotFound)}}
+			done := store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{InstanceID: r.id, Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFound)}}
 			if err := r.s.Discard(ctx, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
 				return err
 			}

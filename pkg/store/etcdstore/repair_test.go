@@ -39,7 +39,7 @@ func furnished(t *testing.T) *world {
 	_, err = w.raw.Put(w.ctx(), w.keys.sent("sent"), `{"done":1}`)
 	w.ok(err)
 	o := newOps()
-	w.putDead(o, store.DeadLetter{ID: "dead", Reason: store.DeadExpired, CreatedAt: w.now})
+	w.putDead(o, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
 	_, err = w.raw.Txn(w.ctx()).Then(o.list()...).Commit()

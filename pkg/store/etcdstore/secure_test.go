@@ -61,7 +61,7 @@ func TestAStartInHandGoesOnWithWhatItsTwinMade(t *testing.T) {
 	ends(c)
 	c.After.Gate = fresh.Gate
 	c.After.Header.FinishedAt = &w.now
-	c.Consumed = []store.Consumed{{Command: inHand, Created: created, Effect: store.Effect{InstanceID: "i", Outcome: "started"}}}
+	c.Consumed = []store.Consumed{{Command: inHand, Created: created, Effect: store.Effect{InstanceID: "i", Outcome: workflow.OutcomeStarted}}}
 	w.commit(c)
 	w.sound()
 }

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Sends lists send records, in the order of their keys, without those that this
@@ -36,7 +37,7 @@ func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answ
 	o := newOps()
 	o.put(s.keys.send(send.ID), send)
 	rec := s.keys.commandRecord("~send", send.ID)
-	s.record(o, rec, store.Effect{Outcome: "accepted"})
+	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	cmps := []clientv3.Cmp{absent(rec)}
 	if send.Key != nil && answer != nil {
 		cmps = append(cmps, absent(s.keys.keyRecord(send.Key.Name)))

@@ -159,7 +159,7 @@ func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
 		why += ", or another held its gate"
 	}
 	start := child.Command.Start
-	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: store.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
+	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
 		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it anew",
 			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
 }

@@ -64,8 +64,8 @@ func TestWhatWasAcceptedGoesOnWhateverItsSize(t *testing.T) {
 	}
 	_, err = w.CountAttempt(w.ctx(), f, "i", cmd, l.Mail[0].Created)
 	w.ok(err)
-	dead := store.DeadLetter{ID: "d", Reason: store.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: w.now}
-	w.ok(w.Discard(w.ctx(), f, "i", l.Record, []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{Outcome: "refused"}}}, []store.DeadLetter{dead}))
+	dead := store.DeadLetter{ID: "d", Reason: workflow.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: w.now}
+	w.ok(w.Discard(w.ctx(), f, "i", l.Record, []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}, []store.DeadLetter{dead}))
 	got, err := w.DeadLetter(w.ctx(), "d")
 	w.ok(err)
 	if got == nil || got.Command.Input["text"] != cmd.Input["text"] {

@@ -90,7 +90,7 @@ func (s *Store) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then,
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	s.metrics.EtcdRequest("txn")
+	s.metrics.EtcdRequest(metrics.OpTxn)
 	resp, err := s.client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, classify(err))
@@ -105,7 +105,7 @@ func (s *Store) read(ctx context.Context, what string, ops ...clientv3.Op) (*cli
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	s.metrics.EtcdRequest("range")
+	s.metrics.EtcdRequest(metrics.OpRange)
 	resp, err := s.client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -120,7 +120,7 @@ func (s *Store) get(ctx context.Context, what, key string, opts ...clientv3.OpOp
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	s.metrics.EtcdRequest("range")
+	s.metrics.EtcdRequest(metrics.OpRange)
 	resp, err := s.client.Get(ctx, key, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)

@@ -56,7 +56,7 @@ var transactions = []transaction{
 		c.Outgoing = []store.Outgoing{{InstanceID: "b", Command: workflow.Command{ID: "cancel", Kind: workflow.CommandCancel, CreatedAt: w.now}}}
 		c.Sends = []store.Send{{ID: "s", Stimulus: event("e"), CreatedAt: w.now}}
 		c.Requeue = []store.QueueItem{w.item("again", event("f"))}
-		c.Dead = []store.DeadLetter{{ID: "d", Reason: store.DeadPoison}}
+		c.Dead = []store.DeadLetter{{ID: "d", Reason: workflow.DeadPoison}}
 		c.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: w.now}
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
@@ -101,9 +101,9 @@ var transactions = []transaction{
 		w.ok(err)
 		w.remove("a")
 		f := w.lock("a", "me")
-		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: "refused"}}}
+		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
 		return func() (string, error) {
-			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: store.DeadInstanceGone}})
+			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: workflow.DeadInstanceGone}})
 			if errors.Is(err, store.ErrFenced) {
 				return "fenced", nil
 			}
@@ -245,7 +245,7 @@ var transactions = []transaction{
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
 		return func() (string, error) {
-			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s", Reason: store.DeadInstanceGone}))
+			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s", Reason: workflow.DeadInstanceGone}))
 		}
 	}},
 	{name: "firing timers", again: "[]", prepare: func(w *world) func() (string, error) {
@@ -257,7 +257,7 @@ var transactions = []transaction{
 		due := w.inQueue()
 		return func() (string, error) {
 			reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
-			return reason + " ", err
+			return string(reason) + " ", err
 		}
 	}},
 	{name: "replaying a dead letter", prepare: func(w *world) func() (string, error) {

@@ -311,7 +311,7 @@ func (w *world) mailOf(id string) []store.Mail {
 func (w *world) consumes(c *store.Commit) *store.Commit {
 	w.tb.Helper()
 	for _, m := range w.mailOf(c.After.Header.ID) {
-		c.Consumed = append(c.Consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{Outcome: "resumed"}})
+		c.Consumed = append(c.Consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{Outcome: workflow.OutcomeResumed}})
 	}
 	return c
 }

@@ -12,21 +12,11 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// EndpointType is the activity type whose stimuli are HTTP requests.
-const EndpointType = "Elsa.HttpEndpoint"
-
-// EndpointPayload is the hashed part of the stimulus that a request is: the
-// pattern of the route's template (workflow.RoutePattern), which is that of the
-// pattern as well, and the method.
-func EndpointPayload(method, template string) map[string]any {
-	return map[string]any{"path": workflow.RoutePattern(trimPath(template)), "method": strings.ToUpper(method)}
-}
-
 func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") }
 
 func httpEndpoint() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: EndpointType, Main: "path", Trigger: true,
+		Type: workflow.EndpointType, Main: "path", Trigger: true,
 		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id} or orders/{nr:int}."},
@@ -53,7 +43,7 @@ const tooLargeOutcome = "Request too large"
 type httpEndpointActivity struct{}
 
 // Execute takes the request that started the instance, or waits for one: a
-// bookmark for each method, with [EndpointPayload].
+// bookmark for each method, as [workflow.Endpoint] has it.
 //
 // The input of a start or resume has the keys method, path, routeData, query
 // and headers (objects of texts), contentType, body (text, or base64 if it is
@@ -71,12 +61,13 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 	if err != nil {
 		return err
 	}
+	limits := workflow.EndpointLimits{
+		Authorize: x.Bool("authorize"), Policy: x.Text("policy"),
+		Timeout: x.Duration("requestTimeout"), MaxBody: x.Int("requestSizeLimit"), TooLarge: x.Bool("exposeRequestTooLargeOutcome"),
+	}
 	for _, m := range methods {
-		_, err := x.Wait(engine.Wait{Name: m + " /" + path, Payload: EndpointPayload(m, path), Metadata: map[string]any{
-			"template": path, "authorize": x.Bool("authorize"), "policy": x.Text("policy"),
-			"timeout": x.Duration("requestTimeout").String(), "maxBody": x.Int("requestSizeLimit"), "tooLarge": x.Bool("exposeRequestTooLargeOutcome"),
-		}})
-		if err != nil {
+		e := workflow.Endpoint{Method: m, Template: path, EndpointLimits: limits}
+		if _, err := x.Wait(engine.Wait{Name: m + " /" + path, Payload: e.Payload(), Metadata: e.Metadata()}); err != nil {
 			return err
 		}
 	}
@@ -122,18 +113,17 @@ func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 		p.Problem("bad-route", p.Place("supportedMethods"), "%v", err)
 		return nil
 	}
-	route := engine.Route{Template: template}
+	var limits workflow.EndpointLimits
 	value := func(name string) any { v, _ := p.TriggerValue(name); return v }
-	route.Authorize, _ = value("authorize").(bool)
-	route.Policy, _ = value("policy").(string)
-	route.Timeout, _ = value("requestTimeout").(time.Duration)
-	route.MaxBody, _ = value("requestSizeLimit").(int64)
-	route.TooLarge, _ = value("exposeRequestTooLargeOutcome").(bool)
+	limits.Authorize, _ = value("authorize").(bool)
+	limits.Policy, _ = value("policy").(string)
+	limits.Timeout, _ = value("requestTimeout").(time.Duration)
+	limits.MaxBody, _ = value("requestSizeLimit").(int64)
+	limits.TooLarge, _ = value("exposeRequestTooLargeOutcome").(bool)
 	var out []engine.Trigger
 	for _, m := range methods {
-		r := route
-		r.Methods = []string{m}
-		out = append(out, engine.Trigger{Name: m + " /" + template, Payload: EndpointPayload(m, template), Route: &r})
+		e := &workflow.Endpoint{Method: m, Template: template, EndpointLimits: limits}
+		out = append(out, engine.Trigger{Name: m + " /" + template, Payload: e.Payload(), Route: e})
 	}
 	return out
 }

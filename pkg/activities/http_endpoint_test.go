@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -32,10 +31,10 @@ func TestHTTPEndpointAsTrigger(t *testing.T) {
 	def.Variables = []workflow.Variable{{Name: "route"}, {Name: "content"}}
 	b := start(t, def, withTrigger("ep", request(nil))).wantStatus(workflow.Finished)
 	tr := b.prog.Triggers()
-	if len(tr) != 2 || tr[0].Route.Template != "Orders/{id}" || tr[0].Route.Methods[0] != "GET" || tr[1].Route.Methods[0] != "POST" || tr[1].Route.MaxBody != 1000 || !tr[1].Route.Authorize {
+	if len(tr) != 2 || tr[0].Route.Template != "Orders/{id}" || tr[0].Route.Method != "GET" || tr[1].Route.Method != "POST" || tr[1].Route.MaxBody != 1000 || !tr[1].Route.Authorize {
 		t.Fatalf("triggers %+v", tr)
 	}
-	if want, _ := workflow.Hash(activities.EndpointType, activities.EndpointPayload("post", "orders/{ID}")); tr[1].Hash != want {
+	if want, _ := workflow.Hash(workflow.EndpointType, workflow.EndpointPayload("post", "orders/{ID}")); tr[1].Hash != want {
 		t.Error("hash of the trigger")
 	}
 	r := b.response

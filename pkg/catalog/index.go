@@ -107,18 +107,15 @@ func (x *indexer) schedule(t *engine.Trigger) {
 }
 
 func (x *indexer) route(t *engine.Trigger) {
-	for _, method := range t.Route.Methods {
-		method = strings.ToUpper(method)
-		template := strings.Trim(t.Route.Template, "/")
-		key := method + " " + workflow.RoutePattern(template)
-		if other, taken := x.routes[key]; taken {
-			x.problem(string(workflow.CodeRouteTaken), x.places[t.ActivityID], "activity %s: %s %s belongs to activity %s already; choose another path", t.ActivityID, method, template, other)
-			continue
-		}
-		x.routes[key] = t.ActivityID
-		x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template, EndpointLimits: store.EndpointLimits{
-			Authorize: t.Route.Authorize, Policy: t.Route.Policy, Timeout: t.Route.Timeout, MaxBody: t.Route.MaxBody, TooLarge: t.Route.TooLarge}})
+	method := strings.ToUpper(t.Route.Method)
+	template := strings.Trim(t.Route.Template, "/")
+	key := method + " " + workflow.RoutePattern(template)
+	if other, taken := x.routes[key]; taken {
+		x.problem(string(workflow.CodeRouteTaken), x.places[t.ActivityID], "activity %s: %s %s belongs to activity %s already; choose another path", t.ActivityID, method, template, other)
+		return
 	}
+	x.routes[key] = t.ActivityID
+	x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template, EndpointLimits: t.Route.EndpointLimits})
 }
 
 // typeName is the activity type that a definition's name gives: its words in

@@ -84,22 +84,10 @@ type Trigger struct {
 	Name         string // for people
 	Hash         string
 	Payload      any
-	Cron         string        // cron expression (6 fields), for Elsa.Cron
-	Every        time.Duration // for Elsa.Timer
-	At           *time.Time    // for Elsa.StartAt
-	Route        *Route        // for Elsa.HttpEndpoint
-}
-
-// Route is an HTTP endpoint that a definition declares.
-type Route struct {
-	Methods  []string
-	Template string // such as orders/{id}; without slashes around it
-
-	Authorize bool   // only authenticated callers
-	Policy    string // what else the caller must satisfy; "" means nothing
-	Timeout   time.Duration
-	MaxBody   int64 // bytes; 0 means the server's limit
-	TooLarge  bool  // a larger body starts or resumes with the input tooLarge instead of being refused
+	Cron         string             // cron expression (6 fields), for Elsa.Cron
+	Every        time.Duration      // for Elsa.Timer
+	At           *time.Time         // for Elsa.StartAt
+	Route        *workflow.Endpoint // for Elsa.HttpEndpoint
 }
 
 // Resolve finds the definition that an activity names (a definition used as an

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/tracing"
@@ -60,7 +59,7 @@ func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAn
 		}
 	}
 	at := req.at
-	st := workflow.Stimulus{ActivityType: activities.EndpointType, Payload: activities.EndpointPayload(at.Method, at.Pattern), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
+	st := workflow.Stimulus{ActivityType: workflow.EndpointType, Payload: workflow.EndpointPayload(at.Method, at.Pattern), CorrelationID: req.CorrelationID, InstanceID: req.InstanceID}
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
 		// it. Once this call is over nobody can ask by it any more.
@@ -117,7 +116,7 @@ func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcd
 	}
 	var among []etcdstore.Endpoint
 	for _, pattern := range workflow.RoutePatterns(shapes, req.Path) {
-		hash, err := workflow.Hash(activities.EndpointType, activities.EndpointPayload(method, pattern))
+		hash, err := workflow.Hash(workflow.EndpointType, workflow.EndpointPayload(method, pattern))
 		if err != nil {
 			return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 		}
@@ -158,8 +157,8 @@ func missed(res SendResult) bool {
 // arrival is a request on its way to the one place that it is for.
 type arrival struct {
 	EndpointRequest
-	limits store.EndpointLimits // of that place, once it is known
-	turn   string               // which it has of the runtime's
+	limits workflow.EndpointLimits // of that place, once it is known
+	turn   string                  // which it has of the runtime's
 }
 
 // inTurn waits until no other request of this node is on its way to the same
@@ -244,7 +243,7 @@ func (a *arrival) nothing(ctx context.Context, r *Runtime) error {
 }
 
 // limitsOf are those of one of the places at an endpoint; nil: there is none.
-func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*store.EndpointLimits, error) {
+func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*workflow.EndpointLimits, error) {
 	if at.Route != nil || at.Waiting == "" {
 		if at.Route == nil {
 			return nil, nil
@@ -260,7 +259,7 @@ func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*store.
 	}
 	for i := range rec.Header.Bookmarks {
 		if b := &rec.Header.Bookmarks[i]; b.Hash == at.Hash {
-			if e := etcdstore.EndpointOf(b); e != nil {
+			if e := workflow.EndpointOf(b); e != nil {
 				return &e.EndpointLimits, nil
 			}
 		}
@@ -287,7 +286,7 @@ func (s *sending) admitted(ctx context.Context, look *etcdstore.Look) (bool, err
 // place reads what the one place says about itself: a trigger in its route, a
 // bookmark in its instance, since the entry of its template is everybody's who
 // waits there. Nil: it is not as the look found it.
-func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*store.RouteEntry, error) {
+func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*workflow.Endpoint, error) {
 	if len(look.Triggers) > 0 {
 		return s.startingPlace(ctx, &look.Triggers[0])
 	}
@@ -303,17 +302,17 @@ func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*store.Route
 	}
 	for i := range rec.Header.Bookmarks {
 		if m := &rec.Header.Bookmarks[i]; m.ID == b.ID {
-			return etcdstore.EndpointOf(m), nil
+			return workflow.EndpointOf(m), nil
 		}
 	}
 	return nil, nil
 }
 
-func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*store.RouteEntry, error) {
+func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*workflow.Endpoint, error) {
 	at := s.request.at
 	for fresh := false; ; fresh = true {
 		if e := at.Route; e != nil && e.DefinitionID == t.DefinitionID && e.Version == t.Version && e.ActivityID == t.ActivityID && e.Hash == t.Hash {
-			return e, nil
+			return e.Endpoint(), nil
 		}
 		if fresh {
 			return nil, nil
@@ -330,7 +329,7 @@ func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*stor
 }
 
 // input is what the activity gets of the request.
-func (a *arrival) input(place *store.RouteEntry) (map[string]any, error) {
+func (a *arrival) input(place *workflow.Endpoint) (map[string]any, error) {
 	data, ok := workflow.RouteData(place.Template, a.Path)
 	if !ok {
 		return nil, noRoute(&a.EndpointRequest)

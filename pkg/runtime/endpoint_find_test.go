@@ -8,7 +8,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -56,7 +55,7 @@ func crowdOfEndpoints(tb testing.TB, m *member, n int) {
 			for i := w * 100; i < n; i += 800 {
 				var ops []clientv3.Op
 				for j := i; j < min(i+100, n); j++ {
-					hash, err := workflow.Hash(activities.EndpointType, activities.EndpointPayload("POST", fmt.Sprintf("callback/c%07d", j)))
+					hash, err := workflow.Hash(workflow.EndpointType, workflow.EndpointPayload("POST", fmt.Sprintf("callback/c%07d", j)))
 					if err != nil {
 						tb.Error(err)
 					}

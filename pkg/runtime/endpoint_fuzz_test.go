@@ -97,13 +97,13 @@ func TestTheParametersOfARest(t *testing.T) {
 // publishable is the template that a definition with this path is published with.
 func publishable(t *testing.T, path string) (string, bool) {
 	t.Helper()
-	root := &workflow.Activity{ID: "at", Type: activities.EndpointType, CanStart: true, Inputs: map[string]workflow.Expression{"path": workflow.Lit(path)}}
+	root := &workflow.Activity{ID: "at", Type: workflow.EndpointType, CanStart: true, Inputs: map[string]workflow.Expression{"path": workflow.Lit(path)}}
 	prog, problems := engine.Compile(&workflow.Definition{ID: "d", Root: root}, engine.Options{Registry: activities.Default(), Evaluators: expression.All()})
 	if len(problems) > 0 || len(prog.Triggers()) != 1 {
 		return "", false
 	}
 	trigger := prog.Triggers()[0]
-	hash, err := workflow.Hash(activities.EndpointType, activities.EndpointPayload("GET", workflow.RoutePattern(trigger.Route.Template)))
+	hash, err := workflow.Hash(workflow.EndpointType, workflow.EndpointPayload("GET", workflow.RoutePattern(trigger.Route.Template)))
 	if err != nil || hash != trigger.Hash {
 		t.Fatalf("the stimulus for %q has another hash than its trigger (%v)", trigger.Route.Template, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/store/etcdstore"
@@ -93,7 +92,7 @@ func checkStimulus(st *workflow.Stimulus) error {
 // notByHand refuses to make up an HTTP request: who may send one, and what its
 // headers say, is looked at where requests come in.
 func notByHand(activityType string) error {
-	if activityType != activities.EndpointType {
+	if activityType != workflow.EndpointType {
 		return nil
 	}
 	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s takes an HTTP request and nothing else, since its endpoint may say who may send one: send it to /workflows/ and the path", activityType))

@@ -110,22 +110,13 @@ type RouteEntry struct {
 	Method       string `json:"method"`
 	Template     string `json:"template"` // as written, such as orders/{id}
 	Activation   string `json:"activation,omitempty"`
-	EndpointLimits
+	workflow.EndpointLimits
 	Modified int64 `json:"-"`
 }
 
-// EndpointLimits are what an HTTP endpoint asks of its requests.
-type EndpointLimits struct {
-	Authorize bool          `json:"authorize,omitempty"` // only authenticated callers
-	Policy    string        `json:"policy,omitempty"`
-	Timeout   time.Duration `json:"timeout,omitempty"`  // how long the caller is kept waiting, in nanoseconds; 0: the server's
-	MaxBody   int64         `json:"maxBody,omitempty"`  // bytes; 0: the server's
-	TooLarge  bool          `json:"tooLarge,omitempty"` // a larger body goes on without it instead of being refused
-}
-
-// Guard is who may call the endpoint.
-func (l *EndpointLimits) Guard() workflow.Guard {
-	return workflow.Guard{Authorize: l.Authorize, Policy: l.Policy}
+// Endpoint is the endpoint that the route leads to.
+func (e *RouteEntry) Endpoint() *workflow.Endpoint {
+	return &workflow.Endpoint{Method: e.Method, Template: e.Template, EndpointLimits: e.EndpointLimits}
 }
 
 // CronEntry is the value of cron/<shard>/<due>/<definition>/<activity>: one

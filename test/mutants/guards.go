@@ -459,7 +459,7 @@ var guards = []patch{
 	{"a node without credentials answers to its names", "pkg/httpapi/middleware.go",
 		"if err := a.checkHost(r); err != nil {", "if err := a.checkHost(r); err != nil && false {", inAPI, "TestAHost"},
 	{"what is no HTTP request does not pass an endpoint", "pkg/runtime/send.go",
-		"if activityType != activities.EndpointType {", "if true || activityType != activities.EndpointType {", inAPI, "TestAnEndpointThatWaits"},
+		"if activityType != workflow.EndpointType {", "if true || activityType != workflow.EndpointType {", inAPI, "TestAnEndpointThatWaits"},
 	{"a group that is called like a role is not the role", "pkg/auth/role.go",
 		"\t\treturn p.Role >= r\n", "\t\tif p.Role >= r {\n\t\t\treturn true\n\t\t}\n", "./pkg/auth", "TestRolesAreMapped"},
 	{"strangers who are refused fill no audit log", "pkg/httpapi/audit.go",

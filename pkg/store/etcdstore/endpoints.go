@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -21,9 +20,6 @@ import (
 // one that nothing has any more costs a request one look, and there is no moment at
 // which it could be missed. Who may call is not read there: those that wait at one
 // pattern may be of definitions that say different things about it.
-
-// endpointType is the activity type whose bookmarks have templates.
-const endpointType = "Elsa.HttpEndpoint"
 
 // shape lies by how many segments it matches: that many, or any number from some on.
 func (k keys) shapes(method, segments string) string {
@@ -43,36 +39,9 @@ func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
 
 // putEndpoint puts the shape of an HTTP endpoint's bookmark.
 func (s *Store) putEndpoint(o *ops, b *workflow.Bookmark) {
-	if e := EndpointOf(b); e != nil {
+	if e := workflow.EndpointOf(b); e != nil {
 		o.putRaw(s.keys.shape(e.Method, e.Template), nil)
 	}
-}
-
-// EndpointOf is what an HTTP endpoint's bookmark says about itself; nil if it is
-// none. A bookmark that does not say who may call is for authenticated callers.
-func EndpointOf(b *workflow.Bookmark) *store.RouteEntry {
-	payload, _ := b.Payload.(map[string]any)
-	meta, _ := b.Metadata.(map[string]any)
-	method, _ := payload["method"].(string)
-	template, said := meta["template"].(string)
-	if b.ActivityType != endpointType || method == "" || !said {
-		return nil
-	}
-	e := &store.RouteEntry{Hash: b.Hash, Method: method, Template: template}
-	authorize, said := meta["authorize"].(bool)
-	e.Authorize = authorize || !said
-	e.Policy, _ = meta["policy"].(string)
-	e.TooLarge, _ = meta["tooLarge"].(bool)
-	if text, _ := meta["timeout"].(string); text != "" {
-		e.Timeout, _ = time.ParseDuration(text)
-	}
-	switch n := meta["maxBody"].(type) {
-	case int64:
-		e.MaxBody = n
-	case float64:
-		e.MaxBody = int64(n)
-	}
-	return e
 }
 
 // Shapes reads the shapes that a path with so many segments may match, keys only.

@@ -197,7 +197,7 @@ func (f *fsck) bookmarks() {
 				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.keys.instance(id), key)
 				f.s.putBookmark(o, *b, h.CorrelationID, id)
 			}
-			if e := EndpointOf(b); e != nil && !f.has(f.s.keys.shape(e.Method, e.Template)) {
+			if e := workflow.EndpointOf(b); e != nil && !f.has(f.s.keys.shape(e.Method, e.Template)) {
 				shape := f.s.keys.shape(e.Method, e.Template)
 				n := f.report("shape-missing", shape, "no request finds the endpoint %s of instance %s", e.Template, id)
 				f.repair(n, "puts it", f.s.keys.instance(id), shape).putRaw(shape, nil)

@@ -19,7 +19,7 @@ func sound(t *testing.T) *world {
 	task := w.bookmark("i", "task", "task")
 	task.ActivityType, task.Name = workflow.TaskType, "pack"
 	door := w.bookmark("i", "door", "door")
-	door.ActivityType, door.Payload, door.Metadata = endpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
+	door.ActivityType, door.Payload, door.Metadata = workflow.EndpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
 	h := w.header("i")
 	h.CorrelationID = "c"
 	h.Bookmarks = []workflow.Bookmark{b, timed, task, door}

@@ -265,11 +265,16 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 func (a *API) inLine(c *call) (leave func(), err error) {
 	s := &a.places.costly
 	leave, ok := s.enter(c.r.Context(), c.caller())
-	if !ok {
+	switch {
+	case ok:
+		return leave, nil
+	case c.r.Context().Err() != nil:
+		return nil, a.busy(metrics.ShedOther, metrics.ShedWaiting,
+			fmt.Sprintf("the time of the request ended while it waited for others of its caller that take much of a processor, such as lists and publications, of which %d run at once on this node; send fewer at a time", s.most))
+	default:
 		return nil, a.busy(metrics.ShedOther, metrics.ShedWaiting,
 			fmt.Sprintf("requests of one caller that take much of a processor, such as lists and publications, run %d at once on this node, and %d more may wait; send fewer at a time", s.most, s.waits.each))
 	}
-	return leave, nil
 }
 
 // page answers with a page of a list. Few are read at once; what a large one has as

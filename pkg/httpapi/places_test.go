@@ -144,7 +144,7 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 			}
 			over, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := ask(over, "192.0.2.2:2"); workflow.CodeOf(err) != workflow.CodeBusy {
+			if err := ask(over, "192.0.2.2:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "time of the request ended") {
 				t.Errorf("who cannot wait: %v", err)
 			}
 			close(end)

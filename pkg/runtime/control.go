@@ -122,18 +122,23 @@ func (r *Runtime) followControl(ctx context.Context) {
 			case !ok:
 				return
 			case id == "":
-				r.readPause(ctx)
+				r.readControl(ctx)
 			default:
 				r.cfg.Node.Interrupt(id)
 			}
 		case <-sweep.C:
-			r.readPause(ctx)
-			if ids, err := r.cfg.Store.Cancelled(ctx); err == nil {
-				for _, id := range ids {
-					r.cfg.Node.Interrupt(id)
-				}
-			}
+			r.readControl(ctx)
 			sweep.Reset(pace.Jitter(5 * time.Second))
+		}
+	}
+}
+
+// readControl looks at the pause flag and at the interrupt keys.
+func (r *Runtime) readControl(ctx context.Context) {
+	r.readPause(ctx)
+	if ids, err := r.cfg.Store.Cancelled(ctx); err == nil {
+		for _, id := range ids {
+			r.cfg.Node.Interrupt(id)
 		}
 	}
 }

@@ -267,6 +267,55 @@ func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*workfl
 	return nil, nil
 }
 
+// maxAsked is of how many places that a request met each is asked whether the path
+// fits it: each that waits costs a request to etcd.
+const maxAsked = 8
+
+// onePlace leaves in the look the one place that the request is for, and asks it. False:
+// a place moved; look again.
+func (s *sending) onePlace(ctx context.Context, look *etcdstore.Look) (bool, error) {
+	if n := len(look.Bookmarks) + len(look.Triggers); n > 1 && n <= maxAsked {
+		if ok, err := s.fitting(ctx, look); err != nil || !ok {
+			return false, err
+		}
+	}
+	switch n := len(look.Bookmarks) + len(look.Triggers); n {
+	case 0:
+		return false, s.request.nothing(ctx, s.r)
+	case 1:
+		return s.admitted(ctx, look)
+	default:
+		return false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
+	}
+}
+
+// fitting leaves out of a look the places whose constraints refuse the path: they are
+// no part of the pattern that the places share. False: a place moved; look again.
+func (s *sending) fitting(ctx context.Context, look *etcdstore.Look) (bool, error) {
+	var bookmarks []store.BookmarkRef
+	for i, b := range look.Bookmarks {
+		place, err := s.place(ctx, &etcdstore.Look{Bookmarks: look.Bookmarks[i : i+1], Instance: look.Instance})
+		if err != nil || place == nil {
+			return false, err
+		}
+		if _, ok := workflow.RouteData(place.Template, s.request.Path); ok {
+			bookmarks = append(bookmarks, b)
+		}
+	}
+	var triggers []store.TriggerRef
+	for i, t := range look.Triggers {
+		place, err := s.place(ctx, &etcdstore.Look{Triggers: look.Triggers[i : i+1]})
+		if err != nil || place == nil {
+			return false, err
+		}
+		if _, ok := workflow.RouteData(place.Template, s.request.Path); ok {
+			triggers = append(triggers, t)
+		}
+	}
+	look.Bookmarks, look.Triggers = bookmarks, triggers
+	return true, nil
+}
+
 // admitted asks the one place that a request met whether it takes it, and what it
 // gets then. False: the place moved; look again.
 func (s *sending) admitted(ctx context.Context, look *etcdstore.Look) (bool, error) {

@@ -51,3 +51,52 @@ root:
 		t.Errorf("%v, asked %t", err, asked)
 	}
 }
+
+// Of a start and an instance that wait at one pattern the one takes a request whose
+// constraints its path fits; which, is asked only where both do.
+func TestConstraintsTellWhoOfOnePatternIsMeant(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(`
+id: by-number
+root:
+  - httpEndpoint: {path: "orders/{nr:int}", supportedMethods: [POST]}
+    trigger: true
+  - writeHttpResponse: {content: started}
+`)
+	m.publish(callback)
+	for i, c := range []struct{ waits, path, want string }{
+		{"orders/{id}", "orders/abc", "orders/{id}"},
+		{"orders/{id}", "orders/7", "several-targets"},
+		{"", "orders/abc", "orders/{id}"}, // which waits still
+		{"orders/{id:alpha}", "orders/7", "started"},
+		{"", "orders/7x", "route-not-found"},
+		{"orders/{id:length(2)}", "orders/xyz", "orders/{id:alpha}"}, // of two that wait
+		{"", "orders/77", "several-targets"},
+		{"", "orders/xy", "orders/{id:length(2)}"},
+		{"", "orders/xy", "route-not-found"}, // nobody waits any more
+		{"", "orders/7", "started"},
+	} {
+		if c.waits != "" {
+			m.waitsAt(fmt.Sprint("w", i), c.waits)
+		}
+		if got := m.call(c.path); got != c.want {
+			t.Errorf("%d: %s: %s, want %s", i, c.path, got, c.want)
+		}
+	}
+}
+
+// What a request costs does not grow with those who wait: of more than a few none is
+// asked whether the path fits it.
+func TestOfManyAtOnePatternNoneIsAskedForItsPath(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.publish(callback)
+	for i := range 9 {
+		m.waitsAt(fmt.Sprint("w", i), fmt.Sprintf("orders/{id:length(%d)}", i+1))
+		want := map[bool]string{true: "route-not-found", false: "several-targets"}[i < 8]
+		if got := m.call("orders/0123456789"); got != want {
+			t.Errorf("%d wait: %s, want %s", i+1, got, want)
+		}
+	}
+}

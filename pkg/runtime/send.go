@@ -142,23 +142,17 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 			return res, false, err
 		}
 	}
+	if s.request != nil {
+		if ok, err := s.onePlace(ctx, look); err != nil || !ok {
+			return res, false, err
+		}
+	}
 	if len(look.Triggers) > 0 { // before anything is durable: the caller repeats all of it
 		if err := s.r.room(starts); err != nil {
 			return res, false, err
 		}
 	}
 	n := len(look.Bookmarks) + len(look.Triggers)
-	if s.request != nil && n != 1 {
-		if n == 0 {
-			return res, false, s.request.nothing(ctx, s.r)
-		}
-		return res, false, workflow.Fail(workflow.CodeAmbiguous, fmt.Sprintf("%d places wait for %s /workflows/%s; say which by ?correlationId= or ?workflowInstanceId=", n, s.request.Method, s.request.Path))
-	}
-	if s.request != nil {
-		if ok, err := s.admitted(ctx, look); err != nil || !ok {
-			return res, false, err
-		}
-	}
 	switch {
 	case n == 0:
 		return s.queue(ctx, look)

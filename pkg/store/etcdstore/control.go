@@ -41,31 +41,22 @@ func (s *Store) SetPaused(ctx context.Context, paused bool) (int64, error) {
 }
 
 // WatchControl watches the interrupt keys and the pause flag until ctx ends or
-// the watch breaks; then the channel closes. Cancelled instances are named;
-// "" means that the pause flag may have changed.
+// the watch breaks; then the channel closes. Cancelled instances are named; ""
+// means that either may have changed: look at both. It is a hint: look also without it.
 func (s *Store) WatchControl(ctx context.Context) <-chan string {
 	out := make(chan string)
 	ctx = clientv3.WithRequireLeader(ctx)
-	cancels := s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
-	pause := s.client.Watch(ctx, s.keys.pause())
-	go func() {
+	var cancels, pause clientv3.WatchChan
+	begin(func() {
+		cancels = s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+		pause = s.client.Watch(ctx, s.keys.pause())
+	}, func(late bool) {
 		defer close(out)
-		for {
-			var names []string
-			select {
-			case resp, ok := <-cancels:
-				if !ok || resp.Err() != nil {
-					return
-				}
-				for _, ev := range resp.Events {
-					names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.keys.cancels()))
-				}
-			case resp, ok := <-pause:
-				if !ok || resp.Err() != nil {
-					return
-				}
-				names = []string{""}
-			}
+		var names []string
+		if late {
+			names = []string{""}
+		}
+		for ok := true; ok; names, ok = s.controls(cancels, pause) {
 			for _, n := range names {
 				select {
 				case out <- n:
@@ -74,8 +65,21 @@ func (s *Store) WatchControl(ctx context.Context) <-chan string {
 				}
 			}
 		}
-	}()
+	})
 	return out
+}
+
+// controls waits for what changes next. False: a watch is over.
+func (s *Store) controls(cancels, pause clientv3.WatchChan) (names []string, ok bool) {
+	select {
+	case resp, ok := <-cancels:
+		for _, ev := range resp.Events {
+			names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.keys.cancels()))
+		}
+		return names, ok && resp.Err() == nil
+	case resp, ok := <-pause:
+		return []string{""}, ok && resp.Err() == nil
+	}
 }
 
 // Cancelled lists the instances that have an interrupt key.

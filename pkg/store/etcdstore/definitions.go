@@ -218,7 +218,9 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 
 // WatchHeads gives the changes of heads after a revision, until ctx ends or the
 // watch breaks; then it closes the channel, in the second case after a last
-// value with Err. It is a hint: have [Store.ChangedHeads] behind it.
+// value with Err. It is a hint: have [Store.ChangedHeads] behind it. It does not wait
+// until the watch has begun, which a member of etcd that hangs delays: nothing is missed,
+// since the revision says from where it goes on.
 //
 // Revision is that of the last head given, never the store's: a watcher that is
 // behind gets what it missed in batches of whole revisions, and each has in its
@@ -226,9 +228,9 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 // come.
 func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadChanges {
 	out := make(chan store.HeadChanges)
-	events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
 	go func() {
 		defer close(out)
+		events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
 		broken := errors.New("the watch of the definitions ended")
 		for resp := range events {
 			c := store.HeadChanges{Err: resp.Err()}

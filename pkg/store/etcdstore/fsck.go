@@ -59,11 +59,11 @@ const fsckPage = 500
 // passing hold at every revision.
 func (s *Store) Fsck(ctx context.Context) (*Check, error) {
 	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{},
-		causes: map[string]*Finding{}, foreign: map[string]bool{}, defs: newDefinitionsSeen()}
+		causes: map[string]*Finding{}, foreign: map[string]bool{}, replays: map[string]bool{}, defs: newDefinitionsSeen()}
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.timers, f.queue, f.sends, f.deadLetters, f.mail, f.movers, f.gates,
+	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
 		f.triggers, f.schedules, f.versions, f.idempotency, f.locks, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
@@ -93,6 +93,7 @@ type fsck struct {
 	causes  map[string]*Finding // the damaged records, by key below the root
 	foreign map[string]bool     // what this program cannot read all of, by key below the root
 	other   bool                // all is of another format
+	replays map[string]bool     // the mail that the replay of a dead letter puts again, by full key
 
 	defs definitionsSeen
 }

@@ -250,7 +250,8 @@ func (f *fsck) tasks() {
 	})
 }
 
-// timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it.
+// timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,
+// also as a dead letter.
 func (f *fsck) timers() {
 	stands := map[string]timerEntry{}
 	for _, id := range f.ids {
@@ -261,7 +262,7 @@ func (f *fsck) timers() {
 			key, fired := f.s.keys.timer(b.ID, *b.DueAt), f.s.keys.mail(id, "timer-"+workflow.DeriveID(b.ID))
 			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 			stands[f.below(key)] = entry
-			if !f.has(key) && !f.has(fired) {
+			if !f.has(key) && !f.comes(fired) {
 				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
 				f.repair(n, "puts it", f.s.keys.instance(id), key, fired).put(key, entry)
 			}
@@ -351,7 +352,7 @@ func (f *fsck) sends() {
 	}
 }
 
-// deadLetters: they can be read.
+// deadLetters: they can be read. What comes of their replay is noted for the rules behind.
 func (f *fsck) deadLetters() {
 	f.values("dead/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var d store.DeadLetter
@@ -359,11 +360,18 @@ func (f *fsck) deadLetters() {
 		if id := decode(parts[0]); n == nil && d.ID != id {
 			n = f.damaged(name, "it says that it is dead letter %q", d.ID)
 		}
-		if n != nil {
+		switch {
+		case n != nil:
 			f.setAside(n, kv)
+		case d.Command != nil && d.Dropped == nil:
+			f.replays[f.s.keys.mail(d.InstanceID, d.Command.ID)] = true
 		}
 	})
 }
+
+// comes reports whether a command is in the mailbox, or can be put there again from
+// its dead letter: one that was too large leaves its instance waiting, as it was.
+func (f *fsck) comes(mail string) bool { return f.has(mail) || f.replays[mail] }
 
 // mail: for instances that exist; an interrupt has its command. Mail that was
 // there when its instance was deleted is thrown away next.
@@ -455,9 +463,10 @@ func waitsForChild(b *workflow.Bookmark) string {
 	return child
 }
 
-// tells reports whether a parent will hear of its child's end, or has mail of it.
+// tells reports whether a parent will hear of its child's end, or has mail of it, or
+// a dead letter.
 func (f *fsck) tells(child, parent, bookmark string) bool {
-	if f.has(f.s.keys.mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
+	if f.comes(f.s.keys.mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
 		return true
 	}
 	r := f.records[child]

@@ -184,22 +184,43 @@ func (s *Store) WatchEffect(ctx context.Context, instance, command string) <-cha
 	return s.hints(ctx, s.keys.commandRecord(instance, command))
 }
 
-// hintBegins is how long a look waits at most for the watch that goes before it.
-const hintBegins = 200 * time.Millisecond
+// watchBegins is how long a look waits at most for the watch that goes before it.
+const watchBegins = 200 * time.Millisecond
 
-// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx, which
-// the caller must end. It waits until the watch has begun, so that a look that follows misses
-// nothing. It does not wait long: a member of etcd that hangs keeps nobody from
-// looking. A watch that begins later gives a hint at once, as it does not tell of what
-// was put before.
-func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
-	hint, began, late := make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+// begin makes watches by open, and then follows them, on a goroutine that ends with
+// follow. It waits until they have begun, so that a look that comes after it misses
+// nothing. It does not wait long: etcd's client gives a watch only when a member has
+// begun it, and one that hangs keeps nobody from looking. follow hears whether they
+// began late: they do not tell of what was put before, so one more look has to follow.
+func begin(open func(), follow func(late bool)) {
+	began, late := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(hint)
-		events := s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
+		open()
 		select {
 		case began <- struct{}{}:
+			follow(false)
 		case <-late:
+			follow(true)
+		}
+	}()
+	patience := time.NewTimer(watchBegins)
+	defer patience.Stop()
+	select {
+	case <-began:
+	case <-patience.C:
+		close(late)
+	}
+}
+
+// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx, which
+// the caller must end. A watch that begins late gives a hint at once.
+func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
+	hint, events := make(chan struct{}, 1), clientv3.WatchChan(nil)
+	begin(func() {
+		events = s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
+	}, func(late bool) {
+		defer close(hint)
+		if late {
 			hint <- struct{}{}
 		}
 		for resp := range events {
@@ -211,14 +232,7 @@ func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
 			default:
 			}
 		}
-	}()
-	patience := time.NewTimer(hintBegins)
-	defer patience.Stop()
-	select {
-	case <-began:
-	case <-patience.C:
-		close(late)
-	}
+	})
 	return hint
 }
 

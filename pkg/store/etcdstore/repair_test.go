@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -387,6 +388,55 @@ func TestAParentIsToldAgain(t *testing.T) {
 	mail := w.mailOf("p")
 	if len(mail) != 1 || mail[0].Command.Kind != workflow.CommandChildEnd || mail[0].Command.Input["WorkflowSubStatus"] != string(workflow.Finished) || mail[0].Command.Input["WorkflowOutput"] == nil {
 		t.Errorf("mail %+v", mail)
+	}
+}
+
+// What was too large is a dead letter, and its instance waits on for the replay of it:
+// nothing is wrong. A letter that cannot be replayed moves nothing.
+func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
+	for rule, lose := range map[string]func(w *world) (string, workflow.Command){
+		"timer-missing": func(w *world) (string, workflow.Command) {
+			_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", due))
+			w.ok(err)
+			return "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now}
+		},
+		"bookmark-without-child": func(w *world) (string, workflow.Command) {
+			c := w.next("j", w.lock("j", "1"))
+			c.After.Header.Status, c.After.Header.SubStatus = workflow.StatusFinished, workflow.Finished
+			w.consumes(c)
+			c.OpenGate, c.Release = single, true
+			w.commit(c)
+			return "p", ChildEnd("p~end", "j", workflow.Finished, nil, w.now)
+		},
+	} {
+		for what, tt := range map[string]struct {
+			of, command string // of another one, if given
+			dropped     *store.Dropped
+			sound       bool
+		}{
+			"it": {sound: true}, "without what it brought": {dropped: &store.Dropped{Bytes: 9}},
+			"of another instance": {of: "k"}, "of another command": {command: "x"},
+		} {
+			t.Run(rule+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				w := furnished(t)
+				id, cmd := lose(w)
+				cmd.ID = cmp.Or(tt.command, cmd.ID)
+				o := newOps()
+				w.putDead(o, store.DeadLetter{ID: DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
+				_, err := w.raw.Txn(w.ctx()).Then(o.list()...).Commit()
+				w.ok(err)
+				want := []string{rule}
+				if tt.sound {
+					want = nil
+				}
+				if got := rules(w.fsck()); !slices.Equal(got, want) {
+					t.Errorf("found %v, want %v", got, want)
+				}
+			})
+		}
 	}
 }
 

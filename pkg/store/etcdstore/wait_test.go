@@ -292,3 +292,53 @@ func TestAWatchThatHangsKeepsNobodyFromLooking(t *testing.T) {
 		}
 	}
 }
+
+// Whoever follows the pause flag, the cancels and the definitions looks beside a watch
+// that does not begin, and misses nothing when it begins.
+func TestAWatchThatHangsKeepsNobodyFromFollowing(t *testing.T) {
+	t.Parallel()
+	for _, goesOn := range []bool{true, false} {
+		t.Run(fmt.Sprint(goesOn), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			etcd := &hangs{Watcher: w.client.Watcher, goesOn: make(chan struct{})}
+			w.client.Watcher = etcd
+			ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
+			defer cancel()
+			names, heads := w.WatchControl(ctx), w.WatchHeads(ctx, w.revision())
+			if ctx.Err() != nil {
+				t.Fatal("who follows looks when all is over")
+			}
+			raw, err := Encode(store.DefinitionHead{ID: "d", Published: 1})
+			w.ok(err)
+			for key, value := range map[string]string{w.keys.cancel("early"): "{}", w.keys.pause(): "true", w.keys.head("d"): string(raw)} {
+				_, err := w.raw.Put(ctx, key, value)
+				w.ok(err)
+			}
+			if goesOn {
+				close(etcd.goesOn)
+				if name, ok := <-names; !ok || name != "" {
+					t.Errorf("not told to look at all, but of %q", name)
+				}
+				_, err := w.raw.Put(ctx, w.keys.cancel("late"), "{}")
+				w.ok(err)
+				if name := <-names; name != "late" {
+					t.Errorf("told of %q", name)
+				}
+				if ch := <-heads; ch.Err != nil || len(ch.Heads) != 1 || ch.Heads[0].ID != "d" {
+					t.Errorf("heads %+v", ch)
+				}
+			}
+			select {
+			case name := <-names:
+				t.Errorf("told of %q for nothing", name)
+			default:
+			}
+			cancel()
+			for range names { // until it is over
+			}
+			for range heads {
+			}
+		})
+	}
+}

@@ -246,6 +246,9 @@ func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
 func TestTheFirstOfSeveralIsNotRightBecauseItWasTheFirst(t *testing.T) {
 	w := newWorld(t)
 	wrong := w.run("a", func(c *Config) { c.Now = func() time.Time { return time.Now().Add(25 * time.Hour) } })
+	if wrong.ClockCompared() {
+		t.Fatal("alone, it takes its clock for right at once")
+	}
 	for _, id := range []string{"b", "c"} {
 		w.run(id)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v4"
@@ -49,7 +50,7 @@ func keysOf(t *testing.T) (*auth.Authenticator, map[auth.Role]string) {
 func TestEveryRouteIsClosedToThoseBelowItsRole(t *testing.T) {
 	t.Parallel()
 	guard, keys := keysOf(t)
-	a := &API{cfg: Config{Auth: guard, Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 10}, log: slog.New(slog.DiscardHandler)}
+	a := &API{cfg: Config{Auth: guard, Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 10, RequestTimeout: time.Minute}, log: slog.New(slog.DiscardHandler), places: newPlaces(10, 1<<20)}
 	a.routes = a.table()
 	if err := checkRoles(a.routes); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestHTTPEndpointAsTrigger(t *testing.T) {
 	def.Variables = []workflow.Variable{{Name: "route"}, {Name: "content"}}
 	b := start(t, def, withTrigger("ep", request(nil))).wantStatus(workflow.Finished)
 	tr := b.prog.Triggers()
-	if len(tr) != 2 || tr[0].Route.Template != "Orders/{id}" || tr[0].Route.Method != "GET" || tr[1].Route.Method != "POST" || tr[1].Route.MaxBody != 1000 || !tr[1].Route.Authorize {
+	if len(tr) != 2 || tr[0].Route.Template != "Orders/{id}" || tr[0].Route.Method != http.MethodGet || tr[1].Route.Method != http.MethodPost || tr[1].Route.MaxBody != 1000 || !tr[1].Route.Authorize {
 		t.Fatalf("triggers %+v", tr)
 	}
 	if want, _ := workflow.Hash(workflow.EndpointType, workflow.EndpointPayload("post", "orders/{ID}")); tr[1].Hash != want {

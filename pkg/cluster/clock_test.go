@@ -75,22 +75,27 @@ func TestClockSkewIsOwnMinusMedian(t *testing.T) {
 func TestSlowHeartbeatsAreNoWrongClock(t *testing.T) {
 	t.Parallel()
 	const slow = 5 * time.Second
+	const unsteady = "now and then" // a beat may be slower than the one that its lag was known by
 	for name, on := range map[string]func() way{
 		"to etcd":        always(way{there: slow}),
 		"answers":        always(way{back: slow}),
 		"watch":          always(way{here: slow}),
 		"all":            always(way{slow, slow, slow}),
-		"now and then":   upTo(way{slow, slow, slow}),
+		unsteady:         upTo(way{slow, slow, slow}),
 		"2.5 s to etcd":  always(way{there: slow / 2}),
 		"2.5 s in watch": always(way{here: slow / 2}),
 	} {
+		over := time.Duration(0)
+		if name == unsteady {
+			over = 2 * time.Second // less is no wrong clock to a node
+		}
 		for range 50 {
-			if got := seen([]time.Duration{0, 0}, on).ClockSkew(); got != 0 {
+			if got := seen([]time.Duration{0, 0}, on).ClockSkew(); got.Abs() > over {
 				t.Fatalf("%s: a right clock is off by %v", name, got)
 			}
 			for _, off := range []time.Duration{time.Minute, -time.Minute, 24 * time.Hour, -24 * time.Hour} {
 				got := seen([]time.Duration{off, off}, on).ClockSkew()
-				if got.Abs() > off.Abs() || (got-off).Abs() > 4*slow {
+				if got.Abs() > off.Abs()+over || (got-off).Abs() > 4*slow {
 					t.Fatalf("%s: a clock that is off by %v is off by %v", name, off, got)
 				}
 			}

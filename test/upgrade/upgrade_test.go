@@ -59,6 +59,7 @@ func flow(id, more string) string {
 
 // users call a cluster.
 type users struct {
+	foreign bool // the data is of another format than the tree's, which its fsck says
 	name    string
 	addrs   [3]string
 	client  *http.Client
@@ -216,7 +217,7 @@ func (u *users) settle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range check.Findings {
-		if !f.Passing {
+		if !f.Passing && !(u.foreign && f.Rule == "format") {
 			t.Errorf("fsck: %+v", f)
 		}
 	}
@@ -232,7 +233,7 @@ func TestANodeOfAnotherFormatIsRefused(t *testing.T) {
 	for what, programs := range map[string][2]string{"the newer beside the older": {older, newer}, "the older beside the newer": {newer, older}} {
 		t.Run(what, func(t *testing.T) {
 			name := clustertest.Namespace(t)
-			u := &users{name: name, client: &http.Client{Timeout: 30 * time.Second}}
+			u := &users{name: name, client: &http.Client{Timeout: 30 * time.Second}, foreign: programs[0] == older}
 			u.addrs = [3]string{freeAddr(t)}
 			u.addrs[1], u.addrs[2] = u.addrs[0], u.addrs[0]
 			start(t, programs[0], u.addrs[0], name)

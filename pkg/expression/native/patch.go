@@ -43,6 +43,7 @@ const (
 	fnAt      = "at!"
 	fnTick    = "tick!"
 	fnCharge  = "charge!"
+	fnWalk    = "walk!"
 	fnAdd     = "add!"
 	fnEqual   = "equal!"
 	fnIn      = "in!"
@@ -96,6 +97,11 @@ func (p *patcher) Visit(at *ast.Node) {
 		if fn, ok := replaced[n.Name]; ok {
 			p.call(at, fn, n.Arguments...)
 		} else if !small[n.Name] {
+			for i := range n.Arguments {
+				if _, ok := n.Arguments[i].(*ast.PredicateNode); !ok {
+					p.call(&n.Arguments[i], fnWalk, n.Arguments[i])
+				}
+			}
 			p.call(at, fnCharge, n)
 		}
 	}

@@ -67,6 +67,11 @@ func TestNote12_InABlackHoleTheEpochEndsWithItsTTL(t *testing.T) {
 	if d := time.Since(start); d > e.TTL+500*time.Millisecond {
 		t.Errorf("noticed after %v, TTL %v", d, e.TTL)
 	}
+	select {
+	case <-l.Context().Done(): // told by a goroutine of its own
+	case <-time.After(10 * time.Second):
+		t.Fatal("the lock goes on")
+	}
 	if !errors.Is(context.Cause(e.Context()), ErrSessionLost) || !errors.Is(context.Cause(l.Context()), ErrLockLost) {
 		t.Errorf("causes %v, %v", context.Cause(e.Context()), context.Cause(l.Context()))
 	}

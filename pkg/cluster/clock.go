@@ -140,7 +140,8 @@ func (s *Session) ClockCompared() bool {
 // While etcd answers at once it is good to milliseconds; otherwise it is too small
 // by up to the time that a heartbeat takes to be written and to come back. It is up
 // to five heartbeats, 15 s at most, behind a clock that is set forward. With two
-// nodes each sees half of the difference: nobody can tell which one is right.
+// nodes each sees half of the difference: nobody can tell which one is right. So does
+// a node of more that has heard of one other only, until the next beats of the rest.
 func (s *Session) ClockSkew() time.Duration {
 	m := &s.members
 	m.mu.Lock()

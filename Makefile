@@ -56,7 +56,7 @@ chaos-processes: ## Kill, stop and cut off real nodes and etcd members for 10 mi
 	@bash .ci/run chaos-processes
 
 bombs: ## Run every expression that was made to end a node, each in a process of its own
-	go test ./pkg/expression/js ./pkg/expression/native ./pkg/expression/liquid -run TestBombs -count 1 -bombs
+	go test ./internal/expression/js ./internal/expression/native ./internal/expression/liquid -run TestBombs -count 1 -bombs
 
 floods: ## Flood a node with the shipped limits in each way for a minute, beside callers of W1, about 20 minutes
 	CGO_ENABLED=0 go run ./bench -floods all -duration 60s

@@ -22,7 +22,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/weft-run/weft/pkg/auth"
+	"github.com/weft-run/weft/internal/auth"
 )
 
 // What the shipped deployment gives a node, deploy/kubernetes/deployment.yaml.

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/weft-run/weft/pkg/auth"
+	"github.com/weft-run/weft/internal/auth"
 )
 
 // newAPIKeyCommand makes API keys: the key for its owner, its hash for the file

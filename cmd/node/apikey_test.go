@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/auth"
+	"github.com/weft-run/weft/internal/auth"
 )
 
 func apikey(t *testing.T, args ...string) (string, error) {

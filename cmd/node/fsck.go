@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/node"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // newFsck is the command that checks what a cluster keeps. It takes the node's

@@ -10,8 +10,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // fsck runs the command and gives what it writes.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/internal/tracing"
 )
 
 // trace gives the node a provider of traces if OTEL_* asks for one. stop sends

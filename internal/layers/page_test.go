@@ -194,8 +194,8 @@ func TestFloorsAreDrawnFromImports(t *testing.T) {
 		return src
 	}
 	got := floors(map[string][]source{
-		"pkg/client": {file(code, "Package client works | on one: an instance. More.", "pkg/store", "pkg/workflow"), file(insideTest, "", "pkg/metrics")},
-		"pkg/store":  {file(code, "Package store keeps.", "pkg/workflow")},
+		"pkg/client":     {file(code, "Package client works | on one: an instance. More.", "internal/store", "pkg/workflow"), file(insideTest, "", "pkg/metrics")},
+		"internal/store": {file(code, "Package store keeps.", "pkg/workflow")},
 		"pkg/workflow": {
 			file(code, ""), // a package's doc is in one of its files
 			file(code, "Package workflow is the domain."),
@@ -207,7 +207,7 @@ func TestFloorsAreDrawnFromImports(t *testing.T) {
 	})
 	for _, want := range []string{
 		"  subgraph f3[\"floor 3\"]\n    pkg_client[\"client\"]\n  end\n",
-		"  pkg_client --> pkg_store\n  pkg_store --> pkg_workflow\n  pkg_store ~~~ pkg_metrics & pkg_workflow\n```", // no arrow to what is reached anyway
+		"  pkg_client --> internal_store\n  internal_store --> pkg_workflow\n  internal_store ~~~ pkg_metrics & pkg_workflow\n```", // no arrow to what is reached anyway
 		"| 3 | [pkg/client](../pkg/client) | works \\| on one |\n",
 		"| 1 | [pkg/cluster/clustertest](../pkg/cluster/clustertest) | starts etcd |\n",
 		"| 7 | [cmd/node](../cmd/node) | runs |\n",

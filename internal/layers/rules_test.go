@@ -19,41 +19,41 @@ func TestRules(t *testing.T) {
 		imported string
 		refused  string // part of the reason; empty when allowed
 	}{
-		{"a lower floor", "pkg/client", code, ours + "pkg/store", ""},
-		{"a higher floor", "pkg/store", code, ours + "pkg/client", "above floor 1"},
-		{"a sibling", "pkg/engine", code, ours + "pkg/store", "siblings"},
-		{"a sibling of the parent", "pkg/store/etcdstore", code, ours + "pkg/cluster", "siblings"},
-		{"a sub-package its parent", "pkg/store/etcdstore", code, ours + "pkg/store", ""},
+		{"a lower floor", "pkg/client", code, ours + "internal/store", ""},
+		{"a higher floor", "internal/store", code, ours + "pkg/client", "above floor 1"},
+		{"a sibling", "pkg/engine", code, ours + "internal/store", "siblings"},
+		{"a sibling of the parent", "internal/store/etcdstore", code, ours + "pkg/cluster", "siblings"},
+		{"a sub-package its parent", "internal/store/etcdstore", code, ours + "internal/store", ""},
 		{"a parent its sub-package", "pkg/workflow", code, ours + "pkg/workflow/yaml", ""},
 		{"two sub-packages of one parent", "pkg/workflow/yaml", code, ours + "pkg/workflow/elsajson", "siblings"},
 		{"a lower step of its wing", "pkg/activities", code, ours + "pkg/engine", ""},
 		{"not the way back", "pkg/engine", code, ours + "pkg/activities", "siblings"},
-		{"the same step of its wing", "pkg/expression/js", code, ours + "pkg/expression/native", "siblings"},
+		{"the same step of its wing", "internal/expression/js", code, ours + "internal/expression/native", "siblings"},
 		{"a lower step of another wing", "pkg/cluster/clustertest", code, ours + "pkg/engine", "siblings"},
 		{"a wing from outside", "pkg/cluster", code, ours + "pkg/engine", "siblings"},
 		{"a name that only looks like a sub-package", "pkg/workflow", code, ours + "pkg/workflowtest", "above floor 0"},
 		{"a package that is in no table", "pkg/client", code, ours + "pkg/secret", "not in the table"},
 		{"the standard library", "pkg/workflow", code, "net/http", ""},
 
-		{"a test inside, a sibling", "pkg/store/etcdstore", insideTest, ours + "pkg/cluster", "external test"},
-		{"a test inside, clustertest", "pkg/store/etcdstore", insideTest, ours + "pkg/cluster/clustertest", ""},
-		{"code, clustertest", "pkg/store/etcdstore", code, ours + "pkg/cluster/clustertest", "siblings"},
-		{"a test beside, a sibling", "pkg/store/etcdstore", externalTest, ours + "pkg/cluster", ""},
+		{"a test inside, a sibling", "internal/store/etcdstore", insideTest, ours + "pkg/cluster", "external test"},
+		{"a test inside, clustertest", "internal/store/etcdstore", insideTest, ours + "pkg/cluster/clustertest", ""},
+		{"code, clustertest", "internal/store/etcdstore", code, ours + "pkg/cluster/clustertest", "siblings"},
+		{"a test beside, a sibling", "internal/store/etcdstore", externalTest, ours + "pkg/cluster", ""},
 		{"a test beside, its own package", "pkg/metrics", externalTest, ours + "pkg/metrics", ""},
 		{"a test beside, a higher floor", "pkg/client", externalTest, ours + "pkg/node", ""},
 		{"a test beside, floor 7", "pkg/client", externalTest, ours + "test/e2e", "above floor 3"},
 
-		{"etcd in the store", "pkg/store/etcdstore", code, "go.etcd.io/etcd/client/v3", ""},
+		{"etcd in the store", "internal/store/etcdstore", code, "go.etcd.io/etcd/client/v3", ""},
 		{"etcd in node, which dials", "pkg/node", code, "go.etcd.io/etcd/server/v3/embed", ""},
-		{"etcd in the client", "pkg/client", code, "go.etcd.io/etcd/client/v3", "pkg/cluster and pkg/store"},
+		{"etcd in the client", "pkg/client", code, "go.etcd.io/etcd/client/v3", "pkg/cluster and internal/store"},
 		{"etcd in a test of the client", "pkg/client", insideTest, "go.etcd.io/etcd/client/v3", ""},
 		{"the mutex in cluster", "pkg/cluster", code, "go.etcd.io/etcd/client/v3/concurrency", ""},
-		{"the mutex in the store", "pkg/store/etcdstore", code, "go.etcd.io/etcd/client/v3/concurrency", "re-entrant"},
+		{"the mutex in the store", "internal/store/etcdstore", code, "go.etcd.io/etcd/client/v3/concurrency", "re-entrant"},
 		{"retries in the leaf for them", "internal/pace", code, "github.com/sethvargo/go-retry", ""},
 		{"retries in the runtime", "pkg/runtime", code, "github.com/sethvargo/go-retry", "internal/pace"},
-		{"promhttp in the API", "pkg/httpapi", code, "github.com/prometheus/client_golang/prometheus/promhttp", ""},
+		{"promhttp in the API", "internal/httpapi", code, "github.com/prometheus/client_golang/prometheus/promhttp", ""},
 		{"promauto in metrics", "pkg/metrics", code, "github.com/prometheus/client_golang/prometheus/promauto", "global"},
-		{"OpenTelemetry in the engine", "pkg/engine", code, "go.opentelemetry.io/otel/trace", "pkg/tracing"},
+		{"OpenTelemetry in the engine", "pkg/engine", code, "go.opentelemetry.io/otel/trace", "internal/tracing"},
 		{"prometheus in the engine", "pkg/engine", code, "github.com/prometheus/client_golang/prometheus", "say what happened"},
 	}
 	for _, tt := range tests {
@@ -74,16 +74,16 @@ func TestTreeIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for name, content := range map[string]string{
-		"pkg/store/store.go":           "// Package store keeps.\npackage store\n",
-		"pkg/store/store_test.go":      "package store\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
-		"pkg/store/outside_test.go":    "package store_test\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
-		"pkg/node/node.go":             "package node\n\nimport p \"github.com/prometheus/client_golang/prometheus\"\n\nvar c = p.NewCounter(p.CounterOpts{})\n",
-		"pkg/node/testdata/x.go":       "not Go\n",
-		"pkg/util/util.go":             "// Package util is all sorts.\npackage util\n",
-		"pkg/client/hidden_windows.go": "// Package client is hidden by a build tag.\npackage client\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
-		"tools/go.mod":                 "module tools\n",
-		"tools/tools.go":               "package tools\n",
-		".hidden/x.go":                 "not Go\n",
+		"internal/store/store.go":        "// Package store keeps.\npackage store\n",
+		"internal/store/store_test.go":   "package store\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"internal/store/outside_test.go": "package store_test\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"pkg/node/node.go":               "package node\n\nimport p \"github.com/prometheus/client_golang/prometheus\"\n\nvar c = p.NewCounter(p.CounterOpts{})\n",
+		"pkg/node/testdata/x.go":         "not Go\n",
+		"pkg/util/util.go":               "// Package util is all sorts.\npackage util\n",
+		"pkg/client/hidden_windows.go":   "// Package client is hidden by a build tag.\npackage client\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
+		"tools/go.mod":                   "module tools\n",
+		"tools/tools.go":                 "package tools\n",
+		".hidden/x.go":                   "not Go\n",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -95,10 +95,10 @@ func TestTreeIsReadAsItIs(t *testing.T) {
 	}
 	got := check(readTree(t, root))
 	want := []string{
+		"internal/store/store_test.go:3: internal/store must not import github.com/weft-run/weft/pkg/node",
 		"pkg/client/hidden_windows.go:4: pkg/client must not import github.com/weft-run/weft/pkg/runtime: it is on floor 4, above floor 3",
 		"pkg/node has no package doc",
 		"pkg/node/node.go:5: pkg/node declares a metric with prometheus.NewCounter",
-		"pkg/store/store_test.go:3: pkg/store must not import github.com/weft-run/weft/pkg/node",
 		"pkg/util is not in the table",
 		"pkg/util: the name \"util\" says nothing",
 	}

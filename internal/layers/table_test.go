@@ -37,52 +37,52 @@ var table = map[string]place{
 
 	"pkg/node": {floor: 6},
 
-	"pkg/httpapi": {floor: 5},
+	"internal/httpapi": {floor: 5},
 
 	"pkg/runtime": {floor: 4},
 	"pkg/refresh": {floor: 4},
 
 	"pkg/client": {floor: 3},
 
-	"pkg/catalog": {floor: 2},
+	"internal/catalog": {floor: 2},
 
-	"pkg/cluster":             {floor: 1},
-	"pkg/cluster/groupcommit": {floor: 1, wing: "tests"},
-	"pkg/cluster/clustertest": {floor: 1, wing: "tests", step: 1},
-	"pkg/store":               {floor: 1},
-	"pkg/store/etcdstore":     {floor: 1},
+	"pkg/cluster":              {floor: 1},
+	"pkg/cluster/groupcommit":  {floor: 1, wing: "tests"},
+	"pkg/cluster/clustertest":  {floor: 1, wing: "tests", step: 1},
+	"internal/store":           {floor: 1},
+	"internal/store/etcdstore": {floor: 1},
 
-	"pkg/engine":                    {floor: 1, wing: "engine"},
-	"pkg/activities":                {floor: 1, wing: "engine", step: 1},
-	"pkg/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
-	"pkg/expression/turns":          {floor: 1, wing: "engine", step: 2},
-	"pkg/expression/expressiontest": {floor: 1, wing: "engine", step: 2},
-	"pkg/expression/js":             {floor: 1, wing: "engine", step: 3},
-	"pkg/expression/native":         {floor: 1, wing: "engine", step: 3},
-	"pkg/expression/liquid":         {floor: 1, wing: "engine", step: 3},
-	"pkg/expression":                {floor: 1, wing: "engine", step: 3},
-	"pkg/workflowtest":              {floor: 1, wing: "engine", step: 4},
+	"pkg/engine":                         {floor: 1, wing: "engine"},
+	"pkg/activities":                     {floor: 1, wing: "engine", step: 1},
+	"internal/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
+	"internal/expression/turns":          {floor: 1, wing: "engine", step: 2},
+	"internal/expression/expressiontest": {floor: 1, wing: "engine", step: 2},
+	"internal/expression/js":             {floor: 1, wing: "engine", step: 3},
+	"internal/expression/native":         {floor: 1, wing: "engine", step: 3},
+	"internal/expression/liquid":         {floor: 1, wing: "engine", step: 3},
+	"internal/expression":                {floor: 1, wing: "engine", step: 3},
+	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 4},
 
-	"pkg/workflow":          {floor: 0, wing: "words"},
-	"pkg/workflow/yaml":     {floor: 0},
-	"pkg/workflow/elsajson": {floor: 0},
-	"pkg/metrics":           {floor: 0, wing: "words", step: 1},
-	"pkg/tracing":           {floor: 0},
-	"internal/heapfloor":    {floor: 0},
-	"internal/keylock":      {floor: 0},
-	"internal/pace":         {floor: 0, wing: "waits"},
-	"internal/follow":       {floor: 0, wing: "waits"},
-	"pkg/secrets":           {floor: 0, wing: "waits", step: 1},
-	"pkg/auth":              {floor: 0, wing: "waits", step: 1},
-	"pkg/auth/authtest":     {floor: 0},
+	"pkg/workflow":           {floor: 0, wing: "words"},
+	"pkg/workflow/yaml":      {floor: 0},
+	"pkg/workflow/elsajson":  {floor: 0},
+	"pkg/metrics":            {floor: 0, wing: "words", step: 1},
+	"internal/tracing":       {floor: 0},
+	"internal/heapfloor":     {floor: 0},
+	"internal/keylock":       {floor: 0},
+	"internal/pace":          {floor: 0, wing: "waits"},
+	"internal/follow":        {floor: 0, wing: "waits"},
+	"internal/secrets":       {floor: 0, wing: "waits", step: 1},
+	"internal/auth":          {floor: 0, wing: "waits", step: 1},
+	"internal/auth/authtest": {floor: 0},
 }
 
 // testHelpers may be imported by every test, also by one inside a package.
 var testHelpers = map[string]string{
-	"pkg/auth/authtest":       "it is a provider of tokens and knows nothing of this project",
+	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
 
-	"pkg/expression/expressiontest": "it knows what an evaluator is, and no language",
+	"internal/expression/expressiontest": "it knows what an evaluator is, and no language",
 }
 
 // library says who may import the packages at and below prefix. An owner's
@@ -102,23 +102,23 @@ var libraries = []library{
 	},
 	{
 		prefix: "go.etcd.io/etcd",
-		owners: []string{"pkg/cluster", "pkg/store", "pkg/node", "test/e2e", "bench"},
-		why:    "keys and transactions are the business of pkg/cluster and pkg/store; pkg/node dials",
+		owners: []string{"pkg/cluster", "internal/store", "pkg/node", "test/e2e", "bench"},
+		why:    "keys and transactions are the business of pkg/cluster and internal/store; pkg/node dials",
 	},
 	{
 		prefix: "github.com/dop251/goja",
-		owners: []string{"pkg/expression/js"},
-		why:    "scripts run in the sandbox of pkg/expression/js and nowhere else",
+		owners: []string{"internal/expression/js"},
+		why:    "scripts run in the sandbox of internal/expression/js and nowhere else",
 	},
 	{
 		prefix: "github.com/expr-lang/expr",
-		owners: []string{"pkg/expression/native"},
-		why:    "${{ }} is evaluated within bounds, in pkg/expression/native and nowhere else",
+		owners: []string{"internal/expression/native"},
+		why:    "${{ }} is evaluated within bounds, in internal/expression/native and nowhere else",
 	},
 	{
 		prefix: "github.com/osteele/liquid",
-		owners: []string{"pkg/expression/liquid"},
-		why:    "templates are rendered within bounds, in pkg/expression/liquid and nowhere else",
+		owners: []string{"internal/expression/liquid"},
+		why:    "templates are rendered within bounds, in internal/expression/liquid and nowhere else",
 	},
 	{
 		prefix: "github.com/sethvargo/go-retry",
@@ -132,13 +132,13 @@ var libraries = []library{
 	},
 	{
 		prefix: "github.com/prometheus/client_golang",
-		owners: []string{"pkg/metrics", "pkg/node", "pkg/httpapi", "test/e2e", "bench"},
-		why:    "callers say what happened through pkg/metrics; pkg/node owns the registry and pkg/httpapi serves it",
+		owners: []string{"pkg/metrics", "pkg/node", "internal/httpapi", "test/e2e", "bench"},
+		why:    "callers say what happened through pkg/metrics; pkg/node owns the registry and internal/httpapi serves it",
 	},
 	{
 		prefix: "go.opentelemetry.io",
-		owners: []string{"pkg/tracing", "pkg/node"},
-		why:    "callers say what happened through pkg/tracing; pkg/node takes the provider of the program that it is part of",
+		owners: []string{"internal/tracing", "pkg/node"},
+		why:    "callers say what happened through internal/tracing; pkg/node takes the provider of the program that it is part of",
 	},
 }
 

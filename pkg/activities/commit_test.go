@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

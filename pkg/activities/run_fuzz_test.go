@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )

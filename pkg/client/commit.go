@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/internal/pace"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
-	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

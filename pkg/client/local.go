@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -152,10 +152,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 					}
 					all = all && enough
 				}
-				if !all {
-					return false
-				}
-				return true
+				return all
 			})
 			if skew := nodes[0].ClockSkew(); off != 0 && (skew.Abs() < 2*time.Second || skew > 0 != (off > 0)) {
 				t.Errorf("%v off is measured as %v", off, skew)

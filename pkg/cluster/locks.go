@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/internal/tracing"
 )
 
 // Locks takes the cluster's locks. It is the only place that touches

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -95,7 +95,7 @@ type Trigger struct {
 type Resolve func(ref workflow.DefinitionRef) (*workflow.Definition, bool)
 
 // Evaluator compiles the expressions of one or more kinds. Implementations live
-// in pkg/expression.
+// in internal/expression.
 type Evaluator interface {
 	Kinds() []string
 	// Compile checks e at publish time; env tells the names that are in scope.

@@ -101,7 +101,7 @@ type Config struct {
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
 	// SecretsDir has one file per secret that expressions read as secrets.NAME; it is
-	// followed. See pkg/secrets. Default: there are none.
+	// followed. See internal/secrets. Default: there are none.
 	SecretsDir string
 
 	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, all

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/auth"
+	"github.com/weft-run/weft/internal/auth"
 )
 
 // authenticated tells whether callers have to say who they are.

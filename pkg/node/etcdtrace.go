@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/internal/tracing"
 )
 
 // traceEtcd shows the requests to etcd that are made within a span. It stands in

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Fsck checks every key of a cluster and writes nothing. It reaches etcd as a

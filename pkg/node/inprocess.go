@@ -1,7 +1,7 @@
 package node
 
 import (
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/pkg/runtime"
 )
 

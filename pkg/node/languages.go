@@ -1,8 +1,8 @@
 package node
 
 import (
+	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

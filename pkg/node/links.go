@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/httpapi"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -12,16 +12,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/pace"
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/secrets"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/httpapi"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/secrets"
-	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

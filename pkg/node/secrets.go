@@ -3,7 +3,7 @@ package node
 import (
 	"log/slog"
 
-	"github.com/weft-run/weft/pkg/secrets"
+	"github.com/weft-run/weft/internal/secrets"
 )
 
 // openSecrets reads the directory of secrets, if there is one, and puts itself

@@ -11,12 +11,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
-	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/refresh"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 func exampleCatalog(etcd *clientv3.Client, name string) (*catalog.Catalog, error) {

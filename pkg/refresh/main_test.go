@@ -12,14 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
-	"github.com/weft-run/weft/pkg/catalog"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }

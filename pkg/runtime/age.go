@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/internal/store"
 )
 
 // ageEvery is how often the cluster's age goes on, at least, and how old what a node

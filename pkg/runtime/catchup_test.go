@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/internal/store"
 )
 
 // TestCatchUp is what starts of missed occurrences, by policy.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 )
 
 // expireQueue turns what has waited in the queue for as long as QueueTTL, also behind

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/weft-run/weft/pkg/catalog"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 )
 
 // Overdue picks what is purged.

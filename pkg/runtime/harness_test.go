@@ -13,15 +13,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // requests is how many requests of a member touch keys below a prefix while work

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
-	"github.com/weft-run/weft/pkg/tracing"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

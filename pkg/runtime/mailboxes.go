@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/client"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Work whose preferred node is there and does not do it is taken by another one

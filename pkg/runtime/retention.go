@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Retention says how long what has ended is kept; zero fields keep everything.

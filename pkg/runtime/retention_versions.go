@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 

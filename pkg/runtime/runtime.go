@@ -10,14 +10,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/keylock"
 	"github.com/weft-run/weft/internal/pace"
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
-	"github.com/weft-run/weft/pkg/tracing"
 )
 
 // Config joins the parts of a node. All but the last group are required.

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 )
 
 // Levels come at their bounds and go below them, so that a store at a bound does

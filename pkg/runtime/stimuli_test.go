@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

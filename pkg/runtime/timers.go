@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-run/weft/pkg/catalog"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/store"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
-	"github.com/weft-run/weft/pkg/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/weft-run/weft/pkg/store"
+	"github.com/weft-run/weft/internal/store"
 )
 
 // Work is the set of instances on this node whose mailbox wants to be worked.

@@ -13,10 +13,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/expression"
-	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
 	"github.com/weft-run/weft/pkg/workflow/yaml"

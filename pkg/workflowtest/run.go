@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/secrets"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 

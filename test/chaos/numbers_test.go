@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/store/etcdstore"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 )
 
 // Each token goes with a whole number that no float64 holds. It has to be the

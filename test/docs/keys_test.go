@@ -17,7 +17,7 @@ import (
 
 // Where keys are made and transactions are sent, and the pages that have them all.
 var (
-	keyPackages = []string{"pkg/store/etcdstore", "pkg/cluster"}
+	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster"}
 	keyPages    = []string{"docs/keys.md", "docs/keys-definitions.md"}
 	// forwards hand on what they are given.
 	forwards = []string{"Store.txn", "Store.read"}
@@ -354,13 +354,13 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 	t.Parallel()
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{
-		"pkg/cluster/a.go":            file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
-		"pkg/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
-		"pkg/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.txn(at + \"sub/\")\n}\n" +
+		"pkg/cluster/a.go":                 file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
+		"internal/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
+		"internal/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.txn(at + \"sub/\")\n}\n" +
 			"func (s *Store) txn() { s.client.Txn().Commit() }\nfunc (s *Store) tx() { tx.Commit() }\n"),
-		"pkg/store/etcdstore/a_test.go": file("not Go"),
-		"docs/keys.md":                  file("| `nodes/<id>`, `…/self` | `nobody/x` |\n| `item/<hex>/<id>` | |\n| `items/<id>` | | `Store.Get`, `Store.Put`, `other.Put` and `store.Commit`\n"),
-		"docs/keys-definitions.md":      file(""),
+		"internal/store/etcdstore/a_test.go": file("not Go"),
+		"docs/keys.md":                       file("| `nodes/<id>`, `…/self` | `nobody/x` |\n| `item/<hex>/<id>` | |\n| `items/<id>` | | `Store.Get`, `Store.Put`, `other.Put` and `store.Commit`\n"),
+		"docs/keys-definitions.md":           file(""),
 	}
 	got := different(readCode(t, tree), readKeyPages(t, tree))
 	want := []string{

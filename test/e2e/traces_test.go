@@ -19,8 +19,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/node"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // An event for an instance that another node works: one trace goes from the

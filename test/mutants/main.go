@@ -51,15 +51,15 @@ type options struct {
 }
 
 const (
-	target = "pkg/store/etcdstore"
+	target = "internal/store/etcdstore"
 	page   = "docs/verification.md" // where the results of the last run are
 )
 
 // storeSuites are tried in this order: the quickest to notice first.
 var storeSuites = [][]string{
-	{"./pkg/store/etcdstore", "-skip", "TestNoStimulusIsLostOrDoubled"},
-	{"./pkg/store/etcdstore", "-run", "TestNoStimulusIsLostOrDoubled", "-args", "-rapid.shrinktime=1s", "-rapid.nofailfile"},
-	{"./pkg/client", "./pkg/runtime", "./pkg/catalog"},
+	{"./internal/store/etcdstore", "-skip", "TestNoStimulusIsLostOrDoubled"},
+	{"./internal/store/etcdstore", "-run", "TestNoStimulusIsLostOrDoubled", "-args", "-rapid.shrinktime=1s", "-rapid.nofailfile"},
+	{"./pkg/client", "./pkg/runtime", "./internal/catalog"},
 	{"./test/chaos", "-run", "TestChaos", "-args", "-chaos.lenient", "-chaos.duration=10s"},
 }
 
@@ -117,9 +117,9 @@ func (o *options) write(all []group, r results) error {
 }
 
 // packages of the tests in the table.
-var packages = map[string]string{"etcdstore": "./pkg/store/etcdstore", "client": "./pkg/client", "runtime": "./pkg/runtime", "catalog": "./pkg/catalog",
+var packages = map[string]string{"etcdstore": "./internal/store/etcdstore", "client": "./pkg/client", "runtime": "./pkg/runtime", "catalog": "./internal/catalog",
 	"cluster": "./pkg/cluster", "groupcommit": "./pkg/cluster/groupcommit", "engine": "./pkg/engine", "activities": "./pkg/activities", "workflow": "./pkg/workflow",
-	"expression": "./pkg/expression", "js": "./pkg/expression/js", "turns": "./pkg/expression/turns", "liquid": "./pkg/expression/liquid", "httpapi": "./pkg/httpapi", "node": "./pkg/node", "auth": "./pkg/auth"}
+	"expression": "./internal/expression", "js": "./internal/expression/js", "turns": "./internal/expression/turns", "liquid": "./internal/expression/liquid", "httpapi": "./internal/httpapi", "node": "./pkg/node", "auth": "./internal/auth"}
 
 // noticedAgain runs the one test that noticed the mutant the last time.
 func (m *mutant) noticedAgain(overlay, last string, limit time.Duration) bool {

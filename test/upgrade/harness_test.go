@@ -24,7 +24,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
-const formatFile = "pkg/store/etcdstore/format.go"
+// formatFiles is where the format is said, newest place first.
+var formatFiles = []string{"internal/store/etcdstore/format.go", "pkg/store/etcdstore/format.go"}
 
 var formatNumber = regexp.MustCompile(`thisFormat = format\{Version: (\d+),`)
 
@@ -50,13 +51,13 @@ func base(t *testing.T, same bool) string {
 	if c := os.Getenv("WEFT_UPGRADE_FROM"); c != "" && same {
 		return c
 	}
-	raw, err := os.ReadFile(filepath.Join("../..", formatFile))
+	raw, err := os.ReadFile(filepath.Join("../..", formatFiles[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := formatNumber.FindSubmatch(raw)
 	if now == nil {
-		t.Fatalf("%s says no format that this test understands", formatFile)
+		t.Fatalf("%s says no format that this test understands", formatFiles[0])
 	}
 	from := "HEAD~1"
 	if changed, err := git(t, "status", "--porcelain"); err != nil {
@@ -69,7 +70,13 @@ func base(t *testing.T, same bool) string {
 		missing("the git history has no commit before this one (a shallow clone?)")
 	}
 	for commit := range strings.FieldsSeq(list) {
-		text, err := git(t, "show", commit+":"+formatFile)
+		var text string
+		err := errors.ErrUnsupported
+		for _, file := range formatFiles {
+			if text, err = git(t, "show", commit+":"+file); err == nil {
+				break
+			}
+		}
 		if err != nil {
 			break // from before there was a format
 		}

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/store/etcdstore"
 )
 
 // Three nodes of the commit before, under load, are replaced one after the other.

@@ -1,0 +1,226 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Program gives the compiled form of one version, and the definition that it
+// was compiled from. Each version is compiled once, also when many ask at once,
+// and kept while it is in use. Errors: definition-not-found; not-runnable-here if
+// this node's program cannot run what another's published. That is no fault of
+// the version: it was checked when it was published.
+func (c *Catalog) Program(ctx context.Context, id string, version int) (*engine.Program, *workflow.Definition, error) {
+	key := versionKey{id, version}
+	if p, err := c.programs.get(key); err != nil {
+		return nil, nil, err
+	} else if p != nil {
+		return p, p.Definition(), nil
+	}
+	flight := c.flights.DoChan(fmt.Sprintf("%s/%d", id, version), func() (any, error) {
+		ctx, cancel := shared(ctx)
+		defer cancel()
+		return c.load(ctx, key)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, nil, explain(context.Cause(ctx))
+	case res := <-flight:
+		if res.Err != nil {
+			return nil, nil, res.Err
+		}
+		p := res.Val.(*engine.Program)
+		return p, p.Definition(), nil
+	}
+}
+
+// load compiles a stored version.
+func (c *Catalog) load(ctx context.Context, key versionKey) (*engine.Program, error) {
+	if p, err := c.programs.get(key); p != nil || err != nil { // a flight that has just landed
+		return p, err
+	}
+	v, err := c.version(ctx, key.id, key.version)
+	if err != nil {
+		return nil, err
+	}
+	def, problems := c.readStored(v)
+	if len(problems) > 0 {
+		err := c.notRunnable(v, problems)
+		c.programs.refuse(key, err)
+		return nil, err
+	}
+	prog, _, problems, err := c.compile(ctx, def, v.Uses)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		err := c.notRunnable(v, problems)
+		c.programs.refuse(key, err)
+		return nil, err
+	}
+	c.programs.put(key, prog)
+	return prog, nil
+}
+
+// version reads the body of a version.
+func (c *Catalog) version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
+	if workflow.CheckID("definition id", id) != nil || n < 1 {
+		return nil, notFound(id)
+	}
+	v, err := c.store.Version(ctx, id, n)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if v == nil {
+		return nil, noVersion(id, n)
+	}
+	return v, nil
+}
+
+// readStored parses a stored version.
+func (c *Catalog) readStored(v *store.DefinitionVersion) (*workflow.Definition, workflow.Problems) {
+	// The file's name stands in for an id that the source does not give.
+	def, problems := c.read(Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation)
+	if def != nil {
+		def.ID, def.Version = v.ID, v.Version
+	}
+	return def, problems
+}
+
+func invalid(id string, problems workflow.Problems) error {
+	detail := fmt.Sprintf("definition %s has %d problems", id, len(problems))
+	if len(problems) == 1 {
+		detail = fmt.Sprintf("definition %s: %s", id, problems[0].Detail)
+	}
+	return &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: detail, Problems: problems}
+}
+
+// compile compiles def. References to other definitions mean what pinned says;
+// those that it does not know are resolved now. It gives all that were met.
+func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, pinned []store.Use) (*engine.Program, []store.Use, workflow.Problems, error) {
+	r := &resolver{c: c, ctx: ctx, self: def, pinned: pinned}
+	prog, problems := engine.Compile(def, engine.Options{Registry: c.cfg.Registry, Evaluators: c.cfg.Evaluators, Resolve: r.resolve})
+	if r.err != nil {
+		return nil, nil, nil, r.err
+	}
+	return prog, r.uses, problems, nil
+}
+
+// resolver resolves the references of one compilation.
+type resolver struct {
+	c      *Catalog
+	ctx    context.Context // of the compilation, which is one call
+	self   *workflow.Definition
+	pinned []store.Use
+	uses   []store.Use
+	err    error // of the store; it ends the compilation
+}
+
+func (r *resolver) resolve(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
+	if r.err != nil {
+		return nil, false
+	}
+	if ref.ID == r.self.ID && ref.ID != "" {
+		return r.self, true // a cycle, which the compiler reports
+	}
+	use, ok, err := r.meaning(ref)
+	if err != nil || !ok {
+		r.err = err
+		return nil, false
+	}
+	v, err := r.c.version(r.ctx, use.ID, use.Version)
+	if err != nil {
+		if workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
+			r.err = err
+		}
+		return nil, false
+	}
+	def, problems := r.c.readStored(v)
+	if len(problems) > 0 {
+		r.err = r.c.notRunnable(v, problems)
+		return nil, false
+	}
+	if !slices.Contains(r.uses, use) {
+		r.uses = append(r.uses, use)
+	}
+	return def, true
+}
+
+// meaning finds the version that a reference means.
+func (r *resolver) meaning(ref workflow.DefinitionRef) (store.Use, bool, error) {
+	use := store.Use{RefID: ref.ID, RefVersionID: ref.VersionID, RefVersion: ref.Version}
+	for _, known := range append(slices.Clone(r.uses), r.pinned...) {
+		if known.RefID == use.RefID && known.RefVersionID == use.RefVersionID && known.RefVersion == use.RefVersion {
+			return known, true, nil
+		}
+	}
+	var err error
+	use.ID, use.Version, err = r.c.find(r.ctx, ref)
+	return use, use.Version != 0, err
+}
+
+// find resolves a reference as it stands now; version 0 if it means nothing.
+func (c *Catalog) find(ctx context.Context, ref workflow.DefinitionRef) (id string, version int, err error) {
+	id, version = ref.ID, ref.Version
+	if vid, n, ok, err := c.store.FindVersionID(ctx, ref.VersionID, ref.ID); err != nil {
+		return "", 0, explain(err)
+	} else if ok {
+		id, version = vid, n
+	}
+	h, err := c.named(ctx, id)
+	if err != nil || h == nil {
+		return "", 0, err
+	}
+	if version == 0 || h.AutoUpdate {
+		return h.ID, h.Published, nil
+	}
+	_, stands, err := c.store.Begins(ctx, h.ID, version)
+	if err != nil {
+		return "", 0, explain(err)
+	}
+	if !stands {
+		return h.ID, h.Published, nil
+	}
+	return h.ID, version, nil
+}
+
+// named finds a published definition by its id, or one usable as an activity by
+// the type name that its name gives (Send greeting → SendGreeting); nil if there
+// is none.
+func (c *Catalog) named(ctx context.Context, id string) (*store.DefinitionHead, error) {
+	if id == "" {
+		return nil, nil
+	}
+	h, err := c.Head(ctx, id)
+	if err == nil {
+		return &h, nil
+	}
+	if workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
+		return nil, err
+	}
+	if h := c.byTypeName(id); h != nil {
+		return h, nil
+	}
+	if err := c.sync(ctx); err != nil {
+		return nil, explain(err)
+	}
+	return c.byTypeName(id), nil
+}
+
+func (c *Catalog) byTypeName(name string) *store.DefinitionHead {
+	var found *store.DefinitionHead
+	for _, h := range c.table.Load().heads {
+		if h.Published == 0 || !h.Usable || typeName(h.Name) != workflow.UpperFirst(name) {
+			continue
+		}
+		if found == nil || h.ID < found.ID { // of several, always the same one
+			found = h
+		}
+	}
+	return found
+}

@@ -1,0 +1,87 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Head gives the published head of a definition, from the table if it is there.
+// If the table has no published one, etcd is asked before the error is
+// definition-not-found.
+func (c *Catalog) Head(ctx context.Context, id string) (store.DefinitionHead, error) {
+	if h := c.table.Load().heads[id]; h != nil && h.Published != 0 {
+		return *h, nil
+	}
+	return c.Confirm(ctx, id)
+}
+
+// Confirm is Head without the table: the published head as etcd has it now. Use
+// it after a compare on a head from the table did not hold.
+func (c *Catalog) Confirm(ctx context.Context, id string) (store.DefinitionHead, error) {
+	h, err := c.head(ctx, id)
+	if err != nil {
+		return store.DefinitionHead{}, err
+	}
+	if h.Published == 0 {
+		return store.DefinitionHead{}, workflow.Fail(workflow.CodeDefinitionNotFound, fmt.Sprintf("definition %s has no published version; publish one", id))
+	}
+	return *h, nil
+}
+
+// head reads a head that is not deleted, published or not.
+func (c *Catalog) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+	if workflow.CheckID("definition id", id) != nil {
+		return nil, notFound(id)
+	}
+	h, err := c.store.Head(ctx, id)
+	if err != nil {
+		return nil, explain(err)
+	}
+	c.learn(h)
+	if h == nil || h.Deleted != nil {
+		return nil, notFound(id)
+	}
+	return h, nil
+}
+
+func notFound(id string) error {
+	return workflow.Fail(workflow.CodeDefinitionNotFound, fmt.Sprintf("there is no definition %q", id))
+}
+
+// HeadIn gives Head in the shape that [engine.Env] wants; ctx bounds its looks.
+func (c *Catalog) HeadIn(ctx context.Context) func(id string) (version int, ok bool) {
+	return func(id string) (int, bool) {
+		h, err := c.Head(ctx, id)
+		return h.Published, err == nil
+	}
+}
+
+// List lists the definitions by id, drafts included, at most limit (1 to 500,
+// 50 if it is 0). next is the cursor for what follows, "" at the end.
+func (c *Catalog) List(ctx context.Context, cursor string, limit int) (items []store.DefinitionHead, next string, err error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	items, next, err = c.store.ListDefinitions(ctx, cursor, min(limit, 500))
+	return items, next, explain(err)
+}
+
+// Published lists the ids of all published definitions, sorted, as etcd has
+// them now.
+func (c *Catalog) Published(ctx context.Context) ([]string, error) {
+	if err := c.sync(ctx); err != nil {
+		return nil, explain(err)
+	}
+	var ids []string
+	for id, h := range c.table.Load().heads {
+		if h.Published != 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}

@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// published is what the store has to know of a compiled definition.
+func published(prog *engine.Program, now time.Time) (etcdstore.Published, workflow.Problems) {
+	def := prog.Definition()
+	idx, problems := index(def, prog.Triggers(), now)
+	return etcdstore.Published{
+		Name: def.Name, Description: def.Description, Activation: def.Options.ActivationStrategy,
+		AutoUpdate: def.Options.AutoUpdate, Usable: def.Options.UsableAsActivity, Index: idx,
+	}, problems
+}
+
+// index lists what a definition waits for.
+func index(def *workflow.Definition, triggers []engine.Trigger, now time.Time) (store.DefinitionIndex, workflow.Problems) {
+	x := indexer{def: def, now: now, places: map[string]workflow.Place{}, routes: map[string]string{}, scheduled: map[string]bool{}}
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		if a.ID != "" {
+			x.places[a.ID] = a.Place
+		}
+		return true
+	})
+	for i := range triggers {
+		x.trigger(&triggers[i])
+	}
+	for _, l := range []struct {
+		what      string
+		have, max int
+	}{
+		{"triggers", len(x.idx.Triggers), store.MaxTriggers},
+		{"timer, cron and date triggers", len(x.idx.Schedules), store.MaxSchedules},
+		{"HTTP methods and paths", len(x.idx.Routes), store.MaxRoutes},
+	} {
+		if l.have > l.max {
+			x.problem("too-many-triggers", def.Place, "the definition has %d %s; up to %d are possible, split it", l.have, l.what, l.max)
+		}
+	}
+	return x.idx, x.problems
+}
+
+type indexer struct {
+	def       *workflow.Definition
+	now       time.Time
+	places    map[string]workflow.Place
+	routes    map[string]string // method and pattern → activity
+	scheduled map[string]bool   // by activity
+	idx       store.DefinitionIndex
+	problems  workflow.Problems
+}
+
+func (x *indexer) problem(code string, place workflow.Place, format string, args ...any) {
+	x.problems = append(x.problems, workflow.Problem{Code: code, Place: place, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (x *indexer) trigger(t *engine.Trigger) {
+	if t.Hash != "" {
+		x.idx.Triggers = append(x.idx.Triggers, store.TriggerEntry{ActivityID: t.ActivityID, ActivityType: t.ActivityType, Hash: t.Hash, Name: t.Name})
+	}
+	if t.Cron != "" || t.Every > 0 || t.At != nil {
+		x.schedule(t)
+	}
+	if t.Route != nil {
+		x.route(t)
+	}
+}
+
+func (x *indexer) schedule(t *engine.Trigger) {
+	place := x.places[t.ActivityID]
+	if x.scheduled[t.ActivityID] {
+		x.problem("several-schedules", place, "activity %s has more than one schedule; use one activity for each", t.ActivityID)
+		return
+	}
+	x.scheduled[t.ActivityID] = true
+	e := store.CronEntry{ActivityID: t.ActivityID, ActivityType: t.ActivityType, CatchUp: x.def.Options.CatchUp}
+	switch {
+	case t.Cron != "":
+		if err := CheckCron(t.Cron); err != nil {
+			x.problem("invalid-cron", place, "activity %s: %v", t.ActivityID, err)
+			return
+		}
+		e.Kind, e.Expression = store.ScheduleCron, t.Cron
+	case t.Every > 0:
+		// Keys and looks are in milliseconds: an occurrence between two of them would
+		// be found before it is due.
+		e.Kind, e.Interval = store.ScheduleTimer, t.Every.Truncate(time.Millisecond)
+		if e.Interval == 0 {
+			x.problem("bad-interval", place, "activity %s: an interval is at least 1ms, not %s", t.ActivityID, t.Every)
+			return
+		}
+	default:
+		at := t.At.UTC().Truncate(time.Millisecond)
+		e.Kind, e.At = store.ScheduleStartAt, &at
+	}
+	e.Due, _ = Next(&e, x.now)
+	x.idx.Schedules = append(x.idx.Schedules, e)
+}
+
+func (x *indexer) route(t *engine.Trigger) {
+	method := strings.ToUpper(t.Route.Method)
+	template := strings.Trim(t.Route.Template, "/")
+	key := method + " " + workflow.RoutePattern(template)
+	if other, taken := x.routes[key]; taken {
+		x.problem(string(workflow.CodeRouteTaken), x.places[t.ActivityID], "activity %s: %s %s belongs to activity %s already; choose another path", t.ActivityID, method, template, other)
+		return
+	}
+	x.routes[key] = t.ActivityID
+	x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template, EndpointLimits: t.Route.EndpointLimits})
+}
+
+// typeName is the activity type that a definition's name gives: its words in
+// PascalCase.
+func typeName(name string) string {
+	var b strings.Builder
+	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(workflow.UpperFirst(w))
+	}
+	return b.String()
+}

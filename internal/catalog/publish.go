@@ -1,0 +1,199 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+)
+
+// PublishRequest is a definition as its author wrote it.
+type PublishRequest struct {
+	Source      []byte
+	ContentType string // "" leaves the notation to the file's name or the content
+	File        string // names the source in problems, and the definition if nothing else does; may be empty
+	Publish     bool   // false: keep it as a draft; an Elsa request's own publish: false counts too
+	DryRun      bool   // check everything and write nothing
+	OnlyNew     bool   // do nothing if this content was ever published under this id
+}
+
+// PublishResult is what became of it.
+type PublishResult struct {
+	ID        string `json:"id"`
+	Version   int    `json:"version"`
+	Published bool   `json:"published"` // this version is the published one
+	// Created is false if nothing was written, since the content is that of the
+	// head or, with OnlyNew, was published before. In a dry run it is what would
+	// be, and Version the number that it would have.
+	Created bool `json:"-"`
+}
+
+// conflicts is how often a change is tried anew after others came between.
+const conflicts = 50
+
+// Publish checks a definition and makes it a new version, in one transaction
+// with everything that starts it, unless its content is that of the head.
+//
+// Errors are of type *[workflow.Error]: definition-invalid with every problem,
+// route-taken, too-large, definition-moved, outcome-unknown, unavailable.
+func (c *Catalog) Publish(ctx context.Context, req PublishRequest) (PublishResult, error) {
+	d, err := c.parse(req)
+	if err != nil {
+		return PublishResult{}, err
+	}
+	for range conflicts {
+		res, err := c.tryPublish(ctx, req, d)
+		if errors.Is(err, store.ErrHeadMoved) {
+			continue
+		}
+		return res, explain(err)
+	}
+	return PublishResult{}, explain(store.ErrHeadMoved)
+}
+
+// document is a parsed source.
+type document struct {
+	notation Notation
+	def      *workflow.Definition
+	hash     string
+	publish  bool
+	problems workflow.Problems // of reading; publishing needs there to be none
+}
+
+func (c *Catalog) parse(req PublishRequest) (*document, error) {
+	if len(req.Source) > workflow.MaxSource {
+		return nil, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the definition has %d bytes; up to %d are possible", len(req.Source), workflow.MaxSource))
+	}
+	d := &document{notation: notationOf(req.ContentType, req.File, req.Source), publish: req.Publish}
+	d.def, d.problems = c.read(d.notation, req.Source, req.File)
+	if d.def == nil {
+		return nil, invalid("in "+source(req.File), d.problems)
+	}
+	if len(d.problems) > 0 {
+		return d, nil
+	}
+	if d.notation == JSON {
+		if _, publish := elsajson.Unwrap(req.Source); publish != nil && !*publish {
+			d.publish = false
+		}
+	}
+	var err error
+	if d.hash, err = contentHash(d.notation, req.Source); err != nil {
+		return nil, &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: err.Error(), Err: err}
+	}
+	return d, nil
+}
+
+func source(file string) string {
+	if file == "" {
+		return "the request"
+	}
+	return file
+}
+
+func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *document) (PublishResult, error) {
+	if len(d.problems) > 0 {
+		// Look for more problems, so that the author learns all of them at once.
+		_, _, more, err := c.compile(ctx, d.def, nil)
+		if err != nil {
+			return PublishResult{}, err
+		}
+		return PublishResult{}, invalid(d.def.ID, join(d.problems, more.WithExcerpts(req.Source)))
+	}
+	st, err := c.store.ReadDefinition(ctx, d.def.ID, d.hash)
+	if err != nil {
+		return PublishResult{}, err
+	}
+	c.learn(st.Head)
+	if res, same := unchanged(st, d, req.OnlyNew); same {
+		return res, nil
+	}
+	now := c.now()
+	prog, uses, problems, err := c.compile(ctx, d.def, nil)
+	if err != nil {
+		return PublishResult{}, err
+	}
+	var pub etcdstore.Published
+	if prog != nil {
+		pub, problems = published(prog, now)
+		problems = append(problems, c.missingSecrets(ctx, prog)...)
+	}
+	if len(problems) > 0 {
+		return PublishResult{}, invalid(d.def.ID, problems.WithExcerpts(req.Source))
+	}
+	if req.DryRun {
+		return c.dryRun(ctx, st, d, pub)
+	}
+	head, err := c.write(ctx, st, d, req.Source, uses, prog.Needs(), pub)
+	if err != nil {
+		return PublishResult{}, err
+	}
+	c.learn(head)
+	res := PublishResult{ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true}
+	if d.publish {
+		c.updateConsumers(ctx, head)
+	}
+	return res, nil
+}
+
+// unchanged tells whether there is nothing to write.
+func unchanged(st *store.DefinitionState, d *document, onlyNew bool) (PublishResult, bool) {
+	h := st.Head
+	switch {
+	case h != nil && h.Published != 0 && h.Hash == d.hash:
+		return PublishResult{ID: h.ID, Version: h.Published, Published: true}, true
+	case onlyNew && st.Seen != 0:
+		return PublishResult{ID: h.ID, Version: st.Seen, Published: h.Published == st.Seen}, true
+	case !d.publish && st.Exists() && h.LatestHash == d.hash:
+		return PublishResult{ID: h.ID, Version: h.Latest, Published: h.Published == h.Latest}, true
+	}
+	return PublishResult{}, false
+}
+
+func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *document, pub etcdstore.Published) (PublishResult, error) {
+	res := PublishResult{ID: d.def.ID, Version: 1, Created: true}
+	if st.Head != nil {
+		res.Version = st.Head.Latest + 1
+	}
+	if !d.publish {
+		return res, nil
+	}
+	return res, c.store.CheckRoutes(ctx, d.def.ID, pub.Index.Routes)
+}
+
+func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *document, src []byte, uses []store.Use, needs []string, pub etcdstore.Published) (*store.DefinitionHead, error) {
+	v := store.DefinitionVersion{VersionID: d.def.VersionID, Hash: d.hash, Notation: string(d.notation), Source: string(src), Uses: uses, Needs: needs}
+	if !d.publish {
+		return c.store.SaveDraft(ctx, st, v, pub.Name, pub.Description, c.now())
+	}
+	return c.store.PublishDefinition(ctx, st, v, pub, c.now())
+}
+
+// join adds the problems of checking to those of reading, each place once: what
+// could not be read is reported again by whoever misses it.
+func join(first, more workflow.Problems) workflow.Problems {
+	seen := map[workflow.Place]bool{}
+	for _, p := range first {
+		seen[p.Place] = true
+	}
+	out := first
+	for _, p := range more {
+		if !seen[p.Place] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Identify gives the id of a source, "" if it has none that can be told.
+func (c *Catalog) Identify(req PublishRequest) string {
+	d, err := c.parse(req)
+	if err != nil {
+		return ""
+	}
+	return d.def.ID
+}

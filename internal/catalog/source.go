@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Source is a stored version as its author wrote it, or converted.
+type Source struct {
+	ID        string
+	Version   int
+	Published bool // it is the published one
+	Notation  Notation
+	Content   []byte
+	Converted bool // Content is not what the author wrote
+}
+
+// Source gives a version of a definition; 0 is the published one, or the latest
+// if none is published. In the notation in which it was published, or if
+// notation is "", it gives the bytes as they came; otherwise a conversion.
+func (c *Catalog) Source(ctx context.Context, id string, version int, notation Notation) (Source, error) {
+	h, version, err := c.sourceHead(ctx, id, version)
+	if err != nil {
+		return Source{}, err
+	}
+	v, err := c.version(ctx, id, version)
+	if err != nil {
+		return Source{}, err
+	}
+	out := Source{ID: id, Version: version, Published: version == h.Published, Notation: Notation(v.Notation), Content: []byte(v.Source)}
+	if notation == "" || notation == out.Notation {
+		return out, nil
+	}
+	def, problems := c.readStored(v)
+	if len(problems) > 0 {
+		return Source{}, c.notRunnable(v, problems)
+	}
+	out.Notation, out.Converted = notation, true
+	if out.Content, err = c.writeAs(notation, def); err != nil {
+		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(notation), Err: err}
+	}
+	return out, nil
+}
+
+func (c *Catalog) sourceHead(ctx context.Context, id string, version int) (*store.DefinitionHead, int, error) {
+	if version != 0 {
+		h, err := c.Standing(ctx, id, version)
+		return &h, version, err
+	}
+	h, err := c.head(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	return h, cmp.Or(h.Published, h.Latest), nil
+}

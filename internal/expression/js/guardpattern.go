@@ -1,0 +1,107 @@
+package js
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/dop251/goja"
+
+	"github.com/weft-run/weft/internal/expression/evaluation"
+)
+
+const (
+	maxPattern = 4096 // bytes of a regular expression
+	matchTime  = time.Second
+	backtracks = 1 << 16 // bytes that a pattern beyond regular ones is tried on
+)
+
+// errMatch is about time by the wall.
+var errMatch = fmt.Errorf("a regular expression took too long: %w", evaluation.ErrTime)
+
+// The machine leaves lookahead and references back to regexp2, which tries
+// alternatives without end unless told otherwise, and offers no other way to
+// tell it. Nothing else in a node uses regexp2.
+var _ = func() bool {
+	regexp2.DefaultMatchTimeout = matchTime
+	return true
+}()
+
+var patternSource = goja.MustCompile("", "Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get", false)
+
+// hardenPatterns weighs regular expressions against the texts they are used on.
+// The builtins on top of exec call it by its name.
+func (x *scriptRun) hardenPatterns() {
+	if x.patterns {
+		return
+	}
+	x.patterns = true
+	v, err := x.vm.RunProgram(patternSource)
+	if err != nil {
+		panic(err)
+	}
+	source, _ := goja.AssertFunction(v)
+	proto, builtin := x.proto("RegExp"), x.global("RegExp")
+	weights := map[string]int{}
+	var began time.Time
+	pre := func(c *goja.FunctionCall) {
+		v, err := source(c.This)
+		if err != nil {
+			return // not a regular expression; the builtin says so
+		}
+		x.settleArg(c, 0)
+		n := len(c.Argument(0).String())
+		x.atMost(int64(n), int64(x.maxText()))
+		x.weighPattern(weights, v.String(), n)
+		began = time.Now()
+	}
+	post := func(goja.Value) {
+		if time.Since(began) >= matchTime { // then the answer is not to be trusted
+			x.fail(errMatch)
+		}
+	}
+	x.wrap(proto, "exec", pre, post)
+	x.wrap(proto, "test", pre, post)
+	exec := proto.Get("exec")
+	for _, sym := range []*goja.Symbol{goja.SymReplace, goja.SymSplit, goja.SymMatch, goja.SymMatchAll, goja.SymSearch} {
+		f := x.guarded(proto.GetSymbol(sym), func(c *goja.FunctionCall) {
+			if o, ok := c.This.(*goja.Object); ok && !exec.StrictEquals(o.Get("exec")) {
+				panic(x.vm.NewTypeError("exec of a regular expression cannot be replaced")) // its groups could be without end
+			}
+			x.settleArg(c, 0)
+			if sym == goja.SymReplace {
+				x.settleArg(c, 1)
+				x.replacing(c, textSize(c.Argument(0)))
+			}
+		}, x.checkText)
+		_ = proto.DefineDataPropertySymbol(sym, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	_ = proto.Delete("compile")
+
+	made := x.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
+		x.atMost(int64(len(c.Argument(0).String())), maxPattern)
+		o, err := x.vm.New(builtin, c.Arguments...)
+		if err != nil {
+			panic(err)
+		}
+		return o
+	}).ToObject(x.vm)
+	_ = made.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = proto.DefineDataProperty("constructor", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = x.vm.GlobalObject().DefineDataProperty("RegExp", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func (x *scriptRun) weighPattern(weights map[string]int, source string, n int) {
+	cost, ok := weights[source]
+	if !ok {
+		cost = -1 // only regexp2 knows it
+		if p, err := evaluation.CompilePattern(source); err == nil {
+			cost = p.Cost
+		}
+		weights[source] = cost
+	}
+	switch {
+	case cost < 0 && n > backtracks, cost > 0 && n > 0 && cost > evaluation.MatchSteps/n:
+		x.fail(fmt.Errorf("the regular expression is too costly for a text of %d bytes: %w", n, evaluation.ErrTime))
+	}
+}

@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/secrets"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/refresh"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Config joins the API with the parts that it translates to. The first group is
+// required.
+type Config struct {
+	Runtime   *runtime.Runtime
+	Catalog   *catalog.Catalog
+	Refresher refresh.Refresher
+	Reloader  refresh.Reloader
+	Session   *cluster.Session
+	Gatherer  prometheus.Gatherer // what /metrics shows
+	NodeID    string
+	// Ready says why the node should get no traffic; nil when it should.
+	Ready func() error
+	// Shedding tells whether connections are refused for their number; nil: never.
+	Shedding func() bool
+	// Drain begins the end of this node and returns at once.
+	Drain func()
+
+	// Auth checks credentials; nil: everybody may do everything.
+	Auth *auth.Authenticator
+	// Hosts are the names that a node without credentials answers to, beside
+	// localhost and addresses; what is asked for under others is refused.
+	Hosts []string
+	// Audit gets a line for each call that changes something; nil: no lines.
+	Audit *slog.Logger
+
+	Scheme  string       // of the other nodes' API; default http
+	Peers   *http.Client // reaches other nodes; default: one with a time limit
+	Version string       // of the program, for openapi.json
+
+	MaxBody        int64         // bytes of a body; default 1 MiB
+	MaxInFlight    int           // requests at once; default 1024, half of them starts, a quarter of them waiting
+	BodyBytes      int64         // of memory for the bodies of requests in flight and their values; default 128 MiB
+	BodyTimeout    time.Duration // for a body to arrive, and for an answer to leave; default 30 s
+	RequestTimeout time.Duration // for everything else; default 30 s
+	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
+
+	LinkKeys workflow.LinkKeys // of resume links; none: no link is good
+	Now      func() time.Time  // the clock that links expire by; default [time.Now]
+
+	Secrets func() *secrets.Set // whose values no answer shows; nil: none
+
+	Metrics *metrics.Metrics // nil: none
+	Tracer  *tracing.Tracer  // nil: no traces
+	Log     *slog.Logger     // nil: discarded
+}
+
+// API serves the contract. Make it with [New].
+type API struct {
+	cfg      Config
+	log      *slog.Logger
+	routes   []route
+	mux      *http.ServeMux
+	document []byte // openapi.json
+	notation []byte // schema/v1.json
+
+	places    *places
+	strangers strangers // lines about them in the audit log
+
+	intake context.Context // ends with Drain
+	drain  context.CancelFunc
+}
+
+// New checks the configuration and builds the routes. It starts nothing.
+func New(cfg Config) (*API, error) {
+	if cfg.Runtime == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
+		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.Ready == nil || cfg.Drain == nil {
+		return nil, errors.New("httpapi: Runtime, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, Ready and Drain are required")
+	}
+	cfg.Scheme = cmp.Or(cfg.Scheme, "http")
+	cfg.Version = cmp.Or(cfg.Version, "devel")
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, 1<<20)
+	cfg.MaxInFlight = cmp.Or(cfg.MaxInFlight, 1024)
+	cfg.BodyBytes = cmp.Or(cfg.BodyBytes, 128<<20)
+	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, 30*time.Second)
+	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
+	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
+	if cfg.Peers == nil {
+		cfg.Peers = &http.Client{Timeout: 10 * time.Second}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &API{
+		cfg: cfg, log: cfg.Log, places: newPlaces(cfg.MaxInFlight, cfg.BodyBytes),
+	}
+	a.intake, a.drain = context.WithCancel(context.Background())
+	a.notation = cfg.Catalog.Schema()
+	a.routes = a.table()
+	if err := checkRoles(append([]route{endpointRoute}, a.routes...)); err != nil {
+		return nil, err
+	}
+	a.mux = a.mount()
+	var err error
+	a.document, err = describe(a.routes, cfg.Version)
+	return a, err
+}
+
+// table is every route of the contract, /workflows/ aside.
+func (a *API) table() []route {
+	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
+}
+
+// Drain refuses new requests from now on, except those about the node's health,
+// and makes waiting ones answer with what they have.
+func (a *API) Drain() { a.drain() }
+
+func (a *API) isDraining() bool { return a.intake.Err() != nil }
+
+// untilDrain is ctx, ended also by the drain.
+func (a *API) untilDrain(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(a.intake, cancel)
+	return ctx, func() { stop(); cancel() }
+}

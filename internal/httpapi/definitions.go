@@ -1,0 +1,262 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+type publishedView struct {
+	ID        string `json:"id"`
+	Version   int    `json:"version"`
+	Published bool   `json:"published" doc:"Whether this version is the published one."`
+}
+
+type definitionView struct {
+	ID            string     `json:"id"`
+	Name          *string    `json:"name"`
+	Description   *string    `json:"description"`
+	Version       int        `json:"version" doc:"The published version, or the latest if none is published."`
+	Published     bool       `json:"published"`
+	LatestVersion int        `json:"latestVersion"`
+	PublishedAt   *time.Time `json:"publishedAt"`
+	UpdatedAt     time.Time  `json:"updatedAt"`
+
+	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
+	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
+}
+
+type publishBody struct {
+	Version int `json:"version" doc:"The latest one if absent."`
+}
+
+func (a *API) definitionRoutes() []route {
+	missing := workflow.CodeDefinitionNotFound
+	publishing := []workflow.Code{missing, workflow.CodeDefinitionInvalid, workflow.CodeDefinitionMoved, workflow.CodeRouteTaken, workflow.CodeTooLarge}
+	return append([]route{
+		{method: "POST", path: "/definitions", name: "publishDefinition", costly: true, role: auth.Designer, tag: "definitions", kind: changes, target: "a definition",
+			summary: "Check a definition and publish it; content equal to the published one is no new version",
+			query: []param{
+				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
+				{name: "dryRun", typ: "boolean", doc: "Check everything and write nothing."},
+			},
+			bodyDoc: "Weft's YAML, or Elsa's JSON, also wrapped as {model, publish}. Without a content type it is told by its look.",
+			answers: map[int]any{201: publishedView{}, 200: publishedView{}}, problems: publishing, serve: (*call).publish},
+		{method: "GET", path: "/definitions", name: "listDefinitions", role: auth.Viewer, tag: "definitions", kind: reads, summary: "List definitions",
+			query: pageParams, answers: map[int]any{200: listView[definitionView]{}}, serve: (*call).listDefinitions},
+		{method: "GET", path: "/definitions/{id}", name: "getDefinition", role: auth.Viewer, tag: "definitions", kind: reads,
+			summary: "The source of a definition: as it was written, or as Accept wants it",
+			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}},
+			answers: map[int]any{200: textOf{"application/yaml", "application/json"}}, problems: []workflow.Code{missing, codeNotAcceptable},
+			serve: (*call).getDefinition},
+		{method: "POST", path: "/definitions/{id}/publish", name: "publishVersion", costly: true, role: auth.Designer, tag: "definitions", kind: changes,
+			summary: "Publish a stored version: a draft, or an older one again", body: publishBody{},
+			answers: map[int]any{200: publishedView{}}, problems: publishing, serve: (*call).publishVersion},
+		{method: "POST", path: "/definitions/{id}/retract", name: "retractDefinition", role: auth.Designer, tag: "definitions", kind: changes,
+			summary: "Take the published version back: nothing starts by it any more",
+			answers: map[int]any{200: publishedView{}}, problems: []workflow.Code{missing}, serve: (*call).retract},
+		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", role: auth.Designer, tag: "definitions", kind: changes, summary: "Remove a definition",
+			query:   []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."}},
+			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse}, serve: (*call).deleteDefinition},
+		{method: "DELETE", path: "/definitions/{id}/versions/{version}", name: "deleteVersion", role: auth.Designer, tag: "definitions", kind: changes,
+			summary: "Remove a version that nothing needs; its source goes an hour later",
+			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteVersion},
+	}, a.refreshRoutes()...)
+}
+
+func (c *call) publish() (reply, error) {
+	publish, err := c.flag("publish", true)
+	if err != nil {
+		return reply{}, err
+	}
+	dryRun, err := c.flag("dryRun", false)
+	if err != nil {
+		return reply{}, err
+	}
+	exchangeOf(c.r).dryRun = dryRun
+	typ := c.mediaType()
+	switch {
+	case typ == formType:
+		typ = "" // told by content
+	case typ == "", isJSON(typ), isYAML(typ):
+	default:
+		return reply{}, workflow.Fail(codeMediaType, "the body is "+shorten(typ)+"; send application/yaml or application/json")
+	}
+	if len(strings.TrimSpace(string(c.body))) == 0 {
+		return reply{}, invalid("empty-body", "", "the body has to be a definition")
+	}
+	if err := c.api.cfg.Runtime.Room(); err != nil && !dryRun {
+		return reply{}, err
+	}
+	res, err := c.api.cfg.Catalog.Publish(c.r.Context(), catalog.PublishRequest{
+		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun,
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	c.about("", res.ID, "version", strconv.Itoa(res.Version))
+	answer := viewPublished(res)
+	if res.Created && !dryRun {
+		answer.status = http.StatusCreated
+	}
+	return answer, nil
+}
+
+func viewPublished(res catalog.PublishResult) reply {
+	return reply{body: publishedView{res.ID, res.Version, res.Published}, location: prefix + "/definitions/" + res.ID}
+}
+
+func (c *call) listDefinitions() (reply, error) {
+	cursor, limit, err := c.page()
+	if err != nil {
+		return reply{}, err
+	}
+	items, next, err := c.api.cfg.Catalog.List(c.r.Context(), cursor, limit)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: list(runtime.Page[store.DefinitionHead]{Items: items, Next: next}, viewDefinition)}, nil
+}
+
+func viewDefinition(h store.DefinitionHead) definitionView {
+	v := definitionView{
+		ID: h.ID, Name: some(h.Name), Description: some(h.Description), Version: h.Published, Published: h.Published != 0,
+		LatestVersion: h.Latest, UpdatedAt: h.UpdatedAt.UTC(), Damaged: h.Damaged != "", Damage: h.Damaged,
+	}
+	if !v.Published {
+		v.Version = h.Latest
+	}
+	if !h.PublishedAt.IsZero() {
+		v.PublishedAt = someTime(&h.PublishedAt)
+	}
+	return v
+}
+
+func (c *call) getDefinition() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	version := 0
+	if text := c.query.Get("version"); text != "" {
+		if version, err = strconv.Atoi(text); err != nil || version < 1 {
+			return reply{}, invalid("bad-version", "", "version must be a whole number from 1")
+		}
+	}
+	notation, err := c.accepted()
+	if err != nil {
+		return reply{}, err
+	}
+	src, err := c.api.cfg.Catalog.Source(c.r.Context(), id, version, notation)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{raw: src.Content, rawType: src.Notation.ContentType(), etag: `"` + strconv.Itoa(src.Version) + `"`}, nil
+}
+
+// accepted is the notation that the client wants most; "" if it wants any.
+func (c *call) accepted() (catalog.Notation, error) {
+	header := strings.Join(c.r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(header) == "" {
+		return "", nil
+	}
+	best, found, weight := catalog.Notation(""), false, 0.0
+	for _, part := range strings.Split(header, ",") {
+		typ, params, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		q := 1.0
+		if text, ok := params["q"]; ok {
+			if q, err = strconv.ParseFloat(text, 64); err != nil {
+				continue
+			}
+		}
+		var n catalog.Notation
+		switch {
+		case isYAML(typ):
+			n = catalog.YAML
+		case isJSON(typ):
+			n = catalog.JSON
+		case typ == "*/*", typ == "application/*", typ == "text/*":
+		default:
+			continue
+		}
+		if q > weight {
+			best, found, weight = n, true, q
+		}
+	}
+	if !found {
+		return "", workflow.Fail(codeNotAcceptable, "definitions come as application/yaml or application/json")
+	}
+	return best, nil
+}
+
+func (c *call) publishVersion() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	var b publishBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
+	}
+	if b.Version < 0 {
+		return reply{}, invalid("bad-version", "/version", "version must be 1 or more")
+	}
+	res, err := c.api.cfg.Catalog.PublishVersion(c.r.Context(), id, b.Version)
+	if err != nil {
+		return reply{}, err
+	}
+	return viewPublished(res), nil
+}
+
+func (c *call) retract() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.decode(&struct{}{}); err != nil {
+		return reply{}, err
+	}
+	if err := c.api.cfg.Catalog.Retract(c.r.Context(), id); err != nil {
+		return reply{}, err
+	}
+	h, err := c.api.cfg.Catalog.Latest(c.r.Context(), id)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: publishedView{id, h.Latest, h.Published != 0}}, nil
+}
+
+func (c *call) deleteVersion() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	version, err := strconv.Atoi(c.r.PathValue("version"))
+	if err != nil || version < 1 {
+		return reply{}, invalid("bad-version", "", "the version in the path must be a whole number from 1")
+	}
+	return reply{status: http.StatusNoContent}, c.api.cfg.Catalog.DeleteVersion(c.r.Context(), id, version)
+}
+
+func (c *call) deleteDefinition() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	force, err := c.flag("force", false)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, c.api.cfg.Catalog.Delete(c.r.Context(), id, force)
+}

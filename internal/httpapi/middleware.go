@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// exchange is what the layers of one request tell each other.
+type exchange struct {
+	id     string
+	route  string          // the pattern that matched, "" while none has
+	served *route          // what serves it; nil while nothing does
+	caller *auth.Principal // who asks; nil if that is not known or was not asked
+	code   workflow.Code   // of the problem that was answered, "" for a success
+	target string          // what it is about, if its path does not say
+	dryRun bool            // it only looks what would happen
+	unread bool            // there is a body that nobody has read to its end
+	theirs bool            // a workflow wrote the answer
+}
+
+type exchangeKey struct{}
+
+func requestID(r *http.Request) string { return exchangeOf(r).id }
+
+func routeOf(r *http.Request) string { return exchangeOf(r).route }
+
+func exchangeOf(r *http.Request) *exchange {
+	if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
+		return x
+	}
+	return &exchange{}
+}
+
+// ServeHTTP is the whole chain: it numbers the request, guards, counts and logs
+// it, and hands it to its route.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	x := &exchange{id: incomingID(r), unread: arriving(w, r, a.cfg.BodyTimeout)}
+	ctx, span := a.trace(r)
+	r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
+	out := &recorder{ResponseWriter: w}
+	setSecurityHeaders(out.Header(), r.TLS != nil)
+	out.Header().Set("X-Request-Id", x.id)
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.panicked(out, r, cause)
+		}
+		span.Answered(r.Method, x.route, out.code())
+		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), time.Since(start), tracing.TraceID(ctx))
+		a.audit(r, x, out.Header(), out.code())
+		a.log.DebugContext(r.Context(), "request answered", slog.String("requestId", x.id), slog.String("method", r.Method),
+			slog.String("route", x.route), slog.Int("status", out.code()), slog.Int64("bytes", out.bytes),
+			slog.Duration("took", time.Since(start)), slog.String("remote", r.RemoteAddr))
+	}()
+	a.direct(out, r)
+}
+
+// trace begins the span of a request. What asks how the node is, every few
+// seconds, is not traced.
+func (a *API) trace(r *http.Request) (context.Context, tracing.Request) {
+	if isProbe(r.URL.Path) {
+		return r.Context(), tracing.Request{}
+	}
+	return a.cfg.Tracer.Request(r.Context(), r)
+}
+
+// direct finds who answers. What a definition declares below /workflows/ may
+// have any path, so it does not go through the mux, which would clean it.
+func (a *API) direct(w http.ResponseWriter, r *http.Request) {
+	p := r.URL.EscapedPath()
+	if err := a.checkHost(r); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	switch {
+	case strings.HasPrefix(p, endpointPrefix):
+		exchangeOf(r).route = endpointPrefix + "…"
+		a.run(&endpointRoute, w, r)
+	case !strings.HasPrefix(p, linkPath) && foreign.Check(r) != nil:
+		a.fail(w, r, workflow.Fail(codeForbidden, "a page of another site may not do this: a browser sent it, with another Origin than this API's"))
+	case p != "/" && path.Clean(p) != p:
+		// The mux would redirect, and a redirected POST becomes a GET.
+		a.unknown(w, r, noRoute(r))
+	default:
+		a.mux.ServeHTTP(w, r)
+	}
+}
+
+// foreign tells what a browser sends for the page of another site. What is no
+// browser says neither Origin nor Sec-Fetch-Site.
+var foreign = http.NewCrossOriginProtection()
+
+func noRoute(r *http.Request) error {
+	return workflow.Fail(codeNotFound, fmt.Sprintf("there is no route %s; GET /openapi.json lists them", shorten(r.URL.EscapedPath())))
+}
+
+// panicked answers 500 for a bug in a handler; the stack goes to the log.
+func (a *API) panicked(w *recorder, r *http.Request, cause any) {
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause) // net/http's own way to drop a connection
+	}
+	a.log.ErrorContext(r.Context(), "request panicked", slog.String("requestId", requestID(r)), slog.String("route", routeOf(r)),
+		slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+	if w.status == 0 {
+		a.fail(w, r, workflow.Fail(workflow.CodeInternal, "something went wrong inside the node; its log has the request's id"))
+	}
+}
+
+// incomingID takes the id that a proxy gave, or makes one.
+func incomingID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); workflow.CheckID("X-Request-Id", id) == nil {
+		return id
+	}
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+func setSecurityHeaders(h http.Header, encrypted bool) {
+	if encrypted {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// operateRoutes show what the cluster is doing, and stop and go.
+func (a *API) operateRoutes() []route {
+	deadLetter := []workflow.Code{workflow.CodeDeadLetterNotFound}
+	return []route{
+		{method: "GET", path: "/locks", name: "listLocks", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
+			query:   append([]param{{name: "scope", typ: "string", doc: "Only locks of this kind.", values: lockScopes}}, pageParams...),
+			answers: map[int]any{200: listView[lockView]{}}, serve: (*call).locks},
+		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
+			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}}, serve: (*call).queue},
+		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
+			query: pageParams, answers: map[int]any{200: listView[runtime.TimerItem]{}}, serve: (*call).timers},
+		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
+			query: pageParams, answers: map[int]any{200: listView[deadLetterView]{}}, serve: (*call).deadLetters},
+		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Send a dead letter again",
+			answers: map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}, problems: deadLetter, serve: (*call).replayDeadLetter},
+		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
+			answers: map[int]any{204: nil}, problems: deadLetter, serve: (*call).deleteDeadLetter},
+		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster",
+			summary: "Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on",
+			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(true) }},
+		{method: "POST", path: "/unpause", name: "unpause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster", summary: "Go on after a pause",
+			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(false) }},
+	}
+}
+
+type pausedView struct {
+	Paused bool `json:"paused"`
+}
+
+type lockView struct {
+	Name    string  `json:"name"`
+	Scope   string  `json:"scope"`
+	Holder  *string `json:"holder" doc:"Id of the node."`
+	Waiters int     `json:"waiters"`
+	Fence   int64   `json:"fence" doc:"Create revision of the lock's key in etcd."`
+	Since   any     `json:"since" doc:"When the holder asked for it; null if not known."`
+}
+
+var lockScopes = []string{
+	string(cluster.ScopeInstance), string(cluster.ScopeRefresh), string(cluster.ScopeReload),
+	string(cluster.ScopeQueue), string(cluster.ScopeTimer), string(cluster.ScopeMailbox),
+}
+
+func viewLock(i cluster.Info) lockView {
+	v := lockView{Name: i.Name, Scope: string(i.Scope), Holder: some(i.Holder.NodeID), Waiters: i.Waiters, Fence: i.Holder.Fence.Revision}
+	if !i.Holder.Since.IsZero() {
+		v.Since = i.Holder.Since.UTC()
+	}
+	return v
+}
+
+func (c *call) locks() (reply, error) {
+	cursor, limit, err := c.page()
+	if err != nil {
+		return reply{}, err
+	}
+	infos, next, err := c.api.cfg.Session.Locks().List(c.r.Context(), cluster.Scope(c.query.Get("scope")), limit, cursor)
+	if errors.Is(err, cluster.ErrBadCursor) {
+		return reply{}, invalid("bad-cursor", "", "the cursor is not one of this list")
+	}
+	if err != nil {
+		return reply{}, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "etcd does not answer", Err: err}
+	}
+	return reply{body: list(runtime.Page[cluster.Info]{Items: infos, Next: next}, viewLock)}, nil
+}
+
+func (c *call) queue() (reply, error) { return paged(c, c.api.cfg.Runtime.Queue, viewQueueItem) }
+
+func (c *call) timers() (reply, error) {
+	return paged(c, c.api.cfg.Runtime.Timers, func(t runtime.TimerItem) runtime.TimerItem { return t })
+}
+
+func (c *call) deadLetters() (reply, error) {
+	return paged(c, c.api.cfg.Runtime.DeadLetters, viewDeadLetter)
+}
+
+// paged serves a list that has no filters.
+func paged[T, V any](c *call, read func(ctx context.Context, cursor string, limit int) (runtime.Page[T], error), view func(T) V) (reply, error) {
+	cursor, limit, err := c.page()
+	if err != nil {
+		return reply{}, err
+	}
+	page, err := read(c.r.Context(), cursor, limit)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: list(page, view)}, nil
+}
+
+func (c *call) replayDeadLetter() (reply, error) {
+	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.decode(&struct{}{}); err != nil {
+		return reply{}, err
+	}
+	return c.sent(c.api.cfg.Runtime.ReplayDeadLetter(c.r.Context(), id))
+}
+
+func (c *call) deleteDeadLetter() (reply, error) {
+	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: 204}, c.api.cfg.Runtime.DeleteDeadLetter(c.r.Context(), id)
+}
+
+func (c *call) pause(paused bool) (reply, error) {
+	if err := c.decode(&struct{}{}); err != nil {
+		return reply{}, err
+	}
+	do := c.api.cfg.Runtime.Unpause
+	if paused {
+		do = c.api.cfg.Runtime.Pause
+	}
+	return reply{body: pausedView{paused}}, do(c.r.Context())
+}

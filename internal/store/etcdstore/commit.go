@@ -1,0 +1,255 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Commit applies c in one transaction (docs/keys.md, Commit). Sending
+// the same c again is safe at any time. Errors: [store.ErrFenced],
+// [store.ErrConflict], [store.ErrBreach] and [ErrTooLarge] are definite; an
+// error that wraps [ErrUnknown] is not, and wants the same c sent again.
+func (s *Store) Commit(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+	began := time.Now()
+	t, err := s.prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !resp.Succeeded {
+		done, outcome, err := s.refused(ctx, c, t)
+		if !errors.Is(err, ErrUnknown) {
+			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+		}
+		return done, err
+	}
+	done, outcome := s.applied(c, t, resp)
+	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+	return done, nil
+}
+
+// prepared is a commit as etcd sees it.
+type prepared struct {
+	cmps     []clientv3.Cmp
+	then     []clientv3.Op
+	slices   []string // queue slices that the release looks at
+	releases bool     // the last operation is the release
+	looks    bool     // the last operation looks for queued stimuli, without a lock to release
+	reads    bool     // the last operation reads the mailbox if there is new mail, as the burst goes on
+	foreign  int      // compares on what the lock does not protect
+	size     int
+}
+
+func (s *Store) prepare(c *store.Commit) (*prepared, error) {
+	id := c.After.Header.ID
+	t := &prepared{}
+	o := newContent()
+	s.guard(c, t)
+	if c.Delete {
+		s.deleteInstance(c, o)
+	} else {
+		s.writeInstance(c, o)
+	}
+	s.writeBookmarks(c, o)
+	s.consume(c, t, o)
+	s.writeSent(c, o)
+	var err error
+	if c.Release && c.Fence != nil {
+		var release clientv3.Op
+		if release, t.releases = s.release(c, t); t.releases {
+			// Where it does not fit beside the rest, the committer releases.
+			if t.then, err = o.renderBeside(t.cmps, release); err != nil {
+				t.releases = false
+			}
+		}
+	}
+	if look, ok := s.lookUnlocked(c, o); ok && c.Unlocked != nil {
+		if t.then, err = o.renderBeside(t.cmps, look); err != nil {
+			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
+		}
+		t.looks = true
+	}
+	if c.Continue != nil && !t.releases && !t.looks {
+		// Where it does not fit beside the rest, the committer loads.
+		t.then, err = o.renderBeside(t.cmps, s.readNewMail(c))
+		t.reads = err == nil
+	}
+	if !t.releases && !t.looks && !t.reads {
+		if t.then, err = o.renderBeside(t.cmps); err != nil {
+			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
+		}
+	}
+	t.size = o.size + sizeOf(t.cmps)
+	return t, nil
+}
+
+// deletedRecord proves that a delete was applied, as the journal goes with the
+// instance.
+const deletedRecord = "~deleted"
+
+// guard adds the outer compares: the lock is mine, nothing moved.
+//
+// That what the commit consumes is there follows from them: bookmarks and mail
+// of an existing instance are deleted only together with a write of the
+// instance, by whoever holds its lock. So a burst may take more commands than
+// etcd would compare one by one.
+func (s *Store) guard(c *store.Commit, t *prepared) {
+	id := c.After.Header.ID
+	if c.Unlocked != nil {
+		t.cmps = s.guardUnlocked(c)
+		return
+	}
+	t.cmps = fenceCompares(c.Fence)
+	if c.Before != nil {
+		t.cmps = append(t.cmps, modifiedAt(s.keys.instance(id), c.Before.Modified))
+		return
+	}
+	t.cmps = append(t.cmps, absent(s.keys.instance(id)))
+	if c.Fence == nil {
+		// No fence to refuse a late copy after the instance was deleted: it would
+		// bring it back. SeenMail is when it was loaded.
+		t.cmps = append(t.cmps, notWrittenAfter(s.keys.commandRecord(id, deletedRecord), c.SeenMail))
+	}
+}
+
+func (s *Store) writeInstance(c *store.Commit, o *ops) {
+	h := &c.After.Header
+	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
+	s.keepJournal(c, written, o)
+	size := o.put(s.keys.instance(h.ID), &c.After)
+	var before *workflow.Instance
+	if c.Before != nil {
+		before = &c.Before.Header
+	}
+	s.writeIndex(o, before, h)
+	if h.Status == workflow.StatusFinished {
+		s.writeEnd(o, &c.After, size)
+	}
+}
+
+// keepJournal tells the record what is left of the journal after this commit, and
+// deletes the oldest entries of one that is longer than configured, a slice at a
+// time. What it does depends on the commit alone, so that a copy does the same.
+// The newest entries stay: they are what proves a commit whose answer was lost.
+func (s *Store) keepJournal(c *store.Commit, written int64, o *ops) {
+	from, bytes := int64(1), int64(0)
+	if c.Before != nil {
+		from, bytes = journalFrom(c.Before), c.Before.JournalBytes
+	}
+	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
+		drop := min(have-s.keepEntries, journalSlice)
+		o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(c.After.Header.ID, from), clientv3.WithRange(s.keys.journal(c.After.Header.ID, from+drop))))
+		bytes -= bytes * drop / have
+		from += drop
+	}
+	c.After.JournalBytes = bytes + written
+	if c.After.JournalFrom = from; from == 1 {
+		c.After.JournalFrom = 0
+	}
+}
+
+// journalFrom is the number of the oldest journal entry that is kept.
+func journalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
+
+const (
+	// journalSlack is how many entries more than configured a journal has before
+	// some are deleted, so that it is not every commit that deletes.
+	journalSlack = 32
+	// journalSlice bounds the entries that one transaction deletes of a journal: a
+	// delete of many keys stalls etcd (etcd note 21).
+	journalSlice = 256
+)
+
+// writeIndex moves an instance's index entries from where they were (nil: new)
+// to where they are to be. An import may change any part of them.
+func (s *Store) writeIndex(o *ops, was, is *workflow.Instance) {
+	var old []string
+	if was != nil {
+		old = s.indexEntries(was)
+	}
+	now := s.indexEntries(is)
+	for _, key := range old {
+		if !slices.Contains(now, key) {
+			o.del(key)
+		}
+	}
+	for _, key := range now {
+		if !slices.Contains(old, key) {
+			o.putRaw(key, nil)
+		}
+	}
+}
+
+func (s *Store) indexEntries(h *workflow.Instance) []string {
+	entries := []string{s.keys.indexEntry(h)}
+	if h.CorrelationID != "" {
+		entries = append(entries, s.keys.correlation(h.CorrelationID)+h.ID)
+	}
+	if h.Status == workflow.StatusFinished {
+		entries = append(entries, s.keys.finished(h))
+	}
+	return entries
+}
+
+// deleteInstance removes an instance with its journal, of which a record stays:
+// the proof of the delete, and what a late copy of a start is refused by.
+func (s *Store) deleteInstance(c *store.Commit, o *ops) {
+	id := c.After.Header.ID
+	s.record(o, s.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
+	o.del(s.keys.cancel(id))
+	if c.Before == nil { // started and deleted within one burst
+		return
+	}
+	o.del(s.keys.instance(id))
+	for _, key := range s.indexEntries(&c.Before.Header) {
+		o.del(key)
+	}
+	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journalOf(id), clientv3.WithPrefix()))
+}
+
+type deletedEntry struct {
+	Commit string `json:"commit"`
+}
+
+// consume deletes the commands that the burst processed and leaves their
+// records.
+func (s *Store) consume(c *store.Commit, t *prepared, o *ops) {
+	id := c.After.Header.ID
+	for _, done := range c.Consumed {
+		s.consumeOne(id, &done, o)
+		if k := done.Command.Key; k != nil && done.Answer != nil && done.Created == 0 {
+			t.cmps = append(t.cmps, absent(s.keys.keyRecord(k.Name)))
+			t.foreign++
+		}
+	}
+}
+
+func (s *Store) consumeOne(id string, done *store.Consumed, o *ops) {
+	cmd := &done.Command
+	// Also when it was in hand: a twin of a keyed call on another node may have
+	// put it into the mailbox, and waits for its record.
+	if durable := done.Created > 0 || cmd.Key != nil; durable {
+		o.del(s.keys.mail(id, cmd.ID))
+		if !done.Drop {
+			s.record(o, s.keys.commandRecord(id, cmd.ID), done.Effect)
+		}
+	}
+	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
+		o.del(s.keys.cancel(id))
+	}
+	if cmd.Key != nil && done.Answer != nil {
+		s.answer(o, cmd.Key, done.Answer)
+	}
+}

@@ -1,0 +1,278 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Head reads one head; nil if there never was one. A deleted definition has one
+// that says so.
+func (s *Store) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+	resp, err := s.get(ctx, "read head of "+id, s.keys.head(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	return decodeHead(resp.Kvs[0])
+}
+
+// Version reads the body of one version; nil if there is none.
+func (s *Store) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
+	resp, err := s.get(ctx, "read version of "+id, s.keys.body(id, n))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	v := new(store.DefinitionVersion)
+	return v, DecodeWhole(resp.Kvs[0].Value, v)
+}
+
+// FindVersionID finds the version that the notation calls versionID: the newest
+// one of definition id that came with it, or if id has none ("" has none), of
+// the definition that brought it first. False: there is none.
+func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (definition string, version int, ok bool, err error) {
+	if versionID == "" {
+		return "", 0, false, nil
+	}
+	resp, err := s.read(ctx, "find definition version", clientv3.OpGet(s.keys.versionID(versionID, id)),
+		clientv3.OpGet(s.keys.versionIDs(versionID), clientv3.WithFirstCreate()...))
+	if err != nil {
+		return "", 0, false, err
+	}
+	kvs := append(resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs...)
+	if len(kvs) == 0 {
+		return "", 0, false, nil
+	}
+	var e VersionRef
+	if err := Decode(kvs[0].Value, &e); err != nil {
+		return "", 0, false, err
+	}
+	return e.ID, e.Version, true, nil
+}
+
+// ReadDefinition reads everything that a change of a definition starts from, at
+// one revision. contentHash asks whether that content was ever published under
+// the id; "" asks nothing.
+func (s *Store) ReadDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
+	for {
+		st, err := s.readDefinition(ctx, id, contentHash)
+		if !errors.Is(err, rpctypes.ErrCompacted) { // between its two reads
+			return st, err
+		}
+	}
+}
+
+func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
+	what := "read definition " + id
+	resp, err := s.read(ctx, what,
+		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)),
+		clientv3.OpGet(s.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	if err != nil {
+		return nil, err
+	}
+	st := &store.DefinitionState{ID: id, Revision: resp.Header.Revision}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		st.Head = &store.DefinitionHead{Modified: kvs[0].ModRevision}
+		if err := DecodeWhole(kvs[0].Value, st.Head); err != nil {
+			return nil, err
+		}
+	}
+	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
+		if err := DecodeWhole(kvs[0].Value, &st.Indexed); err != nil {
+			return nil, err
+		}
+	}
+	if kvs := resp.Responses[2].GetResponseRange().Kvs; len(kvs) > 0 && contentHash != "" {
+		var e VersionRef
+		if err := Decode(kvs[0].Value, &e); err != nil {
+			return nil, err
+		}
+		st.Seen = e.Version
+	}
+	for _, kv := range resp.Responses[3].GetResponseRange().Kvs {
+		if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
+			st.Retired = append(st.Retired, ref.Version)
+		}
+	}
+	if st.Indexed.Crons {
+		st.Crons, err = s.crons(ctx, what, id, st.Revision)
+	}
+	return st, err
+}
+
+// crons reads the cron keys of one definition, as they were at revision. They
+// share a shard with those of others.
+func (s *Store) crons(ctx context.Context, what, id string, revision int64) ([]store.CronEntry, error) {
+	var out []store.CronEntry
+	prefix := s.keys.crons(timerShard(id))
+	from := prefix
+	for {
+		resp, err := s.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+			clientv3.WithRev(revision), clientv3.WithLimit(page))
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range resp.Kvs {
+			if s.keys.cronOwner(string(kv.Key)) != id {
+				continue
+			}
+			e, err := decodeCron(kv)
+			if errors.Is(err, ErrDamaged) {
+				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
+				e, err = &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key), DefinitionID: id, ActivityID: decode(parts[len(parts)-1])}, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, *e)
+		}
+		if !resp.More {
+			return out, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// page is how many keys one range request reads.
+const page = 500
+
+// errBadCursor says that a cursor was not made by the list that it was given to.
+var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
+
+// ListDefinitions lists the definitions that are not deleted, by id, at most
+// limit. next is the cursor for what follows, "" at the end.
+func (s *Store) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, next string, err error) {
+	from := s.keys.definitions()
+	if cursor != "" {
+		if workflow.CheckID("cursor", cursor) != nil {
+			return nil, "", errBadCursor
+		}
+		from = s.keys.head(cursor) + "\x00"
+	}
+	limit = max(limit, 1)
+	for {
+		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(page))
+		if err != nil {
+			return nil, "", err
+		}
+		for _, kv := range resp.Kvs {
+			h, err := decodeHead(kv)
+			if err != nil {
+				id := strings.TrimSuffix(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/head")
+				h = &store.DefinitionHead{ID: id, Modified: kv.ModRevision, Damaged: err.Error()}
+			}
+			if h.Deleted != nil {
+				continue
+			}
+			if len(heads) == limit {
+				return heads, heads[limit-1].ID, nil
+			}
+			heads = append(heads, *h)
+		}
+		if !resp.More {
+			return heads, "", nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// ChangedHeads reads every head that changed after a revision, deleted ones
+// included, at one revision; after 0 it reads all. As heads are never deleted,
+// what it gives on top of what was known is all there is.
+func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChanges, error) {
+	var out store.HeadChanges
+	from := s.keys.definitions()
+	for {
+		opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())),
+			clientv3.WithMinModRev(after + 1), clientv3.WithLimit(page)}
+		if out.Revision != 0 {
+			opts = append(opts, clientv3.WithRev(out.Revision))
+		}
+		resp, err := s.get(ctx, "read heads", from, opts...)
+		if err != nil {
+			return store.HeadChanges{}, err
+		}
+		if out.Revision == 0 {
+			out.Revision = resp.Header.Revision
+		}
+		for _, kv := range resp.Kvs {
+			h, err := decodeHead(kv)
+			if err != nil {
+				s.left(kv.Key, err) // the others are known for that
+				continue
+			}
+			out.Heads = append(out.Heads, *h)
+		}
+		if !resp.More {
+			return out, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// WatchHeads gives the changes of heads after a revision, until ctx ends or the
+// watch breaks; then it closes the channel, in the second case after a last
+// value with Err. It is a hint: have [Store.ChangedHeads] behind it. It does not wait
+// until the watch has begun, which a member of etcd that hangs delays: nothing is missed,
+// since the revision says from where it goes on.
+//
+// Revision is that of the last head given, never the store's: a watcher that is
+// behind gets what it missed in batches of whole revisions, and each has in its
+// header the revision at which the store is, with the changes in between still to
+// come.
+func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadChanges {
+	out := make(chan store.HeadChanges)
+	go func() {
+		defer close(out)
+		events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
+		broken := errors.New("the watch of the definitions ended")
+		for resp := range events {
+			c := store.HeadChanges{Err: resp.Err()}
+			for _, ev := range resp.Events {
+				h, err := decodeHead(ev.Kv)
+				if err != nil {
+					s.left(ev.Kv.Key, err)
+					continue
+				}
+				c.Heads = append(c.Heads, *h)
+				c.Revision = h.Modified
+			}
+			if c.Err != nil {
+				broken = c.Err
+				break
+			}
+			select {
+			case out <- c:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case out <- store.HeadChanges{Err: broken}:
+		case <-ctx.Done():
+		}
+	}()
+	return out
+}
+
+func decodeHead(kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
+	h := &store.DefinitionHead{Modified: kv.ModRevision}
+	return h, Decode(kv.Value, h)
+}
+
+// decodeCron reads a cron key.
+func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
+	e := &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
+	return e, DecodeWhole(kv.Value, e)
+}
+
+// cronKey is where an occurrence lives.
+func (s *Store) cronKey(e *store.CronEntry) string {
+	return s.keys.cron(e.DefinitionID, e.ActivityID, e.Due)
+}

@@ -1,0 +1,176 @@
+package etcdstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store"
+)
+
+// change is one write of a definition: a new head, and what goes with it.
+//
+//	If    ModRevision(head) = as read (0: there never was one)
+//	Then  put head, the rest of ops
+//	Else  get head
+//
+// With guards, which can become true again and so must not stand outside, Then
+// is one inner transaction
+//
+//	If    guards
+//	Then  put head, the rest of ops
+//	Else  reads
+type change struct {
+	what   string
+	before *store.DefinitionState
+	head   store.DefinitionHead // as it is to be; Writes and UpdatedAt are filled in
+	ops    *ops
+	guards []clientv3.Cmp
+	reads  []clientv3.Op // tell which guard did not hold
+	// refused makes the error of a guard that did not hold from the reads.
+	refused func(*clientv3.TxnResponse) error
+}
+
+const (
+	keptWrites = 16 // proofs in a head: that many later writes do not hide one
+	resends    = 4
+)
+
+// newChange begins a change from what was read. Its head is the one read, with
+// what every change changes.
+func (s *Store) newChange(what string, st *store.DefinitionState, at time.Time) *change {
+	c := &change{what: what + " definition " + st.ID, before: st, ops: newOps()}
+	c.head = store.DefinitionHead{ID: st.ID}
+	if st.Head != nil {
+		c.head = *st.Head
+	}
+	c.head.UpdatedAt = at
+	c.head.Writes = append([]string{rand.Text()}, c.head.Writes[:min(len(c.head.Writes), keptWrites-1)]...)
+	return c
+}
+
+func (c *change) id() string { return c.head.Writes[0] }
+
+// modified is the revision of the head that the change is based on.
+func (c *change) modified() int64 {
+	if c.before.Head == nil {
+		return 0
+	}
+	return c.before.Head.Modified
+}
+
+// apply sends the change, the identical transaction again while its outcome is
+// unknown, and gives the head as written. Errors: [store.ErrHeadMoved], what
+// refused gives, [ErrTooLarge], all definite; or one that wraps [ErrUnknown].
+func (s *Store) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
+	c.ops.put(s.keys.head(c.head.ID), c.head)
+	then, err := c.ops.render()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.what, err)
+	}
+	if len(c.guards) > 0 {
+		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads)}
+	}
+	doubt := false // a copy may still be under way
+	for try := 1; ; try++ {
+		resp, err := s.txn(ctx, c.what, s.headStands(c), then, s.readHead(c))
+		if err == nil {
+			return s.judgeChange(ctx, c, resp, doubt)
+		}
+		if !errors.Is(err, ErrUnknown) {
+			if doubt {
+				return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+			}
+			return nil, err
+		}
+		doubt = true
+		if try > resends || !pace.Pause(ctx, time.Duration(try*try)*20*time.Millisecond) {
+			return nil, err
+		}
+	}
+}
+
+// headStands is monotone: a mod revision that has passed never comes back, and
+// as heads are not deleted neither does 0.
+func (s *Store) headStands(c *change) []clientv3.Cmp {
+	return []clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}
+}
+
+func (s *Store) readHead(c *change) []clientv3.Op {
+	return []clientv3.Op{clientv3.OpGet(s.keys.head(c.head.ID))}
+}
+
+func (s *Store) judgeChange(ctx context.Context, c *change, resp *clientv3.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
+	if !resp.Succeeded {
+		return s.ownMove(c, resp)
+	}
+	if len(c.guards) > 0 {
+		inner := (*clientv3.TxnResponse)(resp.Responses[0].GetResponseTxn())
+		if !inner.Succeeded {
+			if doubt {
+				if done, err := s.seal(ctx, c); !errors.Is(err, errSealed) {
+					return done, err
+				}
+			}
+			return nil, c.refused(inner)
+		}
+	}
+	done := c.head
+	done.Modified = resp.Header.Revision
+	return &done, nil
+}
+
+// ownMove tells whether the head moved by this very change.
+func (s *Store) ownMove(c *change, resp *clientv3.TxnResponse) (*store.DefinitionHead, error) {
+	kvs := resp.Responses[0].GetResponseRange().Kvs
+	if len(kvs) == 0 {
+		return nil, store.ErrHeadMoved
+	}
+	now, err := decodeHead(kvs[0])
+	if err != nil {
+		return nil, err
+	}
+	if !now.Wrote(c.id()) {
+		return nil, store.ErrHeadMoved
+	}
+	done := c.head
+	if now.Writes[0] == c.id() {
+		done.Modified = now.Modified
+	}
+	return &done, nil
+}
+
+// errSealed says that no copy of a change can be applied any more, and none was.
+var errSealed = errors.New("sealed")
+
+// seal makes a guard's refusal conclusive when a copy of the change may still be
+// under way and the guard could hold again when it arrives: it moves the head
+// without changing anything else, so that the outer compare refuses the copy.
+//
+//	If    ModRevision(head) = as read
+//	Then  put head as it was, with one more write id
+//	Else  get head
+func (s *Store) seal(ctx context.Context, c *change) (*store.DefinitionHead, error) {
+	same := s.newChange("seal", c.before, c.head.UpdatedAt)
+	if c.before.Head == nil {
+		same.head.Deleted = &c.head.UpdatedAt
+		same.head.Purged = true
+	}
+	raw, err := Encode(same.head)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.txn(ctx, same.what, s.headStands(c), []clientv3.Op{clientv3.OpPut(s.keys.head(c.head.ID), string(raw))}, s.readHead(c))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err) // of the change, whatever became of the seal
+	}
+	if resp.Succeeded {
+		return nil, errSealed
+	}
+	return s.ownMove(c, resp)
+}

@@ -1,0 +1,194 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// reindex adds the operations that replace every trigger, route and cron key of
+// the definition by those of idx, under a new generation.
+func (s *Store) reindex(c *change, idx *store.DefinitionIndex) error {
+	if err := withinLimits(idx); err != nil {
+		return err
+	}
+	c.head.Generation++
+	var now store.IndexedKeys
+	s.indexTriggers(c, idx.Triggers, &now)
+	s.indexRoutes(c, idx.Routes, &now)
+	s.indexSchedules(c, idx.Schedules, &now)
+	key := s.keys.indexed(c.head.ID)
+	if len(now.Triggers) == 0 && len(now.Routes) == 0 && !now.Crons {
+		c.ops.del(key)
+	} else {
+		c.ops.put(key, now)
+	}
+	return nil
+}
+
+func withinLimits(idx *store.DefinitionIndex) error {
+	for _, l := range []struct {
+		what      string
+		have, max int
+	}{
+		{"triggers", len(idx.Triggers), store.MaxTriggers},
+		{"timer and cron triggers", len(idx.Schedules), store.MaxSchedules},
+		{"routes", len(idx.Routes), store.MaxRoutes},
+	} {
+		if l.have > l.max {
+			return fmt.Errorf("%w: the definition has %d %s, at most %d are allowed", ErrTooLarge, l.have, l.what, l.max)
+		}
+	}
+	return nil
+}
+
+func (s *Store) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
+	h := &c.head
+	for _, t := range c.before.Indexed.Triggers {
+		c.ops.del(s.keys.trigger(t.Hash, h.ID, t.ActivityID))
+	}
+	for _, t := range triggers {
+		t.DefinitionID, t.Version, t.Activation = h.ID, h.Published, h.Activation
+		c.ops.put(s.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
+		now.Triggers = append(now.Triggers, store.TriggerKey{Hash: t.Hash, ActivityID: t.ActivityID})
+	}
+}
+
+// indexRoutes puts the routes. One that was mine when the head was read is mine
+// as long as the head stands; another one must be free, which can become true
+// again and so is a guard.
+func (s *Store) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
+	h := &c.head
+	for _, r := range c.before.Indexed.Routes {
+		c.ops.del(s.keys.route(r.Method, r.Template))
+	}
+	var fresh []store.RouteEntry
+	for _, r := range routes {
+		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
+		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
+		key := s.keys.route(at.Method, at.Template)
+		c.ops.put(key, r)
+		c.ops.putRaw(s.keys.shape(r.Method, r.Template), nil)
+		now.Routes = append(now.Routes, at)
+		if slices.Contains(c.before.Indexed.Routes, at) {
+			continue
+		}
+		fresh = append(fresh, r)
+		c.guards = append(c.guards, absent(key))
+		c.reads = append(c.reads, clientv3.OpGet(key))
+	}
+	if len(fresh) > 0 {
+		c.refused = func(inner *clientv3.TxnResponse) error { return routesTaken(h.ID, fresh, inner) }
+	}
+}
+
+// routesTaken says which routes are whose.
+func routesTaken(id string, routes []store.RouteEntry, resp *clientv3.TxnResponse) error {
+	var taken workflow.Problems
+	for i, r := range routes {
+		kvs := resp.Responses[i].GetResponseRange().Kvs
+		if len(kvs) == 0 {
+			continue
+		}
+		var owner store.RouteEntry
+		if err := Decode(kvs[0].Value, &owner); err != nil {
+			return err
+		}
+		if owner.DefinitionID == id {
+			continue
+		}
+		taken = append(taken, workflow.Problem{Code: string(workflow.CodeRouteTaken),
+			Detail: fmt.Sprintf("%s %s belongs to definition %s (activity %s); choose another path, or retract that definition",
+				r.Method, r.Template, owner.DefinitionID, owner.ActivityID)})
+	}
+	if len(taken) == 0 {
+		return store.ErrHeadMoved // it was freed meanwhile, or lost its owner: read again
+	}
+	details := make([]string, len(taken))
+	for i, p := range taken {
+		details[i] = p.Detail
+	}
+	return &workflow.Error{Code: workflow.CodeRouteTaken, Detail: strings.Join(details, "; "), Problems: taken}
+}
+
+// CheckRoutes tells whether the routes are free or belong to id; if not the
+// error is a *[workflow.Error] with code route-taken. Publishing checks again.
+func (s *Store) CheckRoutes(ctx context.Context, id string, routes []store.RouteEntry) error {
+	if len(routes) == 0 {
+		return nil
+	}
+	var reads []clientv3.Op
+	for _, r := range routes {
+		reads = append(reads, clientv3.OpGet(s.keys.route(r.Method, workflow.RoutePattern(r.Template))))
+	}
+	resp, err := s.read(ctx, "check routes of "+id, reads...)
+	if err != nil {
+		return err
+	}
+	if err := routesTaken(id, routes, resp); workflow.CodeOf(err) != "" {
+		return err
+	}
+	return nil
+}
+
+// indexSchedules puts the cron keys. A schedule that was there before keeps the
+// occurrence that it waits for, so that publishing loses none; every other old
+// key goes. Keys that appear between the read and this write have an old
+// generation and do not fire.
+func (s *Store) indexSchedules(c *change, schedules []store.CronEntry, now *store.IndexedKeys) {
+	h := &c.head
+	now.Crons = len(schedules) > 0
+	written := map[string]bool{} // etcd takes no two operations on one key
+	for _, e := range schedules {
+		e.DefinitionID, e.Version, e.Generation, e.Activation = h.ID, h.Published, h.Generation, h.Activation
+		next := s.cronKey(&e)
+		if !e.Due.IsZero() {
+			written[next] = true
+		}
+		old := pendingOf(c.before, &e)
+		switch {
+		case old != nil && old.Key != next:
+			written[old.Key] = true
+			s.keepOccurrence(c, e, old)
+		case !e.Due.IsZero():
+			c.ops.put(next, e)
+		}
+	}
+	for _, old := range c.before.Crons {
+		if !written[old.Key] {
+			c.ops.del(old.Key)
+		}
+	}
+}
+
+// pendingOf finds the occurrence that the schedule of e waits for.
+func pendingOf(st *store.DefinitionState, e *store.CronEntry) *store.CronEntry {
+	i := slices.IndexFunc(st.Crons, func(old store.CronEntry) bool {
+		return old.Generation == st.Head.Generation && old.SameSchedule(e)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &st.Crons[i]
+}
+
+// keepOccurrence leaves the occurrence where it is, unless it fired since it was
+// read: then the schedule goes on with its next one.
+func (s *Store) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntry) {
+	then, otherwise := newOps(), newOps()
+	if !e.Due.IsZero() {
+		otherwise.put(s.cronKey(&e), e)
+	}
+	if at := s.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
+		then.del(at) // an outdated key
+	}
+	e.Due, e.Gated, e.GatedAt = old.Due, old.Gated, old.GatedAt
+	then.put(old.Key, e)
+	c.ops.nested([]clientv3.Cmp{createdAt(old.Key, old.Created)}, then, otherwise)
+}

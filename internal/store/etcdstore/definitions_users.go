@@ -1,0 +1,265 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// VersionUser is something that needs the body of a version.
+type VersionUser struct {
+	What string // for people: "instance x"
+	key  string // it is there while this is
+}
+
+// VersionUsers finds for each of these versions one that needs its body, if there is
+// one: an instance, finished or not; a command that starts one or gives it a state;
+// a send record, a start behind a gate or a dead letter whose stimulus has met its
+// triggers; a version of another definition that runs it as an activity.
+//
+// All are looked for at one revision, so that what one of them becomes meanwhile (a
+// start its instance) is not missed. It costs a read of all that is accepted and not
+// done, of the dead letters, and of all instances of these definitions, until each
+// version has a user.
+func (s *Store) VersionUsers(ctx context.Context, versions []VersionRef) (map[VersionRef]VersionUser, error) {
+	u := &usage{s: s, wanted: map[VersionRef]bool{}, found: map[VersionRef]VersionUser{}}
+	for _, ref := range versions {
+		u.wanted[ref] = true
+	}
+	look := []func(context.Context) error{u.consumers, u.sends, u.gated, u.dead, u.commands}
+	instances, err := u.listed(ctx) // their keys only: first, before etcd forgets the revision
+	if err != nil {
+		return nil, err
+	}
+	look = append(look, func(ctx context.Context) error { return u.instances(ctx, instances) })
+	for _, in := range look {
+		if len(u.wanted) == 0 {
+			break
+		}
+		if err := in(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return u.found, nil
+}
+
+// StillUsed are those of users that are as they were found.
+func (s *Store) StillUsed(ctx context.Context, users map[VersionRef]VersionUser) (map[VersionRef]VersionUser, error) {
+	out := map[VersionRef]VersionUser{}
+	var refs []VersionRef
+	var reads []clientv3.Op
+	ask := func() error {
+		if len(reads) == 0 {
+			return nil
+		}
+		resp, err := s.read(ctx, "look for users of versions", reads...)
+		if err != nil {
+			return err
+		}
+		for i, r := range resp.Responses {
+			if r.GetResponseRange().Count > 0 {
+				out[refs[i]] = users[refs[i]]
+			}
+		}
+		refs, reads = nil, nil
+		return nil
+	}
+	for ref, user := range users {
+		refs, reads = append(refs, ref), append(reads, clientv3.OpGet(user.key, clientv3.WithCountOnly()))
+		if len(reads) == usersChunk {
+			if err := ask(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, ask()
+}
+
+// usersChunk is how many instances or keys one request of a look for users reads.
+const usersChunk = 64
+
+// usage is one look for the users of versions.
+type usage struct {
+	s        *Store
+	wanted   map[VersionRef]bool // no user was found yet
+	found    map[VersionRef]VersionUser
+	revision int64
+}
+
+// uses notes a user of a version; it costs nothing to say it of one that nobody
+// asked for.
+func (u *usage) uses(ref VersionRef, what, key string) {
+	if u.wanted[ref] {
+		delete(u.wanted, ref)
+		u.found[ref] = VersionUser{what, key}
+	}
+}
+
+// each reads a range at the revision of the look.
+func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key string, kv *mvccpb.KeyValue) error, opts ...clientv3.OpOption) error {
+	for cursor := ""; len(u.wanted) > 0; {
+		at := append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(many), clientv3.WithRev(u.revision)}, opts...)
+		resp, err := u.s.get(ctx, "look for users of versions", pageFrom(prefix, cursor), at...)
+		if err != nil {
+			return err
+		}
+		if u.revision == 0 {
+			u.revision = resp.Header.Revision
+		}
+		for _, kv := range resp.Kvs {
+			cursor = strings.TrimPrefix(string(kv.Key), prefix)
+			if err := do(string(kv.Key), kv); errors.Is(err, ErrDamaged) {
+				u.s.left(kv.Key, err) // nobody ever goes on with it
+			} else if err != nil {
+				return err
+			}
+		}
+		if !resp.More {
+			return nil
+		}
+	}
+	return nil
+}
+
+// consumers are versions that run a wanted one as an activity.
+func (u *usage) consumers(ctx context.Context) error {
+	return u.each(ctx, u.s.keys.uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
+		parts := strings.SplitN(strings.TrimPrefix(key, u.s.keys.uses()), "/", 3) // consumer, its version, used/version
+		if len(parts) < 3 {
+			return nil
+		}
+		by, _ := versionIn(key, u.s.keys.uses())
+		if ref, ok := versionIn(parts[2], ""); ok {
+			u.uses(ref, by.String()+", which runs it as an activity", key)
+		}
+		return nil
+	}, clientv3.WithKeysOnly())
+}
+
+// Of these this program has to understand no more than whom they start: the fields
+// that a newer one adds are no business of ours.
+
+func (u *usage) sends(ctx context.Context) error {
+	return u.each(ctx, u.s.keys.sends(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+		var send store.Send
+		err := Decode(kv.Value, &send)
+		u.targets(send.Targets, "stimulus "+send.ID+", which has met its triggers", key)
+		return err
+	})
+}
+
+func (u *usage) gated(ctx context.Context) error {
+	return u.each(ctx, u.s.keys.gatedQueues(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+		var item store.QueueItem
+		err := Decode(kv.Value, &item)
+		if h := item.Held; h != nil {
+			u.uses(VersionRef{h.Trigger.DefinitionID, h.Trigger.Version}, "the start by stimulus "+item.ID+", which waits behind a gate", key)
+		}
+		return err
+	})
+}
+
+func (u *usage) dead(ctx context.Context) error {
+	return u.each(ctx, u.s.keys.deads(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+		d, err := decodeDead(kv, Decode)
+		u.targets(d.Targets, "dead letter "+d.ID, key)
+		if d.Command != nil {
+			u.command(d.Command, "dead letter "+d.ID, key)
+		}
+		return err
+	})
+}
+
+func (u *usage) commands(ctx context.Context) error {
+	return u.each(ctx, u.s.keys.mailboxes(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+		var cmd workflow.Command
+		err := Decode(kv.Value, &cmd)
+		u.command(&cmd, "command "+cmd.ID+", which waits for its instance", key)
+		return err
+	})
+}
+
+func (u *usage) targets(targets []store.Target, what, key string) {
+	for _, t := range targets {
+		if t.Trigger != nil {
+			u.uses(VersionRef{t.Trigger.DefinitionID, t.Trigger.Version}, what, key)
+		}
+	}
+}
+
+// command: a start names its version, an import that of the state it brings.
+func (u *usage) command(cmd *workflow.Command, what, key string) {
+	if cmd.Start != nil {
+		u.uses(VersionRef{cmd.Start.DefinitionID, cmd.Start.Version}, what, key)
+	}
+	var in struct {
+		Instance of `json:"instance"`
+	}
+	if cmd.Kind == workflow.CommandImport && workflow.Unmarshal(cmd.State, &in) == nil {
+		u.uses(VersionRef(in.Instance), what, key)
+	}
+}
+
+// of is what says of an instance whose it is.
+type of struct {
+	ID      string `json:"definitionId"`
+	Version int    `json:"version"`
+}
+
+// listed are the ids of all instances of the definitions whose versions are wanted.
+func (u *usage) listed(ctx context.Context) ([]string, error) {
+	var ids []string
+	seen := map[string]bool{}
+	for ref := range u.wanted {
+		if seen[ref.ID] {
+			continue
+		}
+		seen[ref.ID] = true
+		for _, sub := range subStatuses {
+			err := u.each(ctx, u.s.keys.index(sub)+ref.ID+"/", fsckPage, func(key string, _ *mvccpb.KeyValue) error {
+				ids = append(ids, key[strings.LastIndexByte(key, '/')+1:])
+				return nil
+			}, clientv3.WithKeysOnly())
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return ids, nil
+}
+
+// instances are read as they are now: one that is gone needs nothing, and one that
+// came later began with a version that was not retired.
+func (u *usage) instances(ctx context.Context, ids []string) error {
+	for len(ids) > 0 && len(u.wanted) > 0 {
+		chunk := ids[:min(len(ids), usersChunk)]
+		ids = ids[len(chunk):]
+		reads := make([]clientv3.Op, len(chunk))
+		for i, id := range chunk {
+			reads[i] = get(u.s.keys.instance(id))
+		}
+		resp, err := u.s.read(ctx, "look for users of versions", reads...)
+		if err != nil {
+			return err
+		}
+		for i, r := range resp.Responses {
+			for _, kv := range r.GetResponseRange().Kvs {
+				var rec struct {
+					Header of `json:"header"`
+				}
+				if err := Decode(kv.Value, &rec); err != nil {
+					u.s.left(kv.Key, err)
+					continue
+				}
+				u.uses(VersionRef(rec.Header), "instance "+chunk[i], string(kv.Key))
+			}
+		}
+	}
+	return nil
+}

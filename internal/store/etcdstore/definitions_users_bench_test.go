@@ -1,0 +1,49 @@
+package etcdstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// BenchmarkVersionUsers looks for who needs a version that nothing needs, beside
+// instances of another version of its definition, each with 2 KB of state: all are
+// read. The number in docs/operations/retention.md is from
+//
+//	go test ./internal/store/etcdstore -run '^$' -bench VersionUsers -benchtime 5x
+func BenchmarkVersionUsers(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			state := map[string]any{"format": 1}
+			for i := range 50 {
+				state[fmt.Sprint("variable", i)] = fmt.Sprintf("%032x", i*7919)
+			}
+			raw, err := json.Marshal(state)
+			w.ok(err)
+			for first := 0; first < n; first += 100 {
+				o := newOps()
+				for i := first; i < first+100; i++ {
+					id := fmt.Sprintf("instance-%06d", i)
+					cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 2}}
+					h := NewHeader(id, cmd, w.now)
+					o.put(w.keys.instance(id), store.Record{Header: h, State: raw, Seq: 1})
+					w.writeIndex(o, nil, &h)
+				}
+				then, err := o.render()
+				w.ok(err)
+				_, err = w.txn(w.ctx(), "make instances", nil, then, nil)
+				w.ok(err)
+			}
+			for b.Loop() {
+				users, err := w.VersionUsers(w.ctx(), []VersionRef{{"order", 1}})
+				if err != nil || len(users) > 0 {
+					b.Fatal(users, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// Versions that nothing uses go in two steps. First a version is retired: from
+// then on nobody begins anything with it. Long after that, when whatever had met it
+// before is in etcd where [Store.VersionUsers] finds it, or is over, its body goes,
+// if nobody uses it. A retired version never comes back.
+
+// Retired lists the versions that are retired and whose bodies are there, with the
+// revisions at which they were.
+func (s *Store) Retired(ctx context.Context) (map[VersionRef]int64, error) {
+	out := map[VersionRef]int64{}
+	for cursor := ""; ; {
+		kvs, next, err := s.page(ctx, "list retired versions", s.keys.retirements(), cursor, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
+				out[ref] = kv.ModRevision
+			}
+		}
+		if cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// VersionsUpTo lists the versions of a definition up to n whose bodies are there.
+func (s *Store) VersionsUpTo(ctx context.Context, id string, n int) ([]int, error) {
+	var out []int
+	from, end := s.keys.body(id, 1), s.keys.body(id, n+1)
+	for {
+		resp, err := s.get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range resp.Kvs {
+			if ref, ok := versionIn(string(kv.Key), s.keys.allBodies()); ok {
+				out = append(out, ref.Version)
+			}
+		}
+		if !resp.More {
+			return out, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// versionsPage is how many versions one request lists: etcd reads their bodies for it.
+const versionsPage = 100
+
+// Begins reports whether something new may begin with a version: its body is there
+// and it is not retired. The head was read at the same revision; nil if there is
+// none. While the head stands, the answer does.
+func (s *Store) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
+	resp, err := s.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), get(s.keys.head(id)),
+		clientv3.OpGet(s.keys.body(id, n), clientv3.WithCountOnly()), clientv3.OpGet(s.keys.retired(id, n), clientv3.WithCountOnly()))
+	if err != nil {
+		return nil, false, err
+	}
+	kvs := resp.Responses[0].GetResponseRange().Kvs
+	if len(kvs) == 0 {
+		return nil, false, nil
+	}
+	head, err := decodeHead(kvs[0])
+	return head, err == nil && resp.Responses[1].GetResponseRange().Count > 0 && resp.Responses[2].GetResponseRange().Count == 0, err
+}
+
+// MaxVersions is how many versions one call of [Store.RetireVersions] or
+// [Store.DropVersions] takes.
+const MaxVersions = 30
+
+// RetireVersions lets nothing begin with these versions any more. Not for the
+// published and the latest one. Errors: [store.ErrHeadMoved], or one that wraps
+// [ErrUnknown].
+func (s *Store) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
+	c := s.newChange("retire versions of", st, st.Head.UpdatedAt)
+	for _, n := range versions {
+		c.ops.putRaw(s.keys.retired(st.ID, n), nil)
+	}
+	return s.apply(ctx, c)
+}
+
+// DropVersions deletes the bodies of versions, with what is known of them but that
+// their content was published. The caller has found them retired in st, and without
+// a user since they were retired. Errors as for RetireVersions.
+func (s *Store) DropVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
+	c := s.newChange("drop versions of", st, st.Head.UpdatedAt)
+	for _, n := range versions {
+		name, err := s.nameOf(ctx, VersionRef{st.ID, n})
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			c.ops.del(name)
+		}
+		c.ops.del(s.keys.body(st.ID, n))
+		c.ops.del(s.keys.retired(st.ID, n))
+		uses := s.keys.usesOf(st.ID, n)
+		c.ops.add(uses, clientv3.OpDelete(uses, clientv3.WithPrefix()), 0)
+	}
+	return s.apply(ctx, c)
+}
+
+// nameOf is the key of Elsa's id of a version, if the key is this version's; "" if
+// it is not. Whoever writes it moves the definition's head.
+func (s *Store) nameOf(ctx context.Context, ref VersionRef) (string, error) {
+	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
+	resp, err := s.get(ctx, what, s.keys.body(ref.ID, ref.Version))
+	if err != nil || len(resp.Kvs) == 0 {
+		return "", err
+	}
+	var v store.DefinitionVersion
+	if err := Decode(resp.Kvs[0].Value, &v); err != nil || v.VersionID == "" {
+		return "", err
+	}
+	key := s.keys.versionID(v.VersionID, ref.ID)
+	if resp, err = s.get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
+		return "", err
+	}
+	var is VersionRef
+	if err := Decode(resp.Kvs[0].Value, &is); err != nil || is != ref {
+		return "", err
+	}
+	return key, nil
+}
+
+// VersionRef names a version of a definition.
+type VersionRef struct {
+	ID      string `json:"id"`
+	Version int    `json:"version"`
+}
+
+func (r VersionRef) String() string { return fmt.Sprintf("version %d of %s", r.Version, r.ID) }
+
+// versionIn reads <id>/<version> behind a prefix of a key.
+func versionIn(key, prefix string) (VersionRef, bool) {
+	id, number, ok := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+	number, _, _ = strings.Cut(number, "/")
+	n, err := strconv.Atoi(number)
+	return VersionRef{id, n}, ok && err == nil
+}
+
+// versionsSettle is how long a version is retired before its body may go: what had
+// met it before is in etcd by then, or over. As long as bodies outlive a delete.
+const versionsSettle = time.Hour
+
+// Settled picks those of retired versions whose bodies may go once nobody uses them.
+func Settled(retired map[VersionRef]int64, age *store.Age) []VersionRef {
+	var out []VersionRef
+	for ref, since := range retired {
+		if age.Of(since) >= versionsSettle {
+			out = append(out, ref)
+		}
+	}
+	return out
+}

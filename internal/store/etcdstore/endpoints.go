@@ -1,0 +1,123 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// HTTP endpoints in the middle of a workflow are bookmarks, and as triggers routes;
+// both are found by the pattern of their template, which their hash is made of.
+// Which patterns may match a path tell the shapes (workflow.RouteShape) that any
+// template ever had: a key for each, put with every bookmark and route, so that the
+// shape of what waits is always there. Shapes are few however many wait, and stay:
+// one that nothing has any more costs a request one look, and there is no moment at
+// which it could be missed. Who may call is not read there: those that wait at one
+// pattern may be of definitions that say different things about it.
+
+// shape lies by how many segments it matches: that many, or any number from some on.
+func (k keys) shapes(method, segments string) string {
+	return k.root + "endpoint/" + method + "/" + segments + "/"
+}
+func (k keys) shape(method, template string) string {
+	shape := workflow.RouteShape(workflow.RoutePattern(template))
+	if strings.HasSuffix(shape, "r") {
+		return k.shapes(method, anySegments) + shape
+	}
+	return k.shapes(method, segmentsIn(len(shape))) + shape
+}
+
+const anySegments = "any"
+
+func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
+
+// putEndpoint puts the shape of an HTTP endpoint's bookmark.
+func (s *Store) putEndpoint(o *ops, b *workflow.Bookmark) {
+	if e := workflow.EndpointOf(b); e != nil {
+		o.putRaw(s.keys.shape(e.Method, e.Template), nil)
+	}
+}
+
+// Shapes reads the shapes that a path with so many segments may match, keys only.
+func (s *Store) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
+	prefixes := []string{s.keys.shapes(method, segmentsIn(segments)), s.keys.shapes(method, anySegments)}
+	var reads []clientv3.Op
+	for _, p := range prefixes {
+		reads = append(reads, clientv3.OpGet(p, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	}
+	resp, err := s.read(ctx, "read shapes of endpoints", reads...)
+	if err != nil {
+		return nil, err
+	}
+	var shapes []string
+	for i, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			shapes = append(shapes, strings.TrimPrefix(string(kv.Key), prefixes[i]))
+		}
+	}
+	return shapes, nil
+}
+
+// Endpoint is a pattern of a method, and what is there.
+type Endpoint struct {
+	Method, Pattern string
+	Hash            string            // of the stimuli for it
+	Route           *store.RouteEntry // of the definition that it starts; nil: none
+	Waiting         string            // an instance that waits there; "": none
+}
+
+// FindEndpoint gives the first of these at which something starts or waits; nil if
+// nothing does anywhere. It reads one bookmark of each at most, however many wait.
+func (s *Store) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
+	for len(among) > 0 {
+		n := min(len(among), maxLevel/2)
+		var reads []clientv3.Op
+		for _, e := range among[:n] {
+			reads = append(reads, get(s.keys.route(e.Method, e.Pattern)),
+				clientv3.OpGet(s.keys.bookmarks(e.Hash), clientv3.WithPrefix(), clientv3.WithLimit(1)))
+		}
+		resp, err := s.read(ctx, "look for an endpoint", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range among[:n] {
+			routes, waiting := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
+			if len(routes)+len(waiting) == 0 {
+				continue
+			}
+			e := &among[i]
+			if len(routes) > 0 {
+				e.Route = &store.RouteEntry{Modified: routes[0].ModRevision}
+				if err := DecodeWhole(routes[0].Value, e.Route); errors.Is(err, ErrDamaged) {
+					s.left(routes[0].Key, err)
+					e.Route = nil
+				} else if err != nil {
+					return nil, err
+				}
+			}
+			if len(waiting) > 0 {
+				var b bookmarkEntry
+				if err := DecodeWhole(waiting[0].Value, &b); errors.Is(err, ErrDamaged) {
+					s.left(waiting[0].Key, err)
+					parts := strings.Split(string(waiting[0].Key), "/")
+					b.Instance = parts[len(parts)-2]
+				} else if err != nil {
+					return nil, err
+				}
+				e.Waiting = b.Instance
+			}
+			if e.Route == nil && e.Waiting == "" {
+				continue
+			}
+			return e, nil
+		}
+		among = among[n:]
+	}
+	return nil, nil
+}

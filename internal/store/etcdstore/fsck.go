@@ -1,0 +1,258 @@
+package etcdstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// Finding is one key that does not fit the others.
+type Finding struct {
+	Rule   string `json:"rule"` // the name of the rule, such as "bookmark-without-instance"
+	Key    string `json:"key"`  // below the cluster's root
+	Detail string `json:"detail"`
+	// Passing: such a thing may be for a moment in a cluster that works, and is
+	// wrong if it stays.
+	Passing bool `json:"passing,omitempty"`
+	// Follows is how many other keys fit nothing only because of this one. They are
+	// no findings of their own.
+	Follows int `json:"follows,omitempty"`
+	// Repair is what [Store.Repair] does about it; "": nothing.
+	Repair string `json:"repair,omitempty"`
+	// Hint is what people have to do about it, after the repair if there is one.
+	Hint string `json:"hint,omitempty"`
+
+	mend *mend
+}
+
+// Check is what [Store.Fsck] found.
+type Check struct {
+	Revision int64     `json:"revision"`
+	Keys     int       `json:"keys"`
+	Findings []Finding `json:"findings"`
+	// Aside is how many records lie below damaged/, where earlier repairs put them.
+	Aside int `json:"aside,omitempty"`
+}
+
+// Bad are the findings that may not be, not even for a moment.
+func (c *Check) Bad() []Finding {
+	return slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Passing })
+}
+
+// fsckPage is how many keys, or small values, one request of a check reads.
+const fsckPage = 500
+
+// Fsck reads every key of the cluster at one revision and reports what does not
+// fit, with its cause: what follows only from a damaged record is counted there. It
+// writes nothing and may run beside a working cluster. It holds all keys in
+// memory, and of the instances what other keys have to fit: no state, no payload.
+//
+// Since every change is one transaction, all rules but those that are marked as
+// passing hold at every revision.
+func (s *Store) Fsck(ctx context.Context) (*Check, error) {
+	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{},
+		causes: map[string]*Finding{}, foreign: map[string]bool{}, replays: map[string]bool{}, defs: newDefinitionsSeen()}
+	if err := f.read(ctx); err != nil {
+		return nil, err
+	}
+	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
+		f.triggers, f.schedules, f.versions, f.idempotency, f.locks, f.format}
+	for _, rule := range rules {
+		if rule(); f.err != nil {
+			return nil, f.err
+		}
+		if f.other { // of another format: all else would be misread
+			break
+		}
+	}
+	for _, n := range f.found {
+		f.check.Findings = append(f.check.Findings, *n)
+	}
+	return f.check, nil
+}
+
+// fsck is one check under way.
+type fsck struct {
+	ctx     context.Context // of the check
+	err     error           // the first to go wrong in a rule
+	s       *Store
+	check   *Check
+	kvs     map[string]*mvccpb.KeyValue // by key below the root, without values
+	names   []string                    // of kvs, sorted
+	records map[string]*store.Record    // by instance id, those that can be read
+	ids     []string                    // of records, sorted
+	found   []*Finding
+	causes  map[string]*Finding // the damaged records, by key below the root
+	foreign map[string]bool     // what this program cannot read all of, by key below the root
+	other   bool                // all is of another format
+	replays map[string]bool     // the mail that the replay of a dead letter puts again, by full key
+
+	defs definitionsSeen
+}
+
+// read gets every key, page by page at the revision of the first page.
+func (f *fsck) read(ctx context.Context) error {
+	root := f.s.keys.root
+	for cursor := ""; ; {
+		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
+		if f.check.Revision > 0 {
+			opts = append(opts, clientv3.WithRev(f.check.Revision))
+		}
+		resp, err := f.s.get(ctx, "read all keys", pageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
+		if err != nil {
+			return err
+		}
+		if f.check.Revision == 0 {
+			f.check.Revision = resp.Header.Revision
+		}
+		for _, kv := range resp.Kvs {
+			cursor = strings.TrimPrefix(string(kv.Key), root)
+			if strings.HasPrefix(cursor, asideDir) {
+				f.check.Aside++
+				continue
+			}
+			f.kvs[cursor] = kv
+			f.names = append(f.names, cursor)
+		}
+		if !resp.More {
+			f.check.Keys = len(f.kvs)
+			return nil
+		}
+	}
+}
+
+// values is under with the values, which are read for it, so many at a time, and not
+// kept. What goes wrong ends the check.
+func (f *fsck) values(prefix string, many int64, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
+	for cursor := ""; f.err == nil; {
+		kvs, next, err := f.s.page(f.ctx, "read values", f.s.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
+		if err != nil {
+			f.err = err
+			return
+		}
+		for _, kv := range kvs {
+			name := strings.TrimPrefix(string(kv.Key), f.s.keys.root)
+			do(name, kv, strings.Split(strings.TrimPrefix(name, prefix), "/"))
+		}
+		if cursor = next; next == "" {
+			return
+		}
+	}
+}
+
+// under calls do for each key below prefix, in order, with the parts that follow
+// the prefix.
+func (f *fsck) under(prefix string, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
+	i, _ := slices.BinarySearch(f.names, prefix)
+	for ; i < len(f.names) && strings.HasPrefix(f.names[i], prefix); i++ {
+		do(f.names[i], f.kvs[f.names[i]], strings.Split(strings.TrimPrefix(f.names[i], prefix), "/"))
+	}
+}
+
+// has reports whether a full key is there.
+func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.keys.root)] != nil }
+
+func (f *fsck) report(rule, name, format string, args ...any) *Finding {
+	detail := fmt.Sprintf(format, args...)
+	if len(detail) > maxDetail {
+		detail = detail[:maxDetail] + "…"
+	}
+	n := &Finding{Rule: rule, Key: f.below(name), Detail: detail}
+	f.found = append(f.found, n)
+	return n
+}
+
+func (f *fsck) passing(rule, name, format string, args ...any) {
+	f.report(rule, name, format, args...).Passing = true
+}
+
+// below is a key without the root.
+func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.keys.root) }
+
+// decode reads a value, or reports that it is damaged. Of what another version
+// wrote it gives what this program knows.
+func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) *Finding {
+	err := DecodeWhole(kv.Value, v)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, ErrDamaged) {
+		f.foreign[name] = true
+		f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
+	}
+	return f.decodeShown(name, kv, v)
+}
+
+// decodeShown is decode for what no program writes again.
+func (f *fsck) decodeShown(name string, kv *mvccpb.KeyValue, v any) *Finding {
+	if err := Decode(kv.Value, v); err != nil {
+		return f.damaged(name, "it cannot be read: %s", why(err))
+	}
+	return nil
+}
+
+// why is what is wrong with a value, without what the program calls it.
+func why(err error) string {
+	_, text, _ := strings.Cut(err.Error(), ": decode ")
+	if _, cause, ok := strings.Cut(text, ": "); ok {
+		return cause
+	}
+	return err.Error()
+}
+
+// damaged reports a record that is not what any program wrote.
+func (f *fsck) damaged(name, format string, args ...any) *Finding {
+	n := f.report("damaged", name, format, args...)
+	f.causes[f.below(name)] = n
+	return n
+}
+
+// follows reports whether something that does not fit follows from a damaged
+// record, and counts it there.
+func (f *fsck) follows(cause string) bool {
+	n := f.causes[f.below(cause)]
+	if n != nil {
+		n.Follows++
+	}
+	return n != nil
+}
+
+// locks: each is on a lease, and the lease lives. That is asked for after the
+// keys were read, so that a lease may have ended meanwhile.
+func (f *fsck) locks() {
+	alive := map[int64]bool{}
+	f.values("lock/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
+		if kv.Lease == 0 {
+			n := f.report("lock-without-lease", name, "nothing will ever free it")
+			f.repair(n, "deletes it", name).del(string(kv.Key))
+			return
+		}
+		if _, known := alive[kv.Lease]; !known && f.err == nil {
+			ctx, cancel := context.WithTimeout(f.ctx, f.s.timeout)
+			defer cancel()
+			left, err := f.s.client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
+			if err != nil {
+				f.err = fmt.Errorf("look whether leases live: %w", err)
+				return
+			}
+			alive[kv.Lease] = left.TTL > 0
+		}
+		if f.err == nil && !alive[kv.Lease] {
+			f.passing("lock-without-lease", name, "lease %x has ended", kv.Lease)
+		}
+		var v struct {
+			Node string `json:"node"`
+		}
+		if json.Unmarshal(kv.Value, &v) == nil && v.Node != "" && f.kvs["nodes/"+v.Node] == nil {
+			f.passing("lock-without-node", name, "node %s has no record", v.Node)
+		}
+	})
+}

@@ -1,0 +1,533 @@
+package etcdstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// instances: readable, and a finished one waits nowhere.
+func (f *fsck) instances() {
+	told := map[string]bool{} // damaged ones whose header tells which children they wait for: these are cancelled
+	f.values("instance/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		r := &store.Record{Modified: kv.ModRevision}
+		id := parts[0]
+		n := f.decode(name, kv, r)
+		switch {
+		case n != nil:
+		case r.Header.ID != id:
+			n = f.damaged(name, "it says that it is instance %q", r.Header.ID)
+		case r.Header.Status == workflow.StatusRunning && len(r.State) > 0 && !f.foreign[name] && !isState(r.State):
+			n = f.damaged(name, "its state is none: %.80q", r.State)
+			told[id] = true
+		}
+		if n != nil {
+			f.remove(n, id, kv)
+			return
+		}
+		r.JournalBytes += int64(len(kv.Value)) // what it takes in all
+		r.State, r.Header.Input, r.Header.Incidents = nil, nil, nil
+		if r.Header.Parent == nil || r.Header.Parent.BookmarkID == "" {
+			r.Header.Output = nil // else its parent may have to be told
+		}
+		f.records[id] = r
+		if r.Header.Status == workflow.StatusFinished && len(r.Header.Bookmarks) > 0 {
+			f.report("finished-instance-waits", name, "%d bookmarks", len(r.Header.Bookmarks)).Hint = "DELETE /api/v1/instances/" + id
+		}
+		if r.Seq == 0 && r.Header.Status == workflow.StatusRunning && !f.hasMail(id) {
+			n := f.report("instance-without-start", name, "it never ran, and no command is there to run it")
+			f.remove(n, id, kv)
+		}
+	})
+	f.ids = slices.Sorted(maps.Keys(f.records))
+	for _, id := range f.ids {
+		if p := f.records[id].Header.Parent; p != nil && f.records[id].Header.Status == workflow.StatusRunning {
+			n := f.causes[f.below(f.s.keys.instance(p.InstanceID))]
+			if n == nil || told[p.InstanceID] && p.BookmarkID != "" {
+				continue
+			}
+			n.Hint = strings.TrimPrefix(n.Hint+"; ", "; ") + "its child " + id + " runs on: DELETE /api/v1/instances/" + id + ", if it is of no use alone"
+		}
+	}
+}
+
+// isState reports whether a state is an object of some format, whichever that is.
+func isState(state json.RawMessage) bool {
+	var d struct {
+		V *int `json:"v"`
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(state), []byte("{")) && json.Unmarshal(state, &d) == nil && d.V != nil
+}
+
+// remove says that an instance is to be removed with all that it has, and is kept
+// below damaged/.
+func (f *fsck) remove(n *Finding, id string, kv *mvccpb.KeyValue) {
+	f.replace(n, kv, " with its journal, removes its other keys, tells who waits for its end that it was cancelled, makes events in its mailbox dead letters")
+	if n.mend != nil {
+		n.mend.lost = id
+	}
+}
+
+func (f *fsck) hasMail(id string) bool {
+	found := false
+	f.under(f.below(f.s.keys.mailbox(id)), func(string, *mvccpb.KeyValue, []string) { found = true })
+	return found
+}
+
+// lostWith reports whether a key follows from an instance that is damaged.
+func (f *fsck) lostWith(id string) bool { return f.follows(f.s.keys.instance(id)) }
+
+// journals: one entry for each sequence number of its instance from the first that
+// is kept, and no other.
+func (f *fsck) journals() {
+	last := map[string]int64{}
+	f.values("journal/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		if len(parts) != 2 {
+			f.setAside(f.damaged(name, "there is no such key"), kv)
+			return
+		}
+		id := parts[0]
+		if f.lostWith(id) {
+			return
+		}
+		r := f.records[id]
+		if r == nil {
+			f.setAside(f.report("journal-without-instance", name, "there is no such instance"), kv, f.s.keys.instance(id))
+			return
+		}
+		if last[id] == 0 {
+			last[id] = journalFrom(r) - 1
+		}
+		seq, err := strconv.ParseInt(parts[1], 10, 64)
+		if err != nil || seq <= last[id] || seq > r.Seq {
+			f.setAside(f.report("journal-gap", name, "after entry %d, of %d", last[id], r.Seq), kv, f.s.keys.instance(id))
+			return
+		}
+		if seq != last[id]+1 {
+			f.noteLoss(f.report("journal-gap", name, "after entry %d", last[id]), id, last[id]+1, seq-1)
+		}
+		last[id] = seq
+		var e journalEntry
+		n := f.decodeShown(name, kv, &e)
+		if n == nil && e.Seq != seq {
+			n = f.damaged(name, "it says that it is entry %d", e.Seq)
+		}
+		if n != nil {
+			f.replace(n, kv, ", and puts an entry that says so", f.s.keys.instance(id)).put(string(kv.Key), lostEntry(seq))
+		}
+	})
+	for _, id := range f.ids {
+		r := f.records[id]
+		if _, some := last[id]; !some {
+			last[id] = journalFrom(r) - 1
+		}
+		if r.Seq != last[id] {
+			n := f.report("journal-end", f.s.keys.instance(id), "the instance is at %d, its journal ends at %d", r.Seq, last[id])
+			f.noteLoss(n, id, last[id]+1, r.Seq)
+		}
+	}
+}
+
+// noteLoss puts entries in the place of those that are gone, some at a time.
+func (f *fsck) noteLoss(n *Finding, id string, from, to int64) {
+	by := []string{f.s.keys.instance(id)}
+	for seq := from; seq <= min(to, from+chunkSize); seq++ {
+		by = append(by, f.s.keys.journal(id, seq))
+	}
+	o := f.repair(n, "puts entries that say that these are gone", by...)
+	for i, key := range by[1:] {
+		o.put(key, lostEntry(from+int64(i)))
+	}
+}
+
+func lostEntry(seq int64) journalEntry {
+	return journalEntry{Seq: seq, Items: []journalItem{{JournalItem: workflow.JournalItem{Event: "Damaged", Text: "weft fsck --repair: what this commit did is not known any more"}}}}
+}
+
+// indexes: each instance has its entries, each entry its instance.
+func (f *fsck) indexes() {
+	stands := map[string]bool{}
+	for _, id := range f.ids {
+		r := f.records[id]
+		for _, key := range f.s.indexEntries(&r.Header) {
+			stands[f.below(key)] = true
+			if !f.has(key) {
+				o := f.repair(f.report("index-missing", key, "instance %s is not listed", id), "puts it", f.s.keys.instance(id), key)
+				var value []byte
+				if r.Header.Status == workflow.StatusFinished && key == f.s.keys.finished(&r.Header) {
+					value = strconv.AppendInt(nil, r.JournalBytes+keyBytes, 10)
+				}
+				o.putRaw(key, value)
+			}
+		}
+	}
+	for _, prefix := range []string{"index/", "by-correlation/", "finished/"} {
+		f.under(prefix, func(name string, _ *mvccpb.KeyValue, parts []string) {
+			if id := parts[len(parts)-1]; !stands[name] && !f.lostWith(id) {
+				f.drop(f.report("index-outdated", name, "no instance is like this"), name, f.s.keys.instance(id))
+			}
+		})
+	}
+}
+
+// drop deletes a key that follows from nothing.
+func (f *fsck) drop(n *Finding, name string, by ...string) {
+	f.repair(n, "deletes it", append(by, name)...).del(f.s.keys.root + f.below(name))
+}
+
+// bookmarks: those of the instances' headers and the keys are the same.
+func (f *fsck) bookmarks() {
+	stands := map[string]*workflow.Bookmark{}
+	for _, id := range f.ids {
+		h := &f.records[id].Header
+		for i := range h.Bookmarks {
+			b := &h.Bookmarks[i]
+			key := f.s.keys.bookmark(b.Hash, h.CorrelationID, b.ID)
+			stands[f.below(key)] = b
+			if !f.has(key) {
+				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.keys.instance(id), key)
+				f.s.putBookmark(o, *b, h.CorrelationID, id)
+			}
+			if e := workflow.EndpointOf(b); e != nil && !f.has(f.s.keys.shape(e.Method, e.Template)) {
+				shape := f.s.keys.shape(e.Method, e.Template)
+				n := f.report("shape-missing", shape, "no request finds the endpoint %s of instance %s", e.Template, id)
+				f.repair(n, "puts it", f.s.keys.instance(id), shape).putRaw(shape, nil)
+			}
+		}
+	}
+	f.values("bookmark/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		id := parts[min(2, len(parts)-1)]
+		if f.lostWith(id) {
+			return
+		}
+		b := stands[name]
+		if b == nil {
+			f.drop(f.report("bookmark-without-instance", name, "no instance waits there"), name, f.s.keys.instance(id))
+			return
+		}
+		var e bookmarkEntry
+		n := f.decode(name, kv, &e)
+		if n == nil && e.Instance != id {
+			n = f.damaged(name, "it says that it is of instance %q", e.Instance)
+		}
+		if n != nil {
+			o := f.repair(n, "makes it again from its instance", f.s.keys.instance(id), name)
+			f.s.putBookmark(o, *b, f.records[id].Header.CorrelationID, id)
+		}
+	})
+}
+
+// tasks: each bookmark that is a task is listed, and nothing else.
+func (f *fsck) tasks() {
+	stands := map[string]bool{}
+	for _, id := range f.ids {
+		r := f.records[id]
+		for i := range r.Header.Bookmarks {
+			b := &r.Header.Bookmarks[i]
+			if b.ActivityType != workflow.TaskType {
+				continue
+			}
+			key := f.s.keys.task(b)
+			stands[f.below(key)] = true
+			if !f.has(key) {
+				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.keys.instance(id), key).putRaw(key, nil)
+			}
+		}
+	}
+	f.under("task/", func(name string, _ *mvccpb.KeyValue, parts []string) {
+		if id := parts[max(0, len(parts)-2)]; !stands[name] && !f.lostWith(id) {
+			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.keys.instance(id))
+		}
+	})
+}
+
+// timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,
+// also as a dead letter.
+func (f *fsck) timers() {
+	stands := map[string]timerEntry{}
+	for _, id := range f.ids {
+		for _, b := range f.records[id].Header.Bookmarks {
+			if b.DueAt == nil {
+				continue
+			}
+			key, fired := f.s.keys.timer(b.ID, *b.DueAt), f.s.keys.mail(id, "timer-"+workflow.DeriveID(b.ID))
+			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+			stands[f.below(key)] = entry
+			if !f.has(key) && !f.comes(fired) {
+				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
+				f.repair(n, "puts it", f.s.keys.instance(id), key, fired).put(key, entry)
+			}
+		}
+	}
+	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		bookmark := decode(parts[len(parts)-1])
+		id, _, _ := strings.Cut(bookmark, "~")
+		if f.lostWith(id) {
+			return
+		}
+		var e timerEntry
+		n := f.decode(name, kv, &e)
+		if n == nil && e.Bookmark != bookmark {
+			n = f.damaged(name, "it says that it is of bookmark %q", e.Bookmark)
+		}
+		should, ok := stands[name]
+		switch {
+		case !ok && n == nil:
+			f.drop(f.report("timer-without-bookmark", name, "nothing waits at %s", e.Bookmark), name, f.s.keys.instance(id))
+		case !ok:
+			f.setAside(n, kv, f.s.keys.instance(id))
+		case n != nil:
+			f.repair(n, "makes it again from its instance", f.s.keys.instance(id), name).put(string(kv.Key), should)
+		}
+	})
+}
+
+// queue: each item is where its stimulus belongs, and is met there.
+func (f *fsck) queue() {
+	f.values("queue/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var item store.QueueItem
+		n := f.decode(name, kv, &item)
+		if n == nil && !strings.HasSuffix(parts[len(parts)-1], encode(item.ID)) {
+			n = f.damaged(name, "it says that it is item %q", item.ID)
+		}
+		if n != nil {
+			f.setAside(n, kv)
+			return
+		}
+		if at := f.s.queueKey(&item); at != string(kv.Key) {
+			n := f.report("queue-item-misplaced", name, "it belongs to %s", at)
+			if item.Held == nil {
+				o := f.repair(n, "sends it again", name, f.s.keys.send(item.ID))
+				o.del(string(kv.Key))
+				o.put(f.s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+			}
+			return
+		}
+		if mark := f.s.keys.mark(sliceOf(string(kv.Key)), item.ID); item.Held == nil && !f.has(mark) {
+			n := f.report("queue-item-without-mark", name, "no instance that comes to wait for it meets it")
+			f.repair(n, "puts its mark", name, mark).putRaw(mark, nil)
+		}
+	})
+}
+
+// sends: each can be read, and what is done of its list.
+func (f *fsck) sends() {
+	counts := map[string]*mvccpb.KeyValue{}
+	f.values("sent/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) { counts[name] = kv })
+	f.values("send/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var send store.Send
+		id := parts[len(parts)-1]
+		n := f.decode(name, kv, &send)
+		if n == nil && send.ID != id {
+			n = f.damaged(name, "it says that it is stimulus %q", send.ID)
+		}
+		count := counts[f.below(f.s.keys.sent(id))]
+		delete(counts, f.below(f.s.keys.sent(id)))
+		if n == nil && count != nil {
+			var done sentCount
+			if n = f.decode(string(count.Key), count, &done); n == nil && (done.Done < 0 || done.Done >= len(send.Targets)) {
+				n = f.damaged(string(count.Key), "%d of %d targets are done", done.Done, len(send.Targets))
+			}
+		}
+		if n == nil {
+			return
+		}
+		o := f.setAside(n, kv, f.s.keys.sent(id))
+		if count != nil && n.mend != nil {
+			n.mend.aside = append(n.mend.aside, count)
+			o.del(string(count.Key))
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		f.drop(f.report("count-without-stimulus", name, "there is no such send record"), name, f.s.keys.root+"send/"+strings.TrimPrefix(name, "sent/"))
+	}
+}
+
+// deadLetters: they can be read. What comes of their replay is noted for the rules behind.
+func (f *fsck) deadLetters() {
+	f.values("dead/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var d store.DeadLetter
+		n := f.decode(name, kv, &d)
+		if id := decode(parts[0]); n == nil && d.ID != id {
+			n = f.damaged(name, "it says that it is dead letter %q", d.ID)
+		}
+		switch {
+		case n != nil:
+			f.setAside(n, kv)
+		case d.Command != nil && d.Dropped == nil:
+			f.replays[f.s.keys.mail(d.InstanceID, d.Command.ID)] = true
+		}
+	})
+}
+
+// comes reports whether a command is in the mailbox, or can be put there again from
+// its dead letter: one that was too large leaves its instance waiting, as it was.
+func (f *fsck) comes(mail string) bool { return f.has(mail) || f.replays[mail] }
+
+// mail: for instances that exist; an interrupt has its command. Mail that was
+// there when its instance was deleted is thrown away next.
+func (f *fsck) mail() {
+	interrupts := map[string]bool{} // by instance
+	f.values("mailbox/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		if len(parts) != 3 {
+			f.setAside(f.damaged(name, "there is no such key"), kv)
+			return
+		}
+		id := parts[1]
+		var cmd workflow.Command
+		n := f.decode(name, kv, &cmd)
+		if n == nil && encode(cmd.ID) != parts[2] {
+			n = f.damaged(name, "it says that it is command %q", cmd.ID)
+		}
+		if n == nil && f.s.keys.mail(id, cmd.ID) != string(kv.Key) {
+			n = f.report("mail-misplaced", name, "command %s does not belong here", cmd.ID)
+		}
+		switch {
+		case n != nil && decode(parts[2]) == workflow.ContinueID:
+			f.replace(n, kv, ", and puts it again: it says only that the burst goes on").put(string(kv.Key),
+				workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
+		case n != nil:
+			f.setAside(n, kv)
+			interrupts[id] = true // it may be that; the next look tells
+		case cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete:
+			interrupts[id] = true
+		}
+		if n == nil && f.records[id] == nil && !f.lostWith(id) {
+			f.passing("mail-without-instance", name, "%s command %s", cmd.Kind, cmd.ID)
+		}
+	})
+	f.under("cancel/", func(name string, _ *mvccpb.KeyValue, parts []string) {
+		if !interrupts[parts[0]] && !f.lostWith(parts[0]) {
+			f.drop(f.report("interrupt-without-command", name, "there is nothing to interrupt for"), name)
+		}
+	})
+}
+
+// movers: something will move each instance that runs: it has mail, or it waits,
+// and what it waits for can come. That a bookmark with a time has its timer is
+// checked by timers; whether an event, a task or a request ever comes is others'
+// business.
+//
+// A holder is no cause: whatever it has in hand is lost with it.
+func (f *fsck) movers() {
+	for _, id := range f.ids {
+		r := f.records[id]
+		if r.Header.Status != workflow.StatusRunning || r.Seq == 0 { // instances looks after those that never ran
+			continue
+		}
+		if len(r.Header.Bookmarks) == 0 && !f.hasMail(id) {
+			n := f.report("instance-without-cause", f.s.keys.instance(id), "it is %s, waits for nothing and has no mail: nothing will ever move it", r.Header.SubStatus)
+			n.Hint = "POST /api/v1/instances/" + id + "/cancel"
+		}
+		for i := range r.Header.Bookmarks {
+			b := &r.Header.Bookmarks[i]
+			if child := waitsForChild(b); child != "" && !f.tells(child, id, b.ID) && !f.lostWith(child) {
+				f.tellAgain(f.report("bookmark-without-child", f.s.keys.bookmark(b.Hash, r.Header.CorrelationID, b.ID), "instance %s waits there for the end of %s, which nothing will tell it", id, child), id, b, child)
+			}
+		}
+	}
+}
+
+// tellAgain tells of a child's end whoever waits for it: how it ended, if it is
+// there, and that it was cancelled if it is not.
+func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child string) {
+	ended, output := workflow.Cancelled, map[string]any(nil)
+	if r := f.records[child]; r != nil {
+		if r.Header.Status == workflow.StatusRunning {
+			n.Hint = "POST /api/v1/instances/" + child + "/cancel or /api/v1/instances/" + id + "/cancel"
+			return
+		}
+		ended, output = r.Header.SubStatus, r.Header.Output
+	}
+	end := ChildEnd(b.ID, child, ended, output, time.Now().UTC())
+	at := f.s.keys.mail(id, end.ID)
+	f.repair(n, "tells it that the child is "+string(ended), f.s.keys.instance(id), f.s.keys.instance(child), at).put(at, end)
+}
+
+// waitsForChild is the instance whose end resumes a bookmark, "" if none does.
+func waitsForChild(b *workflow.Bookmark) string {
+	payload, _ := b.Payload.(map[string]any)
+	child, _ := payload["childInstanceId"].(string)
+	if len(payload) != 1 {
+		return "" // another activity's own
+	}
+	return child
+}
+
+// tells reports whether a parent will hear of its child's end, or has mail of it, or
+// a dead letter.
+func (f *fsck) tells(child, parent, bookmark string) bool {
+	if f.comes(f.s.keys.mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
+		return true
+	}
+	r := f.records[child]
+	return r != nil && r.Header.Status == workflow.StatusRunning && r.Header.Parent != nil && *r.Header.Parent == workflow.Parent{InstanceID: parent, BookmarkID: bookmark}
+}
+
+// gates are held by instances that run, and that know it.
+func (f *fsck) gates() {
+	f.values("gate/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
+		holder := string(kv.Value)
+		var n *Finding
+		r := f.records[holder]
+		switch {
+		case workflow.CheckID("instance", holder) != nil:
+			n, holder = f.damaged(name, "it holds no id: %.80q", kv.Value), ""
+		case f.lostWith(holder):
+			return
+		case r == nil:
+			n = f.report("gate-without-instance", name, "held by %s, which does not exist", holder)
+		case r.Header.Status != workflow.StatusRunning:
+			n = f.report("gate-of-finished", name, "held by %s, which is finished", holder)
+		case r.Gate == nil || f.s.keys.gateOf(*r.Gate) != string(kv.Key):
+			n = f.report("gate-not-known", name, "held by %s, which does not know it", holder)
+		default:
+			return
+		}
+		for _, id := range f.ids { // it may have lost its holder's name only
+			if r := f.records[id]; r.Gate != nil && r.Header.Status == workflow.StatusRunning && f.s.keys.gateOf(*r.Gate) == string(kv.Key) {
+				f.repair(n, "gives it to "+id+", which runs and knows it", name, f.s.keys.instance(id)).putRaw(string(kv.Key), []byte(id))
+				return
+			}
+		}
+		if holder == "" {
+			f.setAside(n, kv)
+			return
+		}
+		f.drop(n, name, f.s.keys.instance(holder))
+	})
+}
+
+// idempotency: each record has an end, by which a damaged one goes too.
+func (f *fsck) idempotency() {
+	ends := map[string]bool{}
+	f.under("idem-expiry/", func(_ string, _ *mvccpb.KeyValue, parts []string) {
+		ends[decode(parts[len(parts)-1])] = true
+	})
+	check := func(name string, kv *mvccpb.KeyValue, v any) {
+		if err := Decode(kv.Value, v); err != nil {
+			f.passing("damaged", name, "it cannot be read: %s; it goes when its time is over", why(err))
+		}
+		if !ends[name] {
+			n := f.report("record-without-end", name, "it is never deleted")
+			o, age := f.repair(n, "puts it again, with an end", name), f.s.elapsed.Load()
+			o.putRaw(string(kv.Key), kv.Value)
+			if strings.HasPrefix(name, "idem/k/") && !strings.HasPrefix(name, "idem/k/"+MadeKey) {
+				o.putRaw(f.s.keys.keyExpiry(age, string(kv.Key)), strconv.AppendInt(nil, int64(len(kv.Key)+len(kv.Value))+answerBytes, 10))
+			} else {
+				o.putRaw(f.s.keys.expiry(age, string(kv.Key)), nil)
+			}
+		}
+	}
+	f.values("idem/c/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) { check(name, kv, &store.Effect{}) })
+	f.values("idem/k/", mostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) { check(name, kv, &store.Answer{}) })
+}

@@ -1,0 +1,144 @@
+package etcdstore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// sound is a world that has one of everything.
+func sound(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	due := w.now.Add(time.Hour)
+	b := w.bookmark("i", "b", "approved")
+	timed := w.bookmark("i", "t", "late")
+	timed.DueAt = &due
+	task := w.bookmark("i", "task", "task")
+	task.ActivityType, task.Name = workflow.TaskType, "pack"
+	door := w.bookmark("i", "door", "door")
+	door.ActivityType, door.Payload, door.Metadata = workflow.EndpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
+	h := w.header("i")
+	h.CorrelationID = "c"
+	h.Bookmarks = []workflow.Bookmark{b, timed, task, door}
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
+	w.ok(err)
+	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
+	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
+	if w.ok(err); out != Created {
+		t.Fatal(out)
+	}
+	used := store.DefinitionVersion{Hash: "one", Source: "one", Uses: []store.Use{{RefID: "part", ID: "part", Version: 1}}}
+	before, err := w.ReadDefinition(w.ctx(), "order", "one")
+	w.ok(err)
+	_, err = w.PublishDefinition(w.ctx(), before, used, Published{}, w.now)
+	w.ok(err)
+	w.parentOf("j")
+	w.continuing("k")
+	send, to := w.behindGate("g", "x")
+	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	st := event("nothing")
+	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
+	w.ok(err)
+	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now}, look)
+	if w.ok(err); !queued {
+		t.Fatal("not queued")
+	}
+	return w
+}
+
+// taskOf is the key of a task of [sound].
+func (w *world) taskOf(id string) string {
+	return w.keys.task(&workflow.Bookmark{ID: id, Name: "pack", CreatedAt: w.now})
+}
+
+func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
+	t.Parallel()
+	w := sound(t)
+	check, err := w.Fsck(w.ctx())
+	w.ok(err)
+	if len(check.Findings) > 0 || check.Keys < 12 {
+		t.Errorf("%d keys, findings %+v", check.Keys, check.Findings)
+	}
+}
+
+func TestFsckFindsWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
+	for rule, spoil := range map[string]func(w *world) (del, put string){
+		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
+		"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
+		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
+		"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", due), "" },
+		"queue-item-without-mark": func(w *world) (string, string) {
+			return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
+		},
+		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
+		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
+		"task-missing":              func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+		"task-outdated":             func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+		"journal-end":               func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
+		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
+		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },
+		"instance-without-start":    func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
+		"instance-without-cause":    func(w *world) (string, string) { return w.keys.mail("k", workflow.ContinueID), "" },
+		"bookmark-without-child":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
+		"gate-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
+		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
+		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
+		"lock-without-lease":        func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
+		"record-without-end":        func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
+		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
+		"use-missing":               func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
+		"use-without-version":       func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
+		"retired-without-version":   func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
+		"trigger-without-definition": func(w *world) (string, string) {
+			return "", w.keys.trigger(hashOf("approved"), "order", "a")
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			w := sound(t)
+			del, put := spoil(w)
+			if del != "" {
+				_, err := w.raw.Delete(w.ctx(), del)
+				w.ok(err)
+			}
+			if put != "" {
+				_, err := w.raw.Put(w.ctx(), put, "{}")
+				w.ok(err)
+			}
+			check, err := w.Fsck(w.ctx())
+			w.ok(err)
+			for _, f := range check.Findings {
+				if f.Rule == rule {
+					return
+				}
+			}
+			t.Errorf("not found; found %+v", check.Findings)
+		})
+	}
+}
+
+// parentOf makes an instance that waits for the end of another one.
+func (w *world) parentOf(child string) {
+	w.tb.Helper()
+	b := w.bookmark("p", "end", "approved")
+	b.Payload = map[string]any{"childInstanceId": child}
+	h := w.header("p")
+	h.Bookmarks = []workflow.Bookmark{b}
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c2", Fence: w.lock("p", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
+	w.ok(err)
+}
+
+// continuing makes an instance whose burst goes on.
+func (w *world) continuing(id string) {
+	w.tb.Helper()
+	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c3", Fence: w.lock(id, "1"), After: store.Record{Header: w.header(id), Seq: 1}, At: w.now, SeenMail: w.revision(), Release: true,
+		Continue: &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: w.now}})
+	w.ok(err)
+}

@@ -1,0 +1,281 @@
+package etcdstore
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// InstanceFilter restricts [Store.Instances]; zero fields do not.
+type InstanceFilter struct {
+	Status                      workflow.Status
+	SubStatus                   workflow.SubStatus
+	DefinitionID, CorrelationID string
+}
+
+// subStatuses are all that an instance may have, each with an index of its own.
+var subStatuses = []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
+
+// indexes are the ranges of index entries that name what fits.
+func (f InstanceFilter) indexes(k keys) []string {
+	if f.CorrelationID != "" {
+		return []string{k.correlation(f.CorrelationID)}
+	}
+	var ranges []string
+	for _, sub := range subStatuses {
+		if (f.SubStatus == "" || f.SubStatus == sub) && (f.Status == "" || f.Status == sub.Status()) {
+			prefix := k.index(sub)
+			if f.DefinitionID != "" {
+				prefix += f.DefinitionID + "/"
+			}
+			ranges = append(ranges, prefix)
+		}
+	}
+	return ranges
+}
+
+// Instances reads a page of headers through the narrowest index. Index entries
+// are hints: what they name is read, and left out if it no longer fits. The cursor
+// is the entry of the last one that was looked at. A page may be shorter than its
+// limit, and even empty, and have a next one.
+func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
+	entries, more, err := s.merged(ctx, "list instances", f.indexes(s.keys), cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e[strings.LastIndexByte(e, '/')+1:]
+	}
+	var out []workflow.Instance
+	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
+		switch {
+		case damage != nil:
+			out = append(out, f.damaged(entries[i], damage))
+		case r != nil && f.fits(&r.Header):
+			out = append(out, r.Header)
+		}
+		return false
+	})
+	if err != nil || n == len(entries) && !more {
+		return out, "", err
+	}
+	return out, entries[n-1], nil
+}
+
+// damaged is what an index entry says of an instance whose record cannot be read.
+func (f InstanceFilter) damaged(entry string, damage error) workflow.Instance {
+	parts := strings.Split(entry, "/")
+	in := workflow.Instance{ID: parts[len(parts)-1], DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, Status: f.Status, SubStatus: f.SubStatus, Damaged: damage.Error()}
+	if len(parts) > 1 {
+		in.CreatedAt = fromMillis(parts[len(parts)-2])
+		in.UpdatedAt = in.CreatedAt
+	}
+	if len(parts) > 2 {
+		in.DefinitionID = parts[0]
+	}
+	return in
+}
+
+// merged reads the first entries behind a cursor of several ranges at one revision,
+// in one order: what follows the prefixes. What moves from one of them to another
+// keeps its place, so that it is in one page, and in one only.
+func (s *Store) merged(ctx context.Context, what string, prefixes []string, cursor string, limit int64) (entries []string, more bool, err error) {
+	if len(prefixes) == 0 {
+		return nil, false, nil
+	}
+	reads := make([]clientv3.Op, len(prefixes))
+	for i, prefix := range prefixes {
+		reads[i] = clientv3.OpGet(pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithKeysOnly())
+	}
+	resp, err := s.read(ctx, what, reads...)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, r := range resp.Responses {
+		more = more || r.GetResponseRange().More
+		for _, kv := range r.GetResponseRange().Kvs {
+			entries = append(entries, strings.TrimPrefix(string(kv.Key), prefixes[i]))
+		}
+	}
+	slices.Sort(entries)
+	if int64(len(entries)) > limit {
+		entries, more = entries[:limit], true
+	}
+	return entries, more, nil
+}
+
+func (f InstanceFilter) fits(h *workflow.Instance) bool {
+	return (f.Status == "" || f.Status == h.Status) && (f.SubStatus == "" || f.SubStatus == h.SubStatus) && (f.DefinitionID == "" || f.DefinitionID == h.DefinitionID) &&
+		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID)
+}
+
+// Task is a bookmark at which an instance waits for an outside worker.
+type Task struct {
+	InstanceID string
+	Bookmark   workflow.Bookmark // of a damaged instance only what the key says
+	Damaged    string            // why the instance's record cannot be read; "": it can
+}
+
+// Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
+// A page may be shorter than its limit and have a next one.
+func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, string, error) {
+	prefix := s.keys.tasks(name)
+	kvs, next, err := s.page(ctx, "list tasks", prefix, cursor, limit, clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, "", err
+	}
+	var ids []string // of their instances, each once
+	place := map[string]int{}
+	bookmarks := make([]workflow.Bookmark, len(kvs))
+	for i, kv := range kvs {
+		parts := strings.Split(string(kv.Key), "/")
+		id := parts[len(parts)-2]
+		bookmarks[i] = workflow.Bookmark{ID: workflow.BookmarkID(id, decode(parts[len(parts)-1])), ActivityType: workflow.TaskType,
+			Name: decode(parts[len(parts)-4]), CreatedAt: fromMillis(parts[len(parts)-3])}
+		if _, known := place[id]; !known {
+			place[id] = len(ids)
+			ids = append(ids, id)
+		}
+	}
+	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
+	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
+		if damage != nil {
+			damaged[ids[i]] = damage.Error()
+		}
+		if r != nil {
+			for _, b := range r.Header.Bookmarks {
+				if b.ActivityType == workflow.TaskType && (name == "" || b.Name == name) {
+					found[b.ID] = b
+				}
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	var out []Task
+	for i, entry := range bookmarks {
+		instance, _, _ := strings.Cut(entry.ID, "~")
+		if place[instance] >= n { // the page is full
+			return out, strings.TrimPrefix(string(kvs[i-1].Key), prefix), nil
+		}
+		if why := damaged[instance]; why != "" {
+			out = append(out, Task{InstanceID: instance, Bookmark: entry, Damaged: why})
+		} else if b, ok := found[entry.ID]; ok {
+			out = append(out, Task{InstanceID: instance, Bookmark: b})
+		}
+	}
+	return out, next, nil
+}
+
+// DeadLetters lists dead letters. A page may be shorter than its limit and have a
+// next one.
+func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
+	var out []store.DeadLetter
+	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		d, err := decodeDead(kv, Decode)
+		if err != nil {
+			d = store.DeadLetter{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())), Created: kv.CreateRevision, Damaged: err.Error()}
+		}
+		out = append(out, d)
+		return nil
+	})
+	return out, next, err
+}
+
+// DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
+// there beside the error: to be deleted.
+func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
+	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
+	if err != nil {
+		d = store.DeadLetter{ID: id, Created: resp.Kvs[0].CreateRevision}
+	}
+	return &d, err
+}
+
+// TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into
+// a send record in the same transaction. False: it is gone.
+//
+// If: its create revision. A replay leaves a record, by which a repeat after a
+// lost answer knows that it was done.
+func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
+	o := newOps()
+	o.del(s.keys.dead(d.ID))
+	var done []clientv3.Op
+	if replay != nil {
+		o.put(s.keys.send(replay.ID), replay)
+		rec := s.keys.commandRecord("~send", replay.ID)
+		s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
+	}
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "take dead letter", []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created)}, then, done)
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
+}
+
+// ReplayOutcome says what became of the replay of a command.
+type ReplayOutcome int
+
+// The outcomes of [Store.ReplayCommand].
+const (
+	Replayed     ReplayOutcome = iota
+	ReplayGone                 // the dead letter is gone
+	ReplayNobody               // its instance is gone
+	ReplayInMail               // a command of its id is in the mailbox: the instance goes on without it
+)
+
+// ReplayCommand puts the command of a dead letter into its instance's mailbox again,
+// as it was before anybody began it; id names the replay.
+//
+// If: the dead letter's create revision; the instance exists; the command is not
+// there; this replay is not void. Then: delete the one, put the other, and a record of
+// the replay, by which a repeat knows. Else: the replay is void, as an instance of this
+// id may come, and a ~continue go.
+func (s *Store) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
+	cmd := *d.Command
+	cmd.Attempts, cmd.Begun = 0, nil
+	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
+	o := newOps()
+	o.del(s.keys.dead(d.ID))
+	s.putMail(o, d.InstanceID, cmd)
+	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	cmps := []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return ReplayGone, err
+	}
+	resp, err := s.txn(ctx, "replay command of a dead letter", cmps, then, []clientv3.Op{
+		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.dead(d.ID), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.keys.instance(d.InstanceID), clientv3.WithCountOnly()), s.void(void, rec)})
+	if err != nil || resp.Succeeded {
+		return Replayed, err
+	}
+	found := func(i int) bool { return resp.Responses[i].GetResponseRange().Count > 0 }
+	switch {
+	case found(0):
+		return Replayed, nil // a lost answer
+	case !found(1):
+		return ReplayGone, nil
+	case !found(2):
+		return ReplayNobody, nil
+	}
+	return ReplayInMail, nil
+}

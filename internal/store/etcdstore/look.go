@@ -1,0 +1,178 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// MaxTargets is how many bookmarks, and how many triggers, one stimulus may meet:
+// as many as a send record holds.
+const MaxTargets = 10_000
+
+// lookPage is how many of them one request reads.
+const lookPage = 500
+
+var lookOp = clientv3.OpGet("", clientv3.WithLimit(lookPage))
+
+// Look is what a stimulus meets, read at one revision.
+type Look struct {
+	Hash      string
+	Bookmarks []store.BookmarkRef
+	Triggers  []store.TriggerRef
+	More      bool          // there are more than MaxTargets
+	Instance  *store.Record // of an addressed stimulus; nil: there is none
+	Answer    *store.Answer // of the caller's key
+	Revision  int64
+
+	stimulus workflow.Stimulus
+	send     *store.Send
+}
+
+// Look finds the bookmarks and triggers that st is for. A stimulus with a
+// correlation meets only bookmarks of that correlation; one without meets all;
+// an addressed one only its instance's, and no trigger. key names the caller's
+// record; "" if there is none.
+func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
+	l := &Look{Hash: hash, stimulus: st}
+	var reads []clientv3.Op
+	if st.InstanceID != "" {
+		reads = append(reads, get(s.keys.instance(st.InstanceID)))
+	} else {
+		reads = append(reads, below(lookOp, s.bookmarkRange(l)), below(lookOp, s.keys.triggers(hash)))
+	}
+	if key != "" {
+		reads = append(reads, get(s.keys.keyRecord(key)))
+	}
+	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, reads...)
+	if err != nil {
+		return nil, err
+	}
+	l.Revision = resp.Header.Revision
+	if key != "" {
+		if kvs := resp.Responses[len(reads)-1].GetResponseRange().Kvs; len(kvs) > 0 {
+			l.Answer = new(store.Answer)
+			if err := Decode(kvs[0].Value, l.Answer); err != nil {
+				return nil, err
+			}
+		}
+	}
+	found := resp.Responses[0].GetResponseRange()
+	if st.InstanceID != "" {
+		return l, s.lookAddressed(l, found.Kvs)
+	}
+	bookmarks, err := s.rest(ctx, found, s.bookmarkRange(l), l)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range bookmarks {
+		var e bookmarkEntry
+		if err := DecodeWhole(kv.Value, &e); errors.Is(err, ErrDamaged) {
+			s.left(kv.Key, err) // it is no reason to keep the stimulus from the others
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
+		l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
+			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
+	}
+	triggers, err := s.rest(ctx, resp.Responses[1].GetResponseRange(), s.keys.triggers(hash), l)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range triggers {
+		ref, err := s.decodeTrigger(kv)
+		if errors.Is(err, ErrDamaged) {
+			s.left(kv.Key, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.Triggers = append(l.Triggers, ref)
+	}
+	return l, nil
+}
+
+// rest reads on after the first page of a range, at the look's revision: a
+// stimulus is for all that waits at one moment. Of too many it reads no more.
+func (s *Store) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
+	kvs := first.Kvs
+	if first.Count > MaxTargets { // to be refused, and not read
+		l.More = true
+		return kvs, nil
+	}
+	for more := first.More; more; {
+		page, err := s.get(ctx, "look up stimulus of "+l.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(lookPage), clientv3.WithRev(l.Revision))
+		if err != nil {
+			return nil, err
+		}
+		kvs, more = append(kvs, page.Kvs...), page.More
+	}
+	return kvs, nil
+}
+
+func (s *Store) bookmarkRange(l *Look) string {
+	if l.stimulus.CorrelationID == "" {
+		return s.keys.bookmarks(l.Hash)
+	}
+	return s.keys.bookmarkSlice(l.Hash, l.stimulus.CorrelationID)
+}
+
+func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
+	if len(kvs) == 0 {
+		return nil
+	}
+	var err error
+	if l.Instance, err = decodeRecord(kvs[0]); err != nil {
+		return err
+	}
+	h := &l.Instance.Header
+	if h.Status != workflow.StatusRunning || l.stimulus.CorrelationID != "" && l.stimulus.CorrelationID != h.CorrelationID {
+		return nil
+	}
+	for _, b := range h.Bookmarks {
+		if b.Hash == l.Hash && (l.stimulus.BookmarkID == "" || l.stimulus.BookmarkID == b.ID) {
+			l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID})
+		}
+	}
+	return nil
+}
+
+func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
+	var e store.TriggerEntry
+	if err := DecodeWhole(kv.Value, &e); err != nil {
+		return store.TriggerRef{}, err
+	}
+	return store.TriggerRef{Hash: e.Hash, DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Version: e.Version,
+		Activation: e.Activation, Modified: kv.ModRevision}, nil
+}
+
+// guard holds as long as nothing appeared that the look would have met.
+func (l *Look) guard(s *Store) []clientv3.Cmp {
+	if id := l.stimulus.InstanceID; id != "" {
+		if l.Instance == nil {
+			return []clientv3.Cmp{absent(s.keys.instance(id))}
+		}
+		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), l.Instance.Modified)}
+	}
+	return []clientv3.Cmp{noneNewer(s.bookmarkRange(l), l.Revision), noneNewer(s.keys.triggers(l.Hash), l.Revision)}
+}
+
+// bookmarkStands holds while the bookmark is where it was found.
+func (s *Store) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
+	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
+	if b.Created > 0 {
+		return createdAt(key, b.Created)
+	}
+	return exists(key)
+}

@@ -1,0 +1,143 @@
+package etcdstore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// A page of values is bounded by its bytes too: a value may have a megabyte, and
+// compressed ones many times what they take in etcd. It is read in chunks, and ends
+// early, with a cursor, when it holds [PageBytes]. So a page costs its reader about
+// that much, one value more at most, and one answer of etcd: of [mostChunk] values
+// as they are stored.
+
+// PageBytes is how many bytes of decoded values a page holds at most, unless its
+// first value alone has more.
+const PageBytes = 8 << 20
+
+// The first chunk of a page is small; the ones behind small values are larger.
+const firstChunk, mostChunk = 16, 64
+
+// budget counts the bytes of a page.
+type budget struct{ taken, values int }
+
+// takes reports whether the page has room for a value, and counts it.
+func (b *budget) takes(value []byte) bool {
+	size := plainSize(value)
+	if b.values > 0 && b.taken+size > PageBytes {
+		return false
+	}
+	b.taken, b.values = b.taken+size, b.values+1
+	return true
+}
+
+// chunk is how many values the next request may ask for.
+func (b *budget) chunk() int {
+	if b.values == 0 {
+		return firstChunk
+	}
+	fit := (PageBytes - b.taken) / max(1, b.taken/b.values)
+	return max(1, min(2*b.values, mostChunk, fit+1))
+}
+
+// plainSize is how many bytes a stored value has when it is decompressed. A frame
+// that does not say so, which [Encode] does not write, counts as the most.
+func plainSize(value []byte) int {
+	var h zstd.Header
+	if h.Decode(value) != nil || h.Skippable {
+		return len(value) // no frame
+	}
+	if !h.HasFCS || h.FrameContentSize > maxDecoded {
+		return maxDecoded
+	}
+	return int(h.FrameContentSize)
+}
+
+// page reads one page of a range of small values, or of keys only; next is "" at
+// the end.
+func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
+	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if resp.More && len(resp.Kvs) > 0 {
+		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+	}
+	return resp.Kvs, next, nil
+}
+
+// values reads one page of a range whose values may be large, and gives each to do
+// as it comes.
+func (s *Store) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (next string, err error) {
+	var b budget
+	for {
+		n := min(limit-int64(b.values), int64(b.chunk()))
+		kvs, more, err := s.page(ctx, what, prefix, cursor, n)
+		if err != nil {
+			return "", err
+		}
+		for _, kv := range kvs {
+			if !b.takes(kv.Value) {
+				return cursor, nil
+			}
+			if err := do(kv); err != nil {
+				return "", err
+			}
+			cursor = strings.TrimPrefix(string(kv.Key), prefix)
+		}
+		if more == "" || int64(b.values) >= limit {
+			return more, nil
+		}
+	}
+}
+
+// pageFrom is the key from which a page of a range goes on. It is in the range,
+// whatever the cursor is.
+func pageFrom(prefix, cursor string) string {
+	if cursor == "" {
+		return prefix
+	}
+	return prefix + cursor + "\x00"
+}
+
+// records reads instances by their ids as long as a page holds them, and gives each
+// to do, nil if it is not there or damaged, which is said then. It returns how many of ids it has looked at: all,
+// unless do said that it was enough, or the page is full.
+func (s *Store) records(ctx context.Context, ids []string, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
+	var b budget
+	for at := 0; at < len(ids); {
+		chunk := ids[at:min(len(ids), at+b.chunk())]
+		reads := make([]clientv3.Op, len(chunk))
+		for i, id := range chunk {
+			reads[i] = get(s.keys.instance(id))
+		}
+		resp, err := s.read(ctx, "read instances", reads...)
+		if err != nil {
+			return at, err
+		}
+		for _, r := range resp.Responses {
+			var rec *store.Record
+			var damage error
+			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
+				if !b.takes(kvs[0].Value) {
+					return at, nil
+				}
+				if rec, damage = decodeRecord(kvs[0]); damage != nil {
+					rec = nil
+				}
+			}
+			if at++; do(at-1, rec, damage) {
+				return at, nil
+			}
+		}
+	}
+	return len(ids), nil
+}

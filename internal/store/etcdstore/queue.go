@@ -1,0 +1,364 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// queueItems appends the items that this program can read; others it leaves.
+func (s *Store) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
+	for _, kv := range kvs {
+		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+		if err := DecodeWhole(kv.Value, &item); err != nil {
+			s.left(kv.Key, err)
+			continue
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// queueKey is where an item lies: behind its gate, or in the slice of its address
+// if it has one, else of its correlation.
+func (s *Store) queueKey(item *store.QueueItem) string {
+	if item.Held != nil {
+		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
+	}
+	sl := slice(item.Stimulus.CorrelationID)
+	if item.Stimulus.InstanceID != "" {
+		sl = addressed(item.Stimulus.InstanceID)
+	}
+	return s.keys.queueSlice(item.Hash, sl) + encode(item.ID)
+}
+
+// timerEntry is the value of a timer.
+type timerEntry struct {
+	Instance string    `json:"instance,omitempty"`
+	Bookmark string    `json:"bookmark,omitempty"`
+	Hash     string    `json:"hash,omitempty"`
+	Due      time.Time `json:"due"`
+	Trace    string    `json:"trace,omitempty"` // W3C traceparent of the burst that set it
+	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
+}
+
+// putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
+// slice: with every item, since it is the marks' revision that tells whether the slice
+// was empty when somebody looked.
+func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
+	key := s.queueKey(&item)
+	o.put(key, item)
+	if item.Held == nil {
+		o.putRaw(s.keys.mark(sliceOf(key), item.ID), nil)
+	}
+}
+
+// sliceOf is the slice of the queue that an item's key lies in.
+func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
+
+// unmark deletes the marks of a slice that was empty at a revision, or would be
+// without what the transaction takes: unless something was put there since. That
+// compare can become true again when another has deleted the marks; then there is
+// nothing to delete.
+func (s *Store) unmark(o *ops, slice string, revision int64) {
+	marks, then := s.keys.marksOf(slice), newOps()
+	then.tail = append(then.tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
+	o.nested([]clientv3.Cmp{noneWrittenAfter(marks, revision)}, then, nil)
+}
+
+// Enqueue keeps a stimulus that matched nothing when it was looked up, unless
+// something it would match has appeared since (false: look again), or its id or
+// key has been used (store.ErrConflict: read the record).
+//
+// If: no bookmark in the slices that the look read, and no trigger of the hash,
+// is newer than the look; addressed: the instance is as it was looked at; no
+// record of the item; no record of its key; this attempt is not void. Else: the
+// attempt is void, since a bookmark that came between may be burned again, and by
+// then the stimulus has gone elsewhere.
+//
+// From a send record: its mod revision stands for the records and the void. A
+// record that is gone has become something else already, by whomever: true.
+func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
+	o := newOps()
+	s.putQueueItem(o, item)
+	cmps := look.guard(s)
+	if look.send != nil {
+		return s.enqueueSend(ctx, o, cmps, look.send)
+	}
+	rec := s.keys.commandRecord("~queue", item.ID)
+	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
+	cmps = append(cmps, absent(rec), absent(void))
+	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	if item.Key != nil {
+		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
+		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
+	}
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "queue stimulus", cmps, then, []clientv3.Op{
+		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly()),
+		s.void(void, rec)})
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	if resp.Responses[0].GetResponseRange().Count > 0 {
+		return true, nil // a lost answer: it is in
+	}
+	if item.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {
+		return false, store.ErrConflict
+	}
+	return false, nil
+}
+
+func (s *Store) enqueueSend(ctx context.Context, o *ops, cmps []clientv3.Cmp, send *store.Send) (bool, error) {
+	key := s.keys.send(send.ID)
+	o.del(key)
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "queue sent stimulus", append(cmps, modifiedAt(key, send.Modified)), then,
+		[]clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly())})
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return len(resp.Responses[0].GetResponseRange().Kvs) == 0, nil
+}
+
+func keyName(k *workflow.CommandKey) string {
+	if k == nil {
+		return ""
+	}
+	return k.Name
+}
+
+// Claim moves a queue item into the mailbox of an instance that waits for it,
+// as cmd. False: the item or the instance is gone.
+//
+// If: the item's create revision; the instance exists; no record of the command.
+// The bookmark is not compared: if it is burned meanwhile, the commit that finds
+// it gone sends the stimulus on.
+func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
+	o := newOps()
+	o.del(item.At)
+	if item.Alone > 0 {
+		s.unmark(o, sliceOf(item.At), item.Alone)
+	}
+	s.putMail(o, instance, cmd)
+	then, err := o.render()
+	if err != nil {
+		return 0, false, err
+	}
+	resp, err := s.txn(ctx, "claim queue item", []clientv3.Cmp{
+		createdAt(item.At, item.Created),
+		exists(s.keys.instance(instance)),
+		absent(s.keys.commandRecord(instance, cmd.ID)),
+	}, then, []clientv3.Op{clientv3.OpGet(s.keys.mail(instance, cmd.ID), clientv3.WithKeysOnly())})
+	if err != nil {
+		return 0, false, err
+	}
+	if resp.Succeeded {
+		return resp.Header.Revision, true, nil
+	}
+	// A lost answer shows as the command in the mailbox.
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		return kvs[0].CreateRevision, true, nil
+	}
+	return 0, false, nil
+}
+
+// Queued is a queue item as its key tells it.
+type Queued struct {
+	Hash    string
+	Created int64 // the key's create revision
+	at      string
+}
+
+// Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
+// gates are in no shard.
+func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
+	kvs, next, err := s.page(ctx, "list queue", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]Queued, len(kvs))
+	for i, kv := range kvs {
+		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.queues()), "/")
+		out[i] = Queued{Hash: hash, Created: kv.CreateRevision, at: string(kv.Key)}
+	}
+	return out, next, nil
+}
+
+// QueueItem reads one; nil if it is gone, or not readable here.
+func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
+	resp, err := s.get(ctx, "read queue item", q.at)
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	for _, item := range s.queueItems(nil, resp.Kvs) {
+		return &item, nil
+	}
+	return nil, nil
+}
+
+// QueueItems lists queue items from cursor on; shard (the beginning of a hash)
+// restricts them, "" lists all. A page may be shorter than its limit and have a next
+// one.
+func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
+	prefix := s.keys.queues() + shard
+	var items []store.QueueItem
+	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+		var err error
+		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
+			err = Decode(kv.Value, &item) // what can be shown of it
+		}
+		if err != nil {
+			at := string(kv.Key)
+			item = store.QueueItem{ID: decode(at[strings.LastIndexByte(at, '/')+1:]), Created: kv.CreateRevision, At: at, Unreadable: err}
+		}
+		items = append(items, item)
+		return nil
+	})
+	return items, next, err
+}
+
+// ExpireQueueItem turns an item, which has waited for so long, into a dead letter and
+// tells its reason; "": it was claimed meanwhile, or cannot be read here, and stays.
+//
+// If: the item's create revision.
+func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
+	resp, err := s.read(ctx, "read queue item", get(q.at),
+		clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+	if err != nil {
+		return "", err
+	}
+	found, beside := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
+	if len(found) == 0 {
+		return "", nil
+	}
+	var item store.QueueItem
+	if err := DecodeWhole(found[0].Value, &item); err != nil {
+		s.left(found[0].Key, err)
+		return "", nil // with the next mark it is looked at again; as an error all of the queue would be
+	}
+	o, dead := newOps(), expired(&item, waited, at)
+	o.del(q.at)
+	if item.Held == nil && len(beside) == 1 {
+		s.unmark(o, sliceOf(q.at), resp.Header.Revision)
+	}
+	s.putDead(o, dead)
+	then, err := o.render()
+	if err != nil {
+		return "", err
+	}
+	done, err := s.txn(ctx, "expire queue item", []clientv3.Cmp{createdAt(q.at, q.Created)}, then, nil)
+	if err != nil || !done.Succeeded {
+		return "", err
+	}
+	return dead.Reason, nil
+}
+
+// Requeue turns a queue item into a send record again, because something that it
+// matches appeared. The record is as old as the item: what waits behind a gate
+// goes in the order of its arrival.
+//
+// If: the item's create revision.
+func (s *Store) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
+	o := newOps()
+	o.del(item.At)
+	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	then, err := o.render()
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "requeue stimulus", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// Awaited reports, for each hash, whether a trigger or a bookmark of it exists:
+// the cheap question of the queue's sweep.
+func (s *Store) Awaited(ctx context.Context, hashes []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for len(hashes) > 0 {
+		n := min(len(hashes), maxLevel/2)
+		var reads []clientv3.Op
+		for _, h := range hashes[:n] {
+			for _, prefix := range []string{s.keys.triggers(h), s.keys.bookmarks(h)} {
+				reads = append(reads, clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+			}
+		}
+		resp, err := s.read(ctx, "look whether queued stimuli are awaited", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range hashes[:n] {
+			found[h] = len(resp.Responses[2*i].GetResponseRange().Kvs)+len(resp.Responses[2*i+1].GetResponseRange().Kvs) > 0
+		}
+		hashes = hashes[n:]
+	}
+	return found, nil
+}
+
+// QueueShards are the shards of the queue: the first characters of hashes.
+const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+const marksPage = 500
+
+// DropMarks deletes the marks of slices that are empty; it looks at some from cursor
+// on and returns where to go on, "" at the end. Whoever takes the last item of a slice
+// deletes its marks, as far as it knows; this is for the others, which cost whoever
+// comes to wait there a request.
+//
+// If, each nested: no mark was put since its slice was seen empty.
+func (s *Store) DropMarks(ctx context.Context, cursor string) (next string, err error) {
+	kvs, next, err := s.page(ctx, "list marks of the queue", s.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
+	if err != nil {
+		return "", err
+	}
+	var marked []string // slices
+	for _, kv := range kvs {
+		key := s.keys.queues() + strings.TrimPrefix(sliceOf(string(kv.Key)), s.keys.marks())
+		if n := len(marked); n == 0 || marked[n-1] != key {
+			marked = append(marked, key)
+		}
+	}
+	for chunk := range slices.Chunk(marked, MaxFire) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, key := range chunk {
+			reads[i] = clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		}
+		resp, err := s.read(ctx, "look for empty slices of the queue", reads...)
+		if err != nil {
+			return "", err
+		}
+		o := newOps()
+		for i, r := range resp.Responses {
+			if len(r.GetResponseRange().Kvs) == 0 {
+				s.unmark(o, chunk[i], resp.Header.Revision)
+			}
+		}
+		then, err := o.render()
+		if err != nil {
+			return "", err
+		}
+		if len(then) == 0 {
+			continue
+		}
+		if _, err := s.txn(ctx, "drop marks of the queue", nil, then, nil); err != nil {
+			return "", err
+		}
+	}
+	return next, nil
+}

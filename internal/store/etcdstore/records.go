@@ -1,0 +1,178 @@
+package etcdstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Records of our own commands live this long; those of callers' keys a day, if
+// nothing else is configured.
+const (
+	recordTTL = 10 * time.Minute
+	keyTTL    = 24 * time.Hour
+)
+
+// record puts a record of our own and its entry in the expiry index.
+func (s *Store) record(o *ops, key string, v any) {
+	o.put(key, v)
+	o.putRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
+}
+
+// MadeKey begins the names of keys that no caller knows, made for calls that came
+// without: their records are our own, and live as long. No derived name begins so.
+const MadeKey = "made-"
+
+// answer puts the record of a caller's key, and its entry, which says how large the
+// record is. Entries are in the order of writing, not of expiry: the oldest come
+// first, and a new age holds for all, whatever was configured when they were
+// written. Who may have the answer says the key.
+func (s *Store) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
+	guarded := *a
+	guarded.Guard = k.Guard
+	key := s.keys.keyRecord(k.Name)
+	if strings.HasPrefix(k.Name, MadeKey) {
+		s.record(o, key, &guarded)
+		return
+	}
+	size := int64(len(key)) + o.put(key, &guarded)
+	entry := s.keys.keyExpiry(s.elapsed.Load(), key)
+	o.putRaw(entry, strconv.AppendInt(nil, size+int64(len(entry))+answerBytes, 10))
+}
+
+// answerBytes is about what etcd needs for a caller's record and its entry, beside
+// their keys and the record's value.
+const answerBytes = 200
+
+// ExpireRecords deletes idempotency records that are old enough at this age of the
+// cluster, with their index entries, of a page from cursor on. It tells how many,
+// and what follows; "" at the end.
+//
+// The index is in the order in which the cluster's age was known to those who
+// wrote. Some of them know it late: so what is old lies before the age at which it
+// is, and what lies there is looked at, each entry by its own mod revision, which is
+// also its record's. What lies behind every age that there is, because the age
+// itself was lost, is looked at too.
+//
+// A record is deleted by the index entry of its last writing only, which has its
+// mod revision: one that was written again, as an answer that became final, lives
+// on until its later entry, also when this transaction comes late.
+func (s *Store) ExpireRecords(ctx context.Context, age *store.Age, cursor string) (n int, next string, err error) {
+	for _, over := range s.overAge(age) {
+		if cursor >= over.to {
+			continue
+		}
+		resp, err := s.get(ctx, "read expired records", max(over.from, cursor), clientv3.WithRange(over.to), clientv3.WithLimit(expirePage), clientv3.WithKeysOnly())
+		if err != nil {
+			return n, cursor, err
+		}
+		resp.Kvs = slices.DeleteFunc(resp.Kvs, func(kv *mvccpb.KeyValue) bool {
+			cursor = string(kv.Key) + "\x00"
+			return kv.ModRevision > over.upTo
+		})
+		for chunk := range slices.Chunk(resp.Kvs, MaxPurgeKeys) {
+			o := newOps()
+			for _, kv := range chunk {
+				s.forget(o, string(kv.Key), kv.ModRevision)
+			}
+			if err := s.sendForget(ctx, "delete expired records", o, len(chunk)); err != nil {
+				return n, "", err
+			}
+			n += len(chunk)
+		}
+		if resp.More {
+			return n, cursor, nil
+		}
+	}
+	return n, "", nil
+}
+
+const expirePage = 1000
+
+// over is a range of the expiry index, and the last revision in it that is old enough.
+type over struct {
+	from, to string
+	upTo     int64
+}
+
+// overAge are the ranges to be looked at, in the order of their keys.
+func (s *Store) overAge(age *store.Age) []over {
+	lost := ageKey((age.Elapsed + time.Minute).Milliseconds())
+	own, keys := s.keys.expiries(), s.keys.keyExpiries()
+	var out []over
+	if m, ok := age.Before(recordTTL); ok {
+		out = append(out, over{own, own + ageKey(m.Elapsed.Milliseconds()), m.Revision}, over{own + lost, keys, m.Revision})
+	}
+	if m, ok := age.Before(s.keepKeys); ok {
+		out = append(out, over{keys, keys + ageKey(m.Elapsed.Milliseconds()), m.Revision}, over{keys + lost, clientv3.GetPrefixRangeEnd(keys), m.Revision})
+	}
+	return out
+}
+
+// forget deletes an entry of the expiry index as it was read, and its record, if
+// that was not written since.
+func (s *Store) forget(o *ops, entry string, modified int64) {
+	record := s.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
+	then, mine := newOps(), newOps()
+	mine.del(record)
+	then.nested([]clientv3.Cmp{modifiedAt(record, modified)}, mine, nil)
+	then.del(entry)
+	o.nested([]clientv3.Cmp{modifiedAt(entry, modified)}, then, nil)
+}
+
+func (s *Store) sendForget(ctx context.Context, what string, o *ops, n int) error {
+	if n == 0 {
+		return nil
+	}
+	then, err := o.renderBeside(nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.txn(ctx, what, nil, then, nil)
+	return err
+}
+
+// KeyRecord is the record of a caller's key, as retention sees it: its entry in
+// the expiry index.
+type KeyRecord struct {
+	Bytes    int64 // about what it takes in the store
+	Modified int64 // revision at which it was written
+	entry    string
+}
+
+// KeyRecords lists the records of callers' keys, the oldest first; next
+// is "" at the end. A record that was written twice is listed twice.
+func (s *Store) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
+	kvs, next, err := s.page(ctx, "list idempotency keys", s.keys.keyExpiries(), cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]KeyRecord, len(kvs))
+	for i, kv := range kvs {
+		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64) // what cannot be read counts as nothing
+		out[i] = KeyRecord{Bytes: bytes, Modified: kv.ModRevision, entry: string(kv.Key)}
+	}
+	return out, next, nil
+}
+
+// MaxPurgeKeys is how many records [Store.PurgeKeys] takes at once.
+const MaxPurgeKeys = 200
+
+// PurgeKeys deletes records of callers' keys before their time; those that were
+// written again since they were listed stay, as with [Store.ExpireRecords]. It
+// only deletes: it has to work when etcd has no space.
+func (s *Store) PurgeKeys(ctx context.Context, records []KeyRecord) error {
+	o := newOps()
+	for _, r := range records {
+		s.forget(o, r.entry, r.Modified)
+	}
+	return s.sendForget(ctx, "purge idempotency keys", o, len(records))
+}

@@ -1,0 +1,167 @@
+package etcdstore
+
+import (
+	"context"
+	"slices"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// release is the inner transaction: delete the lock key unless there is new
+// work, else fetch that work. It is absent when more queue slices would have to
+// be compared than fit: then the committer looks for itself, which is as good,
+// since the send guard refuses to queue beside a bookmark that is durable.
+func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
+	id := c.After.Header.ID
+	if c.After.Header.Status == workflow.StatusRunning && !c.Delete {
+		t.slices = s.slices(&c.After.Header, append(slices.Clone(c.Created), rekeyed(c)...))
+		if len(t.slices) > maxSlices {
+			return clientv3.Op{}, false
+		}
+		// As many of the older bookmarks as fit: a commit that did not ask for the
+		// release did not look for what was queued before its bookmarks.
+		for _, b := range c.After.Header.Bookmarks {
+			more := s.slices(&c.After.Header, []workflow.Bookmark{b})
+			more = slices.DeleteFunc(more, func(key string) bool { return slices.Contains(t.slices, key) })
+			if len(t.slices)+len(more) > maxSlices {
+				break
+			}
+			t.slices = append(t.slices, more...)
+		}
+	}
+	cmps := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}
+	fetch := []clientv3.Op{s.getMail(id)}
+	for _, key := range t.slices {
+		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
+		fetch = append(fetch, below(getQueueOp, key))
+	}
+	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, fetch), true
+}
+
+// readNewMail is the inner transaction of a commit after which the burst goes on:
+// nothing if only its own ~continue is new, else all mail.
+func (s *Store) readNewMail(c *store.Commit) clientv3.Op {
+	id := c.After.Header.ID
+	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, []clientv3.Op{s.getMail(id)})
+}
+
+// readOn is what a burst goes on with.
+func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) *store.Kept {
+	if !resp.Succeeded {
+		return s.readRelease(resp, revision)
+	}
+	// One that was there already was written over, and is as old as it was.
+	created := revision
+	for i := range c.Consumed {
+		if done := &c.Consumed[i]; done.Command.ID == c.Continue.ID && done.Created > 0 {
+			created = done.Created
+		}
+	}
+	return &store.Kept{Revision: revision, Mail: []store.Mail{{Command: *c.Continue, Created: created}}}
+}
+
+const (
+	maxSlices  = 24 // queue slices compared in one release
+	queueBatch = 10 // items of one slice read at once
+)
+
+// getMail reads one command more than a burst takes: to know that it is there.
+func (s *Store) getMail(id string) clientv3.Op {
+	return below(getMailOp, s.keys.mailbox(id))
+}
+
+var getMailOp = clientv3.OpGet("", clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+
+var getQueueOp = clientv3.OpGet("", clientv3.WithLimit(queueBatch))
+
+// slices are the queue slices in which items for these bookmarks may lie.
+func (s *Store) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
+	var out []string
+	for _, b := range bookmarks {
+		for _, sl := range []string{noCorrelation, slice(h.CorrelationID), addressed(h.ID)} {
+			if key := s.keys.queueSlice(b.Hash, sl); !slices.Contains(out, key) {
+				out = append(out, key)
+			}
+		}
+	}
+	return out
+}
+
+// LookQueue reads queue items that may be for these bookmarks of an instance,
+// which must be durable. It may return fewer than there are: claim what fits
+// and look again.
+func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
+	var items []store.QueueItem
+	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
+		reads := make([]clientv3.Op, len(keys))
+		for i, key := range keys {
+			reads[i] = below(getQueueOp, key)
+		}
+		resp, err := s.read(ctx, "look for queued stimuli", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range resp.Responses {
+			items = s.appendSlice(items, r.GetResponseRange(), resp.Header.Revision)
+		}
+	}
+	return items, nil
+}
+
+// Release frees the lock unless mail newer than seen is there, which it then
+// returns. [store.ErrFenced] means that the lock was gone already.
+func (s *Store) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
+	resp, err := s.txn(ctx, "release lock of "+id,
+		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)},
+			[]clientv3.Op{del(f.Key)}, []clientv3.Op{s.getMail(id)})}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !resp.Succeeded {
+		return nil, store.ErrFenced
+	}
+	return s.readRelease(resp.Responses[0].GetResponseTxn(), resp.Header.Revision), nil
+}
+
+// rekeyed are the kept bookmarks that a changed correlation moves: they are new
+// in their slice.
+func rekeyed(c *store.Commit) []workflow.Bookmark {
+	if c.Before == nil || c.Before.Header.CorrelationID == c.After.Header.CorrelationID {
+		return nil
+	}
+	return c.After.Header.Bookmarks
+}
+
+// readRelease reads the inner transaction's answer; nil means that the lock is
+// released.
+func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
+	if resp.Succeeded {
+		return nil
+	}
+	kept := &store.Kept{Revision: revision}
+	kept.Mail = decodeMail(resp.Responses[0].GetResponseRange().Kvs)
+	if len(kept.Mail) > mailBatch {
+		// What is left is not seen yet, or the next release would leave it behind.
+		kept.Revision = kept.Mail[mailBatch].Created - 1
+		kept.Mail = kept.Mail[:mailBatch]
+	}
+	for _, r := range resp.Responses[1:] {
+		kept.Queue = s.appendSlice(kept.Queue, r.GetResponseRange(), revision)
+	}
+	return kept
+}
+
+// appendSlice appends what was read of a slice of the queue.
+func (s *Store) appendSlice(items []store.QueueItem, slice *pb.RangeResponse, revision int64) []store.QueueItem {
+	n := len(items)
+	items = s.queueItems(items, slice.Kvs)
+	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {
+		items[n].Alone = revision
+	}
+	return items
+}

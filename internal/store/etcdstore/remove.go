@@ -1,0 +1,293 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// An instance that no live program can run, or whose record nobody can read, can be
+// deleted: nothing of its state is asked for. What its keys are says its header if that
+// can be read, and a look through the ranges that may have keys of it if not.
+
+// Remove deletes an instance without reading its state: its record, index entries,
+// bookmarks, timers, tasks, journal, mail (that of others becomes dead letters), and its
+// gate. Children that its header waits for are cancelled, and a parent that waits for
+// it is told. It is nothing if there is no such instance. [store.ErrFenced]: the lock
+// is gone, or the instance moved.
+//
+// If: the lock is mine; the instance as read; nothing new in its mailbox. The last can
+// come true again, and then a late copy deletes what was to be deleted; nobody draws a
+// conclusion from a refusal but to look again.
+func (s *Store) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
+	for range removeLooks {
+		r, err := s.lookToRemove(ctx, f, id, at)
+		if err != nil || r == nil {
+			return err
+		}
+		if err := r.buryMail(ctx); err != nil {
+			return err
+		}
+		done, err := r.remove(ctx)
+		if err != nil || done {
+			return err
+		}
+	}
+	return fmt.Errorf("remove instance %s: %w", id, store.ErrFenced)
+}
+
+// removeLooks is how often a removal looks again because mail came meanwhile.
+const removeLooks = 20
+
+// removal is the delete of one instance, as it was read.
+type removal struct {
+	s     *Store
+	fence *store.Fence
+	id    string
+	at    time.Time
+	rec   *store.Record // of a damaged one only the mod revision
+	read  bool          // the header could be read
+	seen  int64         // the revision of the look
+
+	guard  []clientv3.Cmp // that it is as it was read, and who removes it may
+	beside *ops           // what else the last transaction does; nil: nothing
+}
+
+// lookToRemove is nil if there is no such instance.
+func (s *Store) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), modifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
+	if r.rec, err = decodeRecord(resp.Kvs[0]); err == nil && r.rec.Header.ID == id {
+		r.read = true
+		return r, nil
+	}
+	r.rec = &store.Record{Header: workflow.Instance{ID: id}, Modified: resp.Kvs[0].ModRevision}
+	s.log.WarnContext(ctx, "a damaged instance is removed", "instanceId", id, "error", err)
+	return r, nil
+}
+
+// buryMail sets aside what lies in the mailbox, each command alone: that always fits.
+func (r *removal) buryMail(ctx context.Context) error {
+	for {
+		resp, err := r.s.read(ctx, "read mail of "+r.id, r.s.getMail(r.id))
+		if err != nil {
+			return err
+		}
+		r.seen = resp.Header.Revision
+		mail := decodeMail(resp.Responses[0].GetResponseRange().Kvs)
+		if len(mail) == 0 {
+			return nil
+		}
+		for _, m := range mail {
+			var dead []store.DeadLetter
+			if m.Unreadable == nil && m.Command.Kind == workflow.CommandResume && !m.Command.Timer {
+				dead = append(dead, store.DeadLetter{ID: DeadID(r.id, &m.Command), Reason: workflow.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
+			}
+			done := store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{InstanceID: r.id, Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFound)}}
+			if err := r.s.Discard(ctx, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readable reports whether all mail can be read. What this program cannot read it
+// does not throw away: damaged mail is set aside first, by itself.
+func (r *removal) readable(ctx context.Context) (bool, error) {
+	all := true
+	err := r.each(ctx, r.s.keys.mailbox(r.id), func(kv *mvccpb.KeyValue) {
+		var cmd workflow.Command
+		all = all && DecodeWhole(kv.Value, &cmd) == nil && cmd.Kind.Known()
+	})
+	return all, err
+}
+
+// remove deletes the keys; false: something moved. What does not fit beside the rest
+// goes first, and the record, which tells that something is left to do, last.
+func (r *removal) remove(ctx context.Context) (bool, error) {
+	keys, err := r.keys(ctx)
+	if err != nil {
+		return false, err
+	}
+	cmps := slices.Clip(r.guard)
+	for len(keys) > removeChunk {
+		o := newOps()
+		for _, key := range keys[:removeChunk] {
+			o.del(key)
+		}
+		if done, err := r.send(ctx, cmps, o); err != nil || !done {
+			return false, err
+		}
+		keys = keys[removeChunk:]
+	}
+	gate, err := r.gate(ctx)
+	if err != nil {
+		return false, err
+	}
+	o := r.beside
+	if o == nil {
+		o = newOps()
+	}
+	for _, key := range keys {
+		o.del(key)
+	}
+	if gate != "" {
+		then := newOps()
+		then.del(gate)
+		o.nested(r.s.holdsGate(gate, r.id), then, nil)
+	}
+	if err := r.tell(ctx, o); err != nil {
+		return false, err
+	}
+	o.del(r.s.keys.instance(r.id))
+	o.del(r.s.keys.cancel(r.id))
+	r.s.record(o, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
+	o.tail = append(o.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
+	return r.send(ctx, append(cmps, noneNewer(r.s.keys.mailbox(r.id), r.seen)), o)
+}
+
+// removeChunk is how many keys of an instance one transaction deletes.
+const removeChunk = 1000
+
+func (r *removal) send(ctx context.Context, cmps []clientv3.Cmp, o *ops) (bool, error) {
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return false, err
+	}
+	resp, err := r.s.txn(ctx, "remove instance "+r.id, cmps, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// keys are those of index entries, bookmarks, timers and tasks.
+func (r *removal) keys(ctx context.Context) ([]string, error) {
+	k := r.s.keys
+	if r.read {
+		keys := r.s.indexEntries(&r.rec.Header)
+		for _, b := range r.rec.Header.Bookmarks {
+			keys = append(keys, k.bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
+			if b.DueAt != nil {
+				keys = append(keys, k.timer(b.ID, *b.DueAt))
+			}
+			if b.ActivityType == workflow.TaskType {
+				keys = append(keys, k.task(&b))
+			}
+		}
+		return keys, nil
+	}
+	var keys []string
+	for _, in := range []struct {
+		prefix string
+		fromID int // parts from the end of the key to the id
+	}{{k.root + "index/", 1}, {k.root + "by-correlation/", 1}, {k.finishedIn(shard(r.id, FinishedShards)), 1},
+		{k.tasks(""), 2}, {k.root + "bookmark/", 2}, {k.root + "timer/", 1}} {
+		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
+			parts := strings.Split(string(kv.Key), "/")
+			id, _, _ := strings.Cut(decode(parts[len(parts)-in.fromID]), "~") // a timer has the bookmark's
+			if id == r.id {
+				keys = append(keys, string(kv.Key))
+			}
+		}, clientv3.WithKeysOnly())
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// gate is the key of the gate that the instance holds; "" if it holds none.
+func (r *removal) gate(ctx context.Context) (key string, err error) {
+	if r.read {
+		if r.rec.Gate != nil {
+			key = r.s.keys.gateOf(*r.rec.Gate)
+		}
+		return key, nil
+	}
+	err = r.each(ctx, r.s.keys.root+"gate/", func(kv *mvccpb.KeyValue) {
+		if string(kv.Value) == r.id {
+			key = string(kv.Key)
+		}
+	})
+	return key, err
+}
+
+func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyValue), opts ...clientv3.OpOption) error {
+	for cursor := ""; ; {
+		kvs, next, err := r.s.page(ctx, "look for keys of "+r.id, prefix, cursor, removeChunk, opts...)
+		if err != nil {
+			return err
+		}
+		for _, kv := range kvs {
+			do(kv)
+		}
+		if cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// childTypes are the activities whose bookmarks wait for children.
+var childTypes = []string{"Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"}
+
+// tell ends what waits for the instance, and what only it waits for.
+func (r *removal) tell(ctx context.Context, o *ops) error {
+	h := &r.rec.Header
+	var parents []workflow.Parent
+	switch {
+	case !r.read:
+		found, err := r.parents(ctx)
+		if err != nil {
+			return err
+		}
+		parents = found
+	case h.Status == workflow.StatusRunning && h.Parent != nil && h.Parent.BookmarkID != "":
+		parents = append(parents, *h.Parent)
+	}
+	for _, p := range parents {
+		end := newOps()
+		r.s.putOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
+		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(p.InstanceID))}, end, nil)
+	}
+	for i := range h.Bookmarks {
+		child := waitsForChild(&h.Bookmarks[i])
+		if child == "" || !slices.Contains(childTypes, h.Bookmarks[i].ActivityType) || i >= removeChunk {
+			continue
+		}
+		cancel := newOps()
+		r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
+		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(child))}, cancel, nil)
+	}
+	return nil
+}
+
+// parents are the bookmarks that wait for the instance's end: they are found by what
+// they wait for.
+func (r *removal) parents(ctx context.Context) ([]workflow.Parent, error) {
+	var out []workflow.Parent
+	for _, typ := range childTypes {
+		hash, err := workflow.Hash(typ, map[string]any{"childInstanceId": r.id})
+		if err != nil {
+			return nil, fmt.Errorf("look for parents of %s: %w", r.id, err)
+		}
+		kvs, _, err := r.s.page(ctx, "look for parents of "+r.id, r.s.keys.bookmarks(hash), "", mostChunk, clientv3.WithKeysOnly())
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			parts := strings.Split(string(kv.Key), "/")
+			id := parts[len(parts)-2]
+			out = append(out, workflow.Parent{InstanceID: id, BookmarkID: workflow.BookmarkID(id, decode(parts[len(parts)-1]))})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,244 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// mend is the transaction that repairs one finding. It compares the mod revision of
+// every key that the finding was judged by, so that beside a working cluster it
+// changes only what is still as it was, and does nothing a second time.
+type mend struct {
+	cmps  []clientv3.Cmp
+	ops   *ops
+	aside []*mvccpb.KeyValue // kept below damaged/ with it
+	lost  string             // an instance that is removed, in the place of ops
+	first bool               // nothing else can be judged before
+}
+
+// repair says what is done about a finding, judged by the keys by, and gives the
+// operations to be filled in. What another version wrote all of is no ground to
+// judge by.
+func (f *fsck) repair(n *Finding, what string, by ...string) *ops {
+	m := &mend{ops: newOps()}
+	for _, key := range by {
+		name := f.below(key)
+		if f.foreign[name] {
+			n.Hint = "run weft fsck of the version that wrote " + name
+			return m.ops
+		}
+		var modified int64 // of what is not there
+		if kv := f.kvs[name]; kv != nil {
+			modified = kv.ModRevision
+		}
+		m.cmps = append(m.cmps, modifiedAt(f.s.keys.root+name, modified))
+	}
+	n.Repair, n.mend = what, m
+	return m.ops
+}
+
+// setAside is repair for a record that nobody can use: it is moved below damaged/.
+func (f *fsck) setAside(n *Finding, kv *mvccpb.KeyValue, by ...string) *ops {
+	return f.replace(n, kv, "", by...)
+}
+
+// replace is setAside for a record in whose place something is put.
+func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...string) *ops {
+	o := f.repair(n, "sets it aside as "+f.below(f.s.keys.aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
+	if n.mend != nil {
+		n.mend.aside = append(n.mend.aside, kv)
+	}
+	o.del(string(kv.Key))
+	return o
+}
+
+const (
+	asideDir = "damaged/"
+	// asidePart is how many bytes of a value one key below damaged/ has: a value of
+	// others may be as large as etcd takes, and has to fit beside the rest.
+	asidePart = 1 << 20
+)
+
+// aside is where a record is kept that was damaged at a revision; its further parts
+// have a number.
+func (k keys) aside(key string, modified int64, part int) string {
+	at := fmt.Sprintf("%s%s%s@%d", k.root, asideDir, strings.TrimPrefix(key, k.root), modified)
+	if part > 0 {
+		at += fmt.Sprintf(".%d", part)
+	}
+	return at
+}
+
+// putAside keeps a value, but for its first parts if it is large: these go before,
+// each in a transaction of its own. False: something moved.
+func (s *Store) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bool, error) {
+	value := kv.Value
+	for part := 0; ; part++ {
+		chunk := value[:min(len(value), asidePart)]
+		value = value[len(chunk):]
+		at := s.keys.aside(string(kv.Key), kv.ModRevision, part)
+		if len(value) == 0 {
+			m.ops.putRaw(at, chunk)
+			return true, nil
+		}
+		o := newOps()
+		o.putRaw(at, chunk)
+		if done, err := s.sendMend(ctx, m.cmps, o); err != nil || !done {
+			return false, err
+		}
+	}
+}
+
+func (s *Store) sendMend(ctx context.Context, cmps []clientv3.Cmp, o *ops) (bool, error) {
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, "repair", cmps, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// Repairs is what [Store.Repair] did, and what is left.
+type Repairs struct {
+	Done  []Finding `json:"done"` // each as it was found
+	Check *Check    `json:"check"`
+}
+
+// repairRounds bounds how often a repair looks again: what it does shows what else
+// has to be done, and beside a working cluster something may have moved.
+const repairRounds = 10
+
+// Repair checks every key as [Store.Fsck] does, sets aside what cannot be read and
+// makes again what follows from the rest, until there is nothing left that it can
+// repair. What is set aside stays below damaged/, as it was. Nodes may be running:
+// each transaction compares what it was judged by. locks gives the prefix of an
+// instance's lock. An error may come after some was repaired; a second run goes on.
+func (s *Store) Repair(ctx context.Context, locks func(id string) string) (*Repairs, error) {
+	out := &Repairs{Done: []Finding{}}
+	for range repairRounds {
+		check, err := s.Fsck(ctx)
+		if err != nil {
+			return out, err
+		}
+		out.Check = check
+		todo := toRepair(check)
+		if len(todo) == 0 {
+			return out, nil
+		}
+		for _, n := range todo {
+			done, err := s.mend(ctx, n, locks)
+			switch {
+			case errors.Is(err, ErrTooLarge):
+				n.Repair, n.Hint = "", "it does not fit a transaction: "+err.Error()
+			case err != nil:
+				return out, fmt.Errorf("repair %s: %w (run it again: nothing is done twice)", n.Key, err)
+			case done:
+				out.Done = append(out.Done, *n)
+			}
+		}
+	}
+	check, err := s.Fsck(ctx)
+	if err == nil {
+		out.Check = check
+	}
+	return out, err
+}
+
+// toRepair are the findings of a check that can be repaired now.
+func toRepair(check *Check) []*Finding {
+	var todo []*Finding
+	for i := range check.Findings {
+		n := &check.Findings[i]
+		switch {
+		case n.mend == nil || n.Passing:
+		case n.mend.first:
+			return []*Finding{n}
+		default:
+			todo = append(todo, n)
+		}
+	}
+	return todo
+}
+
+// mend repairs one finding; false: something that it was judged by has moved.
+func (s *Store) mend(ctx context.Context, n *Finding, locks func(id string) string) (bool, error) {
+	m := n.mend
+	for _, kv := range m.aside {
+		if done, err := s.putAside(ctx, m, kv); err != nil || !done {
+			return false, err
+		}
+	}
+	if m.lost != "" {
+		return s.removeLost(ctx, m, locks)
+	}
+	return s.sendMend(ctx, m.cmps, m.ops)
+}
+
+// removeLost removes an instance whose record is of no use, with what the mend has.
+//
+// If: the record as judged; nobody holds or waits for its lock, which can come true
+// again: then a later look removes it.
+func (s *Store) removeLost(ctx context.Context, m *mend, locks func(id string) string) (bool, error) {
+	r, err := s.lookToRemove(ctx, nil, m.lost, time.Now().UTC())
+	if err != nil || r == nil {
+		return false, err
+	}
+	r.guard, r.beside = m.cmps, m.ops
+	if locks != nil {
+		r.guard = append(slices.Clone(m.cmps), noneNewer(locks(m.lost), 0))
+	}
+	if done, err := r.readable(ctx); err != nil || !done {
+		return false, err
+	}
+	if done, err := r.keepJournal(ctx); err != nil || !done {
+		return false, err
+	}
+	if err := r.buryMail(ctx); errors.Is(err, store.ErrFenced) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return r.remove(ctx)
+}
+
+// keepJournal copies the journal below damaged/, before the instance takes it along:
+// it says what the instance did.
+func (r *removal) keepJournal(ctx context.Context) (bool, error) {
+	const most = maxRequest / 4
+	all, o := true, newOps()
+	send := func() error {
+		if len(o.writes) == 0 || !all {
+			return nil
+		}
+		done, err := r.s.sendMend(ctx, r.guard, o)
+		all, o = done, newOps()
+		return err
+	}
+	for cursor := ""; ; {
+		kvs, next, err := r.s.page(ctx, "read journal of "+r.id, r.s.keys.journalOf(r.id), cursor, mostChunk)
+		if err != nil {
+			return false, err
+		}
+		for _, kv := range kvs {
+			if o.size+len(kv.Value) > most {
+				if err := send(); err != nil {
+					return false, err
+				}
+			}
+			o.putRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
+		}
+		if cursor = next; next == "" {
+			err := send()
+			return all, err
+		}
+	}
+}

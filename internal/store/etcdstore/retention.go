@@ -1,0 +1,246 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Finished is an instance that has ended.
+type Finished struct {
+	ID      string
+	At      time.Time // its end, by the clock of who wrote it
+	Bytes   int64     // about what it and its journal take in the store
+	Created int64     // revision at which it ended
+}
+
+// keyBytes is about what the keys of a finished instance take beside its record
+// and its journal.
+const keyBytes = 600
+
+// writeEnd puts a finished instance into the order of ends, with its size.
+func (s *Store) writeEnd(o *ops, r *store.Record, size int64) {
+	o.putRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
+}
+
+// Finished lists finished instances of a shard, the one that ended first, by the
+// clocks of those who wrote, first, from cursor on, and tells how many follow it in all; next is "" at the end.
+func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit int64) (page []Finished, total int64, next string, err error) {
+	prefix := s.keys.finishedIn(shard)
+	from := prefix
+	if cursor != "" {
+		from += cursor + "\x00"
+	}
+	resp, err := s.get(ctx, "list finished instances", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit))
+	if err != nil {
+		return nil, 0, "", err
+	}
+	for _, kv := range resp.Kvs {
+		at, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), prefix), "/")
+		ms, _ := strconv.ParseInt(at, 10, 64) // what cannot be read counts as long ago and as nothing,
+		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64)
+		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes, Created: kv.CreateRevision})
+	}
+	if resp.More {
+		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+	}
+	return page, resp.Count, next, nil
+}
+
+// SomeFinished tells which of these shards have finished instances, in one request
+// however many there are.
+func (s *Store) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	reads := make([]clientv3.Op, len(shards))
+	for i, shard := range shards {
+		reads[i] = clientv3.OpGet(s.keys.finishedIn(shard), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	}
+	resp, err := s.read(ctx, "look for finished instances", reads...)
+	if err != nil {
+		return nil, err
+	}
+	var some []int
+	for i, r := range resp.Responses {
+		if len(r.GetResponseRange().Kvs) > 0 {
+			some = append(some, shards[i])
+		}
+	}
+	return some, nil
+}
+
+// MaxPurge is how many instances [Store.Purge] takes at once. It reads so many records
+// in one answer, as they are stored, and decodes one at a time.
+const MaxPurge = 30
+
+// Purge deletes finished instances with their journals and index entries, and
+// tells which. locks gives the prefix of an instance's lock; nil under local
+// coordination.
+//
+// If, for each: its record is as read, and finished in it; nothing is in its
+// mailbox; nobody has its lock. A command that is on its way to it, such as a
+// retry, or in hand under its lock, so comes first, and the instance stays.
+// Mail does not go without a write of the instance, so the first two together
+// stay refused; that the lock is free may come true again, and then a late copy
+// deletes what may be deleted then. Only deletes: it has to work when etcd has no
+// space. That there is no record of it, as there is after a delete, is why what
+// ended within the life of records must not be given: a late copy of its start
+// would bring it back.
+//
+// Of a journal of more than a slice, a slice goes first.
+func (s *Store) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
+	reads := make([]clientv3.Op, len(ids))
+	for i, id := range ids {
+		reads[i] = clientv3.OpGet(s.keys.instance(id))
+	}
+	resp, err := s.read(ctx, "read finished instances", reads...)
+	if err != nil {
+		return nil, err
+	}
+	batch := purge{s: s}
+	var failed error
+	for i, r := range resp.Responses {
+		kvs := r.GetResponseRange().Kvs
+		if len(kvs) == 0 {
+			continue // it is gone, and with it its place in the order
+		}
+		rec, err := wholeRecord(kvs[0])
+		if err != nil {
+			s.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
+			continue
+		}
+		if rec.Header.Status != workflow.StatusFinished || len(rec.Header.Bookmarks) > 0 {
+			continue
+		}
+		guard := []clientv3.Cmp{modifiedAt(s.keys.instance(ids[i]), rec.Modified), noneNewer(s.keys.mailbox(ids[i]), 0)}
+		if locks != nil {
+			guard = append(guard, noneNewer(locks(ids[i]), 0))
+		}
+		entries := rec.Seq - journalFrom(rec) + 1
+		if entries > journalSlice {
+			// It puts, which etcd refuses when it has no space: the others go on.
+			failed = errors.Join(failed, s.shortenJournal(ctx, rec, guard))
+			continue
+		}
+		if batch.entries+entries > journalSlice {
+			if purged, err = batch.send(ctx, purged); err != nil {
+				return purged, errors.Join(failed, err)
+			}
+		}
+		batch.add(rec, guard, entries)
+	}
+	purged, err = batch.send(ctx, purged)
+	return purged, errors.Join(failed, err)
+}
+
+// purge is one transaction of [Store.Purge]: each instance nested, so that one
+// that may not go keeps none.
+type purge struct {
+	s       *Store
+	ids     []string
+	list    []clientv3.Op
+	entries int64 // of their journals
+}
+
+func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
+	o := newOps()
+	o.del(p.s.keys.instance(rec.Header.ID))
+	for _, key := range p.s.indexEntries(&rec.Header) {
+		o.del(key)
+	}
+	o.tail = append(o.tail, clientv3.OpDelete(p.s.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
+	p.list = append(p.list, clientv3.OpTxn(guard, o.list(), nil))
+	p.ids = append(p.ids, rec.Header.ID)
+	p.entries += entries
+}
+
+// send deletes what was added, and adds to purged what went.
+func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
+	if len(p.list) == 0 {
+		return purged, nil
+	}
+	resp, err := p.s.txn(ctx, "purge finished instances", nil, p.list, nil)
+	if err != nil {
+		return purged, err
+	}
+	for i, r := range resp.Responses {
+		if r.GetResponseTxn().Succeeded {
+			purged = append(purged, p.ids[i])
+		}
+	}
+	p.ids, p.list, p.entries = nil, nil, 0
+	return purged, nil
+}
+
+// shortenJournal deletes a slice of the oldest journal entries of a finished
+// instance. The guard is that of [Store.Purge].
+func (s *Store) shortenJournal(ctx context.Context, rec *store.Record, guard []clientv3.Cmp) error {
+	from, have := journalFrom(rec), rec.Seq-journalFrom(rec)+1
+	left := *rec
+	left.JournalFrom = from + journalSlice
+	left.JournalBytes -= left.JournalBytes * journalSlice / have
+	o := newOps()
+	s.writeEnd(o, &left, o.put(s.keys.instance(rec.Header.ID), left))
+	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
+	then, err := o.render()
+	if err != nil {
+		return err
+	}
+	_, err = s.txn(ctx, "shorten the journal of "+rec.Header.ID, guard, then, nil)
+	return err
+}
+
+// DeadSize is a dead letter as retention sees it.
+type DeadSize struct {
+	ID      string
+	Bytes   int64
+	Created int64 // its key's create revision
+}
+
+// DeadSizes lists dead letters; next is "" at the end.
+func (s *Store) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
+	var out []DeadSize
+	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		var d store.DeadLetter
+		if err := Decode(kv.Value, &d); err != nil {
+			s.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
+			return nil
+		}
+		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())),
+			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
+		return nil
+	})
+	return out, next, err
+}
+
+// MaxPurgeDead is how many dead letters [Store.PurgeDead] takes at once.
+const MaxPurgeDead = 100
+
+// PurgeDead deletes dead letters and tells how many. If, for each: its create
+// revision, so that one that was replayed and failed again stays.
+func (s *Store) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err error) {
+	list := make([]clientv3.Op, len(dead))
+	for i, d := range dead {
+		key := s.keys.dead(d.ID)
+		list[i] = clientv3.OpTxn([]clientv3.Cmp{createdAt(key, d.Created)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+	}
+	resp, err := s.txn(ctx, "purge dead letters", nil, list, nil)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range resp.Responses {
+		if r.GetResponseTxn().Succeeded {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,125 @@
+package etcdstore
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// DueSchedules reads the occurrences of cron, timer and startAt triggers that
+// are due at now, up to perShard from each shard, with the heads they depend on
+// left to the caller.
+func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64) ([]store.CronEntry, error) {
+	reads := make([]clientv3.Op, timerShards)
+	for i := range reads {
+		prefix := s.keys.crons(i)
+		reads[i] = clientv3.OpGet(prefix, clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard))
+	}
+	resp, err := s.read(ctx, "read due schedules", reads...)
+	if err != nil {
+		return nil, err
+	}
+	var due []store.CronEntry
+	for _, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			e, err := decodeCron(kv)
+			if err != nil {
+				s.left(kv.Key, err)
+				continue
+			}
+			due = append(due, *e)
+		}
+	}
+	return due, nil
+}
+
+// FireSchedule replaces an occurrence by the next one (nil: there is none) and
+// creates the instances that are due (none: the occurrence is outdated or
+// skipped), in one transaction. False: another node was faster, or the
+// definition moved.
+//
+// If: the occurrence's create revision; the head's mod revision as read (not
+// when nothing starts); each instance and its start's record absent. Then:
+// delete it, put the next, create the instances.
+//
+// They all have the same gate or none. A gate admits the first of them, or none if
+// it is held; how many it kept out is told, and said in the next occurrence.
+func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
+	o := newOps()
+	cmps := []clientv3.Cmp{createdAt(due.Key, due.Created)}
+	o.del(due.Key)
+	if head != nil {
+		cmps = append(cmps, modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
+	}
+	behind := len(starts) > 0 && starts[0].Gate != nil
+	if behind {
+		then, otherwise := newOps(), newOps()
+		s.writeNew(then, &starts[0])
+		s.putNext(then, next, starts[1:])
+		s.putNext(otherwise, next, starts)
+		o.nested(s.newGuard(&starts[0], true), then, otherwise)
+	} else {
+		s.putNext(o, next, nil)
+		for i := range starts {
+			then := newOps()
+			s.writeNew(then, &starts[i])
+			o.nested(s.newGuard(&starts[i], true), then, nil)
+		}
+	}
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return false, 0, err
+	}
+	resp, err := s.txn(ctx, "fire schedule of "+due.DefinitionID, cmps, then, nil)
+	if err != nil || !resp.Succeeded {
+		return false, 0, err
+	}
+	if !behind {
+		return true, 0, nil
+	}
+	gated = len(starts)
+	if resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded {
+		gated--
+	}
+	return true, gated, nil
+}
+
+// putNext puts the occurrence that follows, nil if none does, which says what the
+// gate has kept out.
+func (s *Store) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
+	if next == nil {
+		return
+	}
+	e := *next
+	if n := len(gated); n > 0 {
+		e.Gated += int64(n)
+		e.GatedAt = gated[n-1].Header.CreatedAt
+	}
+	o.put(s.cronKey(&e), e)
+}
+
+// ScheduleShard is the shard of a definition's occurrences.
+func ScheduleShard(definition string) int { return timerShard(definition) }
+
+// Schedules lists the occurrences to come, one for each schedule, soonest first
+// within a shard.
+func (s *Store) Schedules(ctx context.Context, cursor string, limit int64) ([]store.CronEntry, string, error) {
+	kvs, next, err := s.page(ctx, "list schedules", s.keys.root+"cron/", cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]store.CronEntry, len(kvs))
+	for i, kv := range kvs {
+		out[i] = store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
+		if err := Decode(kv.Value, &out[i]); err != nil {
+			parts := strings.Split(out[i].Key, "/")
+			out[i] = store.CronEntry{Created: kv.CreateRevision, Key: out[i].Key, Damaged: err.Error(),
+				Due: fromMillis(parts[len(parts)-3]), DefinitionID: parts[len(parts)-2], ActivityID: decode(parts[len(parts)-1])}
+		}
+	}
+	return out, next, nil
+}

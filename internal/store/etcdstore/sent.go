@@ -1,0 +1,165 @@
+package etcdstore
+
+import (
+	"fmt"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// writeSent puts what the instance hands to others.
+func (s *Store) writeSent(c *store.Commit, o *ops) {
+	s.writeChildren(c, o)
+	s.writeOutgoing(c, o)
+	for _, send := range c.Sends {
+		o.put(s.keys.send(send.ID), send)
+	}
+	for _, item := range c.Requeue {
+		// Through a send record: what is put straight into the queue would escape
+		// the send guard.
+		o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
+	}
+	for _, d := range c.Dead {
+		s.putDead(o, d)
+	}
+	if c.Continue != nil {
+		o.put(s.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
+	}
+}
+
+// writeOutgoing puts commands for other instances, one nested transaction for
+// each instance, so that no key is put in two. Those for a child that this very
+// commit creates went with it: compares are evaluated before anything is
+// written, so that it would seem not to be there.
+func (s *Store) writeOutgoing(c *store.Commit, o *ops) {
+	var order []string
+	boxes := map[string]*ops{}
+	for _, out := range c.Outgoing {
+		switch {
+		case slices.ContainsFunc(c.Children, func(ch store.Child) bool { return ch.ID == out.InstanceID }):
+		case out.InstanceID == c.After.Header.ID:
+			s.putOutgoing(o, out)
+		default:
+			if boxes[out.InstanceID] == nil {
+				boxes[out.InstanceID] = newContent()
+				order = append(order, out.InstanceID)
+			}
+			s.putOutgoing(boxes[out.InstanceID], out)
+		}
+	}
+	for _, id := range order {
+		o.nested([]clientv3.Cmp{exists(s.keys.instance(id))}, boxes[id], nil)
+	}
+}
+
+func (s *Store) putOutgoing(o *ops, out store.Outgoing) {
+	o.put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
+	if out.Command.Kind == workflow.CommandCancel {
+		o.put(s.keys.cancel(out.InstanceID), out.Command.ID)
+	}
+}
+
+// writeChildren puts each child under its own compares, and says what becomes of
+// the gate that this instance has.
+func (s *Store) writeChildren(c *store.Commit, o *ops) {
+	own := s.writeGate(c, o)
+	spent := map[string]bool{}
+	for _, child := range c.Children {
+		n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
+		then, otherwise := newContent(), newOps()
+		s.writeNew(then, n)
+		for _, out := range c.Outgoing {
+			if out.InstanceID == child.ID {
+				s.putOutgoing(then, out)
+			}
+		}
+		key := ""
+		if child.Gate != nil {
+			key = s.keys.gateOf(*child.Gate)
+		}
+		switch {
+		case key != "" && (spent[key] || key == own.retaken):
+			// Another of this commit has the gate. Compares see neither, so it is
+			// refused here, where both are known.
+			s.refuseChild(o, c, child)
+			continue
+		case key != "" && key == own.freed:
+			// The gate passes from the parent that ends to the first of its children
+			// that wants it, or becomes free if that child cannot be.
+			s.refuseChild(otherwise, c, child)
+			free := newOps()
+			free.del(key)
+			otherwise.nested(s.holdsGate(key, c.After.Header.ID), free, nil)
+			o.nested(append(s.newGuard(n, false), s.holdsGate(key, c.After.Header.ID)...), then, otherwise)
+			own.freed = ""
+		default:
+			s.refuseChild(otherwise, c, child)
+			o.nested(s.newGuard(n, true), then, otherwise)
+		}
+		spent[key] = key != ""
+	}
+	if own.freed != "" {
+		then := newOps()
+		then.del(own.freed)
+		o.nested(s.holdsGate(own.freed, c.After.Header.ID), then, nil)
+	}
+}
+
+// gateChange is what a commit does to the gate of its own instance.
+type gateChange struct{ freed, retaken string }
+
+// writeGate tells what becomes of the gate that an instance has. One that ends
+// frees it; one that a retry brings back takes it again if it is free, and goes
+// on without it if not: it is no new start.
+func (s *Store) writeGate(c *store.Commit, o *ops) gateChange {
+	if c.After.Gate == nil {
+		return gateChange{}
+	}
+	key := s.keys.gateOf(*c.After.Gate)
+	ended := c.After.Header.Status == workflow.StatusFinished
+	switch {
+	case c.Delete || ended:
+		return gateChange{freed: key}
+	case c.Before != nil && c.Before.Header.Status == workflow.StatusFinished:
+		then := newOps()
+		then.putRaw(key, []byte(c.After.Header.ID))
+		o.nested([]clientv3.Cmp{absent(key)}, then, nil)
+		return gateChange{retaken: key}
+	}
+	return gateChange{}
+}
+
+// holdsGate: the value is the holder's id, and a gate is never handed over but
+// by its holder.
+func (s *Store) holdsGate(key, id string) []clientv3.Cmp {
+	return []clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", id)}
+}
+
+// refuseChild makes a taken id or a held gate an end for the waiting parent, so
+// that it never waits for nothing. Of a child that nobody waits for it leaves a dead
+// letter, without its input: that is in the same request already.
+func (s *Store) refuseChild(o *ops, c *store.Commit, child store.Child) {
+	p := child.Command.Start.Parent
+	if p == nil || p.BookmarkID == "" {
+		s.putDead(o, refusedChild(c, &child))
+		return
+	}
+	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
+	end.Input["Refused"] = true
+	end.Trace = c.Trace
+	o.put(s.keys.mail(p.InstanceID, end.ID), end)
+}
+
+func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
+	why := "there is or was one of this id"
+	if child.Gate != nil {
+		why += ", or another held its gate"
+	}
+	start := child.Command.Start
+	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
+		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it anew",
+			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
+}

@@ -1,0 +1,367 @@
+package etcdstore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// transaction is one kind of write: prepare makes the world for it and gives the
+// call, which does the same whenever it is called. It says in a word what it
+// reported. again is what it reports when it has been applied before; "" if the
+// same as at first.
+type transaction struct {
+	name    string
+	prepare func(w *world) func() (string, error)
+	again   string
+}
+
+func said[T any](v T, err error) (string, error) { return fmt.Sprint(v), err }
+
+func done(err error) (string, error) { return "done", err }
+
+func committed(c *store.Committed, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("released %t kept %t", c.Released, c.Kept != nil), nil
+}
+
+var transactions = []transaction{
+	{name: "commit of a new instance", prepare: func(w *world) func() (string, error) {
+		c := w.first("a", w.lock("a", "me"), w.bookmark("a", "b", "paid"))
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "commit that releases", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		c := ends(w.next("a", w.lock("a", "me")))
+		c.Release = true
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "commit with everything", again: "released false kept false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid", "shipped")
+		w.instance("b", "x")
+		b := w.look(event("paid")).Bookmarks[0]
+		_, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
+		w.ok(err)
+		c := w.consumes(w.next("a", w.lock("a", "me")))
+		c.After.Header.CorrelationID = "k"
+		c.Burned, c.After.Header.Bookmarks = c.After.Header.Bookmarks[:1], c.After.Header.Bookmarks[1:]
+		c.Children = []store.Child{{ID: "kid", Command: w.start("s1"), Gate: &store.Gate{Definition: "order"}}}
+		c.Outgoing = []store.Outgoing{{InstanceID: "b", Command: workflow.Command{ID: "cancel", Kind: workflow.CommandCancel, CreatedAt: w.now}}}
+		c.Sends = []store.Send{{ID: "s", Stimulus: event("e"), CreatedAt: w.now}}
+		c.Requeue = []store.QueueItem{w.item("again", event("f"))}
+		c.Dead = []store.DeadLetter{{ID: "d", Reason: workflow.DeadPoison}}
+		c.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: w.now}
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "delete", prepare: func(w *world) func() (string, error) {
+		w.instanceIn("a", "k", "paid")
+		c := w.next("a", w.lock("a", "me"))
+		c.Delete, c.Burned, c.Release = true, c.Before.Header.Bookmarks, true
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "local commit", prepare: func(w *world) func() (string, error) {
+		c := w.first("a", nil, w.bookmark("a", "b", "paid"))
+		return func() (string, error) { _, err := w.Commit(w.ctx(), c); return done(err) }
+	}},
+	{name: "securing a start", prepare: func(w *world) func() (string, error) {
+		f, cmd := w.lock("a", "me"), w.start("s1")
+		h := NewHeader("a", cmd, w.now)
+		return func() (string, error) {
+			_, err := w.Secure(w.ctx(), f, "a", nil, &store.Record{Header: h}, cmd)
+			return done(err)
+		}
+	}},
+	{name: "securing a resume", prepare: func(w *world) func() (string, error) {
+		rec, f, b := w.instance("a", "paid"), w.lock("a", "me"), w.look(event("paid")).Bookmarks[0]
+		return func() (string, error) {
+			_, err := w.Secure(w.ctx(), f, "a", rec, nil, w.resume("c1", &b, nil))
+			return done(err)
+		}
+	}},
+	{name: "counting an attempt", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		f, b := w.lock("a", "me"), w.look(event("paid")).Bookmarks[0]
+		_, created, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
+		w.ok(err)
+		cmd := w.resume("c1", &b, nil)
+		cmd.Attempts = 1
+		return func() (string, error) { _, err := w.CountAttempt(w.ctx(), f, "a", cmd, created); return done(err) }
+	}},
+	{name: "discarding mail", again: "fenced", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		_, created, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
+		w.ok(err)
+		w.remove("a")
+		f := w.lock("a", "me")
+		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
+		return func() (string, error) {
+			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: workflow.DeadInstanceGone}})
+			if errors.Is(err, store.ErrFenced) {
+				return "fenced", nil
+			}
+			return done(err)
+		}
+	}},
+	{name: "releasing", again: "fenced", prepare: func(w *world) func() (string, error) {
+		f := w.lock("a", "me")
+		seen := w.revision()
+		return func() (string, error) {
+			kept, err := w.Release(w.ctx(), *f, "a", seen)
+			if errors.Is(err, store.ErrFenced) {
+				return "fenced", nil
+			}
+			return said(kept != nil, err)
+		}
+	}},
+	{name: "mail for a bookmark", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		cmd := w.resume("c1", &b, nil)
+		cmd.Key = &workflow.CommandKey{Name: "k", BodyHash: "h"}
+		return func() (string, error) {
+			out, _, err := w.PutMail(w.ctx(), "a", cmd, &b)
+			return said(out, err)
+		}
+	}},
+	{name: "cancelling by mail", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		cmd := workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now}
+		return func() (string, error) {
+			out, _, err := w.PutMail(w.ctx(), "a", cmd, nil)
+			return said(out, err)
+		}
+	}},
+	{name: "creating", again: "4", prepare: func(w *world) func() (string, error) {
+		n := w.newInstance("a", "s1", &store.Gate{Definition: "order"})
+		n.Command.Key = &workflow.CommandKey{Name: "k", BodyHash: "h"}
+		return func() (string, error) { return said(w.Create(w.ctx(), n, &store.Answer{BodyHash: "h"})) }
+	}},
+	{name: "delivering to several", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		w.instance("b", "paid")
+		l := w.look(event("paid"))
+		var to []Delivery
+		for i := range l.Bookmarks {
+			to = append(to, Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume(fmt.Sprint("c", i), &l.Bookmarks[i], nil)})
+		}
+		n := w.newInstance("c", "s1", nil)
+		to = append(to, Delivery{New: n, Command: n.Command})
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil)) }
+	}},
+	{name: "delivering a slice of a send record", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		l := w.look(event("paid"))
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
+		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil)) }
+	}},
+	{name: "delivering a slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		l := w.look(event("paid"))
+		met := l.Bookmarks[0]
+		met.Created = 0 // it is another each time
+		targets := []store.Target{{Bookmark: &met}, {Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}, {Bookmark: &store.BookmarkRef{ID: "c~1", InstanceID: "c"}}}
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: targets, CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		left, err := w.Left(w.ctx(), &sends[0])
+		w.ok(err)
+		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], left[1:], nil, nil, nil)) }
+	}},
+	{name: "delivering the last slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		l := w.look(event("paid"))
+		targets := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}, {Bookmark: &l.Bookmarks[0]}}
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), Targets: targets, CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		if ok, err := w.Deliver(w.ctx(), nil, &sends[0], targets[1:], nil, nil, nil); err != nil || !ok {
+			w.tb.Fatal(ok, err)
+		}
+		left, err := w.Left(w.ctx(), &sends[0])
+		w.ok(err)
+		if len(left) != 1 || left[0].Bookmark.ID != l.Bookmarks[0].ID {
+			w.tb.Fatalf("left: %+v", left)
+		}
+		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume("c1", left[0].Bookmark, nil)}}
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], nil, nil, nil, nil)) }
+	}},
+	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
+		send := store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
+		return func() (string, error) { return done(w.PutSend(w.ctx(), send, &store.Answer{BodyHash: "h"})) }
+	}},
+	{name: "queueing", prepare: func(w *world) func() (string, error) {
+		item, l := w.item("i", event("paid")), w.look(event("paid"))
+		item.Key = &workflow.CommandKey{Name: "k", BodyHash: "h"}
+		return func() (string, error) { return said(w.Enqueue(w.ctx(), item, l)) }
+	}},
+	{name: "queueing a sent stimulus", prepare: func(w *world) func() (string, error) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		l, err := w.LookAgain(w.ctx(), &sends[0], hashOf("paid"))
+		w.ok(err)
+		return func() (string, error) { return said(w.Enqueue(w.ctx(), w.item("s", event("paid")), l)) }
+	}},
+	{name: "claiming", prepare: func(w *world) func() (string, error) {
+		item := w.queued("i", event("paid"))
+		w.instance("a", "paid")
+		return func() (string, error) {
+			_, ok, err := w.Claim(w.ctx(), item, "a", workflow.Command{ID: "i", Kind: workflow.CommandResume, CreatedAt: w.now})
+			return said(ok, err)
+		}
+	}},
+	{name: "claiming the last of a slice", prepare: func(w *world) func() (string, error) {
+		w.queued("i", event("paid"))
+		item := w.waiting("a", "paid")[0]
+		return func() (string, error) {
+			_, ok, err := w.Claim(w.ctx(), &item, "a", workflow.Command{ID: "i", Kind: workflow.CommandResume, CreatedAt: w.now})
+			return said(ok, err)
+		}
+	}},
+	{name: "dropping marks", prepare: func(w *world) func() (string, error) {
+		_, err := w.raw.Put(w.ctx(), w.keys.mark(w.keys.queueSlice(hashOf("paid"), noCorrelation), "i"), "")
+		w.ok(err)
+		return func() (string, error) { _, err := w.DropMarks(w.ctx(), ""); return done(err) }
+	}},
+	{name: "requeueing", again: "false", prepare: func(w *world) func() (string, error) {
+		item := w.queued("i", event("paid"))
+		return func() (string, error) { return said(w.Requeue(w.ctx(), item)) }
+	}},
+	{name: "burying", again: "false", prepare: func(w *world) func() (string, error) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		return func() (string, error) {
+			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s", Reason: workflow.DeadInstanceGone}))
+		}
+	}},
+	{name: "firing timers", again: "[]", prepare: func(w *world) func() (string, error) {
+		due := w.dueTimers()
+		return func() (string, error) { return said(w.FireTimers(w.ctx(), due, w.now)) }
+	}},
+	{name: "expiring", again: " ", prepare: func(w *world) func() (string, error) {
+		w.queued("i", event("paid"))
+		due := w.inQueue()
+		return func() (string, error) {
+			reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
+			return string(reason) + " ", err
+		}
+	}},
+	{name: "replaying a dead letter", prepare: func(w *world) func() (string, error) {
+		d := w.dead("d")
+		return func() (string, error) {
+			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", Stimulus: event("paid"), CreatedAt: w.now}))
+		}
+	}},
+	{name: "replaying the command of a dead letter", prepare: func(w *world) func() (string, error) {
+		d := w.deadCommand("d", "a")
+		w.instance("a")
+		return func() (string, error) {
+			out, err := w.ReplayCommand(w.ctx(), d, "replay")
+			return fmt.Sprint(out), err
+		}
+	}},
+	{name: "taking back an attempt", again: "false", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		b := w.look(event("paid")).Bookmarks[0]
+		cmd := w.resume("c1", &b, nil)
+		_, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
+		w.ok(err)
+		begun := cmd
+		begun.Attempts = 1
+		counted, err := w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", begun, created)
+		w.ok(err)
+		return func() (string, error) { return said(w.TakeBackAttempt(w.ctx(), "a", cmd, counted)) }
+	}},
+	{name: "deleting a dead letter", again: "false", prepare: func(w *world) func() (string, error) {
+		d := w.dead("d")
+		return func() (string, error) { return said(w.TakeDeadLetter(w.ctx(), d, nil)) }
+	}},
+	{name: "firing a schedule", again: "false", prepare: func(w *world) func() (string, error) {
+		due, next := w.occurrence()
+		starts := []NewInstance{*w.newInstance("a", "s1", nil)}
+		return func() (string, error) {
+			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
+			return said(ok, err)
+		}
+	}},
+	{name: "firing a schedule behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
+		due, next := w.occurrence()
+		w.gated("holder")
+		starts := []NewInstance{*w.newInstance("a", "s1", single)}
+		return func() (string, error) {
+			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
+			return said(ok, err)
+		}
+	}},
+	{name: "waiting behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
+		w.gated("holder")
+		send, to := w.behindGate("s", "a")
+		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)) }
+	}},
+	{name: "starting what waited behind a gate", again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
+		item := w.held("s", "a")
+		return func() (string, error) { return said(w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))) }
+	}},
+	{name: "dropping what waited behind a gate", prepare: func(w *world) func() (string, error) {
+		item := w.held("s", "a")
+		return func() (string, error) { return done(w.DropHeld(w.ctx(), item)) }
+	}},
+	{name: "pausing", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) { _, err := w.SetPaused(w.ctx(), true); return done(err) }
+	}},
+	{name: "purging finished instances", again: "[]", prepare: func(w *world) func() (string, error) {
+		w.ended("a")
+		w.ended("b")
+		return func() (string, error) { return said(w.Purge(w.ctx(), []string{"a", "b"}, w.lockOf)) }
+	}},
+	{name: "shortening the journal of a finished instance", prepare: func(w *world) func() (string, error) {
+		w.ended("a")
+		rec := w.record("a")
+		for rec.Seq <= journalSlice { // as many commits would be slow
+			rec.Seq++
+			_, err := w.raw.Put(w.ctx(), w.keys.journal("a", rec.Seq), "{}")
+			w.ok(err)
+		}
+		raw, err := Encode(rec)
+		w.ok(err)
+		_, err = w.raw.Put(w.ctx(), w.keys.instance("a"), string(raw))
+		w.ok(err)
+		rec = w.record("a") // a purge reads anew; a copy is of one reading
+		guard := []clientv3.Cmp{modifiedAt(w.keys.instance("a"), rec.Modified)}
+		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
+	}},
+	{name: "purging dead letters", again: "0", prepare: func(w *world) func() (string, error) {
+		d := w.dead("d")
+		return func() (string, error) {
+			return said(w.PurgeDead(w.ctx(), []DeadSize{{ID: d.ID, Created: d.Created}}))
+		}
+	}},
+	{name: "purging idempotency keys", prepare: func(w *world) func() (string, error) {
+		w.accepted("k", w.now)
+		records, _, err := w.KeyRecords(w.ctx(), "", 10)
+		w.ok(err)
+		return func() (string, error) { return done(w.PurgeKeys(w.ctx(), records)) }
+	}},
+	{name: "expiring records", prepare: func(w *world) func() (string, error) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		age := w.later(time.Hour)
+		return func() (string, error) {
+			_, _, err := w.ExpireRecords(w.ctx(), age, "")
+			return done(err)
+		}
+	}},
+}

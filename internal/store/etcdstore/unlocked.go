@@ -1,0 +1,72 @@
+package etcdstore
+
+import (
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// The first commit of an instance under an id that its node has just made needs
+// no lock: nobody else can have the id before this commit shows it. One write
+// makes the instance (docs/decisions/0004).
+//
+// If: the node's session lives, which is what its record is on; the instance is
+// absent, and left no record of a delete; the definition's head is as planned.
+// Then: what the burst did; if a stimulus is queued for a bookmark that it
+// creates, also ~continue in its own mailbox, as there is no lock to keep.
+//
+// The lease and the head's revision never come back, so these refusals are
+// conclusive. That the instance is absent can become true again only by its
+// deletion, which leaves a record for as long as those of [Store.Create].
+
+// guardUnlocked are the outer compares.
+func (s *Store) guardUnlocked(c *store.Commit) []clientv3.Cmp {
+	u, id := c.Unlocked, c.After.Header.ID
+	cmps := []clientv3.Cmp{
+		leased(u.Key, u.Lease),
+		absent(s.keys.instance(id)),
+		absent(s.keys.commandRecord(id, deletedRecord)),
+	}
+	if u.Head > 0 {
+		cmps = append(cmps, modifiedAt(s.keys.head(u.Definition), u.Head))
+	}
+	return cmps
+}
+
+// MaxUnlocked is how many bookmarks a commit without a lock may create: beyond
+// them the queue slices to compare would be too many.
+const MaxUnlocked = maxSlices / 3
+
+// lookUnlocked is the operation that notices queued stimuli; false if there is
+// none for this commit.
+func (s *Store) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
+	h := &c.After.Header
+	if c.Unlocked == nil || h.Status != workflow.StatusRunning || len(c.Created) == 0 {
+		return clientv3.Op{}, false
+	}
+	var cmps []clientv3.Cmp
+	for _, key := range s.slices(h, c.Created) {
+		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
+	}
+	key := s.keys.mail(h.ID, workflow.ContinueID)
+	raw, err := Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
+	if err != nil {
+		o.fail(key, err)
+	}
+	o.size += sizeOf(cmps) + len(key) + len(raw) + opOverhead
+	return clientv3.OpTxn(cmps, nil, []clientv3.Op{put(key, raw)}), true
+}
+
+// refusedUnlocked tells why, after it was found that the commit is not applied.
+func (s *Store) refusedUnlocked(c *store.Commit, resp *clientv3.TxnResponse) (metrics.CommitOutcome, error) {
+	u := c.Unlocked
+	if kvs := resp.Responses[3].GetResponseRange().Kvs; len(kvs) == 0 || kvs[0].Lease != u.Lease {
+		return metrics.CommitFenced, store.ErrFenced
+	}
+	if kvs := resp.Responses[4].GetResponseRange().Kvs; u.Head > 0 && (len(kvs) == 0 || kvs[0].ModRevision != u.Head) {
+		return metrics.CommitConflict, store.ErrStale
+	}
+	return metrics.CommitConflict, store.ErrConflict
+}

@@ -18,21 +18,21 @@ import (
 
 // Config is what [New] needs.
 type Config struct {
-	Store      *etcdstore.Store    // required
-	Registry   *engine.Registry    // required
-	Evaluators []engine.Evaluator  // of the expressions that definitions may use
-	Secrets    func() *secrets.Set // what this node can read; nil: it has no secrets, and cannot check their names
-	Log        *slog.Logger        // nil: discarded
-	Now        func() time.Time    // nil: time.Now
-	Sweep      time.Duration       // between two sweeps behind the watch; default 30 s
-	Programs   int                 // how many compiled versions are kept; default 500
+	Store      *etcdstore.Definitions // required
+	Registry   *engine.Registry       // required
+	Evaluators []engine.Evaluator     // of the expressions that definitions may use
+	Secrets    func() *secrets.Set    // what this node can read; nil: it has no secrets, and cannot check their names
+	Log        *slog.Logger           // nil: discarded
+	Now        func() time.Time       // nil: time.Now
+	Sweep      time.Duration          // between two sweeps behind the watch; default 30 s
+	Programs   int                    // how many compiled versions are kept; default 500
 }
 
 // Catalog publishes definitions and knows those that are published. Make it
 // with [New].
 type Catalog struct {
 	cfg       Config
-	store     *etcdstore.Store
+	store     *etcdstore.Definitions
 	log       *slog.Logger
 	programs  *programs
 	flights   singleflight.Group

@@ -58,7 +58,7 @@ func (b *bundle) nodeOn(client *clientv3.Client, cfg catalog.Config) *node {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cfg.Store, cfg.Evaluators = store, expression.All()
+	cfg.Store, cfg.Evaluators = store.Definitions, expression.All()
 	if cfg.Registry == nil {
 		cfg.Registry = activities.Default()
 	}

@@ -101,7 +101,7 @@ func TestADeletedDefinitionIsPurgedByItsAge(t *testing.T) {
 	pass := func(d time.Duration) {
 		t.Helper()
 		for _, d := range []time.Duration{0, d} {
-			s := b.node().store
+			s := b.node().store.Upkeep
 			a, err := s.Age(t.Context())
 			if err != nil {
 				t.Fatal(err)

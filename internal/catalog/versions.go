@@ -120,7 +120,7 @@ type VersionUsers struct {
 }
 
 // without gives those of versions that nothing needs, by definition.
-func (u *VersionUsers) without(ctx context.Context, s *etcdstore.Store, versions []etcdstore.VersionRef) (map[string][]int, error) {
+func (u *VersionUsers) without(ctx context.Context, s *etcdstore.Definitions, versions []etcdstore.VersionRef) (map[string][]int, error) {
 	known := map[etcdstore.VersionRef]etcdstore.VersionUser{}
 	for _, ref := range versions {
 		if by, ok := u.known[ref]; ok {

@@ -205,7 +205,6 @@ type Commit struct {
 	Sends    []Send
 	Requeue  []QueueItem
 	Dead     []DeadLetter
-	OpenGate *Gate             // held by this instance; freed when it ends
 	Continue *workflow.Command // left in the own mailbox: the burst goes on
 
 	// Release asks to free the lock in the same transaction if no mail is newer

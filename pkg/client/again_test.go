@@ -38,7 +38,7 @@ func TestDeadLettersOfOneCommandIDAreAllKept(t *testing.T) {
 						t.Fatal(r, err)
 					}
 				}
-				dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+				dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 100)
 				if err != nil || len(dead) != times {
 					t.Errorf("%d dead letters of %d: %v", len(dead), times, err)
 				}
@@ -68,7 +68,7 @@ func TestOneOfSeveralGoesToItsInstanceWhateverItsCorrelation(t *testing.T) {
 				eventually(t, "nobody looks into the mailbox", func() bool { return m.Owned() == 0 })
 				m.put(t, "i", cmd)
 				m.worked("i")
-				sends, _, err := m.store.Sends(t.Context(), "", 100)
+				sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
 				if err != nil || len(sends) != 1 {
 					t.Fatal(sends, err)
 				}

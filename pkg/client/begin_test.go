@@ -46,7 +46,7 @@ func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
 	}
 	w.valve.pass <- struct{}{}
 	eventually(t, "it finishes", func() bool {
-		rec, err := b.store.Instance(t.Context(), "i1")
+		rec, err := b.store.Reader.Instance(t.Context(), "i1")
 		return err == nil && rec != nil && rec.Header.Status == workflow.StatusFinished
 	})
 	eventually(t, "it is free", func() bool { busy, err := b.locked("i1"); return err == nil && !busy })
@@ -65,7 +65,7 @@ func TestABeginThatGoesOnAfterACommitTakesTheLock(t *testing.T) {
 		t.Errorf("%v locks, result %+v", n, r)
 	}
 	eventually(t, "both lines and the wait", func() bool {
-		rec, err := a.store.Instance(t.Context(), "i1")
+		rec, err := a.store.Reader.Instance(t.Context(), "i1")
 		return err == nil && rec != nil && rec.Header.SubStatus == workflow.Suspended && len(a.written()) == 2
 	})
 }
@@ -111,7 +111,7 @@ func TestABeginWhoseSessionEndsIsNoInstance(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("it was told that it started")
 	}
-	if rec := must(a.store.Instance(t.Context(), "i1"))(t); rec != nil {
+	if rec := must(a.store.Reader.Instance(t.Context(), "i1"))(t); rec != nil {
 		t.Errorf("there is %+v", rec)
 	}
 }

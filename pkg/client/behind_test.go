@@ -48,7 +48,7 @@ func noPlace(fresh bool) func(*testing.T, *member) error {
 		go func() {
 			cmd := startOf(def, "h")
 			if !fresh {
-				cmd = resumeOf("go", must(m.store.Instance(t.Context(), "h"))(t).Header, 0)
+				cmd = resumeOf("go", must(m.store.Reader.Instance(t.Context(), "h"))(t).Header, 0)
 			}
 			_, err := m.open("h").Do(t.Context(), cmd)
 			hangs <- err
@@ -68,7 +68,7 @@ func noPlace(fresh bool) func(*testing.T, *member) error {
 func (m *member) create(t *testing.T, start workflow.Command) {
 	t.Helper()
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", start, start.CreatedAt), Command: start}
-	if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+	if out, err := m.store.Stimuli.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestWhatEndsIsFoundBehindWhatWaits(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), comes == nil, nil); !errors.Is(err, comes) {
 						t.Fatal(err)
 					}
-					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					if rec == nil || rec.Header.Status == workflow.StatusFinished {
 						t.Fatalf("nothing has ended it, and it is %+v", rec)
 					}
@@ -102,7 +102,7 @@ func TestWhatEndsIsFoundBehindWhatWaits(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), comes == nil, nil); err != nil {
 						t.Fatal(err)
 					}
-					rec = must(m.store.Instance(t.Context(), "i"))(t)
+					rec = must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					switch {
 					case kind == workflow.CommandDelete && rec != nil:
 						t.Errorf("it is deleted, and there is %+v", rec.Header)
@@ -152,7 +152,7 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), comes == nil, nil); !errors.Is(err, comes) {
 						t.Fatal(err)
 					}
-					letters, _, err := m.store.DeadLetters(t.Context(), "", 10)
+					letters, _, err := m.store.Reader.DeadLetters(t.Context(), "", 10)
 					if err != nil || len(letters) != 1 || letters[0].Reason != workflow.DeadPoison || letters[0].Command.ID != "end" {
 						t.Fatalf("dead letters %+v, %v", letters, err)
 					}
@@ -169,10 +169,10 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 						if err := m.open("i").Work(t.Context(), comes == nil, nil); err != nil && !errors.Is(err, client.ErrCrowded) {
 							t.Fatal(err)
 						}
-						rec := must(m.store.Instance(t.Context(), "i"))(t)
+						rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 						return rec != nil && rec.Header.SubStatus == workflow.Finished
 					})
-					if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) > 0 {
+					if l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t); len(l.Mail) > 0 {
 						t.Errorf("%+v is left", l.Mail)
 					}
 				})

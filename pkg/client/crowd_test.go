@@ -37,7 +37,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	if _, err := a.open("i1").Do(t.Context(), resumeOf("c1", instances["i1"], 0)); !errors.Is(err, client.ErrCrowded) {
 		t.Fatalf("a second burst in hand: %v", err)
 	}
-	if out, _, err := a.store.PutMail(t.Context(), "i1", resumeOf("c1", instances["i1"], 0), nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i1", resumeOf("c1", instances["i1"], 0), nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	if err := a.open("i1").Work(t.Context(), false, func() { t.Error("it has a place") }); !errors.Is(err, client.ErrCrowded) {
@@ -97,18 +97,18 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 					hung := must(m.open("h").Do(t.Context(), startOf("d", "h")))(t).Instance
 					free := func() bool { return m.Owned() == 0 }
 					eventually(t, "the place is free", free)
-					if out, _, err := m.store.PutMail(t.Context(), "h", resumeOf("ch", hung, 0), nil); err != nil || out != etcdstore.PutDone {
+					if out, _, err := m.store.Stimuli.PutMail(t.Context(), "h", resumeOf("ch", hung, 0), nil); err != nil || out != etcdstore.PutDone {
 						t.Fatal(out, err)
 					}
 					if way == "by mail, never ran" {
 						cmd := startOf("d", "s")
-						if out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+						if out, err := m.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
 							t.Fatal(out, err)
 						}
 					} else {
 						in := must(m.open("i").Do(t.Context(), startOf("d", "s")))(t).Instance
 						eventually(t, "the place is free", free)
-						if out, _, err := m.store.PutMail(t.Context(), "i", resumeOf("c", in, 0), nil); err != nil || out != etcdstore.PutDone {
+						if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", resumeOf("c", in, 0), nil); err != nil || out != etcdstore.PutDone {
 							t.Fatal(out, err)
 						}
 					}
@@ -122,7 +122,7 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 					if way == "in hand" {
 						must(m.open("i").Do(t.Context(), end))(t)
 					} else {
-						if out, _, err := m.store.PutMail(t.Context(), "i", end, nil); err != nil || out != etcdstore.PutDone {
+						if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", end, nil); err != nil || out != etcdstore.PutDone {
 							t.Fatal(out, err)
 						}
 						m.Interrupt("i")
@@ -133,11 +133,11 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					if kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled) || kind == workflow.CommandDelete && rec != nil {
 						t.Errorf("the instance is %+v", rec)
 					}
-					eventually(t, "nothing is left in the mailbox", func() bool { return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0 })
+					eventually(t, "nothing is left in the mailbox", func() bool { return len(must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail) == 0 })
 					w.valve.pass <- struct{}{}
 					if err := <-hangs; err != nil {
 						t.Error(err)
@@ -158,7 +158,7 @@ func TestLatenessIsMeasuredAtTheEffect(t *testing.T) {
 	for _, id := range []string{"c2", "c3"} { // the second finds its bookmark gone
 		cmd := resumeOf(id, r.Instance, 0)
 		cmd.Timer, cmd.Due = true, &due
-		if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+		if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 			t.Fatal(out, err)
 		}
 	}

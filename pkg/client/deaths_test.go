@@ -84,14 +84,14 @@ func stucks() []stuck {
 		{"a start", true, func(t *testing.T, m *member) (workflow.Command, workflow.SubStatus) {
 			cmd := startOf("runs", "s")
 			n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}
-			if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+			if out, err := m.store.Stimuli.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
 				t.Fatal(out, err)
 			}
 			return cmd, workflow.Faulted
 		}},
 		{"the rest of a burst", true, func(t *testing.T, m *member) (workflow.Command, workflow.SubStatus) {
 			in := must(m.open("i").Do(t.Context(), startOf("parts", "s")))(t).Instance
-			rec := must(m.store.Instance(t.Context(), in.ID))(t)
+			rec := must(m.store.Reader.Instance(t.Context(), in.ID))(t)
 			// As a commit that does not end its burst leaves it.
 			m.w.leaves(t, m, rec, resumeOf("c", in, 0))
 			return workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()}, workflow.Faulted
@@ -141,14 +141,14 @@ func deathsWorld(t *testing.T) *world {
 // put puts a command into a mailbox as if processes had begun it.
 func (m *member) put(t *testing.T, id string, cmd workflow.Command) {
 	t.Helper()
-	l := must(m.store.Load(t.Context(), id, "", ""))(t)
+	l := must(m.store.Instances.Load(t.Context(), id, "", ""))(t)
 	if i := slices.IndexFunc(l.Mail, func(x store.Mail) bool { return x.Command.ID == cmd.ID }); i >= 0 {
-		if _, err := m.store.CountAttempt(t.Context(), nil, id, cmd, l.Mail[i].Created); err != nil {
+		if _, err := m.store.Instances.CountAttempt(t.Context(), nil, id, cmd, l.Mail[i].Created); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if out, _, err := m.store.PutMail(t.Context(), id, cmd, nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := m.store.Stimuli.PutMail(t.Context(), id, cmd, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 }
@@ -179,7 +179,7 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 				if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 					t.Fatal(err)
 				}
-				if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != deaths || !m.Rests("i", cmd.ID) {
+				if l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != deaths || !m.Rests("i", cmd.ID) {
 					t.Errorf("before it is sure that they are gone, there is %+v", l.Mail)
 				}
 				for _, p := range dead {
@@ -189,13 +189,13 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 						t.Fatal(err)
 					}
-					return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0
+					return len(must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail) == 0
 				})
-				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 				if rec.Header.SubStatus != want || len(rec.Header.Incidents) != 1 || !strings.Contains(rec.Header.Incidents[0].Message, "node-p0") {
 					t.Errorf("the instance is %s: %+v", rec.Header.SubStatus, rec.Header.Incidents)
 				}
-				letters, _, err := m.store.DeadLetters(t.Context(), "", 10)
+				letters, _, err := m.store.Reader.DeadLetters(t.Context(), "", 10)
 				if err != nil || (len(letters) == 1) == kind.held {
 					t.Fatalf("dead letters %+v, %v", letters, err)
 				}
@@ -250,7 +250,7 @@ func TestWhatIsNoDeathIsNotCounted(t *testing.T) {
 				if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 					t.Fatal(err)
 				}
-				return must(m.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
+				return must(m.store.Reader.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
 			})
 			if !slices.Equal(m.written(), []string{"run"}) {
 				t.Errorf("it wrote %v", m.written())
@@ -278,7 +278,7 @@ func TestLostSessionsAndDrainsAreNoDeaths(t *testing.T) {
 						at = w.member(fmt.Sprint("n", i), cluster.ModeDistributed, quick)
 					}
 					at.begins("i")
-					l := must(a.store.Load(t.Context(), "i", "", ""))(t)
+					l := must(a.store.Instances.Load(t.Context(), "i", "", ""))(t)
 					if len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != 1 || l.Mail[0].Command.Begun[0].Process != at.session.Process() {
 						t.Fatalf("while it runs there is %+v", l.Mail)
 					}
@@ -286,7 +286,7 @@ func TestLostSessionsAndDrainsAreNoDeaths(t *testing.T) {
 						ctx, stop := context.WithCancel(t.Context())
 						stop()
 						_ = at.Stop(ctx)
-						l := must(a.store.Load(t.Context(), "i", "", ""))(t)
+						l := must(a.store.Instances.Load(t.Context(), "i", "", ""))(t)
 						if len(l.Mail) != 1 || l.Mail[0].Command.Attempts != 0 || len(l.Mail[0].Command.Begun) != 0 {
 							t.Fatalf("a drain left %+v", l.Mail)
 						}
@@ -296,19 +296,19 @@ func TestLostSessionsAndDrainsAreNoDeaths(t *testing.T) {
 						t.Fatal(err)
 					}
 					eventually(t, "it has taken its mark back", func() bool {
-						l := must(a.store.Load(t.Context(), "i", "", ""))(t)
+						l := must(a.store.Instances.Load(t.Context(), "i", "", ""))(t)
 						return at.Owned() == 0 && len(l.Mail) == 1 && len(l.Mail[0].Command.Begun) == 0 && l.Mail[0].Command.Attempts == i+1
 					})
 				}
 				w.valve.pass <- struct{}{}
 				eventually(t, "it is applied", func() bool {
 					_ = a.open("i").Work(t.Context(), true, nil)
-					return must(a.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
+					return must(a.store.Reader.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Finished
 				})
 				if !slices.Equal(a.written(), []string{"run"}) {
 					t.Errorf("it wrote %v", a.written())
 				}
-				if dead, _, err := a.store.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
+				if dead, _, err := a.store.Reader.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
 					t.Errorf("dead letters %+v, %v", dead, err)
 				}
 			})
@@ -368,10 +368,10 @@ func TestProcessesThatEndAreCounted(t *testing.T) {
 					t.Fatal("it is run once more")
 				case <-worked:
 				}
-				l, err := last.store.Load(t.Context(), "i", "", "")
+				l, err := last.store.Instances.Load(t.Context(), "i", "", "")
 				return err == nil && len(l.Mail) == 0
 			})
-			if in := must(last.store.Instance(t.Context(), "i"))(t).Header; in.SubStatus != want || len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "3 processes") {
+			if in := must(last.store.Reader.Instance(t.Context(), "i"))(t).Header; in.SubStatus != want || len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "3 processes") {
 				t.Errorf("the instance is %s: %+v", in.SubStatus, in.Incidents)
 			}
 		})
@@ -395,7 +395,7 @@ func TestWhatRestsHoldsUpNobodyElse(t *testing.T) {
 			if r := must(m.open("i").Do(t.Context(), resumeOf("other", in, 1)))(t); r.Effect.Outcome != workflow.OutcomeResumed {
 				t.Errorf("got %+v", r)
 			}
-			if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || !slices.Equal(m.written(), []string{"b"}) {
+			if l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || !slices.Equal(m.written(), []string{"b"}) {
 				t.Errorf("it wrote %v, and %+v is left", m.written(), l.Mail)
 			}
 		})
@@ -436,7 +436,7 @@ func TestAStartThatRestsDoesNotOutliveItsInstance(t *testing.T) {
 					m := w.member("m", mode, func(c *client.Config) { c.Rest = 200 * time.Millisecond })
 					cmd := startOf("d", "s")
 					cmd.Key = &workflow.CommandKey{Name: "k", BodyHash: "b"}
-					if out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+					if out, err := m.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}, nil); err != nil || out != etcdstore.Created {
 						t.Fatal(out, err)
 					}
 					cmd.Attempts = 2
@@ -454,9 +454,9 @@ func TestAStartThatRestsDoesNotOutliveItsInstance(t *testing.T) {
 						if err := m.open("i").Work(t.Context(), way == "taken over", nil); err != nil {
 							t.Fatal(err)
 						}
-						return len(must(m.store.Load(t.Context(), "i", "", ""))(t).Mail) == 0
+						return len(must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail) == 0
 					})
-					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					switch {
 					case kind == workflow.CommandDelete && rec != nil:
 						t.Errorf("it is deleted, and there is %+v", rec.Header)

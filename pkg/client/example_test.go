@@ -25,7 +25,7 @@ func exampleNode(etcd *clientv3.Client, name string, p *engine.Program) (*client
 		return nil, err
 	}
 	return client.NewNode(client.Config{
-		Store:   store,
+		Store:   store.Instances,
 		Program: func(context.Context, string, int) (*engine.Program, error) { return p, nil },
 		Env: func() engine.Env {
 			return engine.Env{Now: time.Now, Lines: func(text string) { fmt.Println(text) }}

@@ -118,7 +118,7 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := client.Config{Store: m.store, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: time.Second, Log: log, Metrics: met,
+	cfg := client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: time.Second, Log: log, Metrics: met,
 		Program: func(_ context.Context, def string, _ int) (*engine.Program, error) {
 			if p := w.programs[def]; p != nil {
 				return p, nil

@@ -57,19 +57,19 @@ func TestARequestThatGoesAwayDoesNotStopItsBurst(t *testing.T) {
 			if r.err != nil || !r.Accepted {
 				t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
 			}
-			rec := must(m.store.Instance(t.Context(), "i"))(t)
+			rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 			if rec == nil || rec.Header.SubStatus != workflow.Executing {
 				t.Fatalf("accepted and not visible: %+v", rec)
 			}
 			w.valve.pass <- struct{}{}
 			eventually(t, "the burst ends", func() bool {
-				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 				return rec.Header.SubStatus == workflow.Finished
 			})
 			if m.count("late_durability_total", "") != 1 {
 				t.Error("late durability not counted")
 			}
-			if l := must(m.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 0 {
+			if l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 0 {
 				t.Errorf("mail left: %+v", l.Mail)
 			}
 		})
@@ -96,7 +96,7 @@ func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	rec := must(b.store.Instance(t.Context(), "i"))(t)
+	rec := must(b.store.Reader.Instance(t.Context(), "i"))(t)
 	if rec.Header.SubStatus != workflow.Finished || rec.Seq != 1 {
 		t.Errorf("got %+v", rec)
 	}
@@ -120,7 +120,7 @@ func TestAZombieNeverCommits(t *testing.T) {
 	if workflow.CodeOf(r.err) != workflow.CodeUnavailable {
 		t.Fatalf("want unavailable, got %+v, %v", r.Result, r.err)
 	}
-	if rec := must(a.store.Instance(t.Context(), "i"))(t); rec != nil {
+	if rec := must(a.store.Reader.Instance(t.Context(), "i"))(t); rec != nil {
 		t.Errorf("the zombie committed: %+v", rec)
 	}
 	if a.count("commits_total", "fenced") != 1 {
@@ -153,7 +153,7 @@ func TestABusyInstanceTakesItsMailBeforeItLeaves(t *testing.T) {
 	st := workflow.EventStimulus("second", nil)
 	cmd := resumeOf("c3", r.Instance, 0)
 	cmd.Stimulus = &st
-	out, _, err := b.store.PutMail(t.Context(), "i", cmd, nil)
+	out, _, err := b.store.Stimuli.PutMail(t.Context(), "i", cmd, nil)
 	if err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
@@ -164,13 +164,13 @@ func TestABusyInstanceTakesItsMailBeforeItLeaves(t *testing.T) {
 	// The command's own bookmark is gone, and the instance waits for just this
 	// stimulus by then.
 	eventually(t, "the mail is worked under the same lock", func() bool {
-		rec := must(a.store.Instance(t.Context(), "i"))(t)
+		rec := must(a.store.Reader.Instance(t.Context(), "i"))(t)
 		return rec.Header.SubStatus == workflow.Finished
 	})
 	if a.count("commits_total", "kept_lock") == 0 {
 		t.Error("the lock was not kept for the mail")
 	}
-	if e := must(b.store.Effect(t.Context(), "i", "c3"))(t); e == nil || e.Outcome != workflow.OutcomeResumed {
+	if e := must(b.store.Stimuli.Effect(t.Context(), "i", "c3"))(t); e == nil || e.Outcome != workflow.OutcomeResumed {
 		t.Errorf("the sender reads %+v", e)
 	}
 }
@@ -208,7 +208,7 @@ func TestLostAnswersOfCommits(t *testing.T) {
 				if armed.Fired() == 0 {
 					t.Fatal("the fault never happened")
 				}
-				rec := must(m.store.Instance(t.Context(), "i"))(t)
+				rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 				if rec.Seq != 2 {
 					t.Errorf("sequence %d, want 2", rec.Seq)
 				}
@@ -285,7 +285,7 @@ func TestAHotInstanceBatches(t *testing.T) {
 					t.Errorf("got %+v, %v", a.Result, a.err)
 				}
 			}
-			rec := must(m.store.Instance(t.Context(), "i"))(t)
+			rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 			if rec.Header.SubStatus != workflow.Finished {
 				t.Errorf("got %+v", rec.Header)
 			}
@@ -311,7 +311,7 @@ func TestAKeyedCallTakesEffectOnce(t *testing.T) {
 	if second.Answer == nil || second.Answer.BodyHash != "h" || second.Answer.Targets[0].Outcome != workflow.OutcomeResumed {
 		t.Errorf("the repeat got %+v", second)
 	}
-	if out, _, err := b.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutConsumed {
+	if out, _, err := b.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutConsumed {
 		t.Errorf("the repeat went into the mailbox: %v, %v", out, err)
 	}
 }
@@ -323,13 +323,13 @@ func TestATakeoverIsCountedBeforeItRuns(t *testing.T) {
 	w := newWorld(t, define("d", seq(waitFor("go"), through())))
 	a := w.member("a", cluster.ModeDistributed)
 	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
-	if out, _, err := a.store.PutMail(t.Context(), "i", resumeOf("c2", r.Instance, 0), nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", resumeOf("c2", r.Instance, 0), nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	worked := make(chan error, 1)
 	go func() { worked <- a.open("i").Work(t.Context(), true, nil) }()
 	<-w.valve.entered
-	if l := must(a.store.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || l.Mail[0].Command.Attempts != 1 {
+	if l := must(a.store.Instances.Load(t.Context(), "i", "", ""))(t); len(l.Mail) != 1 || l.Mail[0].Command.Attempts != 1 {
 		t.Errorf("while it runs the mailbox has %+v", l.Mail)
 	}
 	w.valve.pass <- struct{}{}
@@ -350,14 +350,14 @@ func TestOneOfSeveralGoesBackToItsInstance(t *testing.T) {
 	for _, several := range []bool{true, false} {
 		cmd := resumeOf(fmt.Sprint("several-", several), r.Instance, 0)
 		cmd.Stimulus, cmd.Several = &st, several
-		if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+		if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 			t.Fatal(out, err)
 		}
 		if err := a.open("i").Work(t.Context(), false, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sends, _, err := a.store.Sends(t.Context(), "", 10)
+	sends, _, err := a.store.Stimuli.Sends(t.Context(), "", 10)
 	if err != nil || len(sends) != 2 {
 		t.Fatalf("%+v, %v", sends, err)
 	}
@@ -392,18 +392,18 @@ func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 				}
 				st := workflow.EventStimulus("early", "x")
 				hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
-				look := must(m.store.Look(t.Context(), st, hash, ""))(t)
+				look := must(m.store.Stimuli.Look(t.Context(), st, hash, ""))(t)
 				now := time.Now().UTC()
-				ok := must(m.store.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now}, look))(t)
+				ok := must(m.store.Stimuli.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now}, look))(t)
 				if !ok {
 					t.Fatal("not queued")
 				}
 				must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
 				eventually(t, "the instance ends", func() bool {
-					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					return rec.Header.SubStatus == workflow.Finished
 				})
-				items, _, err := m.store.QueueItems(t.Context(), "", "", 10)
+				items, _, err := m.store.Reader.QueueItems(t.Context(), "", "", 10)
 				if err != nil || len(items) != 0 {
 					t.Errorf("queue %+v, %v", items, err)
 				}
@@ -426,17 +426,17 @@ func TestCancelInterruptsABurst(t *testing.T) {
 			if r := <-got; r.err != nil || !r.Accepted {
 				t.Fatalf("got %+v, %v", r.Result, r.err)
 			}
-			out, _, err := a.store.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
+			out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
 			if err != nil || out != etcdstore.PutDone {
 				t.Fatal(out, err)
 			}
 			a.Interrupt("i")
 			w.valve.pass <- struct{}{}
 			eventually(t, "it ends", func() bool {
-				rec := must(a.store.Instance(t.Context(), "i"))(t)
+				rec := must(a.store.Reader.Instance(t.Context(), "i"))(t)
 				return rec.Header.Status == workflow.StatusFinished
 			})
-			if rec := must(a.store.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Cancelled {
+			if rec := must(a.store.Reader.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Cancelled {
 				t.Errorf("it is %s", rec.Header.SubStatus)
 			}
 			if l := a.written(); len(l) != 1 {
@@ -464,7 +464,7 @@ func TestStopWaitsForBursts(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
-	if rec := must(a.store.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Finished {
+	if rec := must(a.store.Reader.Instance(t.Context(), "i"))(t); rec.Header.SubStatus != workflow.Finished {
 		t.Errorf("got %+v", rec.Header)
 	}
 }
@@ -507,7 +507,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatal("the burst does not go on after its commit")
 			}
-			l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+			l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 			if l.Record == nil || l.Record.Seq == 0 || len(l.Mail) != 1 || l.Mail[0].Command.ID != workflow.ContinueID {
 				t.Errorf("in the middle of the burst the store has %+v", l)
 			}
@@ -517,7 +517,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 			default:
 			}
 			// What comes between two commits of the burst is not left behind.
-			_, _, err := m.store.PutMail(t.Context(), "i", workflow.Command{ID: "stray", Kind: workflow.CommandChildEnd, Bookmark: "none"}, nil)
+			_, _, err := m.store.Stimuli.PutMail(t.Context(), "i", workflow.Command{ID: "stray", Kind: workflow.CommandChildEnd, Bookmark: "none"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -526,10 +526,10 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 				t.Errorf("the answer is not that of the whole burst: %+v", r)
 			}
 			eventually(t, "the instance ends", func() bool {
-				l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+				l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 				return l.Record.Header.SubStatus == workflow.Finished && len(l.Mail) == 0
 			})
-			items, _, err := m.store.Journal(t.Context(), "i", 0, 100)
+			items, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -563,7 +563,7 @@ func TestALongBurstWithCommitsIsAccepted(t *testing.T) {
 	<-w.valve.entered
 	w.valve.pass <- struct{}{}
 	eventually(t, "the instance ends once", func() bool {
-		rec := must(m.store.Instance(t.Context(), "i"))(t)
+		rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 		return rec.Header.SubStatus == workflow.Finished && len(m.written()) == 2
 	})
 }
@@ -576,7 +576,7 @@ func TestImportReplacesTheState(t *testing.T) {
 			w := newWorld(t, define("d", seq(waitFor("a"), waitFor("b"), line("end"))))
 			m := w.member("a", mode)
 			r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
-			old := must(m.store.Instance(t.Context(), "i"))(t)
+			old := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 			r = must(m.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
 			if r.Instance.Bookmarks[0].Name != "b" {
 				t.Fatalf("got %+v", r.Instance)
@@ -610,7 +610,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 	})
 	r := must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	for i := range kids {
-		if out, _, err := m.store.PutMail(t.Context(), "i", resumeOf(fmt.Sprint("m", i), r.Instance, i), nil); err != nil || out != etcdstore.PutDone {
+		if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", resumeOf(fmt.Sprint("m", i), r.Instance, i), nil); err != nil || out != etcdstore.PutDone {
 			t.Fatal(out, err)
 		}
 	}
@@ -630,7 +630,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 	if err := m.open("i").Work(t.Context(), false, nil); err != nil {
 		t.Fatal(err)
 	}
-	rec := must(m.store.Instance(t.Context(), "i"))(t)
+	rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 	if rec.Header.SubStatus != workflow.Finished {
 		t.Errorf("got %+v", rec.Header)
 	}
@@ -642,7 +642,7 @@ func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
 	m := w.member("a", cluster.ModeDistributed)
 	own := startOf("d", "dispatched")
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", own, own.CreatedAt), Command: own}
-	if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+	if out, err := m.store.Stimuli.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
 	r := must(m.open("i").Do(t.Context(), startOf("d", "another")))(t)

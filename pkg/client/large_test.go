@@ -67,7 +67,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 					}
 					if durable {
 						for _, cmd := range cmds {
-							if _, _, err := m.store.PutMail(t.Context(), "i", cmd, nil); err != nil {
+							if _, _, err := m.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -84,7 +84,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 							}
 						}
 					}
-					sends, _, err := m.store.Sends(t.Context(), "", 100)
+					sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -95,7 +95,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 					if len(sends) != want {
 						t.Errorf("%d of %d were published", len(sends), want)
 					}
-					dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+					dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 100)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -140,15 +140,15 @@ func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
 				r := must(m.open("i").Do(t.Context(), start))(t)
 				end := resumeOf("end", r.Instance, 0)
 				end.Kind, end.Input = workflow.CommandChildEnd, map[string]any{"payload": bulk(tt.end, 2)}
-				if _, _, err := m.store.PutMail(t.Context(), "i", end, nil); err != nil {
+				if _, _, err := m.store.Stimuli.PutMail(t.Context(), "i", end, nil); err != nil {
 					t.Fatal(err)
 				}
 				m.worked("i")
-				in := must(m.store.Load(t.Context(), "i", "", ""))(t).Record.Header
+				in := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Record.Header
 				if in.SubStatus != workflow.Suspended || len(in.Bookmarks) != 2 || len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "bytes") {
 					t.Errorf("it is %s, with %d bookmarks and the incidents %+v", in.SubStatus, len(in.Bookmarks), in.Incidents)
 				}
-				dead, _, err := m.store.DeadLetters(t.Context(), "", 10)
+				dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 10)
 				if err != nil || len(dead) != 1 || dead[0].Reason != workflow.DeadTooLarge || dead[0].Command == nil || dead[0].Command.Input["payload"] == nil {
 					t.Fatalf("dead letters: %d, %v", len(dead), err)
 				}
@@ -168,7 +168,7 @@ func (m *member) worked(id string) {
 		if err := m.open(id).Work(m.w.t.Context(), false, nil); err != nil {
 			m.w.t.Fatal(err)
 		}
-		return len(must(m.store.Load(m.w.t.Context(), id, "", ""))(m.w.t).Mail) == 0
+		return len(must(m.store.Instances.Load(m.w.t.Context(), id, "", ""))(m.w.t).Mail) == 0
 	})
 }
 
@@ -214,7 +214,7 @@ func TestADeadLetterIsCountedOnce(t *testing.T) {
 					m.put(t, "i", cmd)
 				}
 				m.worked("i")
-				dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+				dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -245,7 +245,7 @@ func TestAStartTooLargeForTheMailboxHasAnUnknownOutcome(t *testing.T) {
 				<-w.valve.entered
 				w.valve.pass <- struct{}{}
 				eventually(t, "it is committed", func() bool {
-					rec := must(m.store.Instance(t.Context(), "i"))(t)
+					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 					return rec != nil && rec.Header.SubStatus == workflow.Suspended
 				})
 			})

@@ -38,7 +38,7 @@ func TestAMarkOfUnknownOutcomeIsTakenBack(t *testing.T) {
 					t.Fatalf("%v, after %d faults", err, rule.Fired())
 				}
 				m.faults.Deliver()
-				l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+				l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 				if len(l.Mail) != 1 || l.Mail[0].Command.Attempts != fault.attempts || len(l.Mail[0].Command.Begun) > 0 {
 					t.Errorf("there is %+v", l.Mail)
 				}
@@ -68,7 +68,7 @@ func TestAMarkThatIsTakenBackLeavesThoseOfOthers(t *testing.T) {
 				if !unknown || !c.Touches(mailbox) {
 					return false
 				}
-				there := must(other.store.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
+				there := must(other.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
 				there.Attempts++
 				there.Begun = append(there.Begun, begunBy("other")...)
 				other.put(t, "i", there)
@@ -77,7 +77,7 @@ func TestAMarkThatIsTakenBackLeavesThoseOfOthers(t *testing.T) {
 			if err := m.open("i").Work(t.Context(), true, nil); err == nil {
 				t.Fatal("the mark was answered")
 			}
-			there := must(m.store.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
+			there := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail[0].Command
 			if n := len(there.Begun); n != 2 || there.Begun[1].Process != "other" || there.Attempts != 2 {
 				t.Errorf("its marks are %+v, after %d attempts", there.Begun, there.Attempts)
 			}
@@ -119,7 +119,7 @@ func TestMarksAreOldByTheAgeOfTheCluster(t *testing.T) {
 					}
 				})
 				cmd := resumeOf("timer-c", must(m.open("i").Do(t.Context(), startOf("waits", "s")))(t).Instance, 0)
-				if _, ok, err := m.store.AdvanceAge(t.Context(), must(m.store.Age(t.Context()))(t), age); err != nil || !ok {
+				if _, ok, err := m.store.Upkeep.AdvanceAge(t.Context(), must(m.store.Upkeep.Age(t.Context()))(t), age); err != nil || !ok {
 					t.Fatal(ok, err)
 				}
 				cmd.Timer, cmd.Attempts, cmd.Begun = true, 3, begunBy("p", "q", "r")
@@ -131,7 +131,7 @@ func TestMarksAreOldByTheAgeOfTheCluster(t *testing.T) {
 				worked := make(chan struct{})
 				go func() {
 					defer close(worked)
-					for must(m.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Suspended {
+					for must(m.store.Reader.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Suspended {
 						if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 							t.Error(err)
 							return
@@ -143,7 +143,7 @@ func TestMarksAreOldByTheAgeOfTheCluster(t *testing.T) {
 					if tt.poison {
 						t.Error("it is run once more")
 					}
-					l := must(m.store.Load(t.Context(), "i", "", ""))(t)
+					l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 					if n := len(l.Mail[0].Command.Begun); n != 1 || l.Mail[0].Command.Begun[0].Age != age.Milliseconds() {
 						t.Errorf("its marks are %+v", l.Mail[0].Command.Begun)
 					}

@@ -18,7 +18,7 @@ import (
 
 // Config is what the instances of a node share.
 type Config struct {
-	Store *etcdstore.Store // required
+	Store *etcdstore.Instances // required
 	// Program finds a compiled version; required.
 	Program func(ctx context.Context, definition string, version int) (*engine.Program, error)
 	// Env makes the environment of one burst; required.

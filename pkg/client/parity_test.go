@@ -72,7 +72,7 @@ func TestParity(t *testing.T) {
 		{"delete leaves nothing", func(t *testing.T, m *member) {
 			must(m.open("i").Do(t.Context(), startOf("waits", "c1")))(t)
 			must(m.open("i").Do(t.Context(), workflow.Command{ID: "c2", Kind: workflow.CommandDelete, CreatedAt: time.Now()}))(t)
-			if rec := must(m.store.Instance(t.Context(), "i"))(t); rec != nil {
+			if rec := must(m.store.Reader.Instance(t.Context(), "i"))(t); rec != nil {
 				t.Errorf("still there: %+v", rec)
 			}
 			if _, err := m.open("i").Do(t.Context(), workflow.Command{ID: "c3", Kind: workflow.CommandCancel, CreatedAt: time.Now()}); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {

@@ -44,7 +44,7 @@ func letFly(t *testing.T, m *member, kind string, neighbours int) *inFlight {
 		switch kind {
 		case "start":
 			n := &etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, cmd.CreatedAt), Command: cmd}
-			if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+			if out, err := m.store.Stimuli.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
 				t.Fatal(out, err)
 			}
 		case "timer":
@@ -90,7 +90,7 @@ func (f *inFlight) sweeps(m *member) (stop func()) {
 func (f *inFlight) begun(t *testing.T, m *member, running map[string]bool) {
 	t.Helper()
 	mailed := func(id string) bool {
-		l, err := m.store.Load(t.Context(), id, "", "")
+		l, err := m.store.Instances.Load(t.Context(), id, "", "")
 		return err != nil || len(l.Mail) > 0
 	}
 	eventually(t, "all that may begin have begun", func() bool {
@@ -124,7 +124,7 @@ func TestNeighboursOfPoisonAreNotPoison(t *testing.T) {
 				f := letFly(t, last, kind, neighbours)
 				done := func() bool {
 					return !slices.ContainsFunc(f.ids, func(id string) bool {
-						l, err := last.store.Load(t.Context(), id, "", "")
+						l, err := last.store.Instances.Load(t.Context(), id, "", "")
 						return err != nil || len(l.Mail) > 0
 					})
 				}
@@ -155,7 +155,7 @@ func TestNeighboursOfPoisonAreNotPoison(t *testing.T) {
 					}
 				}
 				for _, id := range f.ids {
-					in := must(last.store.Instance(t.Context(), id))(t).Header
+					in := must(last.store.Reader.Instance(t.Context(), id))(t).Header
 					want := workflow.Finished
 					if id == guilty {
 						want = workflow.Faulted
@@ -164,10 +164,10 @@ func TestNeighboursOfPoisonAreNotPoison(t *testing.T) {
 						t.Errorf("%s is %s: %+v", id, in.SubStatus, in.Incidents)
 					}
 				}
-				if in := must(last.store.Instance(t.Context(), guilty))(t).Header; len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "3 processes") {
+				if in := must(last.store.Reader.Instance(t.Context(), guilty))(t).Header; len(in.Incidents) != 1 || !strings.Contains(in.Incidents[0].Message, "3 processes") {
 					t.Errorf("its incidents are %+v", in.Incidents)
 				}
-				if dead, _, err := last.store.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
+				if dead, _, err := last.store.Reader.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
 					t.Errorf("dead letters %+v, %v", dead, err)
 				}
 			})
@@ -236,7 +236,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 				if locked, err := m.locked(id); !m.Rests(id, "timer-"+id) || locked || err != nil {
 					t.Errorf("%s rests: %t, its lock is held: %t, %v", id, m.Rests(id, "timer-"+id), locked, err)
 				}
-				if l := must(m.store.Load(t.Context(), id, "", ""))(t); len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != tt.marks || l.Mail[0].Command.Attempts != tt.marks {
+				if l := must(m.store.Instances.Load(t.Context(), id, "", ""))(t); len(l.Mail) != 1 || len(l.Mail[0].Command.Begun) != tt.marks || l.Mail[0].Command.Attempts != tt.marks {
 					t.Errorf("in the mailbox of %s is %+v", id, l.Mail)
 				}
 			}
@@ -290,7 +290,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 			eventually(t, "all is done", func() bool {
 				for id := range suspects {
 					_ = m.open(id).Work(t.Context(), true, nil)
-					if l, err := m.store.Load(t.Context(), id, "", ""); err != nil || len(l.Mail) > 0 {
+					if l, err := m.store.Instances.Load(t.Context(), id, "", ""); err != nil || len(l.Mail) > 0 {
 						return false
 					}
 				}
@@ -299,7 +299,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 			if c := m.Sweep(nil); c.WaitQuarantine != 0 {
 				t.Errorf("in the end %+v", c)
 			}
-			if dead, _, err := m.store.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
+			if dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 10); err != nil || len(dead) > 0 {
 				t.Errorf("dead letters %+v, %v", dead, err)
 			}
 		})

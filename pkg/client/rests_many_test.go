@@ -21,7 +21,7 @@ func TestMuchMailBehindWhatRestsKeepsNobodyBusy(t *testing.T) {
 	cmd := startOf("runs", "s")
 	cmd.Attempts = 2
 	n := &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, cmd.CreatedAt), Command: cmd}
-	if out, err := m.store.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
+	if out, err := m.store.Stimuli.Create(t.Context(), n, nil); err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
 	mail := func(id string) {

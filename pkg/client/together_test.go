@@ -97,11 +97,11 @@ func TestWhatWasAcceptedAndFindsItsBookmarkGoneGoesOn(t *testing.T) {
 				held, err := m.locked("i")
 				return err == nil && !held
 			})
-			sends, _, err := m.store.Sends(t.Context(), "", 100)
+			sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dead, _, err := m.store.DeadLetters(t.Context(), "", 100)
+			dead, _, err := m.store.Reader.DeadLetters(t.Context(), "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestAKeyedEventThatComesTooLateIsNotUsedUp(t *testing.T) {
 	if got.Effect.Outcome != workflow.OutcomeGone {
 		t.Errorf("got %+v", got.Effect)
 	}
-	if a := must(m.store.Answer(t.Context(), "late"))(t); a != nil {
+	if a := must(m.store.Stimuli.Answer(t.Context(), "late"))(t); a != nil {
 		t.Errorf("its key has the answer %+v", a)
 	}
 }
@@ -188,7 +188,7 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 	for try := range 10 {
 		id := fmt.Sprint("i", try)
 		got := m.together(t.Context(), id, func(in workflow.Instance) []workflow.Command {
-			old := must(m.store.Instance(t.Context(), id))(t)
+			old := must(m.store.Reader.Instance(t.Context(), id))(t)
 			raw := must(json.Marshal(map[string]any{"instance": old.Header, "state": old.State}))(t)
 			cmds := []workflow.Command{
 				{ID: "import-" + id, Kind: workflow.CommandImport, CreatedAt: time.Now().UTC(), State: raw}, resumeOf("e-"+id, in, 1)}
@@ -207,7 +207,7 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 				resumed++
 			}
 		}
-		items, _, err := m.store.Journal(t.Context(), id, 0, 100)
+		items, _, err := m.store.Reader.Journal(t.Context(), id, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 			t.Errorf("the event was resumed %d times, and the journal has its line %d times", resumed, written)
 		}
 	}
-	check := must(m.store.Fsck(t.Context()))(t)
+	check := must(m.store.Upkeep.Fsck(t.Context()))(t)
 	for _, f := range check.Bad() {
 		t.Errorf("fsck: %+v", f)
 	}
@@ -244,15 +244,15 @@ func TestStimuliQueuedBeforeManyBookmarksAreFound(t *testing.T) {
 	for _, i := range early {
 		st := workflow.EventStimulus(fmt.Sprint("e", i), nil)
 		hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
-		look := must(m.store.Look(t.Context(), st, hash, ""))(t)
+		look := must(m.store.Stimuli.Look(t.Context(), st, hash, ""))(t)
 		now := time.Now().UTC()
-		if !must(m.store.Enqueue(t.Context(), store.QueueItem{ID: fmt.Sprint("q", i), Stimulus: st, Hash: hash, CreatedAt: now}, look))(t) {
+		if !must(m.store.Stimuli.Enqueue(t.Context(), store.QueueItem{ID: fmt.Sprint("q", i), Stimulus: st, Hash: hash, CreatedAt: now}, look))(t) {
 			t.Fatal("not queued")
 		}
 	}
 	must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	eventually(t, "both are met", func() bool {
-		return len(must(m.store.Instance(t.Context(), "i"))(t).Header.Bookmarks) == places-len(early)
+		return len(must(m.store.Reader.Instance(t.Context(), "i"))(t).Header.Bookmarks) == places-len(early)
 	})
 }
 
@@ -314,14 +314,14 @@ func TestACallWhoseTwinIsMailIsJudgedAsMail(t *testing.T) {
 	must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	st := workflow.EventStimulus("nowhere", nil)
 	cmd := workflow.Command{ID: "k", Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: "i~none", Stimulus: &st}
-	if out, _, err := m.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	got := must(m.open("i").Do(t.Context(), cmd))(t)
 	if got.Effect.Outcome != workflow.OutcomeRequeued {
 		t.Errorf("got %+v", got)
 	}
-	sends, _, err := m.store.Sends(t.Context(), "", 10)
+	sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 10)
 	if err != nil || len(sends) != 1 || sends[0].ID != "again-"+workflow.DeriveID("i", "k") {
 		t.Errorf("on its way: %+v, %v", sends, err)
 	}
@@ -336,7 +336,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	m := w.member("a", cluster.ModeDistributed, slow)
 	r := must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	for i := range 2 {
-		if out, _, err := m.store.PutMail(t.Context(), "i", resumeOf(fmt.Sprint("m", i), r.Instance, i), nil); err != nil || out != etcdstore.PutDone {
+		if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", resumeOf(fmt.Sprint("m", i), r.Instance, i), nil); err != nil || out != etcdstore.PutDone {
 			t.Fatal(out, err)
 		}
 	}
@@ -344,7 +344,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	go func() { worked <- m.open("i").Work(t.Context(), false, nil) }()
 	<-w.valve.entered // the first of the two; the second is next in this burst
 	stop := workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}
-	if out, _, err := m.store.PutMail(t.Context(), "i", stop, nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", stop, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	m.Interrupt("i")
@@ -352,7 +352,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	if err := <-worked; err != nil {
 		t.Fatal(err)
 	}
-	items, _, err := m.store.Journal(t.Context(), "i", 0, 100)
+	items, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 			met++
 		}
 	}
-	if rec := must(m.store.Instance(t.Context(), "i"))(t); met != 2 || rec.Header.SubStatus != workflow.Cancelled {
+	if rec := must(m.store.Reader.Instance(t.Context(), "i"))(t); met != 2 || rec.Header.SubStatus != workflow.Cancelled {
 		t.Errorf("%d of 2 events were met, and the instance is %s", met, rec.Header.SubStatus)
 	}
 }
@@ -384,7 +384,7 @@ func TestAStartBesideADeletionIsTriedAgain(t *testing.T) {
 	if a := <-got[1]; a.err != nil || a.Effect.Outcome != workflow.OutcomeGone {
 		t.Errorf("the start got %+v, %v", a.Result, a.err)
 	}
-	if a := must(m.store.Answer(t.Context(), "again"))(t); a != nil {
+	if a := must(m.store.Stimuli.Answer(t.Context(), "again"))(t); a != nil {
 		t.Errorf("its key has the answer %+v", a)
 	}
 }

@@ -31,7 +31,7 @@ func TestWhatDoesNotFitIsNotRunAgain(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), true, nil); err != nil {
 						t.Fatal(err)
 					}
-					return must(m.store.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Faulted
+					return must(m.store.Reader.Instance(t.Context(), "i"))(t).Header.SubStatus == workflow.Faulted
 				})
 				if !slices.Equal(m.written(), []string{"ran"}) {
 					t.Errorf("it was run %d times", len(m.written()))

@@ -77,7 +77,7 @@ func (n *Node) build(ctx context.Context) error {
 	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
+	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	work := runtime.NewWork()
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Wake: work.Again, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Wake: work.Again, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
@@ -192,7 +192,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Store: kept, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
+		Stimuli: kept.Stimuli, Upkeep: kept.Upkeep, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
 		Retention: n.cfg.Retention.Retention, EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
 		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})

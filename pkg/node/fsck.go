@@ -14,17 +14,17 @@ import (
 // unless a node has it: then give that one's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 	err = withStore(ctx, cfg, func(store *etcdstore.Store, _ string) (err error) {
-		check, err = store.Fsck(ctx)
+		check, err = store.Upkeep.Fsck(ctx)
 		return err
 	})
 	return check, err
 }
 
-// FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Store.Repair].
+// FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Upkeep.Repair].
 // What it did is told beside an error too.
 func FsckRepair(ctx context.Context, cfg Config) (done *etcdstore.Repairs, err error) {
 	err = withStore(ctx, cfg, func(store *etcdstore.Store, root string) (err error) {
-		done, err = store.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
+		done, err = store.Upkeep.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
 		return err
 	})
 	return done, err

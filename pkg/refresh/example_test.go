@@ -24,7 +24,7 @@ func exampleCatalog(etcd *clientv3.Client, name string) (*catalog.Catalog, error
 	if err != nil {
 		return nil, err
 	}
-	return catalog.New(catalog.Config{Store: store, Registry: activities.Default()})
+	return catalog.New(catalog.Config{Store: store.Definitions, Registry: activities.Default()})
 }
 
 // A refresh of the same definitions is done by one node at a time. The others are

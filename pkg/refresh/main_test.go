@@ -60,7 +60,7 @@ func (b *bundle) node(id string) *node {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if n.catalog, err = catalog.New(catalog.Config{Store: store, Registry: activities.Default(), Evaluators: expression.All()}); err != nil {
+	if n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: activities.Default(), Evaluators: expression.All()}); err != nil {
 		b.Fatal(err)
 	}
 	n.session, err = cluster.Open(b.Context(), cluster.Config{Client: client, Cluster: b.name, NodeID: id, TTL: 10 * time.Second, Logger: n.log, Metrics: n.metrics})

@@ -44,7 +44,7 @@ func (r *Runtime) age() *store.Age {
 // has passed here since this node saw the age as it is. The others follow.
 func (r *Runtime) keepAge(ctx context.Context) error {
 	var seen *seenAge // nil: not seen yet, or another node let it go on since
-	if _, err := r.cfg.Store.Age(ctx); err != nil && ctx.Err() == nil {
+	if _, err := r.cfg.Upkeep.Age(ctx); err != nil && ctx.Err() == nil {
 		r.cfg.Log.WarnContext(ctx, "age of the cluster not read; it is tried again", "error", err)
 	}
 	return r.loop(ctx, "age of the cluster", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
@@ -71,9 +71,9 @@ func (r *Runtime) keepAge(ctx context.Context) error {
 // again.
 func (r *Runtime) nextAge(ctx context.Context, seen *seenAge) (*store.Age, error) {
 	if seen == nil {
-		return r.cfg.Store.Age(ctx)
+		return r.cfg.Upkeep.Age(ctx)
 	}
-	next, ok, err := r.cfg.Store.AdvanceAge(ctx, seen.Age, r.cfg.Elapsed()-seen.at)
+	next, ok, err := r.cfg.Upkeep.AdvanceAge(ctx, seen.Age, r.cfg.Elapsed()-seen.at)
 	if err != nil || !ok {
 		return nil, err
 	}

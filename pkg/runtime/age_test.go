@@ -63,7 +63,7 @@ func TestWrongClocksForgetNothingAndKeepNothingForEver(t *testing.T) {
 	}
 	grow(t, c, 26*time.Hour)
 	eventually(t, "the keys go", func() bool {
-		left, _, err := c[0].store.KeyRecords(t.Context(), "", 10)
+		left, _, err := c[0].store.Upkeep.KeyRecords(t.Context(), "", 10)
 		return err == nil && len(left) == 0
 	})
 	if n := c[0].ended(); n != len(c) {
@@ -105,13 +105,13 @@ func TestEachKindGoesByItsAge(t *testing.T) {
 				func() error { return m.PurgeDeadOnce(t.Context()) },
 				func() error { return m.PurgeKeysOnce(t.Context()) },
 				func() error { return m.PurgeFinishedOnce(t.Context()) },
-				func() error { _, _, err := m.store.ExpireRecords(t.Context(), m.Age(), ""); return err },
+				func() error { _, _, err := m.store.Upkeep.ExpireRecords(t.Context(), m.Age(), ""); return err },
 			} {
 				if err := once(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			left, _, err := m.store.KeyRecords(t.Context(), "", 100)
+			left, _, err := m.store.Upkeep.KeyRecords(t.Context(), "", 100)
 			if err != nil || len(left) != keys || m.ended() != ended || letters() != dead {
 				t.Fatalf("%s, the clock %v off: %d keys, %d instances, %d dead letters; want %d, %d, %d; %v", when, d, len(left), m.ended(), letters(), keys, ended, dead, err)
 			}

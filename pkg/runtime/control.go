@@ -67,7 +67,7 @@ func (r *Runtime) Unpause(ctx context.Context) error { return r.setPaused(ctx, f
 func (r *Runtime) setPaused(ctx context.Context, paused bool) error {
 	var revision int64
 	err := r.settle(ctx, func() (err error) {
-		revision, err = r.cfg.Store.SetPaused(ctx, paused)
+		revision, err = r.cfg.Stimuli.SetPaused(ctx, paused)
 		return err
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Runtime) watchControl(ctx context.Context) error {
 func (r *Runtime) followControl(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	names := r.cfg.Store.WatchControl(ctx)
+	names := r.cfg.Upkeep.WatchControl(ctx)
 	sweep := time.NewTimer(0)
 	defer sweep.Stop()
 	for {
@@ -136,7 +136,7 @@ func (r *Runtime) followControl(ctx context.Context) {
 // readControl looks at the pause flag and at the interrupt keys.
 func (r *Runtime) readControl(ctx context.Context) {
 	r.readPause(ctx)
-	if ids, err := r.cfg.Store.Cancelled(ctx); err == nil {
+	if ids, err := r.cfg.Upkeep.Cancelled(ctx); err == nil {
 		for _, id := range ids {
 			r.cfg.Node.Interrupt(id)
 		}
@@ -146,7 +146,7 @@ func (r *Runtime) readControl(ctx context.Context) {
 // readPause takes the flag from etcd and shows it, with how far the catalogue
 // is, in the node's record.
 func (r *Runtime) readPause(ctx context.Context) {
-	paused, set, err := r.cfg.Store.Paused(ctx)
+	paused, set, err := r.cfg.Upkeep.Paused(ctx)
 	if err != nil {
 		return // the next look tells
 	}

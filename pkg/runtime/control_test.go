@@ -46,7 +46,7 @@ func TestANodeWhoseWatchesHangSeesAPause(t *testing.T) {
 	hanging := newMember(t, name, "b", nil, func(c *cluster.Config) { c.Client.Watcher = neverBegins{c.Client.Watcher} })
 	well.publish("id: d\nroot: [{writeLine: hi}]\n")
 	for _, paused := range []bool{true, false, true} {
-		if _, err := well.store.SetPaused(t.Context(), paused); err != nil {
+		if _, err := well.store.Stimuli.SetPaused(t.Context(), paused); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "it sees it", func() bool {

@@ -110,7 +110,7 @@ func (r *Runtime) FindEndpoint(ctx context.Context, req *EndpointRequest, length
 // answer may be there.
 func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcdstore.Endpoint, error) {
 	method := strings.ToUpper(req.Method)
-	shapes, err := r.cfg.Store.Shapes(ctx, method, workflow.RouteSegments(req.Path))
+	shapes, err := r.cfg.Stimuli.Shapes(ctx, method, workflow.RouteSegments(req.Path))
 	if err != nil {
 		return nil, unavailable("the shapes of endpoints could not be read", err)
 	}
@@ -123,7 +123,7 @@ func (r *Runtime) findEndpoint(ctx context.Context, req *EndpointRequest) (*etcd
 		among = append(among, etcdstore.Endpoint{Method: method, Pattern: pattern, Hash: hash})
 	}
 	for {
-		at, err := r.cfg.Store.FindEndpoint(ctx, among)
+		at, err := r.cfg.Stimuli.FindEndpoint(ctx, among)
 		switch {
 		case err != nil:
 			return nil, unavailable("the endpoints could not be read", err)
@@ -250,7 +250,7 @@ func (r *Runtime) limitsOf(ctx context.Context, at *etcdstore.Endpoint) (*workfl
 		}
 		return &at.Route.EndpointLimits, nil
 	}
-	rec, err := r.cfg.Store.Instance(ctx, at.Waiting)
+	rec, err := r.cfg.Reader.Instance(ctx, at.Waiting)
 	if err != nil {
 		return nil, unavailable("instance "+at.Waiting+" could not be read", err)
 	}
@@ -342,7 +342,7 @@ func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*workflow.En
 	b, rec := &look.Bookmarks[0], look.Instance
 	if rec == nil {
 		var err error
-		if rec, err = s.r.cfg.Store.Instance(ctx, b.InstanceID); err != nil {
+		if rec, err = s.r.cfg.Reader.Instance(ctx, b.InstanceID); err != nil {
 			return nil, unavailable("instance "+b.InstanceID+" could not be read", err)
 		}
 	}
@@ -366,7 +366,7 @@ func (s *sending) startingPlace(ctx context.Context, t *store.TriggerRef) (*work
 		if fresh {
 			return nil, nil
 		}
-		now, err := s.r.cfg.Store.FindEndpoint(ctx, []etcdstore.Endpoint{{Method: at.Method, Pattern: at.Pattern, Hash: at.Hash}})
+		now, err := s.r.cfg.Stimuli.FindEndpoint(ctx, []etcdstore.Endpoint{{Method: at.Method, Pattern: at.Pattern, Hash: at.Hash}})
 		if err != nil {
 			return nil, unavailable("the route could not be read", err)
 		}
@@ -427,9 +427,9 @@ const relayMost = time.Second
 // burst writes the key's record, so one watch tells; the looks behind it become seldom.
 func (r *Runtime) relayed(ctx context.Context, key *workflow.CommandKey, accepted SendResult) SendResult {
 	ctx = tracing.Quiet(ctx)
-	hint := r.cfg.Store.WatchAnswer(ctx, key.Name)
+	hint := r.cfg.Stimuli.WatchAnswer(ctx, key.Name)
 	for every := awaitFirst; ; every = min(2*every, relayMost) {
-		if a, err := r.cfg.Store.Answer(ctx, key.Name); err == nil && a != nil {
+		if a, err := r.cfg.Stimuli.Answer(ctx, key.Name); err == nil && a != nil {
 			if res, err := r.told(ctx, a, key, r.became); err == nil && !res.Accepted() {
 				return res
 			}

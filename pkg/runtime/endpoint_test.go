@@ -71,7 +71,7 @@ func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
 	}
 	kept := func() int {
 		t.Helper()
-		records, _, err := m.store.KeyRecords(t.Context(), "", 10)
+		records, _, err := m.store.Upkeep.KeyRecords(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestAnAnswerFromBeforeGoesByThePath(t *testing.T) {
 	m.publishDoors("old", true, false)
 	key := &runtime.Key{Scope: "old", Value: "k", BodyHash: "b"}
 	send := store.Send{ID: "s", Stimulus: workflow.EventStimulus("never", nil), CreatedAt: time.Now(), Key: &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value)}}
-	if err := m.store.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
+	if err := m.store.Stimuli.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, code := m.post("old", "", key, stranger); code != workflow.CodeUnauthenticated {
@@ -329,7 +329,7 @@ root:
 			})
 		}
 		eventually(t, "both are in the mailbox", func() bool {
-			l, err := m.store.Load(t.Context(), c.def, "", "")
+			l, err := m.store.Instances.Load(t.Context(), c.def, "", "")
 			return err == nil && len(l.Mail) == 2
 		})
 		if c.then != c.def { // the next to wait
@@ -429,7 +429,7 @@ func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
 		answered <- res
 	}()
 	eventually(t, "it is in the mailbox", func() bool {
-		l, err := c[1].store.Load(t.Context(), "w", "", "")
+		l, err := c[1].store.Instances.Load(t.Context(), "w", "", "")
 		return err == nil && len(l.Mail) == 1
 	})
 	if err := lock.Release(t.Context()); err != nil {

@@ -37,13 +37,13 @@ func (r *Runtime) expireQueue(ctx context.Context) error {
 func (r *Runtime) expireUpTo(ctx context.Context, revision int64) error {
 	var errs []error
 	for cursor := ""; ; {
-		items, next, err := r.cfg.Store.Queued(ctx, "", cursor, queuePageSize)
+		items, next, err := r.cfg.Upkeep.Queued(ctx, "", cursor, queuePageSize)
 		if err != nil {
 			return errors.Join(append(errs, err)...)
 		}
 		items = slices.DeleteFunc(items, func(q etcdstore.Queued) bool { return q.Created > revision })
 		errs = append(errs, sideBySide(sendsAtOnce, len(items), func(i int) error { // one that fails never holds up the others
-			reason, err := r.cfg.Store.ExpireQueueItem(ctx, items[i], r.cfg.QueueTTL, r.cfg.Now().UTC())
+			reason, err := r.cfg.Upkeep.ExpireQueueItem(ctx, items[i], r.cfg.QueueTTL, r.cfg.Now().UTC())
 			if reason != "" {
 				r.cfg.Metrics.DeadLetter(reason)
 			}

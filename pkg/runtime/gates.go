@@ -56,7 +56,7 @@ func (r *Runtime) sweepGates(ctx context.Context) error {
 		return nil
 	}
 	for cursor := ""; ; {
-		freed, n, next, err := r.cfg.Store.FreedGates(ctx, cursor)
+		freed, n, next, err := r.cfg.Upkeep.FreedGates(ctx, cursor)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (r *Runtime) sweepGates(ctx context.Context) error {
 // holds it then wakes the next by its end.
 func (r *Runtime) startHeld(ctx context.Context, g store.Gate) error {
 	for {
-		held, item, bad, err := r.cfg.Store.NextHeld(ctx, g)
+		held, item, bad, err := r.cfg.Upkeep.NextHeld(ctx, g)
 		if bad != nil {
 			r.cfg.Log.ErrorContext(ctx, "what waits behind a gate cannot be read; it is passed over", "error", bad)
 		}
@@ -98,7 +98,7 @@ func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started
 	defer span.End()
 	p := triggerPlan(item.Held.Event, item.Held.Trigger, &item.Stimulus, r.cfg.Now().UTC())
 	p.trigger, p.gate, p.cmd.Trace = nil, &item.Held.Gate, tracing.Traceparent(ctx)
-	out, err := r.cfg.Store.StartHeld(ctx, item, p.instance())
+	out, err := r.cfg.Upkeep.StartHeld(ctx, item, p.instance())
 	switch {
 	case errors.Is(err, etcdstore.ErrTooLarge): // it would be, each time, in the way of those behind it
 		return "", true, r.buryHeld(ctx, item, err)
@@ -107,14 +107,14 @@ func (r *Runtime) startItem(ctx context.Context, item *store.QueueItem) (started
 	case out == etcdstore.HeldStarted:
 		return p.id, false, nil
 	case out == etcdstore.HeldDone:
-		return "", true, r.cfg.Store.DropHeld(ctx, item)
+		return "", true, r.cfg.Upkeep.DropHeld(ctx, item)
 	}
 	return "", out == etcdstore.HeldGone, nil
 }
 
 // buryHeld gives up on a start that waited, and fits no transaction.
 func (r *Runtime) buryHeld(ctx context.Context, item *store.QueueItem, cause error) error {
-	buried, err := r.cfg.Store.BuryHeld(ctx, item, cause.Error(), r.cfg.Now().UTC())
+	buried, err := r.cfg.Upkeep.BuryHeld(ctx, item, cause.Error(), r.cfg.Now().UTC())
 	if buried {
 		r.cfg.Metrics.DeadLetter(workflow.DeadTooLarge)
 	}

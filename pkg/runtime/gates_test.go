@@ -430,7 +430,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 				}
 				cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "single", Version: 1}}
 				item := &store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at, Held: &store.HeldStart{Event: id, Trigger: trigger, Gate: gate}}
-				ok, err := m.store.Deliver(t.Context(), []etcdstore.Delivery{{Command: cmd, Wait: item,
+				ok, err := m.store.Stimuli.Deliver(t.Context(), []etcdstore.Delivery{{Command: cmd, Wait: item,
 					New: &etcdstore.NewInstance{Header: etcdstore.NewHeader("i-"+id, cmd, at), Command: cmd, Gate: &gate}}}, nil, nil, nil, nil, nil)
 				if err != nil || !ok {
 					t.Fatal(ok, err)
@@ -464,7 +464,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 // triggerOf is the activity of the one trigger of a hash.
 func (m *member) triggerOf(t *testing.T, hash string) string {
 	t.Helper()
-	look, err := m.store.Look(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
+	look, err := m.store.Stimuli.Look(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
 	if err != nil || len(look.Triggers) != 1 {
 		t.Fatal(look, err)
 	}

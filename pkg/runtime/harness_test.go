@@ -61,7 +61,7 @@ func grow(t testing.TB, members []*member, d time.Duration) {
 			return !slices.ContainsFunc(members, func(m *member) bool { return m.Age().Elapsed < age })
 		})
 	}
-	now, err := members[0].store.Age(t.Context())
+	now, err := members[0].store.Upkeep.Age(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +129,10 @@ func newMemberLimited(t testing.TB, name, id string, registry *engine.Registry, 
 	check()
 	m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(name), Log: log})
 	check()
-	m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: registry, Evaluators: expression.All(), Log: log, Now: clock})
+	m.catalog, err = catalog.New(catalog.Config{Store: m.store.Definitions, Registry: registry, Evaluators: expression.All(), Log: log, Now: clock})
 	check()
 	head := m.catalog.HeadIn(context.Background())
-	node, err := client.NewNode(client.Config{Store: m.store, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: 2 * time.Second, Limits: limits, Hint: m.work.Hint, Wake: m.work.Again, Freed: m.work.Freed, Log: log,
+	node, err := client.NewNode(client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: 2 * time.Second, Limits: limits, Hint: m.work.Hint, Wake: m.work.Again, Freed: m.work.Freed, Log: log,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err
@@ -144,7 +144,7 @@ func newMemberLimited(t testing.TB, name, id string, registry *engine.Registry, 
 	})
 	check()
 	m.elapsed = new(atomic.Int64)
-	cfg := runtime.Config{Elapsed: func() time.Duration { return time.Duration(m.elapsed.Load() + int64(time.Since(harnessStart))) }, Store: m.store, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
+	cfg := runtime.Config{Elapsed: func() time.Duration { return time.Duration(m.elapsed.Load() + int64(time.Since(harnessStart))) }, Stimuli: m.store.Stimuli, Upkeep: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
 		Client: func(id string) client.Client { return node.Distributed(m.session.Locks(), id, client.RetryPolicy{}) }}
 	for _, f := range tune {
 		f(&cfg)

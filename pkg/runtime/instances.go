@@ -29,7 +29,7 @@ func (r *Runtime) Instance(ctx context.Context, id string) (workflow.Instance, e
 }
 
 func (r *Runtime) record(ctx context.Context, id string) (*store.Record, error) {
-	rec, err := r.cfg.Store.Instance(ctx, id)
+	rec, err := r.cfg.Reader.Instance(ctx, id)
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return nil, damaged(fmt.Sprintf("instance %q", id), err)
 	}
@@ -55,7 +55,7 @@ func (r *Runtime) WaitInstance(ctx context.Context, id string, wait time.Duratio
 	defer cancel()
 	until = tracing.Quiet(until)
 	ctx = tracing.Quiet(ctx)
-	hint := r.cfg.Store.WatchInstance(until, id)
+	hint := r.cfg.Reader.WatchInstance(until, id)
 	poll := time.NewTicker(time.Second)
 	defer poll.Stop()
 	for {
@@ -90,8 +90,8 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 	}
 	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
 	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
-		for items, next, err = r.cfg.Store.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
-			items, next, err = r.cfg.Store.Instances(ctx, sf, next, limit)
+		for items, next, err = r.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
+			items, next, err = r.cfg.Reader.Instances(ctx, sf, next, limit)
 		}
 		return items, next, err
 	}
@@ -138,7 +138,7 @@ func (r *Runtime) Journal(ctx context.Context, id, cursor string, limit int) (Pa
 	if _, err := r.record(ctx, id); err != nil {
 		return page, err
 	}
-	items, last, err := r.cfg.Store.Journal(ctx, id, after, int64(limitOf(limit)))
+	items, last, err := r.cfg.Reader.Journal(ctx, id, after, int64(limitOf(limit)))
 	if err != nil {
 		return page, readFailed("journal", err)
 	}

@@ -34,7 +34,7 @@ func (r *Runtime) purgeKeys(ctx context.Context) error {
 func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 	var n, bytes int64
 	for cursor := ""; ; {
-		page, next, err := r.cfg.Store.KeyRecords(ctx, cursor, keysPage)
+		page, next, err := r.cfg.Upkeep.KeyRecords(ctx, cursor, keysPage)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 	}
 	keep, purged := r.keep(), 0
 	for {
-		page, _, err := r.cfg.Store.KeyRecords(ctx, "", etcdstore.MaxPurgeKeys)
+		page, _, err := r.cfg.Upkeep.KeyRecords(ctx, "", etcdstore.MaxPurgeKeys)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (r *Runtime) purgeKeysOnce(ctx context.Context) error {
 		if len(gone) == 0 {
 			break
 		}
-		if err := r.cfg.Store.PurgeKeys(ctx, gone); err != nil {
+		if err := r.cfg.Upkeep.PurgeKeys(ctx, gone); err != nil {
 			return err
 		}
 		for _, k := range gone {

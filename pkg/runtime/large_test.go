@@ -94,7 +94,7 @@ root:
 
 // queued is how many stimuli wait in the queue.
 func queued(t *testing.T, m *member) int {
-	items, next, err := m.store.QueueItems(t.Context(), "", "", 500)
+	items, next, err := m.store.Reader.QueueItems(t.Context(), "", "", 500)
 	if err != nil || next != "" {
 		t.Fatal(next, err)
 	}
@@ -146,7 +146,7 @@ root:
 					t.Fatal(err)
 				}
 				waits = len(in.Bookmarks)
-				l, err := b.store.Load(t.Context(), "p", "", "")
+				l, err := b.store.Instances.Load(t.Context(), "p", "", "")
 				return err == nil && len(l.Mail) >= waits
 			})
 			release()
@@ -215,7 +215,7 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 						}
 						return n == len(to) || t.Failed()
 					})
-					sends, _, err := b.store.Sends(t.Context(), "", 10)
+					sends, _, err := b.store.Stimuli.Sends(t.Context(), "", 10)
 					left, gerr := clustertest.Shared(t).Client(t).Get(t.Context(), b.root+"sent/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 					if err != nil || gerr != nil || len(sends) > 0 || left.Count > 0 {
 						t.Errorf("%d records and %d counts are left, %v, %v", len(sends), left.Count, err, gerr)

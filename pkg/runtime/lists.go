@@ -37,7 +37,7 @@ func list[S, T any](ctx context.Context, what, cursor string, limit int, read fu
 // Queue lists stimuli that wait for a target.
 func (r *Runtime) Queue(ctx context.Context, cursor string, limit int) (Page[QueueItem], error) {
 	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
-		return r.cfg.Store.QueueItems(ctx, "", cursor, limit)
+		return r.cfg.Reader.QueueItems(ctx, "", cursor, limit)
 	}
 	age := r.age()
 	return list(ctx, "queue", cursor, limit, read, func(i store.QueueItem) (QueueItem, bool) {
@@ -59,7 +59,7 @@ func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[Ti
 		if schedules {
 			return r.readSchedules(ctx, rest, limit)
 		}
-		due, next, err := r.cfg.Store.Timers(ctx, cursor, limit)
+		due, next, err := r.cfg.Reader.Timers(ctx, cursor, limit)
 		var items []TimerItem
 		for _, d := range due {
 			items = append(items, showTimer(d))
@@ -77,7 +77,7 @@ func (r *Runtime) Timers(ctx context.Context, cursor string, limit int) (Page[Ti
 const schedulesCursor = "schedules:"
 
 func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
-	entries, next, err := r.cfg.Store.Schedules(ctx, cursor, limit)
+	entries, next, err := r.cfg.Reader.Schedules(ctx, cursor, limit)
 	items := make([]TimerItem, len(entries))
 	for i, e := range entries {
 		items[i] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Damaged: e.Damaged != "", Damage: e.Damaged}
@@ -90,7 +90,7 @@ func (r *Runtime) readSchedules(ctx context.Context, cursor string, limit int64)
 
 // DeadLetters lists work that could not be done.
 func (r *Runtime) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
-	return list(ctx, "dead letters", cursor, limit, r.cfg.Store.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
+	return list(ctx, "dead letters", cursor, limit, r.cfg.Reader.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
 		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}, true
 	})
 }
@@ -120,7 +120,7 @@ func (r *Runtime) ReplayDeadLetter(ctx context.Context, id string) (SendResult, 
 	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, Targets: d.Targets, CreatedAt: r.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err = r.settle(ctx, func() (err error) {
-		ok, err = r.cfg.Store.TakeDeadLetter(ctx, d, send)
+		ok, err = r.cfg.Stimuli.TakeDeadLetter(ctx, d, send)
 		return err
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *Runtime) replayCommand(ctx context.Context, d *store.DeadLetter) (res S
 	id := "replay-" + newID()
 	var out etcdstore.ReplayOutcome
 	err = r.settle(ctx, func() (err error) {
-		out, err = r.cfg.Store.ReplayCommand(ctx, d, id)
+		out, err = r.cfg.Stimuli.ReplayCommand(ctx, d, id)
 		return err
 	})
 	if err != nil {
@@ -167,13 +167,13 @@ func (r *Runtime) DeleteDeadLetter(ctx context.Context, id string) error {
 		return err
 	}
 	return r.settle(ctx, func() error {
-		_, err := r.cfg.Store.TakeDeadLetter(ctx, d, nil)
+		_, err := r.cfg.Stimuli.TakeDeadLetter(ctx, d, nil)
 		return err
 	})
 }
 
 func (r *Runtime) deadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
-	d, err := r.cfg.Store.DeadLetter(ctx, id)
+	d, err := r.cfg.Stimuli.DeadLetter(ctx, id)
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return d, damaged(fmt.Sprintf("dead letter %q", id), err)
 	}

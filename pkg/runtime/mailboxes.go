@@ -44,7 +44,7 @@ func (r *Runtime) workMailboxes(ctx context.Context) error {
 func (r *Runtime) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
 	if r.space.full() {
 		// Only what ends runs. If that cannot be read, later.
-		if end, err := r.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
+		if end, err := r.cfg.Upkeep.Interrupted(ctx, id); err != nil || end == "" {
 			return
 		}
 	}
@@ -112,7 +112,7 @@ func (r *Runtime) onlyEnds(ctx context.Context) (map[string]bool, error) {
 	if !r.space.full() {
 		return nil, nil
 	}
-	ids, err := r.cfg.Store.Cancelled(ctx)
+	ids, err := r.cfg.Upkeep.Cancelled(ctx)
 	ends := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		ends[id] = true
@@ -131,7 +131,7 @@ func (r *Runtime) sweep(ctx context.Context, before map[string]sighting, patienc
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
 		page, cancel := context.WithTimeout(ctx, patience)
-		entries, next, err := r.cfg.Store.Sweep(page, cursor, sweepPage)
+		entries, next, err := r.cfg.Upkeep.Sweep(page, cursor, sweepPage)
 		cancel()
 		if err != nil {
 			return nil, err

@@ -67,7 +67,7 @@ func TestASweepDoesNotWaitForAMemberThatHangs(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour, Match: func(c clustertest.Call) bool { return c.Op == "get" }})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r := &Runtime{cfg: Config{Store: s, Log: slog.New(slog.DiscardHandler)}}
+	r := &Runtime{cfg: Config{Upkeep: s.Upkeep, Log: slog.New(slog.DiscardHandler)}}
 	if _, err := r.sweep(ctx, nil, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		t.Errorf("it waited until the end of the test: %v", err)
 	}

@@ -41,7 +41,7 @@ func TestAMarkWithoutAnItemHoldsUpNobody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := m.store.Load(t.Context(), id, "", "")
+			l, err := m.store.Instances.Load(t.Context(), id, "", "")
 			return err == nil && !busy && len(l.Mail) == 0
 		})
 	}

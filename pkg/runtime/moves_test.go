@@ -71,12 +71,12 @@ func TestADeadLetterIsCountedOnce(t *testing.T) {
 	}
 	st := workflow.EventStimulus("go", "")
 	st.InstanceID = "nobody"
-	if err := c[0].store.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: time.Now().UTC()}, nil); err != nil {
+	if err := c[0].store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: time.Now().UTC()}, nil); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "all try to bury it", func() bool { return buries[0].Fired() > 0 && buries[1].Fired() > 0 && buries[2].Fired() > 0 })
 	eventually(t, "the record is gone, and nobody is at it", func() bool {
-		sends, _, err := c[0].store.Sends(t.Context(), "", 10)
+		sends, _, err := c[0].store.Stimuli.Sends(t.Context(), "", 10)
 		return err == nil && len(sends) == 0
 	})
 	for _, m := range c {

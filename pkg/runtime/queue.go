@@ -80,7 +80,7 @@ func (r *Runtime) dropMarks(ctx context.Context) error {
 			return false, nil
 		}
 		var err error
-		if cursor, err = r.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
+		if cursor, err = r.cfg.Upkeep.DropMarks(ctx, cursor); err != nil || cursor == "" {
 			return false, err
 		}
 		return true, purgePause(ctx) // as many slices as items, maybe
@@ -110,7 +110,7 @@ func (r *Runtime) besideVanished(ctx context.Context, gone func(), work func(con
 // at it; the next look comes with jitter.
 func (r *Runtime) passShardLocked(pass queuePass) queuePass {
 	return func(ctx context.Context, shard string) (int, time.Duration, error) {
-		items, _, err := r.cfg.Store.Queued(ctx, shard, "", 1)
+		items, _, err := r.cfg.Upkeep.Queued(ctx, shard, "", 1)
 		if err != nil || len(items) == 0 {
 			return 0, 0, err
 		}
@@ -137,7 +137,7 @@ func (r *Runtime) passShard(ctx context.Context, shard string) (depth int, oldes
 	var first etcdstore.Queued
 	last := ""
 	for cursor := ""; ; {
-		items, next, err := r.cfg.Store.Queued(ctx, shard, cursor, queuePageSize)
+		items, next, err := r.cfg.Upkeep.Queued(ctx, shard, cursor, queuePageSize)
 		if err != nil {
 			return depth, oldest, err
 		}
@@ -160,7 +160,7 @@ func (r *Runtime) passShard(ctx context.Context, shard string) (depth int, oldes
 		}
 	}
 	if depth > 0 {
-		item, err := r.cfg.Store.QueueItem(ctx, first)
+		item, err := r.cfg.Upkeep.QueueItem(ctx, first)
 		if err != nil {
 			return depth, oldest, err
 		}
@@ -173,13 +173,13 @@ func (r *Runtime) passShard(ctx context.Context, shard string) (depth int, oldes
 
 // queueHashes sends those items of some hashes on that something waits for now.
 func (r *Runtime) queueHashes(ctx context.Context, hashes []string) error {
-	awaited, err := r.cfg.Store.Awaited(ctx, hashes)
+	awaited, err := r.cfg.Upkeep.Awaited(ctx, hashes)
 	if err != nil {
 		return err
 	}
 	for _, hash := range hashes {
 		for cursor := ""; awaited[hash]; {
-			items, next, err := r.cfg.Store.QueueItems(ctx, hash+"/", cursor, queueValues)
+			items, next, err := r.cfg.Reader.QueueItems(ctx, hash+"/", cursor, queueValues)
 			if err != nil {
 				return err
 			}
@@ -202,14 +202,14 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 		if item.Unreadable != nil {
 			return nil //nolint:nilerr // it is left to others
 		}
-		look, err := r.cfg.Store.Look(ctx, item.Stimulus, item.Hash, "")
+		look, err := r.cfg.Upkeep.Look(ctx, item.Stimulus, item.Hash)
 		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 			return nil // so is what waits for it; else all of the queue would be looked at again and again
 		}
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err
 		}
-		ok, err := r.cfg.Store.Requeue(ctx, item)
+		ok, err := r.cfg.Upkeep.Requeue(ctx, item)
 		if ok {
 			sent.Store(true)
 		}

@@ -32,11 +32,11 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, err := m.store.Look(t.Context(), st, hash, "")
+		look, err := m.store.Stimuli.Look(t.Context(), st, hash, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		ok, err := m.store.Enqueue(t.Context(), store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at}, look)
+		ok, err := m.store.Stimuli.Enqueue(t.Context(), store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at}, look)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -17,7 +17,7 @@ import (
 // repair does what weft fsck --repair does, beside a node.
 func (m *member) repair() *etcdstore.Repairs {
 	m.t.Helper()
-	done, err := m.store.Repair(m.t.Context(), func(id string) string { return m.session.LockPrefix(cluster.InstanceLock(id)) })
+	done, err := m.store.Upkeep.Repair(m.t.Context(), func(id string) string { return m.session.LockPrefix(cluster.InstanceLock(id)) })
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func (m *member) repair() *etcdstore.Repairs {
 // bad are the rules of what does not fit.
 func (m *member) bad() (rules []string) {
 	m.t.Helper()
-	check, err := m.store.Fsck(m.t.Context())
+	check, err := m.store.Upkeep.Fsck(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)
 	}

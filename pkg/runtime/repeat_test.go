@@ -23,7 +23,7 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	cmd := workflow.Command{ID: ck.Name, Kind: workflow.CommandStart, CreatedAt: now, Key: ck, Start: &workflow.Start{DefinitionID: "d", Version: 1}}
 	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: workflow.OutcomeAccepted}}}
 	// Without a hint, so that nobody works it before a sweep finds it.
-	out, err := m.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
+	out, err := m.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
 	if err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
@@ -55,7 +55,7 @@ func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
 	m.publish(waits)
 	m.execute("waits", "one", "old")
 	// Without a hint, so that nobody works it before a sweep finds it twice.
-	out, _, err := m.store.PutMail(t.Context(), "one", workflow.Command{ID: "d", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, nil)
+	out, _, err := m.store.Stimuli.PutMail(t.Context(), "one", workflow.Command{ID: "d", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, nil)
 	if err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}

@@ -32,7 +32,7 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 			var cmd workflow.Command
 			if change == nil {
 				cmd = workflow.Command{ID: "start-c", Kind: workflow.CommandStart, CreatedAt: now, Start: &workflow.Start{DefinitionID: "runs", Version: 1}}
-				if out, err := a.store.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+				if out, err := a.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, nil); err != nil || out != etcdstore.Created {
 					t.Fatal(out, err)
 				}
 			} else {
@@ -41,17 +41,17 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 				release = c[2].hold("i")
 				cmd = workflow.Command{ID: "c", Kind: workflow.CommandResume, CreatedAt: now, Bookmark: in.Bookmarks[0].ID}
 				change(&cmd)
-				if out, _, err := a.store.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+				if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 					t.Fatal(out, err)
 				}
 			}
-			l, err := a.store.Load(t.Context(), "i", "", "")
+			l, err := a.store.Instances.Load(t.Context(), "i", "", "")
 			if err != nil || len(l.Mail) != 1 {
 				t.Fatalf("%+v, %v", l, err)
 			}
 			consumed := []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{InstanceID: "i", Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}}}
 			dead := []store.DeadLetter{{ID: "dead", Reason: workflow.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: now}}
-			if err := a.store.Discard(t.Context(), nil, "i", l.Record, consumed, dead); err != nil {
+			if err := a.store.Instances.Discard(t.Context(), nil, "i", l.Record, consumed, dead); err != nil {
 				t.Fatal(err)
 			}
 			release()

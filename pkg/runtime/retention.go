@@ -82,7 +82,7 @@ func (r *Runtime) purgePass(ctx context.Context, shards []finishedShard) (more b
 			shards[i] = finishedShard{} // what is known of it becomes old
 		}
 	}
-	some, err := r.cfg.Store.SomeFinished(ctx, mine)
+	some, err := r.cfg.Upkeep.SomeFinished(ctx, mine)
 	errs := []error{err}
 	for _, i := range some {
 		if r.paused.draining.Load() {
@@ -144,7 +144,7 @@ func (r *Runtime) purgeShard(ctx context.Context, shard int, s *finishedShard) (
 		s.measured = time.Now()
 	}
 	for cursor := ""; ; {
-		page, total, next, err := r.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
+		page, total, next, err := r.cfg.Upkeep.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
 		if err != nil {
 			return false, err
 		}
@@ -180,7 +180,7 @@ func (r *Runtime) purgeAnywhere(ctx context.Context, shard int, s *finishedShard
 	if keep.Finished == 0 && excess == 0 {
 		return false, nil
 	}
-	page, _, next, err := r.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
+	page, _, next, err := r.cfg.Upkeep.Finished(ctx, shard, s.cursor, anywherePage)
 	if err != nil {
 		return false, err
 	}
@@ -223,7 +223,7 @@ func purgePause(ctx context.Context) error {
 
 // purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
 func (r *Runtime) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
-	purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
+	purged, err := r.cfg.Upkeep.Purge(ctx, ids, r.lockPrefixes())
 	r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
 	if len(purged) > 0 {
 		r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
@@ -271,7 +271,7 @@ func share(limit int64) int64 {
 func (r *Runtime) measureShard(ctx context.Context, shard int, s *finishedShard) error {
 	var n, bytes int64
 	for cursor := ""; ; {
-		page, _, next, err := r.cfg.Store.Finished(ctx, shard, cursor, measurePage)
+		page, _, next, err := r.cfg.Upkeep.Finished(ctx, shard, cursor, measurePage)
 		if err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (r *Runtime) purgeDead(ctx context.Context) error {
 func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 	var all []etcdstore.DeadSize
 	for cursor := ""; ; {
-		page, next, err := r.cfg.Store.DeadSizes(ctx, cursor, 200)
+		page, next, err := r.cfg.Upkeep.DeadSizes(ctx, cursor, 200)
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func (r *Runtime) purgeDeadOnce(ctx context.Context) error {
 	}
 	purged, keep := 0, r.keep()
 	for chunk := range slices.Chunk(overdueDead(all, &keep, r.age()), etcdstore.MaxPurgeDead) {
-		n, err := r.cfg.Store.PurgeDead(ctx, chunk)
+		n, err := r.cfg.Upkeep.PurgeDead(ctx, chunk)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ root:
 func (m *member) ended() (n int) {
 	m.t.Helper()
 	for s := range etcdstore.FinishedShards {
-		_, total, _, err := m.store.Finished(m.t.Context(), s, "", 1)
+		_, total, _, err := m.store.Upkeep.Finished(m.t.Context(), s, "", 1)
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func (m *member) ended() (n int) {
 
 func (m *member) sound() {
 	m.t.Helper()
-	check, err := m.store.Fsck(m.t.Context())
+	check, err := m.store.Upkeep.Fsck(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestAnswersToKeysArePurgedByNumberAndBytes(t *testing.T) {
 			if err := m.PurgeKeysOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			left, _, err := m.store.KeyRecords(t.Context(), "", 100)
+			left, _, err := m.store.Upkeep.KeyRecords(t.Context(), "", 100)
 			if err != nil || len(left) != c.left {
 				t.Errorf("%d are left, want %d; %v", len(left), c.left, err)
 			}
@@ -256,7 +256,7 @@ func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
 		gone := make(chan int)
 		go func() {
 			for n := 1; ; n++ {
-				purged, err := ms[0].store.Purge(context.WithoutCancel(t.Context()), []string{id}, locks)
+				purged, err := ms[0].store.Upkeep.Purge(context.WithoutCancel(t.Context()), []string{id}, locks)
 				if err != nil {
 					t.Error(err)
 				}

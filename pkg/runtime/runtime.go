@@ -22,7 +22,9 @@ import (
 
 // Config joins the parts of a node. All but the last group are required.
 type Config struct {
-	Store   *etcdstore.Store
+	Stimuli *etcdstore.Stimuli
+	Upkeep  *etcdstore.Upkeep
+	Reader  *etcdstore.Reader
 	Catalog *catalog.Catalog
 	Session *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
@@ -75,8 +77,8 @@ type Runtime struct {
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Runtime, error) {
-	if cfg.Store == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil {
-		return nil, errors.New("runtime: Store, Catalog, Session, Client, Node and Work are required")
+	if cfg.Stimuli == nil || cfg.Upkeep == nil || cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil {
+		return nil, errors.New("runtime: Stimuli, Upkeep, Reader, Catalog, Session, Client, Node and Work are required")
 	}
 	cfg.Retention.Grace = cmp.Or(cfg.Retention.Grace, recordLife)
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)

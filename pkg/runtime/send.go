@@ -118,7 +118,7 @@ func (s *sending) keyName() string {
 
 // try looks once and acts on what it saw; done is false if that had moved.
 func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error) {
-	look, err := s.r.cfg.Store.Look(ctx, s.st, s.hash, s.keyName())
+	look, err := s.r.cfg.Stimuli.Look(ctx, s.st, s.hash, s.keyName())
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return res, false, damaged("what the stimulus is for", err)
 	}
@@ -195,7 +195,7 @@ func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, 
 	item := store.QueueItem{ID: s.id, Stimulus: s.st, Hash: s.hash, Key: s.key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	var ok bool
 	err := s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.Enqueue(ctx, item, look)
+		ok, err = s.r.cfg.Stimuli.Enqueue(ctx, item, look)
 		return err
 	})
 	if errors.Is(err, store.ErrConflict) {
@@ -314,7 +314,7 @@ func (r *Runtime) putMail(ctx context.Context, id string, cmd workflow.Command, 
 	defer span.End()
 	cmd.Trace = tracing.Traceparent(ctx)
 	err = r.settle(ctx, func() (err error) {
-		out, _, err = r.cfg.Store.PutMail(ctx, id, cmd, b)
+		out, _, err = r.cfg.Stimuli.PutMail(ctx, id, cmd, b)
 		return err
 	})
 	return out, err
@@ -323,11 +323,11 @@ func (r *Runtime) putMail(ctx context.Context, id string, cmd workflow.Command, 
 // await waits for the record of a command; nil if ctx ends first.
 func (r *Runtime) await(ctx context.Context, id, cmd string) *store.Effect {
 	ctx = tracing.Quiet(ctx)
-	hint := r.cfg.Store.WatchEffect(ctx, id, cmd)
+	hint := r.cfg.Stimuli.WatchEffect(ctx, id, cmd)
 	poll := time.NewTicker(200 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		if e, err := r.cfg.Store.Effect(ctx, id, cmd); err == nil && e != nil {
+		if e, err := r.cfg.Stimuli.Effect(ctx, id, cmd); err == nil && e != nil {
 			return e
 		}
 		select {

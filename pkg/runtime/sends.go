@@ -21,7 +21,7 @@ func (r *Runtime) resolveSends(ctx context.Context) error {
 		if r.holdsBack() {
 			return false, nil
 		}
-		sends, next, err := r.cfg.Store.Sends(ctx, cursor, 100)
+		sends, next, err := r.cfg.Stimuli.Sends(ctx, cursor, 100)
 		if err != nil {
 			return false, err
 		}
@@ -52,7 +52,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	if len(send.Targets) > 0 {
 		return r.deliverSlice(ctx, send, now)
 	}
-	look, err := r.cfg.Store.LookAgain(ctx, send, hash)
+	look, err := r.cfg.Stimuli.LookAgain(ctx, send, hash)
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return false, nil // until its instance is deleted, when it is a dead letter
 	}
@@ -76,7 +76,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 		return r.deliverFound(ctx, send, targets, now)
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
-	ok, err := r.cfg.Store.Enqueue(ctx, item, look)
+	ok, err := r.cfg.Stimuli.Enqueue(ctx, item, look)
 	return err == nil && !ok, err
 }
 
@@ -103,7 +103,7 @@ func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []
 // deliverSlice delivers to the first targets of a fixed list, as many as fit into
 // one transaction, and notes how many are done.
 func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
-	left, err := r.cfg.Store.Left(ctx, send)
+	left, err := r.cfg.Stimuli.Left(ctx, send)
 	if err != nil || len(left) == 0 {
 		return false, err
 	}
@@ -126,7 +126,7 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.T
 // was accepted for is lost (G3).
 func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
 	slice, rest := left[:n], left[n:]
-	standing, err := r.cfg.Store.Standing(ctx, slice)
+	standing, err := r.cfg.Stimuli.Standing(ctx, slice)
 	if err != nil {
 		return false, err
 	}
@@ -158,7 +158,7 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
 	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
 		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
-	ok, err := r.cfg.Store.BurySend(ctx, send, dead)
+	ok, err := r.cfg.Stimuli.BurySend(ctx, send, dead)
 	if ok {
 		r.cfg.Metrics.DeadLetter(dead.Reason)
 	}
@@ -169,7 +169,7 @@ func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason workflo
 // or another node was faster, the next pass sees.
 func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send) (more bool, err error) {
 	carry(ctx, ds)
-	ok, err := r.cfg.Store.Deliver(ctx, plain(ds), send, rest, again, nil, nil)
+	ok, err := r.cfg.Stimuli.Deliver(ctx, plain(ds), send, rest, again, nil, nil)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -23,16 +23,16 @@ func TestAnEventThatGoesBackToTheQueueKeepsItsKey(t *testing.T) {
 				t.Fatalf("got %+v", res)
 			}
 			for range times {
-				items, _, err := m.store.QueueItems(t.Context(), "", "", 10)
+				items, _, err := m.store.Reader.QueueItems(t.Context(), "", "", 10)
 				if err != nil || len(items) != 1 {
 					t.Fatal(items, err)
 				}
-				if ok, err := m.store.Requeue(t.Context(), &items[0]); err != nil || !ok {
+				if ok, err := m.store.Upkeep.Requeue(t.Context(), &items[0]); err != nil || !ok {
 					t.Fatal(ok, err)
 				}
 				m.work.Hint(nil, true)
 				eventually(t, "it is queued again", func() bool {
-					again, _, err := m.store.QueueItems(t.Context(), "", "", 10)
+					again, _, err := m.store.Reader.QueueItems(t.Context(), "", "", 10)
 					return err == nil && len(again) == 1 && again[0].Created > items[0].Created
 				})
 			}

@@ -52,7 +52,7 @@ func (s *sending) put(ctx context.Context, ds []delivery, answer *store.Answer) 
 	defer span.End()
 	carry(ctx, ds)
 	err = s.r.settle(ctx, func() (err error) {
-		ok, err = s.r.cfg.Store.Deliver(ctx, plain(ds), nil, nil, nil, s.key, answer)
+		ok, err = s.r.cfg.Stimuli.Deliver(ctx, plain(ds), nil, nil, nil, s.key, answer)
 		return err
 	})
 	return ok, err
@@ -190,7 +190,7 @@ func (r *Runtime) ask(ctx context.Context, effects []store.Effect, open []int, o
 	for n, i := range open {
 		asked[n] = effects[i]
 	}
-	became, err := r.cfg.Store.Effects(ctx, asked)
+	became, err := r.cfg.Stimuli.Effects(ctx, asked)
 	if err != nil {
 		return open
 	}
@@ -223,7 +223,7 @@ func (s *sending) accept(ctx context.Context, targets []store.Target, now time.T
 	}
 	sctx, span := tracing.Send(ctx, tracing.ToSends, "")
 	send.Trace = tracing.Traceparent(sctx)
-	err := s.r.settle(sctx, func() error { return s.r.cfg.Store.PutSend(sctx, send, answer) })
+	err := s.r.settle(sctx, func() error { return s.r.cfg.Stimuli.PutSend(sctx, send, answer) })
 	span.End()
 	if errors.Is(err, store.ErrConflict) {
 		return SendResult{}, false, nil // the key was used meanwhile: look again and find its answer

@@ -27,7 +27,7 @@ func (m *member) fixed(id string, st workflow.Stimulus, look *etcdstore.Look) {
 	for i := range look.Triggers {
 		send.Targets = append(send.Targets, store.Target{Trigger: &look.Triggers[i]})
 	}
-	if err := m.store.PutSend(m.t.Context(), send, nil); err != nil {
+	if err := m.store.Stimuli.PutSend(m.t.Context(), send, nil); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -38,7 +38,7 @@ func (m *member) look(st workflow.Stimulus) *etcdstore.Look {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	look, err := m.store.Look(m.t.Context(), st, hash, "")
+	look, err := m.store.Stimuli.Look(m.t.Context(), st, hash, "")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTheLastOfAFixedListIsForItsInstanceOnly(t *testing.T) {
 	for n, id := range []string{"s1", "s2"} {
 		m.fixed(id, st, look)
 		eventually(t, "the command waits for w", func() bool {
-			l, err := m.store.Load(t.Context(), "w", "", "")
+			l, err := m.store.Instances.Load(t.Context(), "w", "", "")
 			return err == nil && len(l.Mail) == n+1
 		})
 	}

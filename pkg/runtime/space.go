@@ -110,7 +110,7 @@ const (
 func (r *Runtime) watchSpace(ctx context.Context) error {
 	relief := relief{r: r}
 	look := func(ctx context.Context) (bool, error) {
-		sp, err := r.cfg.Store.Space(ctx)
+		sp, err := r.cfg.Upkeep.Space(ctx)
 		if err != nil {
 			return false, err // what is known holds until there is an answer
 		}
@@ -186,7 +186,7 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	}
 	var errs []error
 	if past > f.compacted && now.After(f.rest) {
-		if err := f.r.cfg.Store.Compact(ctx, past); err != nil {
+		if err := f.r.cfg.Upkeep.Compact(ctx, past); err != nil {
 			errs = append(errs, err)
 		} else {
 			f.compacted = past // or later, by etcd's own compaction: then there was nothing to do
@@ -211,7 +211,7 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	// they are refused with the rest.
 	if sp.NoSpace && float64(sp.Allocated) < allocatedFull*quota {
 		f.r.cfg.Log.WarnContext(ctx, "there is space again; disarming etcd's alarm")
-		errs = append(errs, f.r.cfg.Store.Disarm(ctx))
+		errs = append(errs, f.r.cfg.Upkeep.Disarm(ctx))
 	}
 	return errors.Join(errs...)
 }

@@ -239,7 +239,7 @@ func commandID(k *workflow.CommandKey) string {
 // usedKey gives the answer of an earlier call with this key; nil if there is
 // none, an error if its body was another.
 func (r *Runtime) usedKey(ctx context.Context, k *workflow.CommandKey) (*store.Answer, error) {
-	a, err := r.cfg.Store.Answer(ctx, k.Name)
+	a, err := r.cfg.Stimuli.Answer(ctx, k.Name)
 	if err != nil {
 		return nil, unavailable("the Idempotency-Key could not be looked up", err)
 	}
@@ -323,7 +323,7 @@ func (r *Runtime) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 			if a != nil {
 				return r.answeredStart(ctx, p, a)
 			}
-		} else if rec, err := r.cfg.Store.Instance(ctx, p.id); err == nil && rec != nil {
+		} else if rec, err := r.cfg.Reader.Instance(ctx, p.id); err == nil && rec != nil {
 			return StartResult{}, exists(p.id)
 		}
 		if !pace.Pause(ctx, pace.Jitter(20*time.Millisecond)) {
@@ -392,7 +392,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	}
 	var out etcdstore.CreateOutcome
 	err := r.settle(ctx, func() (err error) {
-		out, err = r.cfg.Store.Create(ctx, n, answer)
+		out, err = r.cfg.Stimuli.Create(ctx, n, answer)
 		return err
 	})
 	if err != nil {

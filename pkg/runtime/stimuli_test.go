@@ -189,7 +189,7 @@ func TestEachStimulusThatIsBuriedHasADeadLetter(t *testing.T) {
 	st.InstanceID = "nobody"
 	now := time.Now().UTC()
 	for i := range 3 {
-		if err := m.store.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: now.Add(time.Duration(i))}, nil); err != nil {
+		if err := m.store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: now.Add(time.Duration(i))}, nil); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == i+1 })

@@ -110,7 +110,7 @@ func TestTheSweepFindsWorkThatNobodyWasToldOf(t *testing.T) {
 		t.Fatalf("it should wait: %+v, %v", in, err)
 	}
 	cmd := workflow.Command{ID: "c", Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: in.Bookmarks[0].ID}
-	if out, _, err := m.store.PutMail(t.Context(), "one", cmd, nil); err != nil || out != etcdstore.PutDone {
+	if out, _, err := m.store.Stimuli.PutMail(t.Context(), "one", cmd, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	m.finished("one")

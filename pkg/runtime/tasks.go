@@ -13,7 +13,7 @@ import (
 // bookmark. A page may be shorter than its limit and have a next one.
 func (r *Runtime) Tasks(ctx context.Context, name, cursor string, limit int) (Page[Task], error) {
 	read := func(ctx context.Context, cursor string, limit int64) ([]etcdstore.Task, string, error) {
-		return r.cfg.Store.Tasks(ctx, name, cursor, limit)
+		return r.cfg.Reader.Tasks(ctx, name, cursor, limit)
 	}
 	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) (Task, bool) {
 		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}, true

@@ -72,7 +72,7 @@ func TestAScheduleThatIsDueWithinTheMillisecondWaits(t *testing.T) {
 	set(time.Now().Add(-time.Hour))
 	m := newCluster(t, 1, func(cfg *runtime.Config) { cfg.Now = func() time.Time { return *now.Load() } })[0]
 	m.publish("id: often\nroot:\n  - timer: 1s\n    trigger: true\n  - writeLine: tick\n")
-	entries, _, err := m.store.Schedules(t.Context(), "", 10)
+	entries, _, err := m.store.Reader.Schedules(t.Context(), "", 10)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%+v, %v", entries, err)
 	}

@@ -71,7 +71,7 @@ func (r *Runtime) fireTimers(ctx context.Context) error {
 // firePass fires the timers that are due at now, as far as it looks. more: it did not
 // look at all that is due, and the next pass sees further.
 func (r *Runtime) firePass(ctx context.Context, now time.Time) (more bool, err error) {
-	page, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
+	page, err := r.cfg.Upkeep.DueTimers(ctx, now, timerPerShard)
 	fired := 0
 	for n := 1; err == nil && len(page) > 0; n++ {
 		// Those of a shard are in the order of their times: if some are not ours
@@ -84,7 +84,7 @@ func (r *Runtime) firePass(ctx context.Context, now time.Time) (more bool, err e
 		if fired += len(resumes); n == timerPages {
 			return fired > 0, nil
 		}
-		page, err = r.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
+		page, err = r.cfg.Upkeep.DueTimersBehind(ctx, page, now, timerPerShard)
 	}
 	return false, err
 }
@@ -113,7 +113,7 @@ func (r *Runtime) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time
 			shared = tctx //nolint:fatcontext // one of them, not one in the other
 		}
 	}
-	return r.cfg.Store.FireTimers(shared, chunk, now)
+	return r.cfg.Upkeep.FireTimers(shared, chunk, now)
 }
 
 // fireSchedules starts what cron, timer and startAt triggers have due.
@@ -124,7 +124,7 @@ func (r *Runtime) fireSchedules(ctx context.Context) error {
 			return false, nil
 		}
 		now := r.cfg.Now().UTC()
-		due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
+		due, err := r.cfg.Upkeep.DueSchedules(ctx, now, timerPerShard)
 		if err != nil {
 			return false, err
 		}
@@ -146,13 +146,13 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 	if e.Due.After(now) {
 		return nil // within this millisecond: a definition of before had such intervals
 	}
-	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
+	head, err := r.cfg.Upkeep.Head(ctx, e.DefinitionID)
 	if err != nil {
 		return err
 	}
 	if !head.Fires(e) {
 		// Left over from an older version: nothing starts, nothing follows.
-		_, _, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
+		_, _, err := r.cfg.Upkeep.FireSchedule(ctx, e, nil, nil, nil)
 		return err
 	}
 	dues, next := occurrences(e, now)
@@ -169,7 +169,7 @@ func (r *Runtime) fireSchedule(ctx context.Context, e *store.CronEntry, now time
 		starts = append(starts, n)
 		ids = append(ids, n.Header.ID)
 	}
-	ok, gated, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
+	ok, gated, err := r.cfg.Upkeep.FireSchedule(ctx, e, head, next, starts)
 	if err != nil || !ok {
 		return err
 	}
@@ -223,7 +223,7 @@ func (r *Runtime) expireRecords(ctx context.Context) error {
 		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
 			return false, nil
 		}
-		n, next, err := r.cfg.Store.ExpireRecords(ctx, r.age(), cursor)
+		n, next, err := r.cfg.Upkeep.ExpireRecords(ctx, r.age(), cursor)
 		r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
 		cursor = next
 		return next != "" && err == nil, err

@@ -134,7 +134,7 @@ func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
 		}
 	}
 	a.noDeadLetters()
-	mail, err := a.store.Load(t.Context(), ids[0], "", "")
+	mail, err := a.store.Instances.Load(t.Context(), ids[0], "", "")
 	if err != nil || len(mail.Mail) != 1 || mail.Mail[0].Command.Attempts != 0 {
 		t.Errorf("the mailbox of %s: %+v, %v", ids[0], mail, err)
 	}
@@ -232,7 +232,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n")
 	now := time.Now().UTC()
 	st := workflow.EventStimulus("nobody", nil)
-	if ok, err := a.store.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
+	if ok, err := a.store.Stimuli.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	a.execute("waits", "w", "w")
@@ -243,10 +243,10 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	born := workflow.EventStimulus("born", nil)
-	if err := a.store.PutSend(t.Context(), store.Send{ID: "s", Stimulus: born, CreatedAt: now}, nil); err != nil {
+	if err := a.store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: born, CreatedAt: now}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := a.store.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
+	if _, _, err := a.store.Stimuli.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
 		t.Fatal(err)
 	}
 	was, is := a.stamp()
@@ -367,7 +367,7 @@ func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 	if _, err := etcd.Put(t.Context(), key, newer); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, err := a.store.PutMail(t.Context(), "w", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}, nil); err != nil {
+	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "w", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}, nil); err != nil {
 		t.Fatal(out, err)
 	}
 	a.work.Hint([]string{"w"}, false)

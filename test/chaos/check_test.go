@@ -33,7 +33,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 		r.to[token][instance]++
 	}
 	for cursor := ""; ; {
-		items, next, err := e.store.QueueItems(ctx, "", cursor, 500)
+		items, next, err := e.store.Reader.QueueItems(ctx, "", cursor, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 		}
 	}
 	for cursor := ""; ; {
-		letters, next, err := e.store.DeadLetters(ctx, cursor, 500)
+		letters, next, err := e.store.Reader.DeadLetters(ctx, cursor, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -277,7 +277,7 @@ func (e *evidence) checkEnds() {
 
 // checkKeys runs fsck; what may be for a moment may not be at the end.
 func (e *evidence) checkKeys(ctx context.Context, atEnd bool) error {
-	check, err := e.store.Fsck(ctx)
+	check, err := e.store.Upkeep.Fsck(ctx)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (e *evidence) pokeOn(ctx context.Context, c *caller, definition string) err
 	return e.running(ctx, definition, func(in workflow.Instance) {
 		for i := range 8 {
 			c.send(ctx, "poke", in.CorrelationID, fmt.Sprintf("%s.more%d", in.ID, i), "")
-			if rec, err := e.store.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished || len(rec.Header.Bookmarks) == 0 {
+			if rec, err := e.store.Reader.Instance(ctx, in.ID); err != nil || rec == nil || rec.Header.Status == workflow.StatusFinished || len(rec.Header.Bookmarks) == 0 {
 				break
 			}
 		}
@@ -158,7 +158,7 @@ func (e *evidence) pokeOn(ctx context.Context, c *caller, definition string) err
 // running calls do for each running instance of a definition.
 func (e *evidence) running(ctx context.Context, definition string, do func(workflow.Instance)) error {
 	for cursor := ""; ; {
-		running, next, err := e.store.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: definition}, cursor, 200)
+		running, next, err := e.store.Reader.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: definition}, cursor, 200)
 		if err != nil {
 			return err
 		}

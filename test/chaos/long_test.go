@@ -133,7 +133,7 @@ func (e *evidence) holderOf(ctx context.Context, instance string) (lock string) 
 		if len(resp.Kvs) > 0 {
 			return string(resp.Kvs[0].Key)
 		}
-		rec, err := e.store.Instance(ctx, instance)
+		rec, err := e.store.Reader.Instance(ctx, instance)
 		if err != nil || rec == nil || len(rec.Header.Bookmarks) != 1 {
 			return ""
 		}

@@ -113,7 +113,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: kv, Root: cluster.Root(w.name), Log: log, Metrics: collectors}); err != nil {
 		return err
 	}
-	if m.catalog, err = catalog.New(catalog.Config{Store: m.store, Registry: known, Evaluators: expression.All(), Log: log, Now: m.now}); err != nil {
+	if m.catalog, err = catalog.New(catalog.Config{Store: m.store.Definitions, Registry: known, Evaluators: expression.All(), Log: log, Now: m.now}); err != nil {
 		return err
 	}
 	made := make([]byte, workflow.MinLinkKey)
@@ -124,7 +124,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	m.links = workflow.LinkKeys{key}
 	work := runtime.NewWork()
 	head := m.catalog.HeadIn(context.Background())
-	m.bursts, err = client.NewNode(client.Config{Store: m.store, Hint: work.Hint, Freed: work.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
+	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Hint: work.Hint, Freed: work.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err
@@ -140,7 +140,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 		return err
 	}
 	locks := m.session.Locks()
-	m.Runtime, err = runtime.New(runtime.Config{Store: m.store, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Upkeep: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
 		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Opening: 16, QueueTTL: w.queueTTL(), Retention: w.retention(), AgeEvery: time.Second, Now: m.now,
 		Client: func(id string) client.Client {
 			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})

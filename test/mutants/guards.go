@@ -186,7 +186,7 @@ var guards = []patch{
 		"levelBudget = 128", "levelBudget = 4096", inStore, "TestDefinitions|Limit|Large|Many|Wide|Size"},
 	{"note 19: one operation a key", "internal/store/etcdstore/ops.go",
 		"if i, ok := o.places[key]; ok {", "if i, ok := o.places[key]; ok && false {", inStore, "TestDefinitions|TestCommands|TestEvery"},
-	{"notes 22, 24: what is not a definite refusal is unknown", "internal/store/etcdstore/store.go",
+	{"notes 22, 24: what is not a definite refusal is unknown", "internal/store/etcdstore/conn.go",
 		"\treturn fmt.Errorf(\"%w: %w\", ErrUnknown, err)\n", "\treturn err\n", inStore, "TestEvery"},
 	{"note 23: the commit's id in the journal proves that it was applied", "internal/store/etcdstore/judge.go",
 		"\t\tif e.Commit == c.ID {\n\t\t\treturn &store.Committed{Resolved: true, Modified", "\t\tif false {\n\t\t\treturn &store.Committed{Resolved: true, Modified", inStore, "TestClassification|TestEvery"},

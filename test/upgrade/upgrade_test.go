@@ -212,7 +212,7 @@ func (u *users) settle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, err := kept.Fsck(t.Context())
+	check, err := kept.Upkeep.Fsck(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,12 @@ type storedAge struct {
 // Marks of another etcd say nothing of the revisions of this one, which a restore
 // or a copy has begun anew: then what is there counts as new. Two that were set up
 // with the same names have the same id; but all marks are revisions of this key.
-func (s *Store) Age(ctx context.Context) (*store.Age, error) {
+func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.age(ctx) }
+
+// Age is [Upkeep.Age], for what the catalog lets go because it is old.
+func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.age(ctx) }
+
+func (s *conn) age(ctx context.Context) (*store.Age, error) {
 	resp, err := s.get(ctx, "read age", s.keys.age())
 	if err != nil {
 		return nil, err
@@ -57,7 +62,7 @@ func etcdID(id uint64) string { return strconv.FormatUint(id, 16) }
 //
 // If: the mod revision as read, so that no time counts twice. A copy that comes
 // late says less than has passed.
-func (s *Store) AdvanceAge(ctx context.Context, a *store.Age, passed time.Duration) (*store.Age, bool, error) {
+func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Duration) (*store.Age, bool, error) {
 	next := &store.Age{Elapsed: (a.Elapsed + max(passed, time.Millisecond)).Truncate(time.Millisecond), Etcd: a.Etcd, Marks: slices.Clone(a.Marks)}
 	next.Thin()
 	var modified int64
@@ -82,10 +87,12 @@ func (s *Store) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durati
 }
 
 // Elapsed is how old the cluster is, as far as this node knows; 0: it does not.
-func (s *Store) Elapsed() time.Duration { return time.Duration(s.elapsed.Load()) * time.Millisecond }
+func (s *Instances) Elapsed() time.Duration {
+	return time.Duration(s.elapsed.Load()) * time.Millisecond
+}
 
 // knowAge remembers how old the cluster is, for what is written from now on.
-func (s *Store) knowAge(a *store.Age) {
+func (s *conn) knowAge(a *store.Age) {
 	for now := int64(a.Elapsed / time.Millisecond); ; {
 		before := s.elapsed.Load()
 		if before >= now || s.elapsed.CompareAndSwap(before, now) {

@@ -20,7 +20,7 @@ func (w *world) later(d time.Duration) *store.Age {
 
 func (w *world) advance(d time.Duration) *store.Age {
 	w.tb.Helper()
-	a, err := w.Age(w.ctx())
+	a, err := w.Upkeep.Age(w.ctx())
 	w.ok(err)
 	next, ok, err := w.AdvanceAge(w.ctx(), a, d)
 	if w.ok(err); !ok {
@@ -62,7 +62,7 @@ func TestAgesAreNeverTooHigh(t *testing.T) {
 			age = w.advance(d)
 			now = age.Elapsed
 		}
-		if again, err := w.Age(w.ctx()); err != nil || fmt.Sprint(again) != fmt.Sprint(age) {
+		if again, err := w.Upkeep.Age(w.ctx()); err != nil || fmt.Sprint(again) != fmt.Sprint(age) {
 			t.Fatalf("%v, %v; want %v", again, err, age)
 		}
 		for _, k := range all {
@@ -122,7 +122,7 @@ func TestNoTimeCountsTwice(t *testing.T) {
 		t.Error("the same minute counts again")
 	}
 	w.faults.Deliver()
-	if got, err := w.Age(w.ctx()); err != nil || got.Elapsed != a.Elapsed+time.Minute {
+	if got, err := w.Upkeep.Age(w.ctx()); err != nil || got.Elapsed != a.Elapsed+time.Minute {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestMarksOfACopyDoNotCount(t *testing.T) {
 			w.accepted("k", w.now)
 			w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
 			w.accepted("later", w.now)
-			age, err := w.Age(w.ctx())
+			age, err := w.Upkeep.Age(w.ctx())
 			if w.ok(err); len(age.Marks) != 1 || age.Elapsed < 48*time.Hour || age.Of(w.revision()) != 0 {
 				t.Errorf("%+v", age)
 			}
@@ -199,7 +199,7 @@ func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
 	for i := range 1100 { // more than a page
 		o := newOps()
 		w.elapsed.Store(int64(i))
-		w.Store.record(o, w.keys.commandRecord("late", fmt.Sprint(i)), store.Effect{})
+		w.conn.record(o, w.keys.commandRecord("late", fmt.Sprint(i)), store.Effect{})
 		w.ok(errOf(w.raw.Txn(w.ctx()).Then(o.list()...).Commit()))
 	}
 	w.want("idem/", 1100)

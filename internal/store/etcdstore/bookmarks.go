@@ -10,7 +10,7 @@ import (
 
 // writeBookmarks deletes and puts bookmarks and their timers; a changed
 // correlation moves those that stay.
-func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
+func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
 	was, is := "", c.After.Header.CorrelationID
 	var kept []workflow.Bookmark
 	if c.Before != nil {
@@ -49,7 +49,7 @@ func (s *Store) writeBookmarks(c *store.Commit, o *ops) {
 	}
 }
 
-func (s *Store) putBookmark(o *ops, b workflow.Bookmark, correlation, instance string) {
+func (s *conn) putBookmark(o *ops, b workflow.Bookmark, correlation, instance string) {
 	s.putEndpoint(o, &b)
 	o.put(s.keys.bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
 }

@@ -60,7 +60,7 @@ func encodeWithin(v any, limit int) ([]byte, error) {
 
 // ErrDamaged marks a record that is not what any program wrote, or that holds more
 // than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and an
-// instance can be deleted ([Store.Remove]).
+// instance can be deleted ([Instances.Remove]).
 var ErrDamaged = errors.New("damaged record")
 
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
@@ -109,7 +109,7 @@ func DecodeWhole(stored []byte, v any) error {
 
 // left counts a record that is left alone because this program cannot read all of
 // it, and says so, but not for each.
-func (s *Store) left(key []byte, err error) {
+func (s *conn) left(key []byte, err error) {
 	s.metrics.Unreadable()
 	now := time.Now().UnixNano()
 	if said := s.said.Load(); now-said > int64(leftSaid) && s.said.CompareAndSwap(said, now) {

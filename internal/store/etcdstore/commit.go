@@ -18,7 +18,7 @@ import (
 // the same c again is safe at any time. Errors: [store.ErrFenced],
 // [store.ErrConflict], [store.ErrBreach] and [ErrTooLarge] are definite; an
 // error that wraps [ErrUnknown] is not, and wants the same c sent again.
-func (s *Store) Commit(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committed, error) {
 	began := time.Now()
 	t, err := s.prepare(c)
 	if err != nil {
@@ -52,7 +52,7 @@ type prepared struct {
 	size     int
 }
 
-func (s *Store) prepare(c *store.Commit) (*prepared, error) {
+func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	id := c.After.Header.ID
 	t := &prepared{}
 	o := newContent()
@@ -105,7 +105,7 @@ const deletedRecord = "~deleted"
 // of an existing instance are deleted only together with a write of the
 // instance, by whoever holds its lock. So a burst may take more commands than
 // etcd would compare one by one.
-func (s *Store) guard(c *store.Commit, t *prepared) {
+func (s *Instances) guard(c *store.Commit, t *prepared) {
 	id := c.After.Header.ID
 	if c.Unlocked != nil {
 		t.cmps = s.guardUnlocked(c)
@@ -124,7 +124,7 @@ func (s *Store) guard(c *store.Commit, t *prepared) {
 	}
 }
 
-func (s *Store) writeInstance(c *store.Commit, o *ops) {
+func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
@@ -143,7 +143,7 @@ func (s *Store) writeInstance(c *store.Commit, o *ops) {
 // deletes the oldest entries of one that is longer than configured, a slice at a
 // time. What it does depends on the commit alone, so that a copy does the same.
 // The newest entries stay: they are what proves a commit whose answer was lost.
-func (s *Store) keepJournal(c *store.Commit, written int64, o *ops) {
+func (s *Instances) keepJournal(c *store.Commit, written int64, o *ops) {
 	from, bytes := int64(1), int64(0)
 	if c.Before != nil {
 		from, bytes = journalFrom(c.Before), c.Before.JournalBytes
@@ -174,7 +174,7 @@ const (
 
 // writeIndex moves an instance's index entries from where they were (nil: new)
 // to where they are to be. An import may change any part of them.
-func (s *Store) writeIndex(o *ops, was, is *workflow.Instance) {
+func (s *conn) writeIndex(o *ops, was, is *workflow.Instance) {
 	var old []string
 	if was != nil {
 		old = s.indexEntries(was)
@@ -192,7 +192,7 @@ func (s *Store) writeIndex(o *ops, was, is *workflow.Instance) {
 	}
 }
 
-func (s *Store) indexEntries(h *workflow.Instance) []string {
+func (s *conn) indexEntries(h *workflow.Instance) []string {
 	entries := []string{s.keys.indexEntry(h)}
 	if h.CorrelationID != "" {
 		entries = append(entries, s.keys.correlation(h.CorrelationID)+h.ID)
@@ -205,7 +205,7 @@ func (s *Store) indexEntries(h *workflow.Instance) []string {
 
 // deleteInstance removes an instance with its journal, of which a record stays:
 // the proof of the delete, and what a late copy of a start is refused by.
-func (s *Store) deleteInstance(c *store.Commit, o *ops) {
+func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
 	id := c.After.Header.ID
 	s.record(o, s.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
 	o.del(s.keys.cancel(id))
@@ -225,7 +225,7 @@ type deletedEntry struct {
 
 // consume deletes the commands that the burst processed and leaves their
 // records.
-func (s *Store) consume(c *store.Commit, t *prepared, o *ops) {
+func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 	id := c.After.Header.ID
 	for _, done := range c.Consumed {
 		s.consumeOne(id, &done, o)
@@ -236,7 +236,7 @@ func (s *Store) consume(c *store.Commit, t *prepared, o *ops) {
 	}
 }
 
-func (s *Store) consumeOne(id string, done *store.Consumed, o *ops) {
+func (s *conn) consumeOne(id string, done *store.Consumed, o *ops) {
 	cmd := &done.Command
 	// Also when it was in hand: a twin of a keyed call on another node may have
 	// put it into the mailbox, and waits for its record.

@@ -11,7 +11,7 @@ import (
 // Compares. Rule U wants the outer ones monotone: once false, false for ever.
 // createdAt and modifiedAt are, as revisions never come back. absent is where
 // the key is never deleted, or its deletion leaves a record that is compared
-// too. What can become true again is followed by a void record, see [Store.void].
+// too. What can become true again is followed by a void record, see [conn.void].
 
 func absent(key string) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, 0) }
 
@@ -85,7 +85,7 @@ func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatI
 // although a compare can become true again: it leaves a record that the
 // transaction compares as absent, unless the refusal came from its own earlier
 // success, which applied shows.
-func (s *Store) void(record string, applied ...string) clientv3.Op {
+func (s *conn) void(record string, applied ...string) clientv3.Op {
 	o := newOps()
 	o.putRaw(record, []byte(`{"outcome":"void"}`))
 	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)

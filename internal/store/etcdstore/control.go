@@ -10,7 +10,11 @@ import (
 
 // Paused tells whether the cluster is paused, and the revision at which that was
 // set; 0: it never was.
-func (s *Store) Paused(ctx context.Context) (paused bool, modified int64, err error) {
+func (s *Upkeep) Paused(ctx context.Context) (paused bool, modified int64, err error) {
+	return s.paused(ctx)
+}
+
+func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err error) {
 	resp, err := s.get(ctx, "read pause", s.keys.pause())
 	if err != nil || len(resp.Kvs) == 0 {
 		return false, 0, err
@@ -23,9 +27,9 @@ func (s *Store) Paused(ctx context.Context) (paused bool, modified int64, err er
 //
 // If: the flag's mod revision as read. The flag is written, never deleted, so
 // that a copy which comes late changes nothing.
-func (s *Store) SetPaused(ctx context.Context, paused bool) (int64, error) {
+func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 	for {
-		is, modified, err := s.Paused(ctx)
+		is, modified, err := s.paused(ctx)
 		if err != nil || is == paused {
 			return modified, err
 		}
@@ -43,7 +47,7 @@ func (s *Store) SetPaused(ctx context.Context, paused bool) (int64, error) {
 // WatchControl watches the interrupt keys and the pause flag until ctx ends or
 // the watch breaks; then the channel closes. Cancelled instances are named; ""
 // means that either may have changed: look at both. It is a hint: look also without it.
-func (s *Store) WatchControl(ctx context.Context) <-chan string {
+func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	out := make(chan string)
 	ctx = clientv3.WithRequireLeader(ctx)
 	var cancels, pause clientv3.WatchChan
@@ -70,7 +74,7 @@ func (s *Store) WatchControl(ctx context.Context) <-chan string {
 }
 
 // controls waits for what changes next. False: a watch is over.
-func (s *Store) controls(cancels, pause clientv3.WatchChan) (names []string, ok bool) {
+func (s *Upkeep) controls(cancels, pause clientv3.WatchChan) (names []string, ok bool) {
 	select {
 	case resp, ok := <-cancels:
 		for _, ev := range resp.Events {
@@ -83,7 +87,7 @@ func (s *Store) controls(cancels, pause clientv3.WatchChan) (names []string, ok 
 }
 
 // Cancelled lists the instances that have an interrupt key.
-func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
+func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
 	resp, err := s.get(ctx, "list interrupts", s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
 	if err != nil {
 		return nil, err
@@ -97,7 +101,16 @@ func (s *Store) Cancelled(ctx context.Context) ([]string, error) {
 
 // Interrupted gives the id of the cancel or the delete in the mailbox of an instance
 // that has an interrupt key, the last one that came; "" if it has none.
-func (s *Store) Interrupted(ctx context.Context, id string) (command string, err error) {
+func (s *Upkeep) Interrupted(ctx context.Context, id string) (command string, err error) {
+	return s.interrupt(ctx, id)
+}
+
+// Interrupted is [Upkeep.Interrupted], for the instance's owner.
+func (s *Instances) Interrupted(ctx context.Context, id string) (command string, err error) {
+	return s.interrupt(ctx, id)
+}
+
+func (s *conn) interrupt(ctx context.Context, id string) (command string, err error) {
 	resp, err := s.get(ctx, "read interrupt of "+id, s.keys.cancel(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err

@@ -17,7 +17,7 @@ import (
 
 // putMail puts a command into the mailbox of an instance, and where it is found if it
 // is to end that.
-func (s *Store) putMail(o *ops, instance string, cmd workflow.Command) {
+func (s *conn) putMail(o *ops, instance string, cmd workflow.Command) {
 	o.put(s.keys.mail(instance, cmd.ID), lean(cmd))
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
 		o.put(s.keys.cancel(instance), cmd.ID)
@@ -60,7 +60,7 @@ const maxDetail = 2 << 10
 
 // putDead puts a dead letter, which holds one copy of what it is about. It always
 // fits: of what is too large to be kept, only its size and its hash are.
-func (s *Store) putDead(o *ops, d store.DeadLetter) {
+func (s *conn) putDead(o *ops, d store.DeadLetter) {
 	if len(d.Detail) > maxDetail {
 		d.Detail = d.Detail[:maxDetail] + "…"
 	}

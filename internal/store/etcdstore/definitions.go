@@ -15,7 +15,11 @@ import (
 
 // Head reads one head; nil if there never was one. A deleted definition has one
 // that says so.
-func (s *Store) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+func (s *Definitions) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+	return s.head(ctx, id)
+}
+
+func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
 	resp, err := s.get(ctx, "read head of "+id, s.keys.head(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -24,7 +28,7 @@ func (s *Store) Head(ctx context.Context, id string) (*store.DefinitionHead, err
 }
 
 // Version reads the body of one version; nil if there is none.
-func (s *Store) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
+func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
 	resp, err := s.get(ctx, "read version of "+id, s.keys.body(id, n))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -36,7 +40,7 @@ func (s *Store) Version(ctx context.Context, id string, n int) (*store.Definitio
 // FindVersionID finds the version that the notation calls versionID: the newest
 // one of definition id that came with it, or if id has none ("" has none), of
 // the definition that brought it first. False: there is none.
-func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (definition string, version int, ok bool, err error) {
+func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (definition string, version int, ok bool, err error) {
 	if versionID == "" {
 		return "", 0, false, nil
 	}
@@ -59,7 +63,7 @@ func (s *Store) FindVersionID(ctx context.Context, versionID, id string) (defini
 // ReadDefinition reads everything that a change of a definition starts from, at
 // one revision. contentHash asks whether that content was ever published under
 // the id; "" asks nothing.
-func (s *Store) ReadDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
+func (s *Definitions) ReadDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	for {
 		st, err := s.readDefinition(ctx, id, contentHash)
 		if !errors.Is(err, rpctypes.ErrCompacted) { // between its two reads
@@ -68,7 +72,7 @@ func (s *Store) ReadDefinition(ctx context.Context, id, contentHash string) (*st
 	}
 }
 
-func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
+func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
 	resp, err := s.read(ctx, what,
 		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)),
@@ -108,7 +112,7 @@ func (s *Store) readDefinition(ctx context.Context, id, contentHash string) (*st
 
 // crons reads the cron keys of one definition, as they were at revision. They
 // share a shard with those of others.
-func (s *Store) crons(ctx context.Context, what, id string, revision int64) ([]store.CronEntry, error) {
+func (s *Definitions) crons(ctx context.Context, what, id string, revision int64) ([]store.CronEntry, error) {
 	var out []store.CronEntry
 	prefix := s.keys.crons(timerShard(id))
 	from := prefix
@@ -147,7 +151,7 @@ var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of
 
 // ListDefinitions lists the definitions that are not deleted, by id, at most
 // limit. next is the cursor for what follows, "" at the end.
-func (s *Store) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, next string, err error) {
+func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, next string, err error) {
 	from := s.keys.definitions()
 	if cursor != "" {
 		if workflow.CheckID("cursor", cursor) != nil {
@@ -185,7 +189,7 @@ func (s *Store) ListDefinitions(ctx context.Context, cursor string, limit int) (
 // ChangedHeads reads every head that changed after a revision, deleted ones
 // included, at one revision; after 0 it reads all. As heads are never deleted,
 // what it gives on top of what was known is all there is.
-func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChanges, error) {
+func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.HeadChanges, error) {
 	var out store.HeadChanges
 	from := s.keys.definitions()
 	for {
@@ -218,7 +222,7 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 
 // WatchHeads gives the changes of heads after a revision, until ctx ends or the
 // watch breaks; then it closes the channel, in the second case after a last
-// value with Err. It is a hint: have [Store.ChangedHeads] behind it. It does not wait
+// value with Err. It is a hint: have [Definitions.ChangedHeads] behind it. It does not wait
 // until the watch has begun, which a member of etcd that hangs delays: nothing is missed,
 // since the revision says from where it goes on.
 //
@@ -226,7 +230,7 @@ func (s *Store) ChangedHeads(ctx context.Context, after int64) (store.HeadChange
 // behind gets what it missed in batches of whole revisions, and each has in its
 // header the revision at which the store is, with the changes in between still to
 // come.
-func (s *Store) WatchHeads(ctx context.Context, after int64) <-chan store.HeadChanges {
+func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.HeadChanges {
 	out := make(chan store.HeadChanges)
 	go func() {
 		defer close(out)
@@ -273,6 +277,6 @@ func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
 }
 
 // cronKey is where an occurrence lives.
-func (s *Store) cronKey(e *store.CronEntry) string {
+func (s *conn) cronKey(e *store.CronEntry) string {
 	return s.keys.cron(e.DefinitionID, e.ActivityID, e.Due)
 }

@@ -43,7 +43,7 @@ const (
 
 // newChange begins a change from what was read. Its head is the one read, with
 // what every change changes.
-func (s *Store) newChange(what string, st *store.DefinitionState, at time.Time) *change {
+func (s *Definitions) newChange(what string, st *store.DefinitionState, at time.Time) *change {
 	c := &change{what: what + " definition " + st.ID, before: st, ops: newOps()}
 	c.head = store.DefinitionHead{ID: st.ID}
 	if st.Head != nil {
@@ -67,7 +67,7 @@ func (c *change) modified() int64 {
 // apply sends the change, the identical transaction again while its outcome is
 // unknown, and gives the head as written. Errors: [store.ErrHeadMoved], what
 // refused gives, [ErrTooLarge], all definite; or one that wraps [ErrUnknown].
-func (s *Store) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
+func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
 	c.ops.put(s.keys.head(c.head.ID), c.head)
 	then, err := c.ops.render()
 	if err != nil {
@@ -97,15 +97,15 @@ func (s *Store) apply(ctx context.Context, c *change) (*store.DefinitionHead, er
 
 // headStands is monotone: a mod revision that has passed never comes back, and
 // as heads are not deleted neither does 0.
-func (s *Store) headStands(c *change) []clientv3.Cmp {
+func (s *Definitions) headStands(c *change) []clientv3.Cmp {
 	return []clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}
 }
 
-func (s *Store) readHead(c *change) []clientv3.Op {
+func (s *Definitions) readHead(c *change) []clientv3.Op {
 	return []clientv3.Op{clientv3.OpGet(s.keys.head(c.head.ID))}
 }
 
-func (s *Store) judgeChange(ctx context.Context, c *change, resp *clientv3.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
+func (s *Definitions) judgeChange(ctx context.Context, c *change, resp *clientv3.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
 	if !resp.Succeeded {
 		return s.ownMove(c, resp)
 	}
@@ -126,7 +126,7 @@ func (s *Store) judgeChange(ctx context.Context, c *change, resp *clientv3.TxnRe
 }
 
 // ownMove tells whether the head moved by this very change.
-func (s *Store) ownMove(c *change, resp *clientv3.TxnResponse) (*store.DefinitionHead, error) {
+func (s *Definitions) ownMove(c *change, resp *clientv3.TxnResponse) (*store.DefinitionHead, error) {
 	kvs := resp.Responses[0].GetResponseRange().Kvs
 	if len(kvs) == 0 {
 		return nil, store.ErrHeadMoved
@@ -155,7 +155,7 @@ var errSealed = errors.New("sealed")
 //	If    ModRevision(head) = as read
 //	Then  put head as it was, with one more write id
 //	Else  get head
-func (s *Store) seal(ctx context.Context, c *change) (*store.DefinitionHead, error) {
+func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHead, error) {
 	same := s.newChange("seal", c.before, c.head.UpdatedAt)
 	if c.before.Head == nil {
 		same.head.Deleted = &c.head.UpdatedAt

@@ -83,7 +83,7 @@ func (d *defs) other() *defs {
 		d.tb.Fatal(err)
 	}
 	o := *d
-	o.Store = s
+	o.allParts = all(s)
 	return &o
 }
 
@@ -211,7 +211,7 @@ func TestUnknownPublicationIsSaidToBeUnknown(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.FailBefore})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = s.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, time.UnixMilli(1).UTC())
+	_, err = s.Definitions.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, time.UnixMilli(1).UTC())
 	if !errors.Is(err, ErrUnknown) {
 		t.Errorf("error %v", err)
 	}

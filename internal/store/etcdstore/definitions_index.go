@@ -14,7 +14,7 @@ import (
 
 // reindex adds the operations that replace every trigger, route and cron key of
 // the definition by those of idx, under a new generation.
-func (s *Store) reindex(c *change, idx *store.DefinitionIndex) error {
+func (s *Definitions) reindex(c *change, idx *store.DefinitionIndex) error {
 	if err := withinLimits(idx); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func withinLimits(idx *store.DefinitionIndex) error {
 	return nil
 }
 
-func (s *Store) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
+func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, t := range c.before.Indexed.Triggers {
 		c.ops.del(s.keys.trigger(t.Hash, h.ID, t.ActivityID))
@@ -63,7 +63,7 @@ func (s *Store) indexTriggers(c *change, triggers []store.TriggerEntry, now *sto
 // indexRoutes puts the routes. One that was mine when the head was read is mine
 // as long as the head stands; another one must be free, which can become true
 // again and so is a guard.
-func (s *Store) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
+func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, r := range c.before.Indexed.Routes {
 		c.ops.del(s.keys.route(r.Method, r.Template))
@@ -119,7 +119,7 @@ func routesTaken(id string, routes []store.RouteEntry, resp *clientv3.TxnRespons
 
 // CheckRoutes tells whether the routes are free or belong to id; if not the
 // error is a *[workflow.Error] with code route-taken. Publishing checks again.
-func (s *Store) CheckRoutes(ctx context.Context, id string, routes []store.RouteEntry) error {
+func (s *Definitions) CheckRoutes(ctx context.Context, id string, routes []store.RouteEntry) error {
 	if len(routes) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *Store) CheckRoutes(ctx context.Context, id string, routes []store.Route
 // occurrence that it waits for, so that publishing loses none; every other old
 // key goes. Keys that appear between the read and this write have an old
 // generation and do not fire.
-func (s *Store) indexSchedules(c *change, schedules []store.CronEntry, now *store.IndexedKeys) {
+func (s *Definitions) indexSchedules(c *change, schedules []store.CronEntry, now *store.IndexedKeys) {
 	h := &c.head
 	now.Crons = len(schedules) > 0
 	written := map[string]bool{} // etcd takes no two operations on one key
@@ -180,7 +180,7 @@ func pendingOf(st *store.DefinitionState, e *store.CronEntry) *store.CronEntry {
 
 // keepOccurrence leaves the occurrence where it is, unless it fired since it was
 // read: then the schedule goes on with its next one.
-func (s *Store) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntry) {
+func (s *Definitions) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntry) {
 	then, otherwise := newOps(), newOps()
 	if !e.Due.IsZero() {
 		otherwise.put(s.cronKey(&e), e)

@@ -125,7 +125,7 @@ func testPurgeRace(d *defs) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &defs{Store: beside, tb: t, raw: d.raw, now: d.now}
+	other := &defs{allParts: all(beside), tb: t, raw: d.raw, now: d.now}
 	d.between("order", 1, func() { other.mustPublish("order", "two", triggers("h")) })
 	if ok, err := d.PurgeDefinition(d.ctx(), "order"); ok || err != nil {
 		t.Errorf("purged %v, %v", ok, err)

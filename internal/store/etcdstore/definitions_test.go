@@ -19,7 +19,7 @@ import (
 // defs is one test's definitions: a cluster of its own, with faults to be
 // injected.
 type defs struct {
-	*Store
+	allParts
 	tb     testing.TB
 	raw    *clientv3.Client // without faults
 	faults *clustertest.Faults
@@ -65,7 +65,7 @@ func TestDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			test(&defs{Store: s, tb: t, raw: raw, faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
+			test(&defs{allParts: all(s), tb: t, raw: raw, faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
 		})
 	}
 }
@@ -124,7 +124,7 @@ func (d *defs) wantKeys(part, want string) {
 
 func (d *defs) wantHead(id string, published, latest int) *store.DefinitionHead {
 	d.tb.Helper()
-	h, err := d.Head(d.ctx(), id)
+	h, err := d.Definitions.Head(d.ctx(), id)
 	if err != nil {
 		d.tb.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func testPublishWrites(d *defs) {
 	if err != nil || v == nil || v.Source != "one" || v.CreatedAt != d.now {
 		t.Errorf("body: %+v, %v", v, err)
 	}
-	look, err := d.Look(d.ctx(), workflow.Stimulus{ActivityType: "Elsa.Event"}, "h1", "")
+	look, err := d.Stimuli.Look(d.ctx(), workflow.Stimulus{ActivityType: "Elsa.Event"}, "h1", "")
 	if err != nil || len(look.Triggers) != 1 || look.Triggers[0].DefinitionID != "order" || look.Triggers[0].Version != 1 || look.Triggers[0].Modified != h.Modified {
 		t.Errorf("a stimulus finds %+v, %v", look, err)
 	}

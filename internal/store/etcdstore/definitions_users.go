@@ -27,7 +27,7 @@ type VersionUser struct {
 // start its instance) is not missed. It costs a read of all that is accepted and not
 // done, of the dead letters, and of all instances of these definitions, until each
 // version has a user.
-func (s *Store) VersionUsers(ctx context.Context, versions []VersionRef) (map[VersionRef]VersionUser, error) {
+func (s *Definitions) VersionUsers(ctx context.Context, versions []VersionRef) (map[VersionRef]VersionUser, error) {
 	u := &usage{s: s, wanted: map[VersionRef]bool{}, found: map[VersionRef]VersionUser{}}
 	for _, ref := range versions {
 		u.wanted[ref] = true
@@ -50,7 +50,7 @@ func (s *Store) VersionUsers(ctx context.Context, versions []VersionRef) (map[Ve
 }
 
 // StillUsed are those of users that are as they were found.
-func (s *Store) StillUsed(ctx context.Context, users map[VersionRef]VersionUser) (map[VersionRef]VersionUser, error) {
+func (s *Definitions) StillUsed(ctx context.Context, users map[VersionRef]VersionUser) (map[VersionRef]VersionUser, error) {
 	out := map[VersionRef]VersionUser{}
 	var refs []VersionRef
 	var reads []clientv3.Op
@@ -86,7 +86,7 @@ const usersChunk = 64
 
 // usage is one look for the users of versions.
 type usage struct {
-	s        *Store
+	s        *Definitions
 	wanted   map[VersionRef]bool // no user was found yet
 	found    map[VersionRef]VersionUser
 	revision int64

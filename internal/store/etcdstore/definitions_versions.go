@@ -14,12 +14,12 @@ import (
 
 // Versions that nothing uses go in two steps. First a version is retired: from
 // then on nobody begins anything with it. Long after that, when whatever had met it
-// before is in etcd where [Store.VersionUsers] finds it, or is over, its body goes,
+// before is in etcd where [Definitions.VersionUsers] finds it, or is over, its body goes,
 // if nobody uses it. A retired version never comes back.
 
 // Retired lists the versions that are retired and whose bodies are there, with the
 // revisions at which they were.
-func (s *Store) Retired(ctx context.Context) (map[VersionRef]int64, error) {
+func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error) {
 	out := map[VersionRef]int64{}
 	for cursor := ""; ; {
 		kvs, next, err := s.page(ctx, "list retired versions", s.keys.retirements(), cursor, page)
@@ -38,7 +38,7 @@ func (s *Store) Retired(ctx context.Context) (map[VersionRef]int64, error) {
 }
 
 // VersionsUpTo lists the versions of a definition up to n whose bodies are there.
-func (s *Store) VersionsUpTo(ctx context.Context, id string, n int) ([]int, error) {
+func (s *Definitions) VersionsUpTo(ctx context.Context, id string, n int) ([]int, error) {
 	var out []int
 	from, end := s.keys.body(id, 1), s.keys.body(id, n+1)
 	for {
@@ -64,7 +64,7 @@ const versionsPage = 100
 // Begins reports whether something new may begin with a version: its body is there
 // and it is not retired. The head was read at the same revision; nil if there is
 // none. While the head stands, the answer does.
-func (s *Store) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
+func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
 	resp, err := s.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), get(s.keys.head(id)),
 		clientv3.OpGet(s.keys.body(id, n), clientv3.WithCountOnly()), clientv3.OpGet(s.keys.retired(id, n), clientv3.WithCountOnly()))
 	if err != nil {
@@ -78,14 +78,14 @@ func (s *Store) Begins(ctx context.Context, id string, n int) (*store.Definition
 	return head, err == nil && resp.Responses[1].GetResponseRange().Count > 0 && resp.Responses[2].GetResponseRange().Count == 0, err
 }
 
-// MaxVersions is how many versions one call of [Store.RetireVersions] or
-// [Store.DropVersions] takes.
+// MaxVersions is how many versions one call of [Definitions.RetireVersions] or
+// [Definitions.DropVersions] takes.
 const MaxVersions = 30
 
 // RetireVersions lets nothing begin with these versions any more. Not for the
 // published and the latest one. Errors: [store.ErrHeadMoved], or one that wraps
 // [ErrUnknown].
-func (s *Store) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
+func (s *Definitions) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("retire versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
 		c.ops.putRaw(s.keys.retired(st.ID, n), nil)
@@ -96,7 +96,7 @@ func (s *Store) RetireVersions(ctx context.Context, st *store.DefinitionState, v
 // DropVersions deletes the bodies of versions, with what is known of them but that
 // their content was published. The caller has found them retired in st, and without
 // a user since they were retired. Errors as for RetireVersions.
-func (s *Store) DropVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
+func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("drop versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
 		name, err := s.nameOf(ctx, VersionRef{st.ID, n})
@@ -116,7 +116,7 @@ func (s *Store) DropVersions(ctx context.Context, st *store.DefinitionState, ver
 
 // nameOf is the key of Elsa's id of a version, if the key is this version's; "" if
 // it is not. Whoever writes it moves the definition's head.
-func (s *Store) nameOf(ctx context.Context, ref VersionRef) (string, error) {
+func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
 	resp, err := s.get(ctx, what, s.keys.body(ref.ID, ref.Version))
 	if err != nil || len(resp.Kvs) == 0 {

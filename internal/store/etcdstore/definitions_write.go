@@ -30,7 +30,7 @@ type Published struct {
 //
 // Errors: [store.ErrHeadMoved] (read again), a *[workflow.Error] with code
 // route-taken, [ErrTooLarge], or one that wraps [ErrUnknown].
-func (s *Store) PublishDefinition(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
+func (s *Definitions) PublishDefinition(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("publish", st, at)
 	s.writeVersion(c, &v, at)
 	return s.publish(ctx, c, &v, p, at)
@@ -38,11 +38,11 @@ func (s *Store) PublishDefinition(ctx context.Context, st *store.DefinitionState
 
 // PublishVersion makes a stored version the published one. If it already is,
 // this indexes it again. Errors as for PublishDefinition.
-func (s *Store) PublishVersion(ctx context.Context, st *store.DefinitionState, v *store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
+func (s *Definitions) PublishVersion(ctx context.Context, st *store.DefinitionState, v *store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
 	return s.publish(ctx, s.newChange("publish version of", st, at), v, p, at)
 }
 
-func (s *Store) publish(ctx context.Context, c *change, v *store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
+func (s *Definitions) publish(ctx context.Context, c *change, v *store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
 	h := &c.head
 	if h.Published != v.Version {
 		h.PublishedAt = at
@@ -62,7 +62,7 @@ func (s *Store) publish(ctx context.Context, c *change, v *store.DefinitionVersi
 // SaveDraft writes v as a new version and leaves the published one, with its
 // triggers, as it is. Errors: [store.ErrHeadMoved], [ErrTooLarge], or one that
 // wraps [ErrUnknown].
-func (s *Store) SaveDraft(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, name, description string, at time.Time) (*store.DefinitionHead, error) {
+func (s *Definitions) SaveDraft(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, name, description string, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("save draft of", st, at)
 	s.writeVersion(c, &v, at)
 	if c.head.Published == 0 {
@@ -73,7 +73,7 @@ func (s *Store) SaveDraft(ctx context.Context, st *store.DefinitionState, v stor
 }
 
 // writeVersion puts the body under the next number.
-func (s *Store) writeVersion(c *change, v *store.DefinitionVersion, at time.Time) {
+func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at time.Time) {
 	c.head.Latest++
 	v.ID, v.Version, v.CreatedAt = c.head.ID, c.head.Latest, at
 	c.head.LatestHash = v.Hash
@@ -88,11 +88,11 @@ func (s *Store) writeVersion(c *change, v *store.DefinitionVersion, at time.Time
 
 // Retract takes the published version back: no new instance starts, running ones
 // go on. Errors: [store.ErrHeadMoved], or one that wraps [ErrUnknown].
-func (s *Store) Retract(ctx context.Context, st *store.DefinitionState, at time.Time) (*store.DefinitionHead, error) {
+func (s *Definitions) Retract(ctx context.Context, st *store.DefinitionState, at time.Time) (*store.DefinitionHead, error) {
 	return s.unpublish(ctx, s.newChange("retract", st, at))
 }
 
-func (s *Store) unpublish(ctx context.Context, c *change) (*store.DefinitionHead, error) {
+func (s *Definitions) unpublish(ctx context.Context, c *change) (*store.DefinitionHead, error) {
 	h := &c.head
 	h.Published, h.Hash, h.VersionID, h.Activation, h.AutoUpdate, h.Usable, h.Uses = 0, "", "", "", false, false, nil
 	h.PublishedAt = time.Time{}
@@ -106,8 +106,8 @@ func (s *Store) unpublish(ctx context.Context, c *change) (*store.DefinitionHead
 // Unless it is forced it refuses with a *[workflow.Error] of code
 // definition-in-use while instances run. The bodies of the versions stay for
 // now, so that instances that still run, or start at this moment, go on as they
-// began; see [Store.PurgeDefinition]. Other errors as for Retract.
-func (s *Store) DeleteDefinition(ctx context.Context, st *store.DefinitionState, force bool, at time.Time) (*store.DefinitionHead, error) {
+// began; see [Definitions.PurgeDefinition]. Other errors as for Retract.
+func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.DefinitionState, force bool, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("delete", st, at)
 	c.head.Deleted = &at
 	if !force {
@@ -135,7 +135,7 @@ func (s *Store) DeleteDefinition(ctx context.Context, st *store.DefinitionState,
 }
 
 // runs reports whether an instance of a definition runs, at a revision (0: now).
-func (s *Store) runs(ctx context.Context, what, id string, revision int64) (bool, error) {
+func (s *Definitions) runs(ctx context.Context, what, id string, revision int64) (bool, error) {
 	var reads []clientv3.Op
 	for _, in := range s.keys.running(id) {
 		reads = append(reads, clientv3.OpGet(in, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
@@ -156,7 +156,7 @@ const purgeSlice = 200
 //
 //	If    ModRevision(head) = as read
 //	Then  delete a slice of bodies; with the last slice put head, purged
-func (s *Store) PurgeDefinition(ctx context.Context, id string) (bool, error) {
+func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, error) {
 	head, err := s.Head(ctx, id)
 	if err != nil || head == nil || head.Deleted == nil || head.Purged {
 		return false, err

@@ -13,7 +13,7 @@ import (
 // PutOutcome tells what became of a command on its way to a mailbox.
 type PutOutcome int
 
-// The outcomes of [Store.PutMail].
+// The outcomes of [Stimuli.PutMail].
 const (
 	PutDone     PutOutcome = iota // it is in the mailbox
 	PutGone                       // the bookmark, or the instance, is gone: look again
@@ -28,7 +28,7 @@ const (
 // this attempt is not void, and the command is not there yet. Then: put it;
 // cancel and delete also put the interrupt key. Else: the attempt is void, where
 // a compare could hold again.
-func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
+func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
 	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void)}
@@ -70,7 +70,7 @@ func (s *Store) PutMail(ctx context.Context, instance string, cmd workflow.Comma
 
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
-func (s *Store) recordAccepted(o *ops, instance string, cmd workflow.Command) {
+func (s *conn) recordAccepted(o *ops, instance string, cmd workflow.Command) {
 	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
 		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
@@ -85,7 +85,7 @@ type NewInstance struct {
 }
 
 // writeNew puts a Pending instance, its index entries and its start command.
-func (s *Store) writeNew(o *ops, n *NewInstance) {
+func (s *conn) writeNew(o *ops, n *NewInstance) {
 	h := &n.Header
 	o.put(s.keys.instance(h.ID), store.Record{Header: *h, Gate: n.Gate})
 	s.writeIndex(o, nil, h)
@@ -99,7 +99,7 @@ func (s *Store) writeNew(o *ops, n *NewInstance) {
 // (a delete leaves the record); the gate is free, unless the caller compares it
 // otherwise; the definition's head, the trigger and the send record are as found. A
 // node that stood still must not start what another has put behind the gate meanwhile.
-func (s *Store) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
+func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
 		cmps = append(cmps, absent(s.keys.gateOf(*n.Gate)))
@@ -114,7 +114,7 @@ func (s *Store) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 }
 
 // sendStands: the send record, and the count of what is done of its list, are as read.
-func (s *Store) sendStands(send *store.Send) []clientv3.Cmp {
+func (s *conn) sendStands(send *store.Send) []clientv3.Cmp {
 	if send == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *Store) sendStands(send *store.Send) []clientv3.Cmp {
 // CreateOutcome tells what became of a new instance.
 type CreateOutcome int
 
-// The outcomes of [Store.Create].
+// The outcomes of [Stimuli.Create].
 const (
 	Created      CreateOutcome = iota
 	CreateExists               // the id is taken by another start
@@ -144,7 +144,7 @@ const (
 // Then: the instance, its gate, its command, the key's record. Else: the attempt
 // is void, since an id and a gate become free again, and who was refused must
 // not get an instance later.
-func (s *Store) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
+func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
 	void := s.keys.commandRecord(n.Header.ID, attempt(n.Command.ID, n.Header.CreatedAt))
 	cmps := append(s.newGuard(n, true), absent(void))
 	o := newOps()
@@ -214,7 +214,7 @@ type Delivery struct {
 	Wait     *store.QueueItem // in the place of New, whose gate is held: what waits there
 }
 
-// MaxDeliveries is how many targets one transaction of [Store.Deliver] takes.
+// MaxDeliveries is how many targets one transaction of [Stimuli.Deliver] takes.
 const MaxDeliveries = 30
 
 // Deliver puts one command per target in one transaction and, if it came from a
@@ -228,7 +228,7 @@ const MaxDeliveries = 30
 // caller's key. What is to wait behind a gate: the gate is held. That can become
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started meanwhile, and newGuard refuses. Then: the commands, the new instances, the records.
-func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
+func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
 	o := newOps()
 	var cmps []clientv3.Cmp
 	ids := make([]string, len(targets))
@@ -279,7 +279,7 @@ func (s *Store) Deliver(ctx context.Context, targets []Delivery, send *store.Sen
 
 // leave notes what is left of a send record. Its stimulus, which a slice has in its
 // commands too, is not written again.
-func (s *Store) leave(o *ops, send *store.Send, rest []store.Target) {
+func (s *Stimuli) leave(o *ops, send *store.Send, rest []store.Target) {
 	switch {
 	case len(rest) == 0:
 		s.dropSend(o, send)
@@ -293,7 +293,7 @@ func (s *Store) leave(o *ops, send *store.Send, rest []store.Target) {
 }
 
 // dropSend deletes a send record, and the count of what is done of its list.
-func (s *Store) dropSend(o *ops, send *store.Send) {
+func (s *Stimuli) dropSend(o *ops, send *store.Send) {
 	o.del(s.keys.send(send.ID))
 	if len(send.Targets) > 0 {
 		o.del(s.keys.sent(send.ID))

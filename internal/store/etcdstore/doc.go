@@ -10,4 +10,14 @@
 // again settles it.
 //
 // docs/keys.md lists the keys and, for each transaction, If, Then and Else.
+//
+// A [Store] is five parts over one connection: [Definitions] for the catalog,
+// [Instances] for the node that works instances, [Stimuli] for what comes from
+// callers, [Upkeep] for what has to be done without any, and [Reader], which writes
+// nothing. Each user is given its part, so that the compiler says who may commit.
+//
+// It is one package, and large, since the parts write each other's records: a commit
+// puts mail, outbox, queue items, dead letters, timers and children, and upkeep
+// repairs all of them. In packages of their own all formats, compares and limits
+// would be exported to every part.
 package etcdstore

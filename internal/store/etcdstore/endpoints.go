@@ -38,14 +38,14 @@ const anySegments = "any"
 func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
 
 // putEndpoint puts the shape of an HTTP endpoint's bookmark.
-func (s *Store) putEndpoint(o *ops, b *workflow.Bookmark) {
+func (s *conn) putEndpoint(o *ops, b *workflow.Bookmark) {
 	if e := workflow.EndpointOf(b); e != nil {
 		o.putRaw(s.keys.shape(e.Method, e.Template), nil)
 	}
 }
 
 // Shapes reads the shapes that a path with so many segments may match, keys only.
-func (s *Store) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
+func (s *Stimuli) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
 	prefixes := []string{s.keys.shapes(method, segmentsIn(segments)), s.keys.shapes(method, anySegments)}
 	var reads []clientv3.Op
 	for _, p := range prefixes {
@@ -74,7 +74,7 @@ type Endpoint struct {
 
 // FindEndpoint gives the first of these at which something starts or waits; nil if
 // nothing does anywhere. It reads one bookmark of each at most, however many wait.
-func (s *Store) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
+func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
 	for len(among) > 0 {
 		n := min(len(among), maxLevel/2)
 		var reads []clientv3.Op

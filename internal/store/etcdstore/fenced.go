@@ -29,7 +29,7 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // So does a start whose twin on another node was faster. Then fresh becomes the
 // instance as that one made it: its index entries are where its own sub-status and
 // time put them, and whoever moves them has to know.
-func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
+func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
 	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
 	o := newOps()
@@ -82,7 +82,7 @@ func (s *Store) Secure(ctx context.Context, f *store.Fence, id string, base, fre
 // runs, and returns the revision of that.
 //
 // If: the lock is mine; the command's create revision.
-func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
+func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
 	key := s.keys.mail(id, cmd.ID)
 	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd
 // the command was there, and nobody had counted another attempt.
 //
 // If: the revision of that attempt.
-func (s *Store) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
+func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
 	key := s.keys.mail(id, cmd.ID)
 	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
@@ -120,7 +120,12 @@ func (s *Store) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Com
 // command always fits.
 //
 // If: the lock is mine; the instance as loaded, or absent; each command as read.
-func (s *Store) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
+func (s *Instances) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
+	return s.discard(ctx, f, id, base, consumed, dead)
+}
+
+// discard is for a removal too, which a repair may be.
+func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
 	stands := absent(s.keys.instance(id))
 	if base != nil {
 		stands = modifiedAt(s.keys.instance(id), base.Modified)

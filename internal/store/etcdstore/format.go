@@ -61,7 +61,7 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 }
 
 // foreign is the error for a format that is not this program's.
-func (s *Store) foreign(kvs []*mvccpb.KeyValue) error {
+func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 	if len(kvs) == 0 {
 		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.keys.root, s.keys.format())
 	}
@@ -120,7 +120,7 @@ func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) 
 }
 
 // running is the error for calls after the format was found to be another.
-func (s *Store) running() error {
+func (s *conn) running() error {
 	if halted := s.halted.Load(); halted != nil {
 		return halted
 	}

@@ -60,7 +60,7 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- s.KeepFormat(t.Context()) }()
-			if _, err := s.Instance(t.Context(), "i"); err != nil {
+			if _, err := s.Reader.Instance(t.Context(), "i"); err != nil {
 				t.Fatal(err)
 			}
 			if err := change(client, s.keys.format()); err != nil {
@@ -74,10 +74,10 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 			case <-time.After(20 * time.Second): // sooner than the sweep
 				t.Fatal("it did not notice")
 			}
-			if err := s.PutSend(t.Context(), store.Send{ID: "s"}, nil); workflow.CodeOf(err) != workflow.CodeUnavailable || errors.Is(err, ErrUnknown) {
+			if err := s.Stimuli.PutSend(t.Context(), store.Send{ID: "s"}, nil); workflow.CodeOf(err) != workflow.CodeUnavailable || errors.Is(err, ErrUnknown) {
 				t.Errorf("a write: %v", err)
 			}
-			if _, err := s.Instance(t.Context(), "i"); workflow.CodeOf(err) != workflow.CodeUnavailable {
+			if _, err := s.Reader.Instance(t.Context(), "i"); workflow.CodeOf(err) != workflow.CodeUnavailable {
 				t.Errorf("a read: %v", err)
 			}
 		})

@@ -25,7 +25,7 @@ type Finding struct {
 	// Follows is how many other keys fit nothing only because of this one. They are
 	// no findings of their own.
 	Follows int `json:"follows,omitempty"`
-	// Repair is what [Store.Repair] does about it; "": nothing.
+	// Repair is what [Upkeep.Repair] does about it; "": nothing.
 	Repair string `json:"repair,omitempty"`
 	// Hint is what people have to do about it, after the repair if there is one.
 	Hint string `json:"hint,omitempty"`
@@ -33,7 +33,7 @@ type Finding struct {
 	mend *mend
 }
 
-// Check is what [Store.Fsck] found.
+// Check is what [Upkeep.Fsck] found.
 type Check struct {
 	Revision int64     `json:"revision"`
 	Keys     int       `json:"keys"`
@@ -57,7 +57,7 @@ const fsckPage = 500
 //
 // Since every change is one transaction, all rules but those that are marked as
 // passing hold at every revision.
-func (s *Store) Fsck(ctx context.Context) (*Check, error) {
+func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{},
 		causes: map[string]*Finding{}, foreign: map[string]bool{}, replays: map[string]bool{}, defs: newDefinitionsSeen()}
 	if err := f.read(ctx); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Fsck(ctx context.Context) (*Check, error) {
 type fsck struct {
 	ctx     context.Context // of the check
 	err     error           // the first to go wrong in a rule
-	s       *Store
+	s       *Upkeep
 	check   *Check
 	kvs     map[string]*mvccpb.KeyValue // by key below the root, without values
 	names   []string                    // of kvs, sorted

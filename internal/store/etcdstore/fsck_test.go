@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func sound(t *testing.T) *world {
 		t.Fatal(ok, err)
 	}
 	st := event("nothing")
-	look, err := w.Look(w.ctx(), st, hashOf("nothing"), "")
+	look, err := w.Stimuli.Look(w.ctx(), st, hashOf("nothing"), "")
 	w.ok(err)
 	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now}, look)
 	if w.ok(err); !queued {
@@ -66,40 +67,54 @@ func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
 	}
 }
 
+// misfits are what does not fit and has one right state, by the rule that finds it: the key
+// that goes, and the one that comes.
+var misfits = map[string]func(w *world) (del, put string){
+	"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
+	"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
+	"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
+	"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", timerDue), "" },
+	"queue-item-without-mark": func(w *world) (string, string) {
+		return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
+	},
+	"index-missing":           func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
+	"index-outdated":          func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
+	"task-missing":            func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+	"task-outdated":           func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"journal-end":             func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
+	"journal-gap":             func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
+	"instance-without-start":  func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
+	"bookmark-without-child":  func(w *world) (string, string) { return w.keys.instance("j"), "" },
+	"gate-without-instance":   func(w *world) (string, string) { return w.keys.instance("j"), "" },
+	"lock-without-lease":      func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
+	"record-without-end":      func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
+	"use-missing":             func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
+	"use-without-version":     func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
+	"retired-without-version": func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
+	"trigger-without-definition": func(w *world) (string, string) {
+		return "", w.keys.trigger(hashOf("approved"), "order", "a")
+	},
+}
+
+// timerDue is when the timer of a sound world is due.
+var timerDue = time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
+
+// misfitsAnd are misfits with others.
+func misfitsAnd(others map[string]func(w *world) (del, put string)) map[string]func(w *world) (del, put string) {
+	all := maps.Clone(misfits)
+	maps.Copy(all, others)
+	return all
+}
+
 func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
-	for rule, spoil := range map[string]func(w *world) (del, put string){
-		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
-		"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
-		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
-		"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", due), "" },
-		"queue-item-without-mark": func(w *world) (string, string) {
-			return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
-		},
-		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
-		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
-		"task-missing":              func(w *world) (string, string) { return w.taskOf("i~task"), "" },
-		"task-outdated":             func(w *world) (string, string) { return "", w.taskOf("i~gone") },
-		"journal-end":               func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
-		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
+	for rule, spoil := range misfitsAnd(map[string]func(w *world) (del, put string){
 		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },
-		"instance-without-start":    func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
 		"instance-without-cause":    func(w *world) (string, string) { return w.keys.mail("k", workflow.ContinueID), "" },
-		"bookmark-without-child":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
-		"gate-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
-		"lock-without-lease":        func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
-		"record-without-end":        func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
 		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
-		"use-missing":               func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
-		"use-without-version":       func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
-		"retired-without-version":   func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
-		"trigger-without-definition": func(w *world) (string, string) {
-			return "", w.keys.trigger(hashOf("approved"), "order", "a")
-		},
-	} {
+	}) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			w := sound(t)

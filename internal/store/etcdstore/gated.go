@@ -17,7 +17,7 @@ import (
 
 // Starts that wait behind a gate. What an accepted stimulus means to start is a
 // queue item below queue/~gated/<gate>/ while somebody holds the gate. It is put
-// only while the gate is held ([Store.Deliver] compares that), and whoever frees a
+// only while the gate is held ([Stimuli.Deliver] compares that), and whoever frees a
 // gate looks afterwards: raft orders the two, so the later one sees the earlier.
 // Nothing else looks at these items: no bookmark can take them.
 
@@ -25,7 +25,7 @@ import (
 // it; nil if none does. It reads that one only: what waits may be large. bad is what
 // is wrong with the first of those in front of it that cannot be read: they hold up
 // nobody, however many they are.
-func (s *Store) NextHeld(ctx context.Context, g store.Gate) (held bool, item *store.QueueItem, bad error, err error) {
+func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *store.QueueItem, bad error, err error) {
 	from, limit := s.keys.gatedQueue(g), int64(1)
 	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
 	for {
@@ -59,7 +59,7 @@ func (s *Store) NextHeld(ctx context.Context, g store.Gate) (held bool, item *st
 // HeldOutcome tells what became of a start that waited behind a gate.
 type HeldOutcome int
 
-// The outcomes of [Store.StartHeld].
+// The outcomes of [Upkeep.StartHeld].
 const (
 	HeldStarted HeldOutcome = iota
 	HeldWaits               // somebody holds the gate (again)
@@ -73,7 +73,7 @@ const (
 // gate free. That the gate is free can become true again, and does no harm: the
 // item, whose revision never comes back, starts at most once, and nobody draws a
 // conclusion from a refusal while it is there.
-func (s *Store) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
+func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
 	o := newOps()
 	o.del(item.At)
 	s.writeNew(o, n)
@@ -103,7 +103,7 @@ func (s *Store) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInst
 // DropHeld deletes an item whose start was done.
 //
 // If: its create revision.
-func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
+func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	o := newOps()
 	o.del(item.At)
 	then, err := o.render()
@@ -116,7 +116,7 @@ func (s *Store) DropHeld(ctx context.Context, item *store.QueueItem) error {
 // BuryHeld turns an item whose start is too large into a dead letter. False: it is gone.
 //
 // If: its create revision.
-func (s *Store) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
+func (s *Upkeep) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
 	o, dead := newOps(), expired(item, 0, at)
 	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
 	o.del(item.At)
@@ -134,7 +134,7 @@ const gatesPage = 1000
 
 // FreedGates lists the gates behind which starts wait and that nobody holds, from
 // cursor on, and how many starts it met, of all gates; next is "" at the end.
-func (s *Store) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
+func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
 	prefix := s.keys.gatedQueues()
 	kvs, next, err := s.page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // applied reads the answer to a commit whose compares held.
-func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome) {
+func (s *Instances) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse) (*store.Committed, metrics.CommitOutcome) {
 	done := &store.Committed{Modified: resp.Header.Revision}
 	outcome := metrics.CommitCommitted
 	if t.releases {
@@ -37,7 +37,7 @@ func (s *Store) applied(c *store.Commit, t *prepared, resp *clientv3.TxnResponse
 // an identical commit sent a moment later, which is as good: the compares are
 // monotone. Without an answer the outcome stays unknown, as an earlier copy may
 // have been applied.
-func (s *Store) refused(ctx context.Context, c *store.Commit, t *prepared) (*store.Committed, metrics.CommitOutcome, error) {
+func (s *Instances) refused(ctx context.Context, c *store.Commit, t *prepared) (*store.Committed, metrics.CommitOutcome, error) {
 	resp, err := s.read(ctx, "read why the commit of instance "+c.After.Header.ID+" was refused", s.why(c)...)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -64,7 +64,7 @@ func (s *Store) refused(ctx context.Context, c *store.Commit, t *prepared) (*sto
 }
 
 // why are the reads that tell what became of a commit.
-func (s *Store) why(c *store.Commit) []clientv3.Op {
+func (s *Instances) why(c *store.Commit) []clientv3.Op {
 	id := c.After.Header.ID
 	reads := []clientv3.Op{
 		clientv3.OpGet(s.keys.journal(id, c.After.Seq)),
@@ -81,7 +81,7 @@ func (s *Store) why(c *store.Commit) []clientv3.Op {
 }
 
 // moved reports whether the instance itself is not as it was loaded.
-func (s *Store) moved(c *store.Commit, resp *clientv3.TxnResponse) bool {
+func (s *Instances) moved(c *store.Commit, resp *clientv3.TxnResponse) bool {
 	kvs := resp.Responses[2].GetResponseRange().Kvs
 	if c.Before == nil {
 		return len(kvs) > 0
@@ -90,7 +90,7 @@ func (s *Store) moved(c *store.Commit, resp *clientv3.TxnResponse) bool {
 }
 
 // readProof finds the commit id of c where only this commit can have put it.
-func (s *Store) readProof(c *store.Commit, resp *clientv3.TxnResponse) (*store.Committed, error) {
+func (s *Instances) readProof(c *store.Commit, resp *clientv3.TxnResponse) (*store.Committed, error) {
 	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 && !c.Delete {
 		var e journalEntry
 		if err := Decode(kvs[0].Value, &e); err != nil {
@@ -113,7 +113,7 @@ func (s *Store) readProof(c *store.Commit, resp *clientv3.TxnResponse) (*store.C
 }
 
 // gone reports whether my lock key is no longer there.
-func (s *Store) gone(c *store.Commit, resp *clientv3.TxnResponse) bool {
+func (s *Instances) gone(c *store.Commit, resp *clientv3.TxnResponse) bool {
 	if c.Fence == nil {
 		return true
 	}

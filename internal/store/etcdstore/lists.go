@@ -12,7 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// InstanceFilter restricts [Store.Instances]; zero fields do not.
+// InstanceFilter restricts [Reader.Instances]; zero fields do not.
 type InstanceFilter struct {
 	Status                      workflow.Status
 	SubStatus                   workflow.SubStatus
@@ -44,7 +44,7 @@ func (f InstanceFilter) indexes(k keys) []string {
 // are hints: what they name is read, and left out if it no longer fits. The cursor
 // is the entry of the last one that was looked at. A page may be shorter than its
 // limit, and even empty, and have a next one.
-func (s *Store) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
+func (s *Reader) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
 	entries, more, err := s.merged(ctx, "list instances", f.indexes(s.keys), cursor, limit)
 	if err != nil {
 		return nil, "", err
@@ -86,7 +86,7 @@ func (f InstanceFilter) damaged(entry string, damage error) workflow.Instance {
 // merged reads the first entries behind a cursor of several ranges at one revision,
 // in one order: what follows the prefixes. What moves from one of them to another
 // keeps its place, so that it is in one page, and in one only.
-func (s *Store) merged(ctx context.Context, what string, prefixes []string, cursor string, limit int64) (entries []string, more bool, err error) {
+func (s *Reader) merged(ctx context.Context, what string, prefixes []string, cursor string, limit int64) (entries []string, more bool, err error) {
 	if len(prefixes) == 0 {
 		return nil, false, nil
 	}
@@ -125,7 +125,7 @@ type Task struct {
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
 // A page may be shorter than its limit and have a next one.
-func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, string, error) {
+func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, string, error) {
 	prefix := s.keys.tasks(name)
 	kvs, next, err := s.page(ctx, "list tasks", prefix, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Store) Tasks(ctx context.Context, name, cursor string, limit int64) ([]
 
 // DeadLetters lists dead letters. A page may be shorter than its limit and have a
 // next one.
-func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
+func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
 	var out []store.DeadLetter
 	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, Decode)
@@ -193,7 +193,7 @@ func (s *Store) DeadLetters(ctx context.Context, cursor string, limit int64) ([]
 
 // DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
 // there beside the error: to be deleted.
-func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
+func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
 	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -210,7 +210,7 @@ func (s *Store) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, e
 //
 // If: its create revision. A replay leaves a record, by which a repeat after a
 // lost answer knows that it was done.
-func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
+func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
 	o := newOps()
 	o.del(s.keys.dead(d.ID))
 	var done []clientv3.Op
@@ -234,7 +234,7 @@ func (s *Store) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay 
 // ReplayOutcome says what became of the replay of a command.
 type ReplayOutcome int
 
-// The outcomes of [Store.ReplayCommand].
+// The outcomes of [Stimuli.ReplayCommand].
 const (
 	Replayed     ReplayOutcome = iota
 	ReplayGone                 // the dead letter is gone
@@ -249,7 +249,7 @@ const (
 // there; this replay is not void. Then: delete the one, put the other, and a record of
 // the replay, by which a repeat knows. Else: the replay is void, as an instance of this
 // id may come, and a ~continue go.
-func (s *Store) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
+func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
 	cmd := *d.Command
 	cmd.Attempts, cmd.Begun = 0, nil
 	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")

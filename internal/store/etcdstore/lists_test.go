@@ -84,7 +84,9 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 		"running": {Status: workflow.StatusRunning}, "running of a definition": {Status: workflow.StatusRunning, DefinitionID: "order"},
 		"finished": {Status: workflow.StatusFinished}, "of none": {DefinitionID: "other"},
 	} {
-		got := pages(t, func(cursor string) ([]workflow.Instance, string, error) { return w.Instances(w.ctx(), f, cursor, 2) }, func(h workflow.Instance) string { return h.ID })
+		got := pages(t, func(cursor string) ([]workflow.Instance, string, error) {
+			return w.Reader.Instances(w.ctx(), f, cursor, 2)
+		}, func(h workflow.Instance) string { return h.ID })
 		want := slices.Clone(running)
 		switch what {
 		case "all", "of a definition":
@@ -148,7 +150,7 @@ func TestListsCostWhatTheyGive(t *testing.T) {
 			var got []string
 			before, pages := calls(), 0
 			for cursor := ""; ; {
-				items, next, err := w.Instances(w.ctx(), InstanceFilter{SubStatus: sub}, cursor, limit)
+				items, next, err := w.Reader.Instances(w.ctx(), InstanceFilter{SubStatus: sub}, cursor, limit)
 				if w.ok(err); int64(len(items)) > limit {
 					t.Errorf("%d items, limit %d", len(items), limit)
 				}
@@ -204,7 +206,7 @@ func TestWhatMovesIsListedOnce(t *testing.T) {
 			w.commit(c)
 		}
 		round++
-		return w.Instances(w.ctx(), InstanceFilter{}, cursor, 2)
+		return w.Reader.Instances(w.ctx(), InstanceFilter{}, cursor, 2)
 	}, func(h workflow.Instance) string { return h.ID })
 	if !slices.Equal(got, ids) {
 		t.Errorf("%v, want %v", got, ids)
@@ -304,7 +306,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 			return ids, next, err
 		},
 		"instances": func(cursor string) (ids []string, next string, err error) {
-			items, next, err := w.Instances(w.ctx(), InstanceFilter{DefinitionID: "large"}, cursor, 500)
+			items, next, err := w.Reader.Instances(w.ctx(), InstanceFilter{DefinitionID: "large"}, cursor, 500)
 			for _, it := range items {
 				ids = append(ids, it.ID)
 			}

@@ -18,10 +18,10 @@ import (
 // mailBatch is how many commands one burst takes at most.
 const mailBatch = 50
 
-// LoadOps are the reads of [Store.Load], for riding in the transaction that
+// LoadOps are the reads of [Instances.Load], for riding in the transaction that
 // takes the instance's lock. key names the record of a caller's
 // Idempotency-Key, definition a head to confirm; "" if there is none.
-func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
+func (s *Instances) LoadOps(id, key, definition string) []clientv3.Op {
 	reads := []clientv3.Op{get(s.keys.instance(id)), s.getMail(id)}
 	if key != "" || definition != "" {
 		reads = append(reads, get(s.keys.keyRecord(key)), clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()))
@@ -30,7 +30,7 @@ func (s *Store) LoadOps(id, key, definition string) []clientv3.Op {
 }
 
 // Load reads an instance with its mailbox at one revision.
-func (s *Store) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
+func (s *Instances) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
 	resp, err := s.read(ctx, "load instance "+id, s.LoadOps(id, key, definition)...)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (s *Store) Load(ctx context.Context, id, key, definition string) (*store.Lo
 	return s.DecodeLoad(resp.Responses, resp.Header.Revision)
 }
 
-// DecodeLoad reads the answers to [Store.LoadOps].
-func (s *Store) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
+// DecodeLoad reads the answers to [Instances.LoadOps].
+func (s *Instances) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
 	l := &store.Loaded{Revision: revision}
 	var err error
 	if kvs := responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
@@ -99,7 +99,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 }
 
 // Mail reads one command of a mailbox; nil if it is not there.
-func (s *Store) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
+func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
 	resp, err := s.get(ctx, "read mail of "+id, s.keys.mail(id, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Store) Mail(ctx context.Context, id, command string) (*store.Mail, erro
 }
 
 // Instance reads one record; nil if there is none.
-func (s *Store) Instance(ctx context.Context, id string) (*store.Record, error) {
+func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
 	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -117,7 +117,16 @@ func (s *Store) Instance(ctx context.Context, id string) (*store.Record, error) 
 }
 
 // Answer reads the record of a caller's Idempotency-Key; nil if there is none.
-func (s *Store) Answer(ctx context.Context, key string) (*store.Answer, error) {
+func (s *Stimuli) Answer(ctx context.Context, key string) (*store.Answer, error) {
+	return s.keptAnswer(ctx, key)
+}
+
+// Answer reads the record of a caller's Idempotency-Key; nil if there is none.
+func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, error) {
+	return s.keptAnswer(ctx, key)
+}
+
+func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
 	resp, err := s.get(ctx, "read idempotency key", s.keys.keyRecord(key))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -128,7 +137,7 @@ func (s *Store) Answer(ctx context.Context, key string) (*store.Answer, error) {
 
 // Effect reads what a command did; nil if it did nothing yet, or so long ago
 // that its record expired.
-func (s *Store) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
+func (s *Stimuli) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
 	resp, err := s.get(ctx, "read command record", s.keys.commandRecord(instance, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -138,8 +147,8 @@ func (s *Store) Effect(ctx context.Context, instance, command string) (*store.Ef
 }
 
 // Effects reads what several commands did, each named by its instance and its id;
-// nil as for [Store.Effect].
-func (s *Store) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect, error) {
+// nil as for [Stimuli.Effect].
+func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect, error) {
 	var out []*store.Effect
 	for chunk := range slices.Chunk(of, maxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
@@ -167,20 +176,20 @@ func (s *Store) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect
 
 // WatchInstance gives a hint when an instance was written, until ctx ends or the
 // watch breaks; then the channel closes.
-func (s *Store) WatchInstance(ctx context.Context, id string) <-chan struct{} {
+func (s *Reader) WatchInstance(ctx context.Context, id string) <-chan struct{} {
 	return s.hints(ctx, s.keys.instance(id))
 }
 
 // WatchAnswer gives a hint when the answer to a caller's key was written, as
-// [Store.WatchEffect] does.
-func (s *Store) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
+// [Stimuli.WatchEffect] does.
+func (s *Stimuli) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
 	return s.hints(ctx, s.keys.keyRecord(key))
 }
 
 // WatchEffect watches for the record of one command; the channel gives a value
 // when it may be there, and closes when ctx ends or the watch breaks. It is a
-// hint: look with [Store.Effect], also without it.
-func (s *Store) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
+// hint: look with [Stimuli.Effect], also without it.
+func (s *Stimuli) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
 	return s.hints(ctx, s.keys.commandRecord(instance, command))
 }
 
@@ -214,7 +223,7 @@ func begin(open func(), follow func(late bool)) {
 
 // hints coalesces the puts of one key into tokens. Its goroutine ends with ctx, which
 // the caller must end. A watch that begins late gives a hint at once.
-func (s *Store) hints(ctx context.Context, key string) <-chan struct{} {
+func (s *conn) hints(ctx context.Context, key string) <-chan struct{} {
 	hint, events := make(chan struct{}, 1), clientv3.WatchChan(nil)
 	begin(func() {
 		events = s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
@@ -246,7 +255,7 @@ type Pending struct {
 
 // Sweep lists up to limit mailbox entries, keys only, from cursor on; next is ""
 // at the end.
-func (s *Store) Sweep(ctx context.Context, cursor string, limit int64) (entries []Pending, next string, err error) {
+func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int64) (entries []Pending, next string, err error) {
 	from := s.keys.mailboxes()
 	if cursor != "" {
 		from = cursor
@@ -272,7 +281,7 @@ func (s *Store) Sweep(ctx context.Context, cursor string, limit int64) (entries 
 // Journal reads the journal of an instance, from the commit after seq on; it
 // returns the items of up to limit commits and the last commit's number, 0 at
 // the end.
-func (s *Store) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
+func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
 	prefix := s.keys.journalOf(id)
 	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
 	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {

@@ -40,7 +40,16 @@ type Look struct {
 // correlation meets only bookmarks of that correlation; one without meets all;
 // an addressed one only its instance's, and no trigger. key names the caller's
 // record; "" if there is none.
-func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
+func (s *Stimuli) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
+	return s.look(ctx, st, hash, key)
+}
+
+// Look is [Stimuli.Look], for what waits in the queue.
+func (s *Upkeep) Look(ctx context.Context, st workflow.Stimulus, hash string) (*Look, error) {
+	return s.look(ctx, st, hash, "")
+}
+
+func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
 	l := &Look{Hash: hash, stimulus: st}
 	var reads []clientv3.Op
 	if st.InstanceID != "" {
@@ -104,7 +113,7 @@ func (s *Store) Look(ctx context.Context, st workflow.Stimulus, hash, key string
 
 // rest reads on after the first page of a range, at the look's revision: a
 // stimulus is for all that waits at one moment. Of too many it reads no more.
-func (s *Store) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
+func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
 	kvs := first.Kvs
 	if first.Count > MaxTargets { // to be refused, and not read
 		l.More = true
@@ -121,14 +130,14 @@ func (s *Store) rest(ctx context.Context, first *etcdserverpb.RangeResponse, pre
 	return kvs, nil
 }
 
-func (s *Store) bookmarkRange(l *Look) string {
+func (s *conn) bookmarkRange(l *Look) string {
 	if l.stimulus.CorrelationID == "" {
 		return s.keys.bookmarks(l.Hash)
 	}
 	return s.keys.bookmarkSlice(l.Hash, l.stimulus.CorrelationID)
 }
 
-func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
+func (s *conn) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
 	if len(kvs) == 0 {
 		return nil
 	}
@@ -148,7 +157,7 @@ func (s *Store) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
 	return nil
 }
 
-func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
+func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 	var e store.TriggerEntry
 	if err := DecodeWhole(kv.Value, &e); err != nil {
 		return store.TriggerRef{}, err
@@ -158,7 +167,7 @@ func (s *Store) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 }
 
 // guard holds as long as nothing appeared that the look would have met.
-func (l *Look) guard(s *Store) []clientv3.Cmp {
+func (l *Look) guard(s *conn) []clientv3.Cmp {
 	if id := l.stimulus.InstanceID; id != "" {
 		if l.Instance == nil {
 			return []clientv3.Cmp{absent(s.keys.instance(id))}
@@ -169,7 +178,7 @@ func (l *Look) guard(s *Store) []clientv3.Cmp {
 }
 
 // bookmarkStands holds while the bookmark is where it was found.
-func (s *Store) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
+func (s *conn) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
 	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
 	if b.Created > 0 {
 		return createdAt(key, b.Created)

@@ -61,7 +61,7 @@ func plainSize(value []byte) int {
 
 // page reads one page of a range of small values, or of keys only; next is "" at
 // the end.
-func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+func (s *conn) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
 	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
 	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) page(ctx context.Context, what, prefix, cursor string, limit int
 
 // values reads one page of a range whose values may be large, and gives each to do
 // as it comes.
-func (s *Store) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (next string, err error) {
+func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (next string, err error) {
 	var b budget
 	for {
 		n := min(limit-int64(b.values), int64(b.chunk()))
@@ -111,7 +111,7 @@ func pageFrom(prefix, cursor string) string {
 // records reads instances by their ids as long as a page holds them, and gives each
 // to do, nil if it is not there or damaged, which is said then. It returns how many of ids it has looked at: all,
 // unless do said that it was enough, or the page is full.
-func (s *Store) records(ctx context.Context, ids []string, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
+func (s *conn) records(ctx context.Context, ids []string, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
 	var b budget
 	for at := 0; at < len(ids); {
 		chunk := ids[at:min(len(ids), at+b.chunk())]

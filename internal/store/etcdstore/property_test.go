@@ -36,10 +36,12 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rapid.Check(t, func(rt *rapid.T) {
+		s, err := New(Config{Client: w.client, Root: "/weft/" + clustertest.Namespace(t) + "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		one := *w
-		one.Store = &Store{}
-		*one.Store = *w.Store
-		one.keys = keys{root: "/weft/" + clustertest.Namespace(t) + "/"}
+		one.allParts = all(s)
 		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*Look{}}
 		for _, id := range instances {
 			x.instanceIn(id, rapid.SampledFrom([]string{"", "k"}).Draw(rt, "correlation"))

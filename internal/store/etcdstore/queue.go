@@ -16,7 +16,7 @@ import (
 )
 
 // queueItems appends the items that this program can read; others it leaves.
-func (s *Store) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
+func (s *conn) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
 	for _, kv := range kvs {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		if err := DecodeWhole(kv.Value, &item); err != nil {
@@ -30,7 +30,7 @@ func (s *Store) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []st
 
 // queueKey is where an item lies: behind its gate, or in the slice of its address
 // if it has one, else of its correlation.
-func (s *Store) queueKey(item *store.QueueItem) string {
+func (s *conn) queueKey(item *store.QueueItem) string {
 	if item.Held != nil {
 		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
 	}
@@ -54,7 +54,7 @@ type timerEntry struct {
 // putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
 // slice: with every item, since it is the marks' revision that tells whether the slice
 // was empty when somebody looked.
-func (s *Store) putQueueItem(o *ops, item store.QueueItem) {
+func (s *conn) putQueueItem(o *ops, item store.QueueItem) {
 	key := s.queueKey(&item)
 	o.put(key, item)
 	if item.Held == nil {
@@ -69,7 +69,7 @@ func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1]
 // without what the transaction takes: unless something was put there since. That
 // compare can become true again when another has deleted the marks; then there is
 // nothing to delete.
-func (s *Store) unmark(o *ops, slice string, revision int64) {
+func (s *conn) unmark(o *ops, slice string, revision int64) {
 	marks, then := s.keys.marksOf(slice), newOps()
 	then.tail = append(then.tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
 	o.nested([]clientv3.Cmp{noneWrittenAfter(marks, revision)}, then, nil)
@@ -87,10 +87,10 @@ func (s *Store) unmark(o *ops, slice string, revision int64) {
 //
 // From a send record: its mod revision stands for the records and the void. A
 // record that is gone has become something else already, by whomever: true.
-func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
+func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
 	o := newOps()
 	s.putQueueItem(o, item)
-	cmps := look.guard(s)
+	cmps := look.guard(s.conn)
 	if look.send != nil {
 		return s.enqueueSend(ctx, o, cmps, look.send)
 	}
@@ -121,7 +121,7 @@ func (s *Store) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (
 	return false, nil
 }
 
-func (s *Store) enqueueSend(ctx context.Context, o *ops, cmps []clientv3.Cmp, send *store.Send) (bool, error) {
+func (s *Stimuli) enqueueSend(ctx context.Context, o *ops, cmps []clientv3.Cmp, send *store.Send) (bool, error) {
 	key := s.keys.send(send.ID)
 	o.del(key)
 	then, err := o.render()
@@ -149,7 +149,7 @@ func keyName(k *workflow.CommandKey) string {
 // If: the item's create revision; the instance exists; no record of the command.
 // The bookmark is not compared: if it is burned meanwhile, the commit that finds
 // it gone sends the stimulus on.
-func (s *Store) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
+func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	o := newOps()
 	o.del(item.At)
 	if item.Alone > 0 {
@@ -187,7 +187,7 @@ type Queued struct {
 
 // Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
 // gates are in no shard.
-func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
+func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
 	kvs, next, err := s.page(ctx, "list queue", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
@@ -201,7 +201,7 @@ func (s *Store) Queued(ctx context.Context, shard, cursor string, limit int64) (
 }
 
 // QueueItem reads one; nil if it is gone, or not readable here.
-func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
+func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
 	resp, err := s.get(ctx, "read queue item", q.at)
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -215,7 +215,7 @@ func (s *Store) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, erro
 // QueueItems lists queue items from cursor on; shard (the beginning of a hash)
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
-func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
+func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
 	prefix := s.keys.queues() + shard
 	var items []store.QueueItem
 	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
@@ -238,7 +238,7 @@ func (s *Store) QueueItems(ctx context.Context, shard, cursor string, limit int6
 // tells its reason; "": it was claimed meanwhile, or cannot be read here, and stays.
 //
 // If: the item's create revision.
-func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
+func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
 	resp, err := s.read(ctx, "read queue item", get(q.at),
 		clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
 	if err != nil {
@@ -275,7 +275,7 @@ func (s *Store) ExpireQueueItem(ctx context.Context, q Queued, waited time.Durat
 // goes in the order of its arrival.
 //
 // If: the item's create revision.
-func (s *Store) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
+func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
 	o := newOps()
 	o.del(item.At)
 	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
@@ -289,7 +289,7 @@ func (s *Store) Requeue(ctx context.Context, item *store.QueueItem) (bool, error
 
 // Awaited reports, for each hash, whether a trigger or a bookmark of it exists:
 // the cheap question of the queue's sweep.
-func (s *Store) Awaited(ctx context.Context, hashes []string) (map[string]bool, error) {
+func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	for len(hashes) > 0 {
 		n := min(len(hashes), maxLevel/2)
@@ -322,7 +322,7 @@ const marksPage = 500
 // comes to wait there a request.
 //
 // If, each nested: no mark was put since its slice was seen empty.
-func (s *Store) DropMarks(ctx context.Context, cursor string) (next string, err error) {
+func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err error) {
 	kvs, next, err := s.page(ctx, "list marks of the queue", s.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return "", err

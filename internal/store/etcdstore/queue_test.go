@@ -182,7 +182,7 @@ func TestPutSendUsesTheCallersKeyOnce(t *testing.T) {
 	if err := w.PutSend(w.ctx(), store.Send{ID: "twin", CreatedAt: w.now, Key: key}, &store.Answer{BodyHash: "h"}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v, want conflict", err)
 	}
-	if a, err := w.Answer(w.ctx(), "k"); err != nil || a == nil || a.Queued != "s" {
+	if a, err := w.Stimuli.Answer(w.ctx(), "k"); err != nil || a == nil || a.Queued != "s" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	w.want("send/", 1)

@@ -22,7 +22,7 @@ const (
 )
 
 // record puts a record of our own and its entry in the expiry index.
-func (s *Store) record(o *ops, key string, v any) {
+func (s *conn) record(o *ops, key string, v any) {
 	o.put(key, v)
 	o.putRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
 }
@@ -35,7 +35,7 @@ const MadeKey = "made-"
 // record is. Entries are in the order of writing, not of expiry: the oldest come
 // first, and a new age holds for all, whatever was configured when they were
 // written. Who may have the answer says the key.
-func (s *Store) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
+func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
 	guarded := *a
 	guarded.Guard = k.Guard
 	key := s.keys.keyRecord(k.Name)
@@ -65,7 +65,7 @@ const answerBytes = 200
 // A record is deleted by the index entry of its last writing only, which has its
 // mod revision: one that was written again, as an answer that became final, lives
 // on until its later entry, also when this transaction comes late.
-func (s *Store) ExpireRecords(ctx context.Context, age *store.Age, cursor string) (n int, next string, err error) {
+func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor string) (n int, next string, err error) {
 	for _, over := range s.overAge(age) {
 		if cursor >= over.to {
 			continue
@@ -104,7 +104,7 @@ type over struct {
 }
 
 // overAge are the ranges to be looked at, in the order of their keys.
-func (s *Store) overAge(age *store.Age) []over {
+func (s *Upkeep) overAge(age *store.Age) []over {
 	lost := ageKey((age.Elapsed + time.Minute).Milliseconds())
 	own, keys := s.keys.expiries(), s.keys.keyExpiries()
 	var out []over
@@ -119,7 +119,7 @@ func (s *Store) overAge(age *store.Age) []over {
 
 // forget deletes an entry of the expiry index as it was read, and its record, if
 // that was not written since.
-func (s *Store) forget(o *ops, entry string, modified int64) {
+func (s *Upkeep) forget(o *ops, entry string, modified int64) {
 	record := s.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
 	then, mine := newOps(), newOps()
 	mine.del(record)
@@ -128,7 +128,7 @@ func (s *Store) forget(o *ops, entry string, modified int64) {
 	o.nested([]clientv3.Cmp{modifiedAt(entry, modified)}, then, nil)
 }
 
-func (s *Store) sendForget(ctx context.Context, what string, o *ops, n int) error {
+func (s *Upkeep) sendForget(ctx context.Context, what string, o *ops, n int) error {
 	if n == 0 {
 		return nil
 	}
@@ -150,7 +150,7 @@ type KeyRecord struct {
 
 // KeyRecords lists the records of callers' keys, the oldest first; next
 // is "" at the end. A record that was written twice is listed twice.
-func (s *Store) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
+func (s *Upkeep) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
 	kvs, next, err := s.page(ctx, "list idempotency keys", s.keys.keyExpiries(), cursor, limit)
 	if err != nil {
 		return nil, "", err
@@ -163,13 +163,13 @@ func (s *Store) KeyRecords(ctx context.Context, cursor string, limit int64) ([]K
 	return out, next, nil
 }
 
-// MaxPurgeKeys is how many records [Store.PurgeKeys] takes at once.
+// MaxPurgeKeys is how many records [Upkeep.PurgeKeys] takes at once.
 const MaxPurgeKeys = 200
 
 // PurgeKeys deletes records of callers' keys before their time; those that were
-// written again since they were listed stay, as with [Store.ExpireRecords]. It
+// written again since they were listed stay, as with [Upkeep.ExpireRecords]. It
 // only deletes: it has to work when etcd has no space.
-func (s *Store) PurgeKeys(ctx context.Context, records []KeyRecord) error {
+func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 	o := newOps()
 	for _, r := range records {
 		s.forget(o, r.entry, r.Modified)

@@ -51,7 +51,7 @@ func TestAPurgeOfKeysTakesTheOldestAndNoRecordOfOurOwn(t *testing.T) {
 	w.want("idem-expiry/k/", 2)
 	w.want("idem/c/", 4)
 	for key, want := range map[string]bool{"d": false, "b": false, "c": true, "a": true} {
-		if a, err := w.Answer(w.ctx(), key); err != nil || (a != nil) != want {
+		if a, err := w.Stimuli.Answer(w.ctx(), key); err != nil || (a != nil) != want {
 			t.Errorf("answer to %s: %+v, %v", key, a, err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestAPurgeLeavesAnAnswerThatWasWrittenAgain(t *testing.T) {
 	if n := w.faults.Deliver(); n != 1 {
 		t.Fatalf("%d late copies", n)
 	}
-	if a, err := w.Answer(w.ctx(), "k"); err != nil || a == nil || len(a.Targets) != 1 {
+	if a, err := w.Stimuli.Answer(w.ctx(), "k"); err != nil || a == nil || len(a.Targets) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	w.want("idem-expiry/k/", 1)
@@ -101,7 +101,7 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 			w := newWorld(t)
 			s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: c.keep})
 			w.ok(err)
-			w.Store = s
+			w.allParts = all(s)
 			w.accepted("k", w.now)
 			w.expire(w.later(c.kept - time.Minute))
 			w.want("idem/k/", 1)
@@ -117,7 +117,7 @@ func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.accepted(MadeKey+"k", w.now)
-	if a, err := w.Answer(w.ctx(), MadeKey+"k"); err != nil || a == nil {
+	if a, err := w.Stimuli.Answer(w.ctx(), MadeKey+"k"); err != nil || a == nil {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if records, _, err := w.KeyRecords(w.ctx(), "", 10); err != nil || len(records) != 0 {
@@ -141,8 +141,8 @@ func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
 	for i, keep := range []time.Duration{100 * 365 * 24 * time.Hour, time.Hour, 24 * time.Hour} {
 		s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: keep})
 		w.ok(err)
-		w.Store = s
-		_, err = w.Age(w.ctx())
+		w.allParts = all(s)
+		_, err = w.Upkeep.Age(w.ctx())
 		w.ok(err)
 		w.accepted(string(rune('c'-i)), w.now)
 		age = w.later(3 * time.Hour)

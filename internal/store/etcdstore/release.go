@@ -15,7 +15,7 @@ import (
 // work, else fetch that work. It is absent when more queue slices would have to
 // be compared than fit: then the committer looks for itself, which is as good,
 // since the send guard refuses to queue beside a bookmark that is durable.
-func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
+func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
 	if c.After.Header.Status == workflow.StatusRunning && !c.Delete {
 		t.slices = s.slices(&c.After.Header, append(slices.Clone(c.Created), rekeyed(c)...))
@@ -44,13 +44,13 @@ func (s *Store) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 
 // readNewMail is the inner transaction of a commit after which the burst goes on:
 // nothing if only its own ~continue is new, else all mail.
-func (s *Store) readNewMail(c *store.Commit) clientv3.Op {
+func (s *Instances) readNewMail(c *store.Commit) clientv3.Op {
 	id := c.After.Header.ID
 	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, []clientv3.Op{s.getMail(id)})
 }
 
 // readOn is what a burst goes on with.
-func (s *Store) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) *store.Kept {
+func (s *Instances) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) *store.Kept {
 	if !resp.Succeeded {
 		return s.readRelease(resp, revision)
 	}
@@ -70,7 +70,7 @@ const (
 )
 
 // getMail reads one command more than a burst takes: to know that it is there.
-func (s *Store) getMail(id string) clientv3.Op {
+func (s *conn) getMail(id string) clientv3.Op {
 	return below(getMailOp, s.keys.mailbox(id))
 }
 
@@ -79,7 +79,7 @@ var getMailOp = clientv3.OpGet("", clientv3.WithLimit(mailBatch+1), clientv3.Wit
 var getQueueOp = clientv3.OpGet("", clientv3.WithLimit(queueBatch))
 
 // slices are the queue slices in which items for these bookmarks may lie.
-func (s *Store) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
+func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
 	var out []string
 	for _, b := range bookmarks {
 		for _, sl := range []string{noCorrelation, slice(h.CorrelationID), addressed(h.ID)} {
@@ -94,7 +94,7 @@ func (s *Store) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []st
 // LookQueue reads queue items that may be for these bookmarks of an instance,
 // which must be durable. It may return fewer than there are: claim what fits
 // and look again.
-func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
+func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
 	var items []store.QueueItem
 	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
 		reads := make([]clientv3.Op, len(keys))
@@ -114,7 +114,7 @@ func (s *Store) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks [
 
 // Release frees the lock unless mail newer than seen is there, which it then
 // returns. [store.ErrFenced] means that the lock was gone already.
-func (s *Store) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
+func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
 	resp, err := s.txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
 		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)},
@@ -139,7 +139,7 @@ func rekeyed(c *store.Commit) []workflow.Bookmark {
 
 // readRelease reads the inner transaction's answer; nil means that the lock is
 // released.
-func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
+func (s *Instances) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
 	if resp.Succeeded {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *Store) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
 }
 
 // appendSlice appends what was read of a slice of the queue.
-func (s *Store) appendSlice(items []store.QueueItem, slice *pb.RangeResponse, revision int64) []store.QueueItem {
+func (s *Instances) appendSlice(items []store.QueueItem, slice *pb.RangeResponse, revision int64) []store.QueueItem {
 	n := len(items)
 	items = s.queueItems(items, slice.Kvs)
 	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {

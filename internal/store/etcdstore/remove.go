@@ -27,7 +27,7 @@ import (
 // If: the lock is mine; the instance as read; nothing new in its mailbox. The last can
 // come true again, and then a late copy deletes what was to be deleted; nobody draws a
 // conclusion from a refusal but to look again.
-func (s *Store) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
+func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
 	for range removeLooks {
 		r, err := s.lookToRemove(ctx, f, id, at)
 		if err != nil || r == nil {
@@ -49,7 +49,7 @@ const removeLooks = 20
 
 // removal is the delete of one instance, as it was read.
 type removal struct {
-	s     *Store
+	s     *conn
 	fence *store.Fence
 	id    string
 	at    time.Time
@@ -62,7 +62,7 @@ type removal struct {
 }
 
 // lookToRemove is nil if there is no such instance.
-func (s *Store) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
+func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
 	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *removal) buryMail(ctx context.Context) error {
 				dead = append(dead, store.DeadLetter{ID: DeadID(r.id, &m.Command), Reason: workflow.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
 			}
 			done := store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{InstanceID: r.id, Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFound)}}
-			if err := r.s.Discard(ctx, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
+			if err := r.s.discard(ctx, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
 				return err
 			}
 		}
@@ -126,7 +126,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 		for _, key := range keys[:removeChunk] {
 			o.del(key)
 		}
-		if done, err := r.send(ctx, cmps, o); err != nil || !done {
+		if done, err := r.s.write(ctx, "remove instance "+r.id, cmps, o); err != nil || !done {
 			return false, err
 		}
 		keys = keys[removeChunk:]
@@ -154,20 +154,11 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	o.del(r.s.keys.cancel(r.id))
 	r.s.record(o, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
 	o.tail = append(o.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
-	return r.send(ctx, append(cmps, noneNewer(r.s.keys.mailbox(r.id), r.seen)), o)
+	return r.s.write(ctx, "remove instance "+r.id, append(cmps, noneNewer(r.s.keys.mailbox(r.id), r.seen)), o)
 }
 
 // removeChunk is how many keys of an instance one transaction deletes.
 const removeChunk = 1000
-
-func (r *removal) send(ctx context.Context, cmps []clientv3.Cmp, o *ops) (bool, error) {
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return false, err
-	}
-	resp, err := r.s.txn(ctx, "remove instance "+r.id, cmps, then, nil)
-	return err == nil && resp.Succeeded, err
-}
 
 // keys are those of index entries, bookmarks, timers and tasks.
 func (r *removal) keys(ctx context.Context) ([]string, error) {

@@ -80,7 +80,7 @@ func (k keys) aside(key string, modified int64, part int) string {
 
 // putAside keeps a value, but for its first parts if it is large: these go before,
 // each in a transaction of its own. False: something moved.
-func (s *Store) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bool, error) {
+func (s *Upkeep) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bool, error) {
 	value := kv.Value
 	for part := 0; ; part++ {
 		chunk := value[:min(len(value), asidePart)]
@@ -92,22 +92,13 @@ func (s *Store) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (boo
 		}
 		o := newOps()
 		o.putRaw(at, chunk)
-		if done, err := s.sendMend(ctx, m.cmps, o); err != nil || !done {
+		if done, err := s.write(ctx, "repair", m.cmps, o); err != nil || !done {
 			return false, err
 		}
 	}
 }
 
-func (s *Store) sendMend(ctx context.Context, cmps []clientv3.Cmp, o *ops) (bool, error) {
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "repair", cmps, then, nil)
-	return err == nil && resp.Succeeded, err
-}
-
-// Repairs is what [Store.Repair] did, and what is left.
+// Repairs is what [Upkeep.Repair] did, and what is left.
 type Repairs struct {
 	Done  []Finding `json:"done"` // each as it was found
 	Check *Check    `json:"check"`
@@ -117,12 +108,12 @@ type Repairs struct {
 // has to be done, and beside a working cluster something may have moved.
 const repairRounds = 10
 
-// Repair checks every key as [Store.Fsck] does, sets aside what cannot be read and
+// Repair checks every key as [Upkeep.Fsck] does, sets aside what cannot be read and
 // makes again what follows from the rest, until there is nothing left that it can
 // repair. What is set aside stays below damaged/, as it was. Nodes may be running:
 // each transaction compares what it was judged by. locks gives the prefix of an
 // instance's lock. An error may come after some was repaired; a second run goes on.
-func (s *Store) Repair(ctx context.Context, locks func(id string) string) (*Repairs, error) {
+func (s *Upkeep) Repair(ctx context.Context, locks func(id string) string) (*Repairs, error) {
 	out := &Repairs{Done: []Finding{}}
 	for range repairRounds {
 		check, err := s.Fsck(ctx)
@@ -170,7 +161,7 @@ func toRepair(check *Check) []*Finding {
 }
 
 // mend repairs one finding; false: something that it was judged by has moved.
-func (s *Store) mend(ctx context.Context, n *Finding, locks func(id string) string) (bool, error) {
+func (s *Upkeep) mend(ctx context.Context, n *Finding, locks func(id string) string) (bool, error) {
 	m := n.mend
 	for _, kv := range m.aside {
 		if done, err := s.putAside(ctx, m, kv); err != nil || !done {
@@ -180,14 +171,14 @@ func (s *Store) mend(ctx context.Context, n *Finding, locks func(id string) stri
 	if m.lost != "" {
 		return s.removeLost(ctx, m, locks)
 	}
-	return s.sendMend(ctx, m.cmps, m.ops)
+	return s.write(ctx, "repair", m.cmps, m.ops)
 }
 
 // removeLost removes an instance whose record is of no use, with what the mend has.
 //
 // If: the record as judged; nobody holds or waits for its lock, which can come true
 // again: then a later look removes it.
-func (s *Store) removeLost(ctx context.Context, m *mend, locks func(id string) string) (bool, error) {
+func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) string) (bool, error) {
 	r, err := s.lookToRemove(ctx, nil, m.lost, time.Now().UTC())
 	if err != nil || r == nil {
 		return false, err
@@ -219,7 +210,7 @@ func (r *removal) keepJournal(ctx context.Context) (bool, error) {
 		if len(o.writes) == 0 || !all {
 			return nil
 		}
-		done, err := r.s.sendMend(ctx, r.guard, o)
+		done, err := r.s.write(ctx, "repair", r.guard, o)
 		all, o = done, newOps()
 		return err
 	}

@@ -126,7 +126,6 @@ func rules(check *Check) []string {
 // aside as it was or made again, all else fits then, and a second repair does nothing.
 func TestWhatIsDamagedIsRepaired(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
 	bomb, huge := encoder.EncodeAll(bytes.Repeat([]byte{'x'}, maxDecoded+1), nil), []byte(random(1_500_000))
 	forms := map[string]func(old []byte) []byte{
 		"cut":    func(old []byte) []byte { return old[:len(old)*2/3] },
@@ -148,7 +147,7 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 		"child":              {key: func(w *world) string { return w.keys.instance("j") }},
 		"journal":            {key: func(w *world) string { return w.keys.journal("i", 1) }},
 		"bookmark":           {key: func(w *world) string { return w.keys.bookmark(hashOf("approved"), "c", "i~b") }, made: true},
-		"timer":              {key: func(w *world) string { return w.keys.timer("i~t", due) }, made: true},
+		"timer":              {key: func(w *world) string { return w.keys.timer("i~t", timerDue) }, made: true},
 		"mail":               {key: func(w *world) string { return w.keys.mail("i", "m") }},
 		"cancel's mail":      {key: func(w *world) string { return w.keys.mail("i", "stop") }},
 		"start":              {key: func(w *world) string { return w.keys.mail("j", "s") }},
@@ -215,7 +214,6 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 // What a newer program wrote is no damage, is told, and is no ground to repair by.
 func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
 	for kind, key := range map[string]func(w *world) string{
 		"instance":    func(w *world) string { return w.keys.instance("i") },
 		"mail":        func(w *world) string { return w.keys.mail("i", "m") },
@@ -223,7 +221,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 		"send record": func(w *world) string { return w.keys.send("sent") },
 		"dead letter": func(w *world) string { return w.keys.dead("dead") },
 		"bookmark":    func(w *world) string { return w.keys.bookmark(hashOf("approved"), "c", "i~b") },
-		"timer":       func(w *world) string { return w.keys.timer("i~t", due) },
+		"timer":       func(w *world) string { return w.keys.timer("i~t", timerDue) },
 		"head":        func(w *world) string { return w.keys.head("shop") },
 		"version":     func(w *world) string { return w.keys.body("shop", 1) },
 		"index":       func(w *world) string { return w.keys.indexed("shop") },
@@ -239,7 +237,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 				t.Errorf("found %+v", check.Findings)
 			}
 			if kind == "instance" { // what follows from it is not made again either
-				_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", due))
+				_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue))
 				w.ok(err)
 			}
 			before := w.written()
@@ -302,39 +300,14 @@ func TestAnInstanceWithoutAStateIsRemoved(t *testing.T) {
 // What does not fit and has one right state is put right.
 func TestWhatDoesNotFitIsRepaired(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
-	for rule, spoil := range map[string]func(w *world) (del, put string){
-		"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
-		"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
-		"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
-		"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", due), "" },
-		"timer-without-bookmark":    func(w *world) (string, string) { return "", w.keys.timer("i~x", due) },
-		"queue-item-without-mark": func(w *world) (string, string) {
-			return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
-		},
-		"index-missing":             func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
-		"index-outdated":            func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
-		"task-missing":              func(w *world) (string, string) { return w.taskOf("i~task"), "" },
-		"task-outdated":             func(w *world) (string, string) { return "", w.taskOf("i~gone") },
-		"journal-end":               func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
-		"journal-gap":               func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
-		"journal-without-instance":  func(w *world) (string, string) { return "", w.keys.journal("nobody", 1) },
-		"instance-without-start":    func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
-		"bookmark-without-child":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
-		"gate-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
-		"gate-not-known":            func(w *world) (string, string) { return "", w.keys.gate("shop", "") },
-		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("k") },
-		"lock-without-lease":        func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
-		"record-without-end":        func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
-		"use-missing":               func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
-		"use-without-version":       func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
-		"retired-without-version":   func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
-		"count-without-stimulus":    func(w *world) (string, string) { return "", w.keys.sent("nothing") },
-		"trigger-without-definition": func(w *world) (string, string) {
-			return "", w.keys.trigger(hashOf("approved"), "order", "a")
-		},
-		"schedule-without-definition": func(w *world) (string, string) { return "", w.keys.cron("nothing", "a", due) },
-	} {
+	for rule, spoil := range misfitsAnd(map[string]func(w *world) (del, put string){
+		"timer-without-bookmark":      func(w *world) (string, string) { return "", w.keys.timer("i~x", timerDue) },
+		"journal-without-instance":    func(w *world) (string, string) { return "", w.keys.journal("nobody", 1) },
+		"gate-not-known":              func(w *world) (string, string) { return "", w.keys.gate("shop", "") },
+		"interrupt-without-command":   func(w *world) (string, string) { return "", w.keys.cancel("k") },
+		"count-without-stimulus":      func(w *world) (string, string) { return "", w.keys.sent("nothing") },
+		"schedule-without-definition": func(w *world) (string, string) { return "", w.keys.cron("nothing", "a", timerDue) },
+	}) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			w := furnished(t)
@@ -379,7 +352,7 @@ func TestAParentIsToldAgain(t *testing.T) {
 	c := w.next("j", w.lock("j", "1"))
 	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.Output = workflow.StatusFinished, workflow.Finished, map[string]any{"n": "7"}
 	w.consumes(c)
-	c.OpenGate, c.Release = single, true
+	c.Release = true
 	w.commit(c)
 	check := w.repaired()
 	if len(check.Done) != 1 || check.Done[0].Rule != "bookmark-without-child" {
@@ -395,10 +368,9 @@ func TestAParentIsToldAgain(t *testing.T) {
 // nothing is wrong. A letter that cannot be replayed moves nothing.
 func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
 	for rule, lose := range map[string]func(w *world) (string, workflow.Command){
 		"timer-missing": func(w *world) (string, workflow.Command) {
-			_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", due))
+			_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue))
 			w.ok(err)
 			return "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now}
 		},
@@ -406,7 +378,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 			c := w.next("j", w.lock("j", "1"))
 			c.After.Header.Status, c.After.Header.SubStatus = workflow.StatusFinished, workflow.Finished
 			w.consumes(c)
-			c.OpenGate, c.Release = single, true
+			c.Release = true
 			w.commit(c)
 			return "p", ChildEnd("p~end", "j", workflow.Finished, nil, w.now)
 		},
@@ -455,12 +427,11 @@ func TestChildrenOfADamagedInstanceAreNamed(t *testing.T) {
 // Each repair compares what it was judged by: what moved since is left as it is.
 func TestARepairLeavesWhatMoved(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2030, 1, 2, 4, 4, 5, 0, time.UTC)
 	for what, tt := range map[string]struct {
 		spoil, move func(w *world)
 	}{
 		"a timer that fired": {
-			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", due)); w.ok(err) },
+			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue)); w.ok(err) },
 			func(w *world) {
 				o := newOps()
 				w.putMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
@@ -605,7 +576,7 @@ func TestAHeadThatIsMadeAgainKnowsAllVersions(t *testing.T) {
 		w.ok(err)
 	}
 	w.repaired()
-	if h, err := w.Head(w.ctx(), "shop"); err != nil || h.Deleted == nil || h.Latest != 3 {
+	if h, err := w.Definitions.Head(w.ctx(), "shop"); err != nil || h.Deleted == nil || h.Latest != 3 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -27,13 +27,13 @@ type Finished struct {
 const keyBytes = 600
 
 // writeEnd puts a finished instance into the order of ends, with its size.
-func (s *Store) writeEnd(o *ops, r *store.Record, size int64) {
+func (s *conn) writeEnd(o *ops, r *store.Record, size int64) {
 	o.putRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
 }
 
 // Finished lists finished instances of a shard, the one that ended first, by the
 // clocks of those who wrote, first, from cursor on, and tells how many follow it in all; next is "" at the end.
-func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit int64) (page []Finished, total int64, next string, err error) {
+func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, limit int64) (page []Finished, total int64, next string, err error) {
 	prefix := s.keys.finishedIn(shard)
 	from := prefix
 	if cursor != "" {
@@ -57,7 +57,7 @@ func (s *Store) Finished(ctx context.Context, shard int, cursor string, limit in
 
 // SomeFinished tells which of these shards have finished instances, in one request
 // however many there are.
-func (s *Store) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
+func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (s *Store) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
 	return some, nil
 }
 
-// MaxPurge is how many instances [Store.Purge] takes at once. It reads so many records
+// MaxPurge is how many instances [Upkeep.Purge] takes at once. It reads so many records
 // in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = 30
 
@@ -97,7 +97,7 @@ const MaxPurge = 30
 // would bring it back.
 //
 // Of a journal of more than a slice, a slice goes first.
-func (s *Store) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
+func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
 	reads := make([]clientv3.Op, len(ids))
 	for i, id := range ids {
 		reads[i] = clientv3.OpGet(s.keys.instance(id))
@@ -142,10 +142,10 @@ func (s *Store) Purge(ctx context.Context, ids []string, locks func(id string) s
 	return purged, errors.Join(failed, err)
 }
 
-// purge is one transaction of [Store.Purge]: each instance nested, so that one
+// purge is one transaction of [Upkeep.Purge]: each instance nested, so that one
 // that may not go keeps none.
 type purge struct {
-	s       *Store
+	s       *Upkeep
 	ids     []string
 	list    []clientv3.Op
 	entries int64 // of their journals
@@ -182,8 +182,8 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 }
 
 // shortenJournal deletes a slice of the oldest journal entries of a finished
-// instance. The guard is that of [Store.Purge].
-func (s *Store) shortenJournal(ctx context.Context, rec *store.Record, guard []clientv3.Cmp) error {
+// instance. The guard is that of [Upkeep.Purge].
+func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []clientv3.Cmp) error {
 	from, have := journalFrom(rec), rec.Seq-journalFrom(rec)+1
 	left := *rec
 	left.JournalFrom = from + journalSlice
@@ -207,7 +207,7 @@ type DeadSize struct {
 }
 
 // DeadSizes lists dead letters; next is "" at the end.
-func (s *Store) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
+func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
 	var out []DeadSize
 	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
@@ -222,12 +222,12 @@ func (s *Store) DeadSizes(ctx context.Context, cursor string, limit int64) ([]De
 	return out, next, err
 }
 
-// MaxPurgeDead is how many dead letters [Store.PurgeDead] takes at once.
+// MaxPurgeDead is how many dead letters [Upkeep.PurgeDead] takes at once.
 const MaxPurgeDead = 100
 
 // PurgeDead deletes dead letters and tells how many. If, for each: its create
 // revision, so that one that was replayed and failed again stays.
-func (s *Store) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err error) {
+func (s *Upkeep) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err error) {
 	list := make([]clientv3.Op, len(dead))
 	for i, d := range dead {
 		key := s.keys.dead(d.ID)

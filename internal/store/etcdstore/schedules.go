@@ -13,7 +13,7 @@ import (
 // DueSchedules reads the occurrences of cron, timer and startAt triggers that
 // are due at now, up to perShard from each shard, with the heads they depend on
 // left to the caller.
-func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64) ([]store.CronEntry, error) {
+func (s *Upkeep) DueSchedules(ctx context.Context, now time.Time, perShard int64) ([]store.CronEntry, error) {
 	reads := make([]clientv3.Op, timerShards)
 	for i := range reads {
 		prefix := s.keys.crons(i)
@@ -37,6 +37,11 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64)
 	return due, nil
 }
 
+// Head reads the head of a definition that is due, as [Definitions.Head] does.
+func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+	return s.head(ctx, id)
+}
+
 // FireSchedule replaces an occurrence by the next one (nil: there is none) and
 // creates the instances that are due (none: the occurrence is outdated or
 // skipped), in one transaction. False: another node was faster, or the
@@ -48,7 +53,7 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, perShard int64)
 //
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
-func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
+func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
 	o := newOps()
 	cmps := []clientv3.Cmp{createdAt(due.Key, due.Created)}
 	o.del(due.Key)
@@ -90,7 +95,7 @@ func (s *Store) FireSchedule(ctx context.Context, due *store.CronEntry, head *st
 
 // putNext puts the occurrence that follows, nil if none does, which says what the
 // gate has kept out.
-func (s *Store) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
+func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
 	if next == nil {
 		return
 	}
@@ -107,7 +112,7 @@ func ScheduleShard(definition string) int { return timerShard(definition) }
 
 // Schedules lists the occurrences to come, one for each schedule, soonest first
 // within a shard.
-func (s *Store) Schedules(ctx context.Context, cursor string, limit int64) ([]store.CronEntry, string, error) {
+func (s *Reader) Schedules(ctx context.Context, cursor string, limit int64) ([]store.CronEntry, string, error) {
 	kvs, next, err := s.page(ctx, "list schedules", s.keys.root+"cron/", cursor, limit)
 	if err != nil {
 		return nil, "", err

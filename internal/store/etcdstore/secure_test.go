@@ -95,14 +95,14 @@ func TestWhatEndsIsFoundOnceItIsSecured(t *testing.T) {
 			cmd := workflow.Command{ID: "c1", Kind: kind, CreatedAt: w.now}
 			created, err := w.Secure(w.ctx(), f, "a", rec, nil, cmd)
 			w.ok(err)
-			id, err := w.Interrupted(w.ctx(), "a")
+			id, err := w.Instances.Interrupted(w.ctx(), "a")
 			if w.ok(err); id != found {
 				t.Errorf("by its interrupt key %q is found, want %q", id, found)
 			}
 			c := w.next("a", f)
 			c.Consumed = []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{InstanceID: "a", Outcome: "done"}}}
 			w.commit(c)
-			if id, err = w.Interrupted(w.ctx(), "a"); err != nil || id != "" {
+			if id, err = w.Instances.Interrupted(w.ctx(), "a"); err != nil || id != "" {
 				t.Errorf("it is over, and %q is found, %v", id, err)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 // Sends lists send records, in the order of their keys, without those that this
 // program cannot read whole. A page may be shorter than its limit and have a next
 // one.
-func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
+func (s *Stimuli) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
 	var out []store.Send
 	next, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
@@ -33,7 +33,7 @@ func (s *Store) Sends(ctx context.Context, cursor string, limit int64) ([]store.
 //
 // If: no record of its id, nor of the caller's key. Then: the send record, both
 // records. Else: a record of its id is from an earlier copy, and as good.
-func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
+func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
 	o := newOps()
 	o.put(s.keys.send(send.ID), send)
 	rec := s.keys.commandRecord("~send", send.ID)
@@ -56,7 +56,7 @@ func (s *Store) PutSend(ctx context.Context, send store.Send, answer *store.Answ
 
 // LookAgain looks up a send record's stimulus; what is found is delivered, or
 // queued, in a transaction that compares the record.
-func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*Look, error) {
+func (s *Stimuli) LookAgain(ctx context.Context, send *store.Send, hash string) (*Look, error) {
 	l, err := s.Look(ctx, send.Stimulus, hash, "")
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Store) LookAgain(ctx context.Context, send *store.Send, hash string) (*
 // BurySend turns a send record into a dead letter.
 //
 // If: the record's mod revision, and that of the count of what is done of its list.
-func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
+func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
 	o := newOps()
 	s.dropSend(o, send)
 	s.putDead(o, dead)
@@ -82,7 +82,7 @@ func (s *Store) BurySend(ctx context.Context, send *store.Send, dead store.DeadL
 
 // Left is what is left of the fixed list of a send record, nothing if it is not as it
 // was read. It notes in the record how much was done.
-func (s *Store) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
+func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
 	resp, err := s.read(ctx, "look what is left of stimulus "+send.ID, clientv3.OpGet(s.keys.sent(send.ID)),
 		clientv3.OpGet(s.keys.send(send.ID), clientv3.WithKeysOnly()))
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) Left(ctx context.Context, send *store.Send) ([]store.Target, err
 
 // Standing leaves out the bookmarks that are gone. Triggers stay: the stimulus is
 // for those that it met, whatever was published or retracted since.
-func (s *Store) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
+func (s *Stimuli) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
 	var reads []clientv3.Op
 	for _, t := range targets {
 		if b := t.Bookmark; b != nil {

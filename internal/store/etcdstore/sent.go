@@ -11,7 +11,7 @@ import (
 )
 
 // writeSent puts what the instance hands to others.
-func (s *Store) writeSent(c *store.Commit, o *ops) {
+func (s *Instances) writeSent(c *store.Commit, o *ops) {
 	s.writeChildren(c, o)
 	s.writeOutgoing(c, o)
 	for _, send := range c.Sends {
@@ -34,7 +34,7 @@ func (s *Store) writeSent(c *store.Commit, o *ops) {
 // each instance, so that no key is put in two. Those for a child that this very
 // commit creates went with it: compares are evaluated before anything is
 // written, so that it would seem not to be there.
-func (s *Store) writeOutgoing(c *store.Commit, o *ops) {
+func (s *Instances) writeOutgoing(c *store.Commit, o *ops) {
 	var order []string
 	boxes := map[string]*ops{}
 	for _, out := range c.Outgoing {
@@ -55,7 +55,7 @@ func (s *Store) writeOutgoing(c *store.Commit, o *ops) {
 	}
 }
 
-func (s *Store) putOutgoing(o *ops, out store.Outgoing) {
+func (s *conn) putOutgoing(o *ops, out store.Outgoing) {
 	o.put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
 	if out.Command.Kind == workflow.CommandCancel {
 		o.put(s.keys.cancel(out.InstanceID), out.Command.ID)
@@ -64,7 +64,7 @@ func (s *Store) putOutgoing(o *ops, out store.Outgoing) {
 
 // writeChildren puts each child under its own compares, and says what becomes of
 // the gate that this instance has.
-func (s *Store) writeChildren(c *store.Commit, o *ops) {
+func (s *Instances) writeChildren(c *store.Commit, o *ops) {
 	own := s.writeGate(c, o)
 	spent := map[string]bool{}
 	for _, child := range c.Children {
@@ -114,7 +114,7 @@ type gateChange struct{ freed, retaken string }
 // writeGate tells what becomes of the gate that an instance has. One that ends
 // frees it; one that a retry brings back takes it again if it is free, and goes
 // on without it if not: it is no new start.
-func (s *Store) writeGate(c *store.Commit, o *ops) gateChange {
+func (s *Instances) writeGate(c *store.Commit, o *ops) gateChange {
 	if c.After.Gate == nil {
 		return gateChange{}
 	}
@@ -134,14 +134,14 @@ func (s *Store) writeGate(c *store.Commit, o *ops) gateChange {
 
 // holdsGate: the value is the holder's id, and a gate is never handed over but
 // by its holder.
-func (s *Store) holdsGate(key, id string) []clientv3.Cmp {
+func (s *conn) holdsGate(key, id string) []clientv3.Cmp {
 	return []clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", id)}
 }
 
 // refuseChild makes a taken id or a held gate an end for the waiting parent, so
 // that it never waits for nothing. Of a child that nobody waits for it leaves a dead
 // letter, without its input: that is in the same request already.
-func (s *Store) refuseChild(o *ops, c *store.Commit, child store.Child) {
+func (s *Instances) refuseChild(o *ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
 		s.putDead(o, refusedChild(c, &child))

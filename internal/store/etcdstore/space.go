@@ -21,7 +21,7 @@ type Space struct {
 
 // Space asks every member. Members that do not answer are left out; it is an error
 // if none does.
-func (s *Store) Space(ctx context.Context) (Space, error) {
+func (s *Upkeep) Space(ctx context.Context) (Space, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	endpoints := s.client.Endpoints()
@@ -53,7 +53,7 @@ func (s *Store) Space(ctx context.Context) (Space, error) {
 
 // Compact forgets what etcd keeps from before a revision; nothing, if that was
 // done.
-func (s *Store) Compact(ctx context.Context, revision int64) error {
+func (s *Upkeep) Compact(ctx context.Context, revision int64) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if _, err := s.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
@@ -63,7 +63,7 @@ func (s *Store) Compact(ctx context.Context, revision int64) error {
 }
 
 // Disarm takes back the alarm that there is no space: etcd writes again.
-func (s *Store) Disarm(ctx context.Context) error {
+func (s *Upkeep) Disarm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if _, err := s.client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {

@@ -33,12 +33,12 @@ func (d Due) Origin() (trace string, set time.Time) { return d.entry.Trace, d.en
 // Instance is the instance whose bookmark the timer resumes.
 func (d Due) Instance() string { return d.entry.Instance }
 
-// TimerShards is how many shards [Store.DueTimers] has.
+// TimerShards is how many shards [Upkeep.DueTimers] has.
 const TimerShards = timerShards
 
 // DueTimers reads the timers that are due at now, up to perShard from each
 // shard, in one request.
-func (s *Store) DueTimers(ctx context.Context, now time.Time, perShard int64) ([]Due, error) {
+func (s *Upkeep) DueTimers(ctx context.Context, now time.Time, perShard int64) ([]Due, error) {
 	from := make([]string, timerShards)
 	for i := range from {
 		from[i] = s.keys.timers(i)
@@ -48,7 +48,7 @@ func (s *Store) DueTimers(ctx context.Context, now time.Time, perShard int64) ([
 
 // DueTimersBehind reads on behind page, as DueTimers or it gave it: in the shards
 // of which that had perShard. None: that was all.
-func (s *Store) DueTimersBehind(ctx context.Context, page []Due, now time.Time, perShard int64) ([]Due, error) {
+func (s *Upkeep) DueTimersBehind(ctx context.Context, page []Due, now time.Time, perShard int64) ([]Due, error) {
 	had, from, full := make([]int64, timerShards), make([]string, timerShards), false
 	for _, d := range page {
 		if had[d.Shard]++; had[d.Shard] == perShard {
@@ -62,7 +62,7 @@ func (s *Store) DueTimersBehind(ctx context.Context, page []Due, now time.Time, 
 }
 
 // dueTimers reads in each shard from a key on; "": not in this one.
-func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, perShard int64) ([]Due, error) {
+func (s *Upkeep) dueTimers(ctx context.Context, from []string, now time.Time, perShard int64) ([]Due, error) {
 	var reads []clientv3.Op
 	var shards []int // of the reads
 	for i, key := range from {
@@ -93,7 +93,7 @@ func (s *Store) dueTimers(ctx context.Context, from []string, now time.Time, per
 	return due, nil
 }
 
-// MaxFire is how many timers one call of [Store.FireTimers] takes.
+// MaxFire is how many timers one call of [Upkeep.FireTimers] takes.
 const MaxFire = 40
 
 // FireTimers turns due timers into commands in their instances'
@@ -103,7 +103,7 @@ const MaxFire = 40
 // If: the timer's create revision. Then: delete it, and if its instance exists
 // put the command, whose id derives from the bookmark. A timer without an
 // instance goes too, or it would be due for ever.
-func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]string, error) {
+func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]string, error) {
 	o := newOps()
 	for i := range due {
 		d := &due[i]
@@ -132,7 +132,7 @@ func (s *Store) FireTimers(ctx context.Context, due []Due, now time.Time) ([]str
 }
 
 // Timers lists timers to come, soonest first within a shard.
-func (s *Store) Timers(ctx context.Context, cursor string, limit int64) ([]Due, string, error) {
+func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, string, error) {
 	kvs, next, err := s.page(ctx, "list timers", s.keys.root+"timer/", cursor, limit)
 	if err != nil {
 		return nil, "", err

@@ -19,10 +19,10 @@ import (
 //
 // The lease and the head's revision never come back, so these refusals are
 // conclusive. That the instance is absent can become true again only by its
-// deletion, which leaves a record for as long as those of [Store.Create].
+// deletion, which leaves a record for as long as those of [Stimuli.Create].
 
 // guardUnlocked are the outer compares.
-func (s *Store) guardUnlocked(c *store.Commit) []clientv3.Cmp {
+func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	u, id := c.Unlocked, c.After.Header.ID
 	cmps := []clientv3.Cmp{
 		leased(u.Key, u.Lease),
@@ -41,7 +41,7 @@ const MaxUnlocked = maxSlices / 3
 
 // lookUnlocked is the operation that notices queued stimuli; false if there is
 // none for this commit.
-func (s *Store) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
+func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	h := &c.After.Header
 	if c.Unlocked == nil || h.Status != workflow.StatusRunning || len(c.Created) == 0 {
 		return clientv3.Op{}, false
@@ -60,7 +60,7 @@ func (s *Store) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 }
 
 // refusedUnlocked tells why, after it was found that the commit is not applied.
-func (s *Store) refusedUnlocked(c *store.Commit, resp *clientv3.TxnResponse) (metrics.CommitOutcome, error) {
+func (s *Instances) refusedUnlocked(c *store.Commit, resp *clientv3.TxnResponse) (metrics.CommitOutcome, error) {
 	u := c.Unlocked
 	if kvs := resp.Responses[3].GetResponseRange().Kvs; len(kvs) == 0 || kvs[0].Lease != u.Lease {
 		return metrics.CommitFenced, store.ErrFenced

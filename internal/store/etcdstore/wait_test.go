@@ -257,10 +257,10 @@ func (h *hangs) Watch(ctx context.Context, key string, opts ...clientv3.OpOption
 // is told to look again: of what was put before it says nothing.
 func TestAWatchThatHangsKeepsNobodyFromLooking(t *testing.T) {
 	t.Parallel()
-	for name, watch := range map[string]func(*Store, context.Context) <-chan struct{}{
-		"an answer":   func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchAnswer(ctx, "k") },
-		"a record":    func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchEffect(ctx, "i", "c") },
-		"an instance": func(s *Store, ctx context.Context) <-chan struct{} { return s.WatchInstance(ctx, "i") },
+	for name, watch := range map[string]func(*world, context.Context) <-chan struct{}{
+		"an answer":   func(s *world, ctx context.Context) <-chan struct{} { return s.WatchAnswer(ctx, "k") },
+		"a record":    func(s *world, ctx context.Context) <-chan struct{} { return s.WatchEffect(ctx, "i", "c") },
+		"an instance": func(s *world, ctx context.Context) <-chan struct{} { return s.WatchInstance(ctx, "i") },
 	} {
 		for _, goesOn := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, "/", goesOn), func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestAWatchThatHangsKeepsNobodyFromLooking(t *testing.T) {
 				w.client.Watcher = etcd
 				ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 				defer cancel()
-				hint := watch(w.Store, ctx)
+				hint := watch(w, ctx)
 				if ctx.Err() != nil {
 					t.Fatal("who waits looks when all is over")
 				}

@@ -21,12 +21,27 @@ import (
 // world is one test's cluster: a store whose calls can be spoiled, and a client
 // beside it that sees what is there.
 type world struct {
-	*Store
+	allParts
 	tb     testing.TB
 	raw    *clientv3.Client
 	faults *clustertest.Faults
 	now    time.Time
 	ids    int
+}
+
+// allParts is a store with all of its parts in one, as only its own tests have it.
+type allParts struct {
+	*conn
+	*Store
+	*Definitions
+	*Instances
+	*Stimuli
+	*Upkeep
+	*Reader
+}
+
+func all(s *Store) allParts {
+	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep, s.Reader}
 }
 
 func newWorld(tb testing.TB) *world {
@@ -37,7 +52,7 @@ func newWorld(tb testing.TB) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &world{Store: s, tb: tb, raw: etcd.Client(tb), faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &world{allParts: all(s), tb: tb, raw: etcd.Client(tb), faults: faults, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func (w *world) ctx() context.Context { return w.tb.Context() }
@@ -248,7 +263,7 @@ func (w *world) look(st workflow.Stimulus) *Look {
 	w.tb.Helper()
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	w.ok(err)
-	l, err := w.Look(w.ctx(), st, hash, "")
+	l, err := w.Stimuli.Look(w.ctx(), st, hash, "")
 	w.ok(err)
 	return l
 }

@@ -1,0 +1,115 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// conn is the one connection of a cluster's store, which all its parts share: it sends
+// their requests, and writes and reads what more than one of them has to know.
+type conn struct {
+	client  *clientv3.Client
+	keys    keys
+	log     *slog.Logger
+	metrics *metrics.Metrics
+	timeout time.Duration
+	said    atomic.Int64 // when the log last told of a record that is left alone
+
+	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more; see [Store.KeepFormat]
+
+	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
+}
+
+// ErrUnknown marks a write whose outcome is not known: it may have been, or may
+// yet be, applied.
+var ErrUnknown = errors.New("outcome unknown")
+
+// ErrTooLarge marks a transaction that etcd would refuse for its size.
+var ErrTooLarge = errors.New("transaction too large")
+
+// txn sends one transaction under the store's deadline. Its error is either
+// definite (nothing was applied) or wraps [ErrUnknown].
+func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	s.metrics.EtcdRequest(metrics.OpTxn)
+	resp, err := s.client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, classify(err))
+	}
+	return resp, nil
+}
+
+// write sends a transaction of which only matters whether it was applied.
+func (s *conn) write(ctx context.Context, what string, cmps []clientv3.Cmp, o *ops) (bool, error) {
+	then, err := o.renderBeside(cmps)
+	if err != nil {
+		return false, err
+	}
+	resp, err := s.txn(ctx, what, cmps, then, nil)
+	return err == nil && resp.Succeeded, err
+}
+
+// read sends reads only, as one request at one revision.
+func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	s.metrics.EtcdRequest(metrics.OpRange)
+	resp, err := s.client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return resp, nil
+}
+
+// get reads one key or range.
+func (s *conn) get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	s.metrics.EtcdRequest(metrics.OpRange)
+	resp, err := s.client.Get(ctx, key, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return resp, nil
+}
+
+// classify tells refusals, after which nothing was applied, from unknown
+// outcomes (etcd notes 22 and 24). That etcd has too much to do is counted with
+// the unknown: it is said of this copy only, an earlier one may be under way, and
+// what follows is the same, to send it again.
+func classify(err error) error {
+	for _, definite := range []error{
+		rpctypes.ErrTooManyOps, rpctypes.ErrDuplicateKey, rpctypes.ErrEmptyKey,
+		rpctypes.ErrPermissionDenied, rpctypes.ErrLeaseNotFound, rpctypes.ErrCompacted,
+	} {
+		if errors.Is(err, definite) {
+			return err
+		}
+	}
+	if errors.Is(err, rpctypes.ErrRequestTooLarge) || status.Code(err) == codes.ResourceExhausted { // etcd's own of this code are no status any more
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}

@@ -18,7 +18,7 @@ import (
 // durable before the burst ends, or the burst goes on after a commit, the lock is
 // taken first: see [holding.lock].
 type begun struct {
-	standing *cluster.Standing
+	standing *cluster.Membership
 	lock     taker
 }
 
@@ -29,7 +29,7 @@ func (*begun) Released()                     {}
 
 // begin takes an instance that exists only here.
 func (d Distributed) begin(_ context.Context, a along) (ownership, *store.Loaded, error) {
-	standing, err := d.locks.Standing()
+	standing, err := d.locks.Membership()
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s cannot be started", d.id), err)
 	}
@@ -104,7 +104,7 @@ func (h *holding) under(b *begun, own ownership, loaded *store.Loaded, a along) 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	lock, ok := own.(owned)
-	if h.over || !ok || !b.standing.Covers(lock.Lock) || loaded.Record != nil {
+	if h.over || !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
 		return fmt.Errorf("instance %s: what it was begun with is over: %w", h.id, store.ErrFenced)
 	}
 	if a.definition != "" && loaded.Head != a.head {

@@ -84,7 +84,7 @@ func (d Distributed) Busy(ctx context.Context) (bool, error) {
 	if !d.n.contended.lately(d.id) || d.n.Holds(d.id) {
 		return false, nil
 	}
-	_, held, err := d.locks.Look(ctx, cluster.InstanceLock(d.id))
+	_, held, err := d.locks.Inspect(ctx, cluster.InstanceLock(d.id))
 	if held {
 		d.n.contended.note(d.id)
 	}

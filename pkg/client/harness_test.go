@@ -164,7 +164,7 @@ func (m *member) open(id string) client.Client {
 
 // locked tells whether anybody holds the lock of an instance.
 func (m *member) locked(id string) (bool, error) {
-	_, held, err := m.session.Locks().Look(context.Background(), cluster.InstanceLock(id))
+	_, held, err := m.session.Locks().Inspect(context.Background(), cluster.InstanceLock(id))
 	return held, err
 }
 

@@ -13,29 +13,29 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
-// ride is one acquisition's view of etcd. It is the KV of a client value that
-// exists for this acquisition only and that is given to [concurrency.Mutex], so
-// it sees and strengthens what the Mutex sends:
+// acquisition is one attempt to take a lock. It is the KV of a client value that
+// exists for this attempt only and that is given to [concurrency.Mutex]. So it sees
+// what the Mutex sends, and makes it stronger:
 //
-//   - The caller's reads ride in the transaction that takes the lock, and in the
-//     one that confirms it after a wait.
+//   - The caller's reads are part of the transaction that takes the lock, and of
+//     the one that confirms it after a wait.
 //   - The put of the lock key carries who asked, so that holders have a name.
-//   - A try puts its key only if nobody else has one. The plain Mutex puts it
-//     always and then deletes it, and meanwhile others take it for the holder's.
+//   - A try puts its key only if no other node has one. The plain Mutex always puts
+//     it and deletes it again; until then others take it for the holder's.
 //   - After a wait, ownership is confirmed by the age of all keys, not only by
 //     the existence of our own.
 //   - Each delete compares the create revision, so that one that arrives late
 //     cannot remove the key of a later acquisition of the same session.
 //   - Each call has a deadline.
 //
-// A ride is used by one goroutine at a time.
-type ride struct {
+// An acquisition is used by one goroutine at a time.
+type acquisition struct {
 	clientv3.KV
 	prefix string // of the lock, with the slash at its end
 	key    string // prefix + lease
 	value  string
 	lease  clientv3.LeaseID
-	try    bool
+	try    bool // does not wait for a holder
 	reads  []clientv3.Op
 
 	// What happened so far.
@@ -48,7 +48,7 @@ type ride struct {
 }
 
 // lockValue is the value of a lock key: who asked for the lock, for people and
-// for [Locks.Look]. The truth about ownership is the key's create revision.
+// for [Locks.Inspect]. The truth about ownership is the key's create revision.
 type lockValue struct {
 	Node  string    `json:"node"`
 	Name  string    `json:"name"`
@@ -70,12 +70,12 @@ var errRefused = errors.New("refused: somebody else owns the lock")
 // errNotOwner ends a wait inside the Mutex whose result does not hold.
 var errNotOwner = errors.New("the wait ended without ownership")
 
-// mutex makes a Mutex on this ride. Ctx is its client's context: when it ends,
-// also the clean-up ends that the Mutex runs without a deadline of its own.
-func (r *ride) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
+// mutex makes the Mutex of this acquisition. Ctx is its client's context: when it ends,
+// also the clean-up ends, which the Mutex runs without a deadline of its own.
+func (a *acquisition) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
 	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))
-	client.KV, client.Watcher, client.Lease = r, base.Watcher, ownedLease{base.Lease}
-	session, err := concurrency.NewSession(client, concurrency.WithLease(r.lease), concurrency.WithContext(ctx))
+	client.KV, client.Watcher, client.Lease = a, base.Watcher, ownedLease{base.Lease}
+	session, err := concurrency.NewSession(client, concurrency.WithLease(a.lease), concurrency.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -100,93 +100,102 @@ var noRenewals = func() <-chan *clientv3.LeaseKeepAliveResponse {
 }()
 
 // Txn is how the Mutex puts its key.
-func (r *ride) Txn(ctx context.Context) clientv3.Txn { return &rideTxn{r: r, ctx: ctx} }
+func (a *acquisition) Txn(ctx context.Context) clientv3.Txn { return &acquisitionTxn{a: a, ctx: ctx} }
 
-// rideTxn collects the Mutex's transaction:
+// acquisitionTxn collects the Mutex's transaction:
 //
 //	If CreateRevision(key)=0  Then put key, get owner  Else get key, get owner
-type rideTxn struct {
-	r           *ride
+type acquisitionTxn struct {
+	a           *acquisition
 	ctx         context.Context // of this one call, as clientv3's own Txn keeps it
 	cmps        []clientv3.Cmp
 	then, other []clientv3.Op
 }
 
-func (t *rideTxn) If(cs ...clientv3.Cmp) clientv3.Txn   { t.cmps = append(t.cmps, cs...); return t }
-func (t *rideTxn) Then(ops ...clientv3.Op) clientv3.Txn { t.then = append(t.then, ops...); return t }
-func (t *rideTxn) Else(ops ...clientv3.Op) clientv3.Txn { t.other = append(t.other, ops...); return t }
+func (t *acquisitionTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
+	t.cmps = append(t.cmps, cs...)
+	return t
+}
+func (t *acquisitionTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.then = append(t.then, ops...)
+	return t
+}
+func (t *acquisitionTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	t.other = append(t.other, ops...)
+	return t
+}
 
 // own is the number of operations in each branch that belong to the Mutex.
 const own = 2
 
-func (t *rideTxn) Commit() (*clientv3.TxnResponse, error) {
-	r := t.r
-	if len(t.then) != own || len(t.other) != own || !t.then[0].IsPut() || string(t.then[0].KeyBytes()) != r.key {
+func (t *acquisitionTxn) Commit() (*clientv3.TxnResponse, error) {
+	a := t.a
+	if len(t.then) != own || len(t.other) != own || !t.then[0].IsPut() || string(t.then[0].KeyBytes()) != a.key {
 		return nil, errors.New("cluster: concurrency.Mutex sent a transaction of an unknown shape")
 	}
-	t.then[0].WithValueBytes([]byte(r.value))
+	t.then[0].WithValueBytes([]byte(a.value))
 	then := t.then
-	if r.try {
+	if a.try {
 		// The whole prefix is empty, our key too; on an empty range the create
-		// revision is 0. So whose key is put is the owner, and need not be told.
-		t.cmps = []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(r.prefix), "=", 0).WithPrefix()}
+		// revision is 0. So the node whose key is put is the owner; it need not read the owner.
+		t.cmps = []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(a.prefix), "=", 0).WithPrefix()}
 		then = t.then[:1]
 	}
-	r.sent = true
+	a.sent = true
 	ctx, cancel := withCallTimeout(t.ctx)
 	defer cancel()
-	resp, err := r.KV.Txn(ctx).
+	resp, err := a.KV.Txn(ctx).
 		If(t.cmps...).
-		Then(slices.Concat(then, r.reads)...).
+		Then(slices.Concat(then, a.reads)...).
 		Else(t.other...).
 		Commit()
 	if err != nil {
 		// Only a definite refusal proves that our key was not put.
-		r.sent = !isDefinite(err)
+		a.sent = !isDefinite(err)
 		return nil, err
 	}
 	var mine *mvccpb.KeyValue
 	if resp.Succeeded {
-		r.rev = resp.Header.Revision
+		a.rev = resp.Header.Revision
 		if len(then) < own {
-			r.take(resp, len(then))
+			a.acquired(resp, len(then))
 			return &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: []*pb.ResponseOp{resp.Responses[0], nobody}}, nil
 		}
 	} else if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
 		// Left by an acquisition whose outcome nobody knew, on this very lease.
 		mine = kvs[0]
-		r.rev = mine.CreateRevision
+		a.rev = mine.CreateRevision
 	}
 	owners := resp.Responses[1].GetResponseRange().Kvs
 	switch {
-	case len(owners) == 0 || owners[0].CreateRevision == r.rev:
+	case len(owners) == 0 || owners[0].CreateRevision == a.rev:
 		// We are the owner at the revision of this very transaction.
-		r.take(resp, own)
+		a.acquired(resp, own)
 	case mine == nil && !resp.Succeeded:
-		r.owner, r.sent = owners[0], false
+		a.owner, a.sent = owners[0], false
 		return nil, errRefused
 	default:
-		r.owner = owners[0]
-		r.waited = true
+		a.owner = owners[0]
+		a.waited = true
 	}
 	return trimmed(resp, own), nil
 }
 
-// nobody answers the Mutex that asks for the owner: a Mutex that meets none is
-// the owner.
+// nobody is the answer to a Mutex that asks for the owner: none. Such a Mutex is the
+// owner itself.
 var nobody = &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: &pb.RangeResponse{}}}
 
-// take keeps the responses of the reads, which follow those of the Mutex. They
-// are not sent along for the case that our key was there already, which is rare:
-// whoever takes the lock loads by himself then.
-func (r *ride) take(resp *clientv3.TxnResponse, own int) {
-	r.owned = true
-	if len(resp.Responses)-own != len(r.reads) {
+// acquired notes that we are the owner, and keeps the answers to the reads, which
+// follow those of the Mutex. The rare transaction that finds our key there already
+// has no reads: its caller has to load by itself.
+func (a *acquisition) acquired(resp *clientv3.TxnResponse, own int) {
+	a.owned = true
+	if len(resp.Responses)-own != len(a.reads) {
 		return
 	}
 	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: true}
 	c.Responses = resp.Responses[own:]
-	r.loaded = &c
+	a.loaded = &c
 }
 
 func trimmed(resp *clientv3.TxnResponse, n int) *clientv3.TxnResponse {
@@ -197,16 +206,16 @@ func trimmed(resp *clientv3.TxnResponse, n int) *clientv3.TxnResponse {
 
 // Get is how the Mutex looks for the next older waiter, and at its own key after
 // the wait. The latter becomes a transaction that proves ownership and reads.
-func (r *ride) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+func (a *acquisition) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	ctx, cancel := withCallTimeout(ctx)
 	defer cancel()
-	if key != r.key {
-		return r.KV.Get(ctx, key, opts...)
+	if key != a.key {
+		return a.KV.Get(ctx, key, opts...)
 	}
-	resp, err := r.KV.Txn(ctx).
-		If(clientv3.Compare(clientv3.CreateRevision(key), "=", r.rev),
-			clientv3.Compare(clientv3.CreateRevision(r.prefix), ">", r.rev-1).WithPrefix()).
-		Then(append([]clientv3.Op{clientv3.OpGet(key), clientv3.OpGet(key, clientv3.WithCountOnly())}, r.reads...)...).
+	resp, err := a.KV.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(key), "=", a.rev),
+			clientv3.Compare(clientv3.CreateRevision(a.prefix), ">", a.rev-1).WithPrefix()).
+		Then(append([]clientv3.Op{clientv3.OpGet(key), clientv3.OpGet(key, clientv3.WithCountOnly())}, a.reads...)...).
 		Else(clientv3.OpGet(key)).
 		Commit()
 	if err != nil {
@@ -214,7 +223,7 @@ func (r *ride) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (
 	}
 	got := resp.Responses[0].GetResponseRange()
 	if resp.Succeeded {
-		r.take(resp, own)
+		a.acquired(resp, own)
 	} else if len(got.Kvs) > 0 {
 		return nil, errNotOwner
 	}
@@ -223,17 +232,17 @@ func (r *ride) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (
 }
 
 // Delete is how the Mutex removes its own key.
-func (r *ride) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
-	if key != r.key || len(opts) > 0 {
+func (a *acquisition) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
+	if key != a.key || len(opts) > 0 {
 		return nil, errors.New("cluster: concurrency.Mutex deletes a key that is not its own")
 	}
 	ctx, cancel := withCallTimeout(ctx)
 	defer cancel()
-	resp, err := deleteKey(ctx, r.KV, key, r.rev)
+	resp, err := deleteKey(ctx, a.KV, key, a.rev)
 	if err != nil {
 		return nil, err
 	}
-	r.sent = false
+	a.sent = false
 	return &clientv3.DeleteResponse{Header: resp.Header}, nil
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 )
 
-// settle ends an acquisition that did not give a lock: it frees the local lock
+// abandon ends an acquisition that did not give a lock: it frees the local lock
 // if no key of ours can exist, and otherwise leaves both to a clean-up.
-func (s *Session) settle(e *Epoch, r *ride) {
-	if !r.sent {
-		e.local.Unlock(r.key)
+func (s *Session) abandon(e *Epoch, a *acquisition) {
+	if !a.sent {
+		e.local.Unlock(a.key)
 		return
 	}
-	s.cleanUp(e, r.key, r.rev)
+	s.cleanUp(e, a.key, a.rev)
 }
 
 // cleanUp keeps the local lock of key in quarantine until the key is gone from

@@ -30,9 +30,9 @@ type Info struct {
 	Waiters int
 }
 
-// Look tells who holds a lock, or false if nobody does. It asks etcd only if
+// Inspect tells who holds a lock, or false if nobody does. It asks etcd only if
 // this node does not hold it. The answer may be out of date when it arrives.
-func (l *Locks) Look(ctx context.Context, name Name) (Holder, bool, error) {
+func (l *Locks) Inspect(ctx context.Context, name Name) (Holder, bool, error) {
 	prefix := l.s.root + name.path() + "/"
 	if e := l.s.Epoch(); e != nil {
 		if own := e.holder(prefix + leaseHex(e.Lease)); own != nil {
@@ -41,7 +41,7 @@ func (l *Locks) Look(ctx context.Context, name Name) (Holder, bool, error) {
 	}
 	h, held, err := l.s.readHolder(ctx, prefix)
 	if err != nil {
-		return Holder{}, false, fmt.Errorf("look who holds %s: %w", name, err)
+		return Holder{}, false, fmt.Errorf("inspect %s: %w", name, err)
 	}
 	return h, held, nil
 }

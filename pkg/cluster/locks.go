@@ -67,24 +67,24 @@ func (l *Locks) acquire(ctx context.Context, name Name, reads []clientv3.Op, sta
 	}
 	ctx, stop := within(ctx, e)
 	defer stop()
-	r := l.ride(e, name, reads, start)
-	contended := !e.local.TryLock(r.key)
+	a := l.newAcquisition(e, name, reads, start)
+	contended := !e.local.TryLock(a.key)
 	if contended {
-		if err := e.local.Lock(ctx, r.key); err != nil {
+		if err := e.local.Lock(ctx, a.key); err != nil {
 			l.s.cfg.Metrics.LockContended(name.scope)
 			return nil, fmt.Errorf("lock %s, which this node itself is busy with: %w", name, err)
 		}
 	}
-	// It ends with its context, also while it cleans up: see ride.mutex.
-	err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).Lock)
-	if contended || r.waited {
+	// It ends with its context, also while it cleans up: see acquisition.mutex.
+	err := l.mutexCall(ctx, a, name, (*concurrency.Mutex).Lock)
+	if contended || a.waited {
 		l.s.cfg.Metrics.LockContended(name.scope)
 	}
 	if err != nil {
-		l.s.settle(e, r)
+		l.s.abandon(e, a)
 		return nil, l.explain(ctx, e, name, err)
 	}
-	return l.hand(e, r, name)
+	return l.handle(e, a, name)
 }
 
 func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
@@ -96,20 +96,20 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 	defer stop()
 	const tries = 3
 	for i := 1; ; i++ {
-		r := l.ride(e, name, reads, start)
-		r.try = true
-		if !e.local.TryLock(r.key) {
-			return nil, l.heldHere(e, r, name)
+		a := l.newAcquisition(e, name, reads, start)
+		a.try = true
+		if !e.local.TryLock(a.key) {
+			return nil, l.heldHere(e, a, name)
 		}
-		err := l.mutexCall(ctx, r, name, (*concurrency.Mutex).TryLock)
+		err := l.mutexCall(ctx, a, name, (*concurrency.Mutex).TryLock)
 		if err == nil {
-			return l.hand(e, r, name)
+			return l.handle(e, a, name)
 		}
-		l.s.settle(e, r)
+		l.s.abandon(e, a)
 		if !errors.Is(err, errRefused) && !errors.Is(err, concurrency.ErrLocked) {
 			return nil, l.explain(ctx, e, name, err)
 		}
-		held := l.confirm(ctx, r, name)
+		held := l.confirm(ctx, a, name)
 		if held.Confirmed || i == tries || ctx.Err() != nil {
 			return nil, held
 		}
@@ -119,9 +119,9 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 
 // confirm reads the holder again after a refusal: if it is still the same, the
 // lock is really held.
-func (l *Locks) confirm(ctx context.Context, r *ride, name Name) *HeldError {
-	held := &HeldError{Name: name, Holder: l.s.holderOf(r.owner)}
-	now, found, err := l.s.readHolder(ctx, r.prefix)
+func (l *Locks) confirm(ctx context.Context, a *acquisition, name Name) *HeldError {
+	held := &HeldError{Name: name, Holder: l.s.holderOf(a.owner)}
+	now, found, err := l.s.readHolder(ctx, a.prefix)
 	switch {
 	case err != nil: // the refusal itself was definite
 	case found:
@@ -133,16 +133,16 @@ func (l *Locks) confirm(ctx context.Context, r *ride, name Name) *HeldError {
 
 // heldHere is the refusal of a lock that this node itself is busy with: it is
 // held, being acquired, or being cleaned up.
-func (l *Locks) heldHere(e *Epoch, r *ride, name Name) *HeldError {
-	if own := e.holder(r.key); own != nil {
+func (l *Locks) heldHere(e *Epoch, a *acquisition, name Name) *HeldError {
+	if own := e.holder(a.key); own != nil {
 		return &HeldError{Name: name, Holder: l.ownHolder(own), Confirmed: true}
 	}
 	return &HeldError{Name: name, Holder: Holder{NodeID: l.s.cfg.NodeID, Lease: e.Lease}}
 }
 
-func (l *Locks) ride(e *Epoch, name Name, reads []clientv3.Op, start time.Time) *ride {
+func (l *Locks) newAcquisition(e *Epoch, name Name, reads []clientv3.Op, start time.Time) *acquisition {
 	prefix := l.s.root + name.path() + "/"
-	return &ride{
+	return &acquisition{
 		KV:     l.s.cfg.Client.KV,
 		prefix: prefix,
 		key:    prefix + leaseHex(e.Lease),
@@ -154,32 +154,32 @@ func (l *Locks) ride(e *Epoch, name Name, reads []clientv3.Op, start time.Time) 
 
 // mutexCall runs one method of a new Mutex: a Mutex that has been used is never
 // used again.
-func (l *Locks) mutexCall(ctx context.Context, r *ride, name Name, call func(*concurrency.Mutex, context.Context) error) error {
-	mutex, err := r.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
+func (l *Locks) mutexCall(ctx context.Context, a *acquisition, name Name, call func(*concurrency.Mutex, context.Context) error) error {
+	mutex, err := a.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
 	if err != nil {
 		return err
 	}
 	if err := call(mutex, requireLeader(ctx)); err != nil {
 		return err
 	}
-	if !r.owned {
+	if !a.owned {
 		return errNotOwner // cannot be: no path of the Mutex ends here
 	}
 	return nil
 }
 
-// hand makes the handle of a lock that was just taken.
-func (l *Locks) hand(e *Epoch, r *ride, name Name) (*Lock, error) {
+// handle makes the handle of a lock that was just taken.
+func (l *Locks) handle(e *Epoch, a *acquisition, name Name) (*Lock, error) {
 	lock := &Lock{
 		s: l.s, e: e, name: name,
-		fence: Fence{Key: r.key, Prefix: r.prefix, Revision: r.rev},
+		fence: Fence{Key: a.key, Prefix: a.prefix, Revision: a.rev},
 		since: time.Now(),
-		reads: r.loaded,
+		reads: a.loaded,
 	}
 	lock.ctx, lock.cancel = context.WithCancelCause(e.lockCtx)
 	if !e.hold(lock) {
 		lock.cancel(nil)
-		l.s.settle(e, r)
+		l.s.abandon(e, a)
 		return nil, fmt.Errorf("lock %s: %w", name, context.Cause(e.ctx))
 	}
 	return lock, nil

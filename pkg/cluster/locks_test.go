@@ -180,16 +180,16 @@ func TestLookAsksThisNodeFirst(t *testing.T) {
 	w := newWorld(t)
 	faults := clustertest.NewFaults(1)
 	a, b := w.open("a", func(c *Config) { faults.Wrap(c.Client) }), w.open("b")
-	if _, held, err := a.Locks().Look(w.ctx(), someLock); held || err != nil {
+	if _, held, err := a.Locks().Inspect(w.ctx(), someLock); held || err != nil {
 		t.Errorf("free lock: %v, %v", held, err)
 	}
 	l := w.lock(a, someLock)
 	gets := faults.Calls("get")
-	h, held, err := a.Locks().Look(w.ctx(), someLock)
+	h, held, err := a.Locks().Inspect(w.ctx(), someLock)
 	if err != nil || !held || h.NodeID != "a" || h.Fence != l.Fence() || faults.Calls("get") != gets {
 		t.Errorf("own lock: %+v, %v, %v, %d gets", h, held, err, faults.Calls("get")-gets)
 	}
-	h, held, err = b.Locks().Look(w.ctx(), someLock)
+	h, held, err = b.Locks().Inspect(w.ctx(), someLock)
 	if err != nil || !held || h.NodeID != "a" || h.Fence != l.Fence() || h.Lease != a.Epoch().Lease || time.Since(h.Since).Abs() > time.Minute {
 		t.Errorf("another's lock: %+v, %v, %v", h, held, err)
 	}

@@ -223,7 +223,7 @@ func TestNote04_GhostOwnerIsRemoved(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	w.release(held)
-	if holder, ok, err := c.Locks().Look(w.ctx(), someLock); err != nil || !ok || holder.NodeID != "a" {
+	if holder, ok, err := c.Locks().Inspect(w.ctx(), someLock); err != nil || !ok || holder.NodeID != "a" {
 		t.Fatalf("no ghost: %+v %v %v; nothing is tested", holder, ok, err)
 	}
 	proxy.Heal()

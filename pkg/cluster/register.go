@@ -47,7 +47,7 @@ func (s *Session) survey(ctx context.Context) (surveyed, error) {
 		if err != nil {
 			return surveyed{}, fmt.Errorf("read the live nodes: %w", err)
 		}
-		own, err := s.judge(now.Kvs)
+		own, err := s.mayJoin(now.Kvs)
 		if err != nil {
 			return surveyed{}, err
 		}
@@ -64,9 +64,9 @@ func (s *Session) survey(ctx context.Context) (surveyed, error) {
 	}
 }
 
-// judge finds the record under our own id, and refuses to join if another mode
+// mayJoin finds the record under our own id, and refuses to join if another mode
 // is in use.
-func (s *Session) judge(kvs []*mvccpb.KeyValue) (own *mvccpb.KeyValue, err error) {
+func (s *Session) mayJoin(kvs []*mvccpb.KeyValue) (own *mvccpb.KeyValue, err error) {
 	for _, kv := range kvs {
 		if string(kv.Key) == s.nodeKey() {
 			own = kv

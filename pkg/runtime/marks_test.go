@@ -37,7 +37,7 @@ func TestAMarkWithoutAnItemHoldsUpNobody(t *testing.T) {
 			if err != nil || in.SubStatus != workflow.Suspended || in.Bookmarks[0].Name != "go" {
 				return false
 			}
-			_, busy, err := m.session.Locks().Look(t.Context(), cluster.InstanceLock(id))
+			_, busy, err := m.session.Locks().Inspect(t.Context(), cluster.InstanceLock(id))
 			if err != nil {
 				t.Fatal(err)
 			}

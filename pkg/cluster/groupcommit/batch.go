@@ -23,7 +23,7 @@ const (
 
 // batch is the requests of one proposal.
 type batch struct {
-	lane  *lane
+	queue *queue
 	calls []*call
 	depth int // the deepest of the calls
 	size  int
@@ -33,32 +33,32 @@ type batch struct {
 	waiting atomic.Int32 // callers that have not left
 }
 
-// add takes c into the batch if it fits; lane.mu is held, and lane.touched is of
-// this batch.
+// add takes c into the batch if it fits; queue.mu is held, and queue.sets are
+// those of this batch.
 func (b *batch) add(c *call) bool {
 	if len(b.calls) > 0 {
 		switch {
-		case len(b.calls)+1+max(b.depth, c.foot.depth) > levelBudget:
+		case len(b.calls)+1+max(b.depth, c.sets.depth) > levelBudget:
 			return false
-		case b.size+c.foot.size > maxSize:
+		case b.size+c.sets.size > maxSize:
 			return false
-		case !b.lane.kv.unchecked && !b.lane.touched.compatible(&c.foot):
+		case !b.queue.kv.unchecked && !b.queue.sets.compatible(&c.sets):
 			return false
 		}
 	}
 	b.calls = append(b.calls, c)
-	b.depth = max(b.depth, c.foot.depth)
-	b.size += c.foot.size
-	if b.lane.kind == metrics.BatchWrites { // reads go beside reads
-		b.lane.touched.add(&c.foot)
+	b.depth = max(b.depth, c.sets.depth)
+	b.size += c.sets.size
+	if b.queue.kind == metrics.BatchWrites { // reads go beside reads
+		b.queue.sets.add(&c.sets)
 	}
 	return true
 }
 
 // open makes the context of the proposal: it ends with the last caller's
-// deadline, or when all have left. lane.mu is held.
+// deadline, or when all have left. queue.mu is held.
 func (b *batch) open() {
-	ctx := b.lane.kv.ctx
+	ctx := b.queue.kv.ctx
 	leader, bounded, last := false, true, time.Time{}
 	for _, c := range b.calls {
 		c.batch = b
@@ -94,30 +94,30 @@ func (b *batch) send() {
 	for i, c := range b.calls {
 		ops[i] = c.op
 	}
-	b.lane.metrics.EtcdBatch(b.lane.kind, len(ops))
-	resp, err := b.lane.kv.KV.Txn(b.ctx).Then(ops...).Commit()
+	b.queue.metrics.EtcdBatch(b.queue.kind, len(ops))
+	resp, err := b.queue.kv.KV.Txn(b.ctx).Then(ops...).Commit()
 	switch {
 	case err == nil && len(resp.Responses) != len(ops):
 		err = fmt.Errorf("groupcommit: %d answers to %d requests", len(resp.Responses), len(ops))
-		b.tell(turn{err: err})
+		b.tell(outcome{err: err})
 	case err == nil:
 		for i, c := range b.calls {
-			c.turn <- turn{resp: unfold(resp.Responses[i], resp.Header)}
+			c.done <- outcome{resp: unfold(resp.Responses[i], resp.Header)}
 		}
 	case refused(err):
 		// Nothing was applied; whose fault it was shows when each is sent alone.
-		b.lane.metrics.EtcdBatchRefused(b.lane.kind)
-		b.tell(turn{send: true})
+		b.queue.metrics.EtcdBatchRefused(b.queue.kind)
+		b.tell(outcome{send: true})
 	case errors.Is(err, rpctypes.ErrNoSpace):
 		b.tellFull(err)
 	default:
-		b.tell(turn{err: err})
+		b.tell(outcome{err: err})
 	}
 }
 
-func (b *batch) tell(t turn) {
+func (b *batch) tell(o outcome) {
 	for _, c := range b.calls {
-		c.turn <- t
+		c.done <- o
 	}
 }
 
@@ -128,10 +128,10 @@ func (b *batch) tell(t turn) {
 // gone does nothing.
 func (b *batch) tellFull(err error) {
 	for _, c := range b.calls {
-		if c.foot.puts {
-			c.turn <- turn{err: err}
+		if c.sets.puts {
+			c.done <- outcome{err: err}
 		} else {
-			c.turn <- turn{send: true}
+			c.done <- outcome{send: true}
 		}
 	}
 }

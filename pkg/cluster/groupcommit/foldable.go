@@ -11,10 +11,10 @@ import (
 // reads wait.
 const maxReadLimit = 512
 
-// shape tells whether op may write, and whether it may be folded at all: a read
+// foldable reports whether op may write, and whether it may be folded at all: a read
 // at a revision may be refused for its age and needs no fresh state, and a
 // serializable one is not to wait for a quorum.
-func shape(op clientv3.Op) (writes, ok bool) {
+func foldable(op clientv3.Op) (writes, ok bool) {
 	switch {
 	case op.IsPut(), op.IsDelete():
 		return true, true
@@ -26,7 +26,7 @@ func shape(op clientv3.Op) (writes, ok bool) {
 	_, then, other := op.Txn()
 	for _, branch := range [][]clientv3.Op{then, other} {
 		for _, o := range branch {
-			w, ok := shape(o)
+			w, ok := foldable(o)
 			if !ok {
 				return false, false
 			}

@@ -37,14 +37,14 @@ const (
 type KV struct {
 	clientv3.KV // sends proposals, and takes what is not folded
 
-	reads, writes lane
+	reads, writes queue
 
 	ctx    context.Context // of all proposals; ends when Close has to hurry
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // proposals under way that no caller sends himself
 
 	patience  time.Duration // changed by tests only, before the first request
-	unchecked bool          // a test leaves out the footprints to show what would happen
+	unchecked bool          // a test leaves out the sets to show what would happen
 }
 
 // ErrClosed is the answer to requests after [KV.Close].
@@ -55,8 +55,8 @@ func New(cfg Config) *KV {
 	k := &KV{KV: cfg.KV, patience: defaultPatience}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	inFlight, batch := cmp.Or(cfg.InFlight, defaultInFlight), min(cmp.Or(cfg.Batch, maxBatch), maxBatch)
-	k.reads = lane{kv: k, kind: metrics.BatchReads, slots: inFlight, limit: batch, metrics: cfg.Metrics}
-	k.writes = lane{kv: k, kind: metrics.BatchWrites, slots: inFlight, limit: batch, metrics: cfg.Metrics}
+	k.reads = queue{kv: k, kind: metrics.BatchReads, permits: inFlight, limit: batch, metrics: cfg.Metrics}
+	k.writes = queue{kv: k, kind: metrics.BatchWrites, permits: inFlight, limit: batch, metrics: cfg.Metrics}
 	return k
 }
 
@@ -90,24 +90,24 @@ func (k *KV) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) 
 
 // Do implements clientv3.KV.
 func (k *KV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	l := k.laneOf(ctx, op)
-	if l == nil {
+	q := k.queueOf(ctx, op)
+	if q == nil {
 		return k.KV.Do(ctx, op)
 	}
-	return l.do(ctx, op)
+	return q.do(ctx, op)
 }
 
 // Txn implements clientv3.KV.
 func (k *KV) Txn(ctx context.Context) clientv3.Txn { return &txn{k: k, ctx: ctx} }
 
-// laneOf is where a request may be folded; nil for nowhere. Reads have proposals
+// queueOf is where a request may be folded; nil for nowhere. Reads have proposals
 // of their own: a proposal that writes goes through the raft log and is executed
 // by every member, one that only reads does not.
-func (k *KV) laneOf(ctx context.Context, op clientv3.Op) *lane {
+func (k *KV) queueOf(ctx context.Context, op clientv3.Op) *queue {
 	if !foldableContext(ctx) {
 		return nil
 	}
-	writes, ok := shape(op)
+	writes, ok := foldable(op)
 	switch {
 	case !ok:
 		return nil

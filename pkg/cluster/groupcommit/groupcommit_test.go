@@ -18,7 +18,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
-// rig is a group with one slot whose first request is held back, so that what
+// rig is a group with one permit whose first request is held back, so that what
 // follows gathers.
 type rig struct {
 	*groupcommit.KV
@@ -213,7 +213,7 @@ func TestACallerThatLeavesAProposalUnderWayLeavesItToTheOthers(t *testing.T) {
 	}
 }
 
-// All have left: nobody is there to be told, and the slot is needed.
+// All have left: nobody is there to be told, and the permit is needed.
 func TestAProposalEndsWhenAllHaveLeft(t *testing.T) {
 	r := newRig(t)
 	r.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour,

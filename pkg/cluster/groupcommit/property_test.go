@@ -291,7 +291,7 @@ func TestFoldedRequestsAreAsIfAlone(t *testing.T) {
 }
 
 // The same histories without the check go wrong, and the model notices.
-func TestTheModelCatchesAMissingFootprintCheck(t *testing.T) {
+func TestTheModelCatchesAMissingCheckOfTheSets(t *testing.T) {
 	etcd := clustertest.Shared(t).Client(t)
 	name, n := clustertest.Namespace(t), 0
 	caught := false
@@ -308,6 +308,6 @@ func TestTheModelCatchesAMissingFootprintCheck(t *testing.T) {
 		}
 	}
 	if !caught {
-		t.Error("200 histories without the footprint check, and the model noticed nothing")
+		t.Error("200 histories without the check of the sets, and the model noticed nothing")
 	}
 }

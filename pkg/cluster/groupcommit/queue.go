@@ -12,193 +12,194 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
-// lane is the requests of one kind: those under way and those that gather.
-type lane struct {
+// queue is where requests of one kind gather while enough proposals of that kind are
+// under way.
+type queue struct {
 	kv      *KV
 	kind    metrics.BatchKind
-	slots   int // proposals under way at once
+	permits int // proposals that may be under way at once
 	limit   int // requests in a proposal
 	metrics *metrics.Metrics
 
-	mu      sync.Mutex
-	taken   int     // slots in use; guarded by mu
-	queue   []*call // in the order of arrival; guarded by mu
-	closed  bool    // guarded by mu
-	touched touched // by the batch that is being gathered; guarded by mu
+	mu     sync.Mutex
+	inUse  int       // permits given; guarded by mu
+	calls  []*call   // those that gather, in the order of arrival; guarded by mu
+	closed bool      // guarded by mu
+	sets   batchSets // of the batch that is being gathered; guarded by mu
 }
 
 // call is one request that gathers or is under way with others.
-
 type call struct {
 	ctx  context.Context // the caller's
 	op   clientv3.Op
-	foot footprint
-	turn chan turn // capacity 1
+	sets requestSets
+	done chan outcome // capacity 1
 
-	batch *batch // guarded by lane.mu; nil while it gathers
-	told  bool   // guarded by lane.mu: turn holds what it is to do
+	batch *batch // guarded by queue.mu; nil while it gathers
+	told  bool   // guarded by queue.mu: done holds what it is to do
 }
 
-// turn is what a gathering caller is told.
-type turn struct {
-	resp clientv3.OpResponse
-	err  error
-	send bool  // nothing was applied for it: it sends its request itself
-	slot *slot // which it has while it does; may be nil
+// outcome is what a gathering caller is told: an answer, an error, or to send its
+// request itself.
+type outcome struct {
+	resp   clientv3.OpResponse
+	err    error
+	send   bool    // nothing was applied for it: it sends its request itself
+	permit *permit // for that; may be nil
 }
 
-// slot is the right to have one proposal under way. After patience it is given
-// back although there is no answer yet: an etcd member that hangs must not hold
-// up what others would answer.
-type slot struct {
-	l     *lane
-	timer *time.Timer
-	given atomic.Bool
+// permit is the right to have one proposal under way. After patience it goes back
+// although there is no answer yet: an etcd member that hangs must not hold up what
+// others would answer.
+type permit struct {
+	q        *queue
+	timer    *time.Timer
+	returned atomic.Bool
 }
 
 const defaultPatience = 100 * time.Millisecond
 
-func (l *lane) newSlot() *slot {
-	s := &slot{l: l}
-	s.timer = time.AfterFunc(l.kv.patience, s.free)
-	return s
+func (q *queue) newPermit() *permit {
+	p := &permit{q: q}
+	p.timer = time.AfterFunc(q.kv.patience, p.free)
+	return p
 }
 
-// back gives the slot back when there is an answer.
-func (s *slot) back() {
-	s.timer.Stop()
-	s.free()
+// giveBack returns the permit when there is an answer.
+func (p *permit) giveBack() {
+	p.timer.Stop()
+	p.free()
 }
 
-// free counts the slot as free, once.
-func (s *slot) free() {
-	if s.given.CompareAndSwap(false, true) {
-		s.l.release()
+// free counts the permit as free, once.
+func (p *permit) free() {
+	if p.returned.CompareAndSwap(false, true) {
+		p.q.release()
 	}
 }
 
-// do sends op now if a slot is free, and lets it gather with others if not.
-func (l *lane) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	if s, err := l.enter(nil); s != nil || err != nil {
-		return l.alone(ctx, op, s, err)
+// do sends op now if a permit is free, and lets it gather with others if not.
+func (q *queue) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	if p, err := q.enter(nil); p != nil || err != nil {
+		return q.alone(ctx, op, p, err)
 	}
-	c := &call{ctx: ctx, op: op, foot: footprintOf(op), turn: make(chan turn, 1)}
-	if s, err := l.enter(c); s != nil || err != nil {
-		return l.alone(ctx, op, s, err)
+	c := &call{ctx: ctx, op: op, sets: setsOf(op), done: make(chan outcome, 1)}
+	if p, err := q.enter(c); p != nil || err != nil {
+		return q.alone(ctx, op, p, err)
 	}
 	select {
-	case t := <-c.turn:
-		if t.send {
-			return l.alone(ctx, op, t.slot, nil)
+	case o := <-c.done:
+		if o.send {
+			return q.alone(ctx, op, o.permit, nil)
 		}
-		return t.resp, t.err
+		return o.resp, o.err
 	case <-ctx.Done():
-		if s := l.leave(c); s != nil {
-			s.back()
+		if p := q.leave(c); p != nil {
+			p.giveBack()
 		}
 		return clientv3.OpResponse{}, ctx.Err()
 	}
 }
 
-// enter takes a slot if one is free, which also means that nothing gathers; if
+// enter takes a permit if one is free, which also means that nothing gathers; if
 // none is, c, unless it is nil, gathers.
-func (l *lane) enter(c *call) (*slot, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (q *queue) enter(c *call) (*permit, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
-	case l.closed:
+	case q.closed:
 		return nil, ErrClosed
-	case l.taken < l.slots:
-		l.taken++
-		return l.newSlot(), nil
+	case q.inUse < q.permits:
+		q.inUse++
+		return q.newPermit(), nil
 	case c != nil:
-		l.queue = append(l.queue, c)
+		q.calls = append(q.calls, c)
 	}
 	return nil, nil
 }
 
 // alone sends a request by itself, unless there is an error.
-func (l *lane) alone(ctx context.Context, op clientv3.Op, s *slot, err error) (clientv3.OpResponse, error) {
+func (q *queue) alone(ctx context.Context, op clientv3.Op, p *permit, err error) (clientv3.OpResponse, error) {
 	if err != nil {
 		return clientv3.OpResponse{}, err
 	}
-	if s != nil {
-		defer s.back()
+	if p != nil {
+		defer p.giveBack()
 	}
-	l.metrics.EtcdBatch(l.kind, 1)
-	return l.kv.KV.Do(ctx, op)
+	q.metrics.EtcdBatch(q.kind, 1)
+	return q.kv.KV.Do(ctx, op)
 }
 
-// release counts a slot as free and sends what has gathered.
-func (l *lane) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.taken--
-	for l.taken < l.slots && len(l.queue) > 0 {
-		l.taken++
-		s, b := l.newSlot(), l.gather()
+// release counts a permit as free and sends what has gathered.
+func (q *queue) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.inUse--
+	for q.inUse < q.permits && len(q.calls) > 0 {
+		q.inUse++
+		p, b := q.newPermit(), q.gather()
 		if len(b.calls) == 1 {
 			b.calls[0].told = true
-			b.calls[0].turn <- turn{send: true, slot: s}
+			b.calls[0].done <- outcome{send: true, permit: p}
 			continue
 		}
 		b.open()
-		l.kv.tasks.Go(func() {
-			defer s.back()
+		q.kv.tasks.Go(func() {
+			defer p.giveBack()
 			b.send()
 		})
 	}
 }
 
-// maxLook bounds the requests that are looked at for one proposal.
-const maxLook = 4 * maxBatch
+// maxInspected bounds the requests that are inspected for one proposal.
+const maxInspected = 4 * maxBatch
 
-// gather takes the oldest request and what may share a proposal with it. Those
-// that are left are older than all that come, so that each has its turn. mu is
-// held and the queue is not empty.
-func (l *lane) gather() *batch {
-	b := &batch{lane: l}
-	defer l.touched.clear()
-	rest := l.queue[:0]
-	for i, c := range l.queue {
-		if i >= maxLook || len(b.calls) == l.limit {
-			rest = append(rest, l.queue[i:]...)
+// gather takes the oldest request and what may share a proposal with it. The
+// requests that are left are older than all that come later, so each is sent in the
+// end. mu is held and the queue is not empty.
+func (q *queue) gather() *batch {
+	b := &batch{queue: q}
+	defer q.sets.clear()
+	rest := q.calls[:0]
+	for i, c := range q.calls {
+		if i >= maxInspected || len(b.calls) == q.limit {
+			rest = append(rest, q.calls[i:]...)
 			break
 		}
 		if !b.add(c) {
 			rest = append(rest, c)
 		}
 	}
-	clear(l.queue[len(rest):])
-	l.queue = rest
+	clear(q.calls[len(rest):])
+	q.calls = rest
 	return b
 }
 
-// leave is for a caller whose context has ended; it returns the slot that the
-// caller was given meanwhile.
-func (l *lane) leave(c *call) *slot {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// leave is for a caller whose context has ended; it returns the permit that
+// the caller may have been given until then.
+func (q *queue) leave(c *call) *permit {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
 	case c.told:
-		t := <-c.turn
-		return t.slot
+		o := <-c.done
+		return o.permit
 	case c.batch != nil:
 		c.batch.left()
 	default:
-		l.queue = slices.DeleteFunc(l.queue, func(q *call) bool { return q == c })
+		q.calls = slices.DeleteFunc(q.calls, func(other *call) bool { return other == c })
 	}
 	return nil
 }
 
 // close refuses what gathers: it was not sent.
-func (l *lane) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	for _, c := range l.queue {
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, c := range q.calls {
 		c.told = true
-		c.turn <- turn{err: ErrClosed}
+		c.done <- outcome{err: ErrClosed}
 	}
-	l.queue = nil
+	q.calls = nil
 }

@@ -8,9 +8,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// footprint is what a request may touch, whichever branches it takes, and what
-// it needs of a proposal's limits.
-type footprint struct {
+// requestSets are the read set and the write set of one request, of all its
+// branches, and what the request needs of a proposal's limits.
+type requestSets struct {
 	reads, writes []span
 	depth         int // operations on a path from its own level down, as etcd counts them
 	size          int // bytes, at least about
@@ -48,37 +48,37 @@ func spanOf(key, end []byte) span {
 // overhead is about what the encoding adds to one operation or compare.
 const overhead = 32
 
-func footprintOf(op clientv3.Op) footprint {
+func setsOf(op clientv3.Op) requestSets {
 	const usual = 8
-	f := footprint{reads: make([]span, 0, usual), writes: make([]span, 0, usual)}
-	f.depth = f.add(&op)
-	return f
+	r := requestSets{reads: make([]span, 0, usual), writes: make([]span, 0, usual)}
+	r.depth = r.add(&op)
+	return r
 }
 
 // add adds an operation and returns its depth: 0 unless it is a transaction.
-func (f *footprint) add(op *clientv3.Op) int {
+func (r *requestSets) add(op *clientv3.Op) int {
 	if !op.IsTxn() {
 		s := spanOf(op.KeyBytes(), op.RangeBytes())
-		f.size += len(op.KeyBytes()) + len(op.RangeBytes()) + len(op.ValueBytes()) + overhead
+		r.size += len(op.KeyBytes()) + len(op.RangeBytes()) + len(op.ValueBytes()) + overhead
 		if op.IsGet() {
-			f.reads = append(f.reads, s)
+			r.reads = append(r.reads, s)
 		} else {
-			f.writes = append(f.writes, s)
-			f.puts = f.puts || op.IsPut()
+			r.writes = append(r.writes, s)
+			r.puts = r.puts || op.IsPut()
 		}
 		return 0
 	}
 	cmps, then, other := op.Txn()
-	f.size += overhead
+	r.size += overhead
 	for i := range cmps {
 		c := cmps[i].GetCompare()
-		f.reads = append(f.reads, spanOf(c.GetKey(), c.GetRangeEnd()))
-		f.size += len(c.GetKey()) + len(c.GetRangeEnd()) + len(c.GetValue()) + overhead
+		r.reads = append(r.reads, spanOf(c.GetKey(), c.GetRangeEnd()))
+		r.size += len(c.GetKey()) + len(c.GetRangeEnd()) + len(c.GetValue()) + overhead
 	}
 	below := 0
 	for _, branch := range [][]clientv3.Op{then, other} {
 		for i := range branch {
-			below = max(below, f.add(&branch[i]))
+			below = max(below, r.add(&branch[i]))
 		}
 	}
 	return max(len(cmps), len(then), len(other)) + below
@@ -131,28 +131,29 @@ func (t *spans) insert(s span) {
 	*t = slices.Replace(*t, from, to, s)
 }
 
-// touched is what the requests of one proposal touch together.
-type touched struct{ reads, writes spans }
+// batchSets are the read set and the write set of a proposal: those of its requests
+// together.
+type batchSets struct{ reads, writes spans }
 
 // compatible is the rule of this package: neither writes what the other reads,
 // compares or writes.
-func (t *touched) compatible(f *footprint) bool {
-	return !t.writes.overlapAny(f.writes) && !t.reads.overlapAny(f.writes) && !t.writes.overlapAny(f.reads)
+func (b *batchSets) compatible(r *requestSets) bool {
+	return !b.writes.overlapAny(r.writes) && !b.reads.overlapAny(r.writes) && !b.writes.overlapAny(r.reads)
 }
 
 // clear forgets the requests, and keeps the room.
-func (t *touched) clear() {
-	clear(t.reads)
-	clear(t.writes)
-	t.reads, t.writes = t.reads[:0], t.writes[:0]
+func (b *batchSets) clear() {
+	clear(b.reads)
+	clear(b.writes)
+	b.reads, b.writes = b.reads[:0], b.writes[:0]
 }
 
-func (t *touched) add(f *footprint) {
-	for _, s := range f.writes {
-		t.writes.insert(s)
+func (b *batchSets) add(r *requestSets) {
+	for _, s := range r.writes {
+		b.writes.insert(s)
 	}
-	for _, s := range f.reads {
-		t.reads.insert(s)
+	for _, s := range r.reads {
+		b.reads.insert(s)
 	}
 }
 

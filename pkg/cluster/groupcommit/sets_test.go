@@ -55,11 +55,11 @@ func TestSpansAreASet(t *testing.T) {
 	})
 }
 
-func TestAFootprintHasEveryBranch(t *testing.T) {
+func TestTheSetsHaveEveryBranch(t *testing.T) {
 	inner := clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version("compared/").WithPrefix(), "=", 0)},
 		[]clientv3.Op{clientv3.OpPut("put-deep", "x"), clientv3.OpGet("get-deep", clientv3.WithPrefix())},
 		[]clientv3.Op{clientv3.OpDelete("gone/", clientv3.WithPrefix()), clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpPut("put-deepest", "")}, nil)})
-	f := footprintOf(clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version("c"), "=", 0)},
+	f := setsOf(clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version("c"), "=", 0)},
 		[]clientv3.Op{clientv3.OpPut("p", "")}, []clientv3.Op{inner, clientv3.OpDelete("d"), clientv3.OpGet("from", clientv3.WithFromKey())}))
 	var reads, writes spans
 	for _, s := range f.reads {
@@ -92,13 +92,13 @@ func BenchmarkCompatible(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		var t touched
+		var batch batchSets
 		for i := range requests {
-			foot := footprintOf(requests[i])
-			if !t.compatible(&foot) {
+			sets := setsOf(requests[i])
+			if !batch.compatible(&sets) {
 				b.Fatal("not compatible")
 			}
-			t.add(&foot)
+			batch.add(&sets)
 		}
 	}
 }

@@ -39,7 +39,7 @@ type tokenRun struct {
 
 func (r tokenRun) completed(done engine.Completed) error {
 	at := r.plan.index[done.Node]
-	r.take(at)
+	r.removeTokens(at)
 	var followed []int
 	for _, i := range r.g.outbound[at] {
 		if slices.Contains(done.Outcomes, r.g.edges[i].port) {
@@ -62,9 +62,9 @@ func (r tokenRun) completed(done engine.Completed) error {
 	return nil
 }
 
-// take removes the tokens that led to an activity; of a cascading one, whose
+// removeTokens removes the tokens that led to an activity; of a cascading one, whose
 // tokens each have a run of their own, only the oldest.
-func (r tokenRun) take(at int) {
+func (r tokenRun) removeTokens(at int) {
 	if r.plan.merge[at] == mergeCascade {
 		if i := slices.IndexFunc(r.s.Marks, func(t flowToken) bool { return r.g.edges[t.Edge].target == at }); i >= 0 {
 			r.s.Marks = slices.Delete(r.s.Marks, i, i+1)

@@ -51,7 +51,7 @@ type httpEndpointActivity struct{}
 // there).
 func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) error {
 	if in, ok := x.TriggerInput(); ok {
-		return a.take(x, in)
+		return a.received(x, in)
 	}
 	path := trimPath(x.Text("path"))
 	if err := checkTemplate(path); err != nil {
@@ -76,10 +76,10 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 
 func (a httpEndpointActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
 	x.Unwait(func(workflow.Bookmark) bool { return true }) // those of the other methods
-	return a.take(x, r.Input)
+	return a.received(x, r.Input)
 }
 
-func (httpEndpointActivity) take(x *engine.Execution, in map[string]any) error {
+func (httpEndpointActivity) received(x *engine.Execution, in map[string]any) error {
 	if large, _ := in["tooLarge"].(bool); large {
 		x.SetOutcomes(tooLargeOutcome)
 	}

@@ -161,7 +161,7 @@ func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
 	}
 	b.incident(at, errors.New(why))
 	b.halt()
-	b.settleStatus()
+	b.setStatus()
 	b.header.UpdatedAt = b.env.Now()
 	return Applied
 }

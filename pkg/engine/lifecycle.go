@@ -201,9 +201,9 @@ func (b *Burst) finishRoot() (err error) {
 	return finishUnit(b.root, nil)
 }
 
-// settleStatus gives the header the status in which the burst leaves the
+// setStatus gives the header the status in which the burst leaves the
 // instance.
-func (b *Burst) settleStatus() {
+func (b *Burst) setStatus() {
 	h := &b.header
 	switch {
 	case b.ending != "":

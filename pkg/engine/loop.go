@@ -23,7 +23,7 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	}
 	b.ctx = ctx
 	defer func() { b.ctx = nil }()
-	out, err := b.take(cmd)
+	out, err := b.accept(cmd)
 	if err != nil || out != "" {
 		return out, err
 	}
@@ -39,9 +39,9 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	return out, nil
 }
 
-// take applies a command to the schedule; an outcome means there is nothing to
+// accept applies a command to the schedule; an outcome means there is nothing to
 // run.
-func (b *Burst) take(cmd workflow.Command) (Outcome, error) {
+func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 	finished := b.header.SubStatus.Status() == workflow.StatusFinished
 	b.cmd = &command{ID: cmd.ID}
 	if cmd.Kind == workflow.CommandContinue {
@@ -128,7 +128,7 @@ func (b *Burst) loop() (Outcome, error) {
 			break
 		}
 	}
-	b.settleStatus()
+	b.setStatus()
 	return Applied, nil
 }
 

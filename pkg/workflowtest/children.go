@@ -48,7 +48,7 @@ func (r *Run) EndChild(definitionID string, status workflow.SubStatus, output ma
 			if err := r.endMocked(c, status, output); err != nil {
 				return err
 			}
-			return r.settle()
+			return r.drain()
 		}
 	}
 	return fmt.Errorf("no child of %s is held; mock it with hold, and let the workflow start it", definitionID)

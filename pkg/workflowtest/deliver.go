@@ -41,7 +41,7 @@ func (r *Run) Send(st workflow.Stimulus) error {
 	if !done {
 		return fmt.Errorf("nothing waits for %s; what waits: %s", describe(st), r.waiting())
 	}
-	return r.settle()
+	return r.drain()
 }
 
 // SendEarly sends a stimulus that may come before anyone waits for it: then it
@@ -50,7 +50,7 @@ func (r *Run) SendEarly(st workflow.Stimulus) error {
 	if err := r.route(st); err != nil {
 		return err
 	}
-	return r.settle()
+	return r.drain()
 }
 
 func describe(st workflow.Stimulus) string {
@@ -192,7 +192,7 @@ func (r *Run) resume(input map[string]any, what string, fits func(*workflow.Book
 				if _, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: b.ID, Input: input}); err != nil {
 					return err
 				}
-				return r.settle()
+				return r.drain()
 			}
 		}
 	}

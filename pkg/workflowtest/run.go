@@ -117,7 +117,7 @@ func (r *Run) begin(start *workflow.Start) error {
 	if err := r.create(r.cfg.InstanceID, r.main, start); err != nil {
 		return err
 	}
-	return r.settle()
+	return r.drain()
 }
 
 func (r *Run) started() bool { return len(r.instances) > 0 }
@@ -202,8 +202,8 @@ func (r *Run) keep(in *instance, burst *engine.Burst) error {
 	return nil
 }
 
-// settle works off what commits sent on, until nothing is left.
-func (r *Run) settle() error {
+// drain works off what commits sent on, until nothing is left.
+func (r *Run) drain() error {
 	for range maxRounds {
 		if len(r.todo) == 0 {
 			claimed, err := r.claim()
@@ -235,7 +235,7 @@ func (r *Run) Advance(d time.Duration) error {
 		in, bm := r.nextTimer()
 		if bm == nil || bm.DueAt.After(until) {
 			r.now = until
-			return r.settle()
+			return r.drain()
 		}
 		if bm.DueAt.After(r.now) {
 			r.now = *bm.DueAt
@@ -243,7 +243,7 @@ func (r *Run) Advance(d time.Duration) error {
 		if _, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: bm.ID, Timer: true}); err != nil {
 			return err
 		}
-		if err := r.settle(); err != nil {
+		if err := r.drain(); err != nil {
 			return err
 		}
 	}
@@ -279,7 +279,7 @@ func (r *Run) command(kind workflow.CommandKind) error {
 	if out != engine.Applied {
 		return fmt.Errorf("cannot %s: the instance is %s", kind, r.instances[0].header.SubStatus)
 	}
-	return r.settle()
+	return r.drain()
 }
 
 var errNotStarted = fmt.Errorf("the instance is not started")

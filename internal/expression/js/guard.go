@@ -202,21 +202,21 @@ func (x *scriptRun) guarded(of goja.Value, pre before, post after) goja.Value {
 	})
 }
 
-// settle makes texts of the objects that a builtin would make texts of itself:
+// coerce makes texts of the objects that a builtin would make texts of itself:
 // a second time they may be others than those that were checked.
-func (x *scriptRun) settle(c *goja.FunctionCall) {
+func (x *scriptRun) coerce(c *goja.FunctionCall) {
 	if o, ok := c.This.(*goja.Object); ok {
 		c.This = o.ToString()
 	}
 	for i, a := range c.Arguments {
 		if o, ok := a.(*goja.Object); ok && goja.IsUndefined(orUndefined(o.GetSymbol(goja.SymReplace))) { // no regular expression
-			x.settleArg(c, i)
+			x.coerceArg(c, i)
 		}
 	}
 }
 
-// settleArg does so for one argument. A function stays one.
-func (x *scriptRun) settleArg(c *goja.FunctionCall, i int) {
+// coerceArg does so for one argument. A function stays one.
+func (x *scriptRun) coerceArg(c *goja.FunctionCall, i int) {
 	o, ok := c.Argument(i).(*goja.Object)
 	if !ok {
 		return

@@ -41,7 +41,7 @@ func (x *scriptRun) hardenText(want func(string) bool) {
 	for _, n := range names {
 		check := pre[n]
 		x.wrap(proto, n, func(c *goja.FunctionCall) {
-			x.settle(c)
+			x.coerce(c)
 			if check != nil {
 				check(c)
 			}
@@ -64,7 +64,7 @@ func (x *scriptRun) hardenRaw() {
 			c.Arguments[0] = once
 		}
 		for _, a := range c.Arguments {
-			m.take(1, textSize(a), 0)
+			m.spend(1, textSize(a), 0)
 		}
 	}, x.checkText)
 }
@@ -305,7 +305,7 @@ type measure struct {
 	items, text int64 // left
 }
 
-func (m *measure) take(items, text int64, depth int) {
+func (m *measure) spend(items, text int64, depth int) {
 	if depth > maxNesting {
 		m.x.fail(evaluation.ErrDepth)
 	}
@@ -316,18 +316,18 @@ func (m *measure) take(items, text int64, depth int) {
 
 func (m *measure) list(o *goja.Object, glue int64, depth int) {
 	n := m.x.lengthOf(o)
-	m.take(n+1, n*glue, depth)
+	m.spend(n+1, n*glue, depth)
 	for i := range n {
 		switch v := o.Get(strconv.FormatInt(i, 10)).(type) {
 		case nil:
 		case goja.String:
-			m.take(0, int64(v.Length()), depth)
+			m.spend(0, int64(v.Length()), depth)
 		case *goja.Object:
 			if v.ClassName() == "Array" {
 				m.list(v, 1, depth+1)
 			}
 		default:
-			m.take(0, 4, depth)
+			m.spend(0, 4, depth)
 		}
 	}
 }
@@ -336,7 +336,7 @@ func (m *measure) list(o *goja.Object, glue int64, depth int) {
 // that many levels deep.
 func (m *measure) flat(out []any, o *goja.Object, levels int64, depth int) []any {
 	n := m.x.lengthOf(o)
-	m.take(n+1, 0, depth)
+	m.spend(n+1, 0, depth)
 	for i := range n {
 		v := o.Get(strconv.FormatInt(i, 10))
 		if v == nil {
@@ -372,7 +372,7 @@ func (x *scriptRun) hardenJSON() {
 		c.Arguments = []goja.Value{c.Argument(0), x.vm.ToValue(w.replace), c.Argument(2)}
 	}, x.checkText)
 	x.wrap(json, "parse", func(c *goja.FunctionCall) {
-		x.settleArg(c, 0)
+		x.coerceArg(c, 0)
 		s := c.Argument(0).String()
 		x.atMost(int64(len(s)), 4*int64(x.maxText()))
 		if nesting(s) > maxNesting {
@@ -395,7 +395,7 @@ type jsonWriter struct {
 // names reads a list of the properties that are to be written.
 func (w *jsonWriter) names(list *goja.Object) []string {
 	n := w.x.lengthOf(list)
-	w.take(n, 0, 0)
+	w.spend(n, 0, 0)
 	names := make([]string, 0, n)
 	for i := range n {
 		switch v := list.Get(strconv.FormatInt(i, 10)).(type) {
@@ -432,10 +432,10 @@ func (w *jsonWriter) replace(c goja.FunctionCall) goja.Value {
 	switch o.ClassName() {
 	case "String": // once more it may be another text
 		v = o.ToString()
-		w.take(0, textSize(v), 0)
+		w.spend(0, textSize(v), 0)
 		return v
 	case "RawJSON":
-		w.take(0, textSize(o.Get("rawJSON")), 0)
+		w.spend(0, textSize(o.Get("rawJSON")), 0)
 		return v
 	case "Array", "Number", "Boolean":
 		return v
@@ -443,7 +443,7 @@ func (w *jsonWriter) replace(c goja.FunctionCall) goja.Value {
 	if _, calls := goja.AssertFunction(o); calls || w.only == nil {
 		return v
 	}
-	w.take(int64(len(w.only)), 0, 0)
+	w.spend(int64(len(w.only)), 0, 0)
 	picked := w.x.vm.NewObject()
 	for _, k := range w.only {
 		if e := o.Get(k); e != nil {
@@ -463,7 +463,7 @@ func (w *jsonWriter) count(c goja.FunctionCall, v goja.Value) {
 	if s, ok := v.(goja.String); ok {
 		size += int64(s.Length())
 	}
-	w.take(1, size+w.gap*int64(depth), depth)
+	w.spend(1, size+w.gap*int64(depth), depth)
 }
 
 // depth is how deep within the value the members of holder are.

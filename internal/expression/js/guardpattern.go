@@ -49,7 +49,7 @@ func (x *scriptRun) hardenPatterns() {
 		if err != nil {
 			return // not a regular expression; the builtin says so
 		}
-		x.settleArg(c, 0)
+		x.coerceArg(c, 0)
 		n := len(c.Argument(0).String())
 		x.atMost(int64(n), int64(x.maxText()))
 		x.weighPattern(weights, v.String(), n)
@@ -68,9 +68,9 @@ func (x *scriptRun) hardenPatterns() {
 			if o, ok := c.This.(*goja.Object); ok && !exec.StrictEquals(o.Get("exec")) {
 				panic(x.vm.NewTypeError("exec of a regular expression cannot be replaced")) // its groups could be without end
 			}
-			x.settleArg(c, 0)
+			x.coerceArg(c, 0)
 			if sym == goja.SymReplace {
-				x.settleArg(c, 1)
+				x.coerceArg(c, 1)
 				x.replacing(c, textSize(c.Argument(0)))
 			}
 		}, x.checkText)

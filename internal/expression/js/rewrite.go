@@ -79,7 +79,7 @@ func (w *rewriter) walk(v reflect.Value) {
 		if w.depth++; w.depth > maxLevels {
 			w.tooDeep(v.Interface())
 		} else {
-			w.look(v.Interface())
+			w.rewrite(v.Interface())
 			w.walk(v.Elem())
 		}
 		w.depth--
@@ -129,8 +129,8 @@ func (w *rewriter) tooDeep(n any) {
 	}
 }
 
-// look refuses what cannot be bounded, and notes what needs hardening.
-func (w *rewriter) look(n any) {
+// rewrite refuses a node that cannot be bounded, and hardens one that can.
+func (w *rewriter) rewrite(n any) {
 	w.fancy = w.fancy || !plain(n)
 	switch n := n.(type) {
 	case *ast.BracketExpression:

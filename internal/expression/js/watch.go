@@ -45,7 +45,7 @@ type watcher struct {
 func watch(ctx context.Context, vm *goja.Runtime, u *turns.Turn, limit time.Duration) *watcher {
 	w := &watcher{ctx: ctx, vm: vm, turn: u, spent: turns.NewStopwatch(), limit: limit}
 	w.mu.Lock()
-	w.timer = time.AfterFunc(min(watchEvery, limit), w.look)
+	w.timer = time.AfterFunc(min(watchEvery, limit), w.check)
 	w.mu.Unlock()
 	return w
 }
@@ -57,9 +57,10 @@ func (w *watcher) stop() {
 	w.timer.Stop()
 }
 
-// look runs now and then, never twice at once.
-func (w *watcher) look() {
-	err := w.judge()
+// check interrupts a script that has used up its time or memory. The timer runs it,
+// never twice at once.
+func (w *watcher) check() {
+	err := w.exceeded()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -72,7 +73,7 @@ func (w *watcher) look() {
 	}
 }
 
-func (w *watcher) judge() error {
+func (w *watcher) exceeded() error {
 	spent := w.spent.Read()
 	if spent > turns.QuickTime+turns.QuickTime/4 {
 		w.turn.TurnsOut()

@@ -24,8 +24,8 @@ const (
 // name, which definition that is.
 const workflowKey = "workflow"
 
-// building is an activity while its keys are read.
-type building struct {
+// activityBuilder is an activity while its keys are read.
+type activityBuilder struct {
 	*reader
 	a      *workflow.Activity
 	d      *workflow.Descriptor // nil for definitions used as activities and for unknown types
@@ -41,7 +41,7 @@ type building struct {
 }
 
 // activity reads an activity, or a list of them as a Sequence; nil for nothing.
-func (r *reader) activity(n *yaml.Node, at spot) *workflow.Activity {
+func (r *reader) activity(n *yaml.Node, at idScope) *workflow.Activity {
 	if r.full {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (r *reader) activity(n *yaml.Node, at spot) *workflow.Activity {
 		Content: []*yaml.Node{n, {Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}}}, at)
 }
 
-func (r *reader) sequence(n *yaml.Node, at spot) *workflow.Activity {
+func (r *reader) sequence(n *yaml.Node, at idScope) *workflow.Activity {
 	a := &workflow.Activity{Type: sequenceType, ID: at.listID(), Place: r.place(n)}
 	a.Activities = r.children(n, at.prefix(a.ID))
 	return a
@@ -78,7 +78,7 @@ func (r *reader) children(n *yaml.Node, prefix string) []*workflow.Activity {
 			r.shape(c, "an activity", "a mapping that names its type")
 			continue
 		}
-		if a := r.activity(c, spot{path: prefix, seen: seen}); a != nil {
+		if a := r.activity(c, idScope{path: prefix, seen: seen}); a != nil {
 			out = append(out, a)
 		}
 	}
@@ -93,8 +93,8 @@ func (r *reader) lookup(name string) *workflow.Descriptor {
 }
 
 // mapped reads an activity from a mapping.
-func (r *reader) mapped(n *yaml.Node, at spot) *workflow.Activity {
-	b := &building{reader: r, ps: r.pairs(n)}
+func (r *reader) mapped(n *yaml.Node, at idScope) *workflow.Activity {
+	b := &activityBuilder{reader: r, ps: r.pairs(n)}
 	key := b.typeKey(n)
 	if key == nil {
 		return nil
@@ -130,7 +130,7 @@ func (r *reader) mapped(n *yaml.Node, at spot) *workflow.Activity {
 }
 
 // typeKey finds the key that names the type.
-func (b *building) typeKey(n *yaml.Node) *pair {
+func (b *activityBuilder) typeKey(n *yaml.Node) *pair {
 	var typed, free []*pair
 	var ref *pair
 	for i := range b.ps {
@@ -184,7 +184,7 @@ func isDefinitionName(name string) bool {
 }
 
 // name sets the type, and what definition it names.
-func (b *building) name(key pair) {
+func (b *activityBuilder) name(key pair) {
 	b.d = b.lookup(key.name)
 	switch {
 	case b.d != nil:
@@ -209,7 +209,7 @@ func (b *building) name(key pair) {
 	}
 }
 
-func (b *building) typeNames() []string {
+func (b *activityBuilder) typeNames() []string {
 	names := []string{workflowKey}
 	for _, d := range b.types.All() {
 		names = append(names, d.ShortName())

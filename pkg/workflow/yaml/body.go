@@ -37,7 +37,7 @@ func ownKeys(d *workflow.Descriptor) []string {
 }
 
 // body reads the value of the key that names the type.
-func (b *building) body(n *yaml.Node) {
+func (b *activityBuilder) body(n *yaml.Node) {
 	d := b.d
 	switch {
 	case isNull(n):
@@ -63,7 +63,7 @@ func (b *building) body(n *yaml.Node) {
 }
 
 // hint says what a type takes.
-func (b *building) hint() string {
+func (b *activityBuilder) hint() string {
 	keys := ownKeys(b.d)
 	if len(keys) == 0 {
 		return "; leave the value empty"
@@ -73,7 +73,7 @@ func (b *building) hint() string {
 
 // listBody reads a list: the children, the cases, the main branch or the main
 // input.
-func (b *building) listBody(n *yaml.Node) {
+func (b *activityBuilder) listBody(n *yaml.Node) {
 	d := b.d
 	switch {
 	case d.List != "":
@@ -91,7 +91,7 @@ func (b *building) listBody(n *yaml.Node) {
 
 // standsForBranch tells whether a mapping is an activity that is the main
 // branch, rather than a mapping of inputs.
-func (b *building) standsForBranch(n *yaml.Node) bool {
+func (b *activityBuilder) standsForBranch(n *yaml.Node) bool {
 	if b.d.MainPort == "" {
 		return false
 	}
@@ -105,7 +105,7 @@ func (b *building) standsForBranch(n *yaml.Node) bool {
 
 // isBranch tells an activity from a value, for SendHttpRequest, whose timeout is
 // an input and a branch.
-func (b *building) isBranch(n *yaml.Node) bool {
+func (b *activityBuilder) isBranch(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.SequenceNode:
 		return true
@@ -119,7 +119,7 @@ func (b *building) isBranch(n *yaml.Node) bool {
 	return false
 }
 
-func (b *building) allActivities(n *yaml.Node) bool {
+func (b *activityBuilder) allActivities(n *yaml.Node) bool {
 	for _, c := range n.Content {
 		if c.Kind != yaml.MappingNode || !slices.ContainsFunc(c.Content, func(k *yaml.Node) bool { return b.lookup(k.Value) != nil }) {
 			return false
@@ -128,14 +128,14 @@ func (b *building) allActivities(n *yaml.Node) bool {
 	return true
 }
 
-func (b *building) main(n *yaml.Node) {
+func (b *activityBuilder) main(n *yaml.Node) {
 	in, _ := b.d.Input(b.d.Main)
 	b.input(pair{b.d.Main, n, n}, in)
 }
 
 // own reads an input, a branch, children or cases, wherever they stand. It
 // reports false for a key that the type does not have.
-func (b *building) own(p pair) bool {
+func (b *activityBuilder) own(p pair) bool {
 	d := b.d
 	if d == nil || !owns(d, p.name) {
 		return false
@@ -171,7 +171,7 @@ func (b *building) own(p pair) bool {
 
 // stranger reports a key that is none of the activity's. What stands there is
 // still read when it looks like a branch, for the problems in it.
-func (b *building) stranger(p pair) {
+func (b *activityBuilder) stranger(p pair) {
 	if b.reported && (p.val.Kind == yaml.SequenceNode || b.branches[p.name]) {
 		b.port(p.name, p.val)
 		return
@@ -187,7 +187,7 @@ func (b *building) stranger(p pair) {
 	b.unknown(p, where, known)
 }
 
-func (b *building) input(p pair, in workflow.InputDescriptor) {
+func (b *activityBuilder) input(p pair, in workflow.InputDescriptor) {
 	if _, twice := b.a.Inputs[in.Name]; twice {
 		b.problem("duplicate-key", p.key, "the input %s is given twice", in.Name)
 		return
@@ -202,7 +202,7 @@ func (b *building) input(p pair, in workflow.InputDescriptor) {
 	b.a.Inputs[in.Name] = e
 }
 
-func (b *building) port(name string, n *yaml.Node) {
+func (b *activityBuilder) port(name string, n *yaml.Node) {
 	if b.a.Ports[name] != nil {
 		b.problem("duplicate-key", n, "the branch %s is given twice", name)
 		return
@@ -218,7 +218,7 @@ func (b *building) port(name string, n *yaml.Node) {
 }
 
 // list reads the children: a list, or, in a flowchart, a mapping from ids.
-func (b *building) list(n *yaml.Node) {
+func (b *activityBuilder) list(n *yaml.Node) {
 	if b.a.Activities != nil {
 		b.problem("duplicate-key", n, "the activities of %s are given twice", b.d.ShortName())
 		return
@@ -234,7 +234,7 @@ func (b *building) list(n *yaml.Node) {
 		for _, p := range b.pairs(n) {
 			if isNull(p.val) {
 				b.shape(p.val, "the activity "+p.name, "a mapping that names its type")
-			} else if a := b.activity(p.val, spot{id: p.name, key: true}); a != nil {
+			} else if a := b.activity(p.val, idScope{id: p.name, key: true}); a != nil {
 				b.a.Activities = append(b.a.Activities, a)
 			}
 		}

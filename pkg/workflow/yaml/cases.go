@@ -12,7 +12,7 @@ var caseKeys = []string{"label", "status", "when", "then", "do"}
 
 // cases reads the cases of a Switch and its like: a list of {when, then}, or a
 // mapping from labels to what they run.
-func (b *building) cases(n *yaml.Node) {
+func (b *activityBuilder) cases(n *yaml.Node) {
 	if b.a.Cases != nil {
 		b.problem("duplicate-key", n, "the cases are given twice")
 		return
@@ -39,9 +39,9 @@ func (b *building) cases(n *yaml.Node) {
 	}
 }
 
-func (b *building) caseName() string { return "case" + strconv.Itoa(len(b.a.Cases)+1) }
+func (b *activityBuilder) caseName() string { return "case" + strconv.Itoa(len(b.a.Cases)+1) }
 
-func (b *building) oneCase(n *yaml.Node) {
+func (b *activityBuilder) oneCase(n *yaml.Node) {
 	c := workflow.Case{Place: b.place(n)}
 	switch n.Kind {
 	case yaml.ScalarNode: // only a label, such as a status code
@@ -77,7 +77,7 @@ var (
 
 // states reads the states of a StateMachine: a mapping from names, or a list of
 // states with names.
-func (b *building) states(n *yaml.Node) {
+func (b *activityBuilder) states(n *yaml.Node) {
 	b.a.States = []workflow.State{}
 	switch {
 	case isNull(n):
@@ -94,7 +94,7 @@ func (b *building) states(n *yaml.Node) {
 	}
 }
 
-func (b *building) state(n *yaml.Node, s workflow.State) workflow.State {
+func (b *activityBuilder) state(n *yaml.Node, s workflow.State) workflow.State {
 	if isNull(n) {
 		return s
 	}
@@ -136,7 +136,7 @@ func (b *building) state(n *yaml.Node, s workflow.State) workflow.State {
 	return s
 }
 
-func (b *building) transition(n *yaml.Node, prefix string) workflow.Transition {
+func (b *activityBuilder) transition(n *yaml.Node, prefix string) workflow.Transition {
 	t := workflow.Transition{Place: b.place(n)}
 	if n.Kind != yaml.MappingNode {
 		b.shape(n, "a transition", "a mapping with on and to")

@@ -14,35 +14,35 @@ type commonKey struct {
 	// yields says that the key means the type's own input or branch where it has
 	// one of that name: SendHttpRequest has a branch timeout.
 	yields bool
-	read   func(b *building, p pair)
+	read   func(b *activityBuilder, p pair)
 	// has tells whether this activity may have the key; nil for all.
-	has func(b *building) bool
+	has func(b *activityBuilder) bool
 }
 
 // commonKeys are all of them, for reading, for the schema and for the page
 // (docs/notation.md).
 var commonKeys = []commonKey{
-	{name: "id", schema: textSchema, read: func(*building, pair) {}}, // read before what is below it
-	{name: "name", schema: textSchema, read: func(b *building, p pair) { b.a.Name = b.text(p.val, p.name) }},
-	{name: "result", schema: object{"type": "string", "description": "The variable that takes the first output."}, read: (*building).result},
+	{name: "id", schema: textSchema, read: func(*activityBuilder, pair) {}}, // read before what is below it
+	{name: "name", schema: textSchema, read: func(b *activityBuilder, p pair) { b.a.Name = b.text(p.val, p.name) }},
+	{name: "result", schema: object{"type": "string", "description": "The variable that takes the first output."}, read: (*activityBuilder).result},
 	{name: "outputs", schema: object{"type": []string{"object", "null"}, "additionalProperties": textSchema, "description": "Which variable takes which output."},
-		read: (*building).outputTargets},
-	{name: "trigger", schema: object{"type": "boolean", "description": "A matching stimulus starts an instance here."}, read: (*building).trigger},
+		read: (*activityBuilder).outputTargets},
+	{name: "trigger", schema: object{"type": "boolean", "description": "A matching stimulus starts an instance here."}, read: (*activityBuilder).trigger},
 	{name: "timeout", yields: true, schema: object{"description": "How long this may take, such as 48h."},
-		read: func(b *building, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
-	{name: "onTimeout", yields: true, schema: anyOf(ref("activity")), read: func(b *building, p pair) { b.onTimeout = &p }},
-	{name: "variables", schema: ref("variables"), read: func(b *building, p pair) { b.a.Variables = b.variables(p.val) }},
+		read: func(b *activityBuilder, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
+	{name: "onTimeout", yields: true, schema: anyOf(ref("activity")), read: func(b *activityBuilder, p pair) { b.onTimeout = &p }},
+	{name: "variables", schema: ref("variables"), read: func(b *activityBuilder, p pair) { b.a.Variables = b.variables(p.val) }},
 	{name: "commit", yields: true, schema: object{"enum": activityCommitNames},
-		read: func(b *building, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},
+		read: func(b *activityBuilder, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},
 	{name: "logging", yields: true, schema: object{"enum": activityLoggingNames},
-		read: func(b *building, p pair) { b.a.LogPersistence = b.choice(p, activityLoggingNames) }},
+		read: func(b *activityBuilder, p pair) { b.a.LogPersistence = b.choice(p, activityLoggingNames) }},
 	{name: "mergeMode", yields: true, schema: object{"enum": mergeModeNames},
-		read: func(b *building, p pair) { b.a.MergeMode = b.choice(p, mergeModeNames) }},
-	{name: "version", schema: object{"type": "integer"}, read: (*building).version},
-	{name: "metadata", schema: mapSchema, read: func(b *building, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
-	{name: "customProperties", schema: mapSchema, read: (*building).properties},
-	{name: "inputs", schema: mapSchema, read: (*building).freeInputs, has: func(b *building) bool { return b.d == nil }},
-	{name: workflowKey, schema: ref("definitions"), read: func(*building, pair) {}, has: func(b *building) bool { return b.a.Ref != nil }},
+		read: func(b *activityBuilder, p pair) { b.a.MergeMode = b.choice(p, mergeModeNames) }},
+	{name: "version", schema: object{"type": "integer"}, read: (*activityBuilder).version},
+	{name: "metadata", schema: mapSchema, read: func(b *activityBuilder, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
+	{name: "customProperties", schema: mapSchema, read: (*activityBuilder).properties},
+	{name: "inputs", schema: mapSchema, read: (*activityBuilder).freeInputs, has: func(b *activityBuilder) bool { return b.d == nil }},
+	{name: workflowKey, schema: ref("definitions"), read: func(*activityBuilder, pair) {}, has: func(b *activityBuilder) bool { return b.a.Ref != nil }},
 }
 
 var (
@@ -66,7 +66,7 @@ var (
 )
 
 // common reads the keys that any activity may have.
-func (b *building) common(p pair) bool {
+func (b *activityBuilder) common(p pair) bool {
 	i := slices.Index(commonNames, p.name)
 	if i < 0 {
 		return false
@@ -79,20 +79,20 @@ func (b *building) common(p pair) bool {
 	return true
 }
 
-func (b *building) outputTargets(p pair) {
+func (b *activityBuilder) outputTargets(p pair) {
 	for _, o := range b.entries(p.val, "outputs") {
 		b.output(o, b.text(o.val, "the variable that takes "+o.name))
 	}
 }
 
-func (b *building) trigger(p pair) {
+func (b *activityBuilder) trigger(p pair) {
 	b.a.CanStart = b.truth(p.val, p.name)
 	if b.a.CanStart && b.d != nil && !b.d.Trigger {
 		b.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
 	}
 }
 
-func (b *building) version(p pair) {
+func (b *activityBuilder) version(p pair) {
 	if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
 		b.a.Version = int(v)
 	} else {
@@ -100,20 +100,20 @@ func (b *building) version(p pair) {
 	}
 }
 
-func (b *building) properties(p pair) {
+func (b *activityBuilder) properties(p pair) {
 	for k, v := range b.dict(p.val, p.name) {
 		setProperty(&b.a.CustomProperties, k, v)
 	}
 }
 
-func (b *building) freeInputs(p pair) {
+func (b *activityBuilder) freeInputs(p pair) {
 	for _, in := range b.entries(p.val, "inputs") {
 		b.freeInput(in)
 	}
 }
 
 // result gives the first output to a variable.
-func (b *building) result(p pair) {
+func (b *activityBuilder) result(p pair) {
 	target := b.text(p.val, p.name)
 	switch {
 	case target == "":
@@ -126,7 +126,7 @@ func (b *building) result(p pair) {
 	}
 }
 
-func (b *building) output(p pair, target string) {
+func (b *activityBuilder) output(p pair, target string) {
 	if b.d == nil {
 		b.target(workflow.LowerFirst(p.name), target)
 		return
@@ -142,7 +142,7 @@ func (b *building) output(p pair, target string) {
 	b.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), workflow.Shorten(p.name), workflow.DidYouMean(p.name, known))
 }
 
-func (b *building) target(output, variable string) {
+func (b *activityBuilder) target(output, variable string) {
 	if variable == "" {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // rememberChildren notes what the text calls the children. One that became the
 // inner part of a Fork because it has a timeout is called by its own id.
-func (b *building) rememberChildren() {
+func (b *activityBuilder) rememberChildren() {
 	b.childIDs = map[string]string{}
 	for _, a := range b.a.Activities {
 		b.childIDs[a.ID] = a.ID
@@ -26,7 +26,7 @@ func (b *building) rememberChildren() {
 }
 
 // connect reads start and connections once the children are known.
-func (b *building) connect() {
+func (b *activityBuilder) connect() {
 	if b.start != nil {
 		b.a.Start = b.known(b.start.val, b.text(b.start.val, "start"))
 	}
@@ -55,14 +55,14 @@ func (b *building) connect() {
 }
 
 // missing reports an id that no child has.
-func (b *building) missing(n *yaml.Node, text, id string) {
+func (b *activityBuilder) missing(n *yaml.Node, text, id string) {
 	if !b.report.Full() { // what was meant takes time to find
 		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", workflow.Shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
 	}
 }
 
 // known resolves an id and reports an unknown one.
-func (b *building) known(n *yaml.Node, id string) string {
+func (b *activityBuilder) known(n *yaml.Node, id string) string {
 	if id == "" {
 		return ""
 	}
@@ -74,7 +74,7 @@ func (b *building) known(n *yaml.Node, id string) string {
 }
 
 // arrows reads a.Port -> b, or a longer chain of them.
-func (b *building) arrows(n *yaml.Node) {
+func (b *activityBuilder) arrows(n *yaml.Node) {
 	ends := strings.Split(strings.ReplaceAll(n.Value, "→", "->"), "->")
 	if len(ends) < 2 {
 		b.shape(n, "a connection", "written as from -> to")
@@ -97,7 +97,7 @@ func (b *building) arrows(n *yaml.Node) {
 
 // endpoint reads id or id.port; ids and ports may have dots themselves, so the
 // longest id that exists wins.
-func (b *building) endpoint(n *yaml.Node, text string) (id, port string, ok bool) {
+func (b *activityBuilder) endpoint(n *yaml.Node, text string) (id, port string, ok bool) {
 	text = strings.TrimSpace(text)
 	for at := len(text); at > 0; at = strings.LastIndexByte(text[:at], '.') {
 		if at > b.longest {
@@ -113,7 +113,7 @@ func (b *building) endpoint(n *yaml.Node, text string) (id, port string, ok bool
 }
 
 // connection reads {from, port, to}, or the names that Elsa's JSON has.
-func (b *building) connection(n *yaml.Node) {
+func (b *activityBuilder) connection(n *yaml.Node) {
 	con := workflow.Connection{Place: b.place(n)}
 	var from, to *pair
 	for _, p := range b.pairs(n) {
@@ -152,7 +152,7 @@ func (b *building) connection(n *yaml.Node) {
 	}
 }
 
-func (b *building) addConnection(con workflow.Connection) {
+func (b *activityBuilder) addConnection(con workflow.Connection) {
 	if con.SourcePort == "Done" {
 		con.SourcePort = ""
 	}

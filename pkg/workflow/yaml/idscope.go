@@ -7,27 +7,26 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// spot is a place in the tree where an activity stands; it derives the ids that
-// are not given. An activity in a list is called by its type and its number
-// among the siblings of that type (writeLine1), below the id of its parent and
-// the name of the branch (if1.then.writeLine1). What stands in the root has no
-// prefix.
-type spot struct {
+// idScope derives the ids of activities that have none, at one place of the tree.
+// An activity in a list is called by its type and its number among the siblings
+// of that type (writeLine1), below the id of its parent and the name of the branch
+// (if1.then.writeLine1). What stands in the root has no prefix.
+type idScope struct {
 	path string         // of the parent, with the branch
 	seen map[string]int // how many siblings of a type came before
 	id   string         // given by the place: the root, a key in a flowchart
 	root bool
 	key  bool // id is a key that the author wrote
-	port bool // the spot is a branch: a list here is called by the path
+	port bool // it is a branch: a list here is called by the path
 }
 
-// branch is the spot of a named branch of an activity.
-func branch(prefix, name string) spot {
-	return spot{path: join(prefix, name), seen: map[string]int{}, port: true}
+// branch is the scope of a named branch of an activity.
+func branch(prefix, name string) idScope {
+	return idScope{path: join(prefix, name), seen: map[string]int{}, port: true}
 }
 
 // next gives the id of the next sibling of this type.
-func (s spot) next(short string) string {
+func (s idScope) next(short string) string {
 	if s.seen == nil {
 		return join(s.path, short+"1")
 	}
@@ -36,7 +35,7 @@ func (s spot) next(short string) string {
 }
 
 // listID gives the id of a Sequence that is written as a list.
-func (s spot) listID() string {
+func (s idScope) listID() string {
 	switch {
 	case s.id != "":
 		return s.id
@@ -47,7 +46,7 @@ func (s spot) listID() string {
 }
 
 // prefix gives the prefix of the ids of the children of the activity at s.
-func (s spot) prefix(id string) string {
+func (s idScope) prefix(id string) string {
 	if s.root {
 		return ""
 	}

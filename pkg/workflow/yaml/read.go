@@ -84,7 +84,7 @@ func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 			}
 		case "root":
 			hasRoot = true
-			d.Root = r.activity(p.val, spot{id: "root", root: true})
+			d.Root = r.activity(p.val, idScope{id: "root", root: true})
 			if d.Root == nil && isNull(p.val) {
 				r.shape(p.val, "root", "an activity or a list of activities")
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // freeBody reads the value of a type without a descriptor: a mapping of inputs.
-func (b *building) freeBody(n *yaml.Node) {
+func (b *activityBuilder) freeBody(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
 		if !b.reported {
 			b.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
@@ -23,12 +23,12 @@ func (b *building) freeBody(n *yaml.Node) {
 
 // freeInput reads an input of a definition used as an activity. Its name begins
 // with a small letter, as everywhere; the definition may spell it otherwise.
-func (b *building) freeInput(p pair) {
+func (b *activityBuilder) freeInput(p pair) {
 	b.input(p, workflow.InputDescriptor{Name: workflow.LowerFirst(p.name)})
 }
 
 // ref reads workflow: id, or workflow: {id, version, inputs…}.
-func (b *building) ref(n *yaml.Node) {
+func (b *activityBuilder) ref(n *yaml.Node) {
 	b.a.Ref = &workflow.DefinitionRef{}
 	if n.Kind != yaml.MappingNode {
 		b.a.Ref.ID = b.text(n, "the id of the definition that is run")
@@ -54,7 +54,7 @@ func (b *building) ref(n *yaml.Node) {
 }
 
 // named reads workflow: … beside a type's name.
-func (b *building) named(n *yaml.Node) {
+func (b *activityBuilder) named(n *yaml.Node) {
 	b.a.Ref = &workflow.DefinitionRef{}
 	if n.Kind != yaml.MappingNode {
 		b.a.Ref.ID = b.text(n, workflowKey)
@@ -68,13 +68,13 @@ func (b *building) named(n *yaml.Node) {
 	b.needID(n)
 }
 
-func (b *building) needID(n *yaml.Node) {
+func (b *activityBuilder) needID(n *yaml.Node) {
 	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
 		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
 	}
 }
 
-func (b *building) identity(p pair) bool {
+func (b *activityBuilder) identity(p pair) bool {
 	switch p.name {
 	case "id":
 		b.a.Ref.ID = b.text(p.val, p.name)

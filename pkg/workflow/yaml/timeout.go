@@ -32,7 +32,7 @@ func delayInput(types workflow.Types) workflow.InputDescriptor {
 }
 
 // wrapTimeout gives the finished activity, inside a Fork if it has a timeout.
-func (b *building) wrapTimeout() *workflow.Activity {
+func (b *activityBuilder) wrapTimeout() *workflow.Activity {
 	if b.timeout.IsZero() {
 		if b.onTimeout != nil {
 			b.problem("missing-timeout", b.onTimeout.key, "onTimeout needs a timeout beside it, such as timeout: 48h")

@@ -106,7 +106,7 @@ func (w *writer) definition(d *workflow.Definition) *yaml.Node {
 		put(m, "customProperties", data(custom))
 	}
 	if d.Root != nil {
-		put(m, "root", w.activity(d.Root, spot{id: "root", root: true}))
+		put(m, "root", w.activity(d.Root, idScope{id: "root", root: true}))
 	}
 	return m
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// activity writes an activity at a spot, leaving out the id that the spot gives.
-func (w *writer) activity(a *workflow.Activity, at spot) *yaml.Node {
+// activity writes an activity, leaving out the id that at would derive.
+func (w *writer) activity(a *workflow.Activity, at idScope) *yaml.Node {
 	if inner := timedActivity(a); inner != nil && !owns(w.descriptor(inner), "timeout") {
 		late := a.Activities[1]
 		m := w.mapped(inner, at, at.derive(inner.Type))
@@ -34,7 +34,7 @@ func (w *writer) activity(a *workflow.Activity, at spot) *yaml.Node {
 }
 
 // derive gives the id that an activity of this type has here if none is given.
-func (s spot) derive(typ string) string {
+func (s idScope) derive(typ string) string {
 	if s.id != "" {
 		return s.id
 	}
@@ -45,7 +45,7 @@ func (w *writer) children(as []*workflow.Activity, prefix string) *yaml.Node {
 	n := list()
 	seen := map[string]int{}
 	for _, a := range as {
-		n.Content = append(n.Content, w.activity(a, spot{path: prefix, seen: seen}))
+		n.Content = append(n.Content, w.activity(a, idScope{path: prefix, seen: seen}))
 	}
 	if len(as) == 0 {
 		flow(n)
@@ -61,7 +61,7 @@ func (w *writer) descriptor(a *workflow.Activity) *workflow.Descriptor {
 }
 
 // mapped writes an activity as a mapping.
-func (w *writer) mapped(a *workflow.Activity, at spot, derived string) *yaml.Node {
+func (w *writer) mapped(a *workflow.Activity, at idScope, derived string) *yaml.Node {
 	m := mapping()
 	d := w.descriptor(a)
 	prefix := at.prefix(a.ID)

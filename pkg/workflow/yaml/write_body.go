@@ -118,7 +118,7 @@ func (w *writer) flowchart(a *workflow.Activity, prefix string) *yaml.Node {
 	case keyed:
 		n := mapping()
 		for _, c := range a.Activities {
-			put(n, names[c.ID], w.activity(c, spot{id: names[c.ID], key: true}))
+			put(n, names[c.ID], w.activity(c, idScope{id: names[c.ID], key: true}))
 		}
 		put(m, "activities", n)
 	default:

@@ -25,7 +25,7 @@ func (w *writer) caseList(cases []workflow.Case, d *workflow.Descriptor, prefix 
 	return n
 }
 
-func (w *writer) oneCase(c workflow.Case, d *workflow.Descriptor, at spot) *yaml.Node {
+func (w *writer) oneCase(c workflow.Case, d *workflow.Descriptor, at idScope) *yaml.Node {
 	if c.Label != "" && c.Condition.IsZero() && c.Activity == nil {
 		return text(c.Label)
 	}

@@ -1,0 +1,43 @@
+package workflowtest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func (c *checker) response(want *Response) {
+	got := c.run.response
+	if want == nil {
+		return
+	}
+	if got == nil {
+		c.differ("response", "nothing was written")
+		return
+	}
+	if want.Status != 0 && want.Status != got.Status {
+		c.differ("response.status", "got %d, want %d", got.Status, want.Status)
+	}
+	if want.ContentType != "" && want.ContentType != got.ContentType {
+		c.differ("response.contentType", "got %q, want %q", got.ContentType, want.ContentType)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.Headers)) {
+		if got.Headers[name] != want.Headers[name] {
+			c.differ("response.headers."+name, "got %q, want %q", got.Headers[name], want.Headers[name])
+		}
+	}
+	if want.Body == nil || want.Body == string(got.Body) {
+		return
+	}
+	var body any = string(got.Body)
+	if _, isText := want.Body.(string); !isText {
+		if err := workflow.Unmarshal(got.Body, &body); err != nil {
+			c.differ("response.body", "got %s, which is no JSON, want %s", show(string(got.Body)), show(want.Body))
+			return
+		}
+	}
+	if !equal(body, want.Body) {
+		c.differ("response.body", "got %s, want %s", show(body), show(want.Body))
+	}
+}

@@ -6,7 +6,7 @@
 //
 //	go -C bench/peers run . -out ../../bench-results     # or: make bench-peers
 //
-// It works in rounds. In each round every system is started anew with an empty
+// It works in rounds. In each round every system is started with an empty
 // store, in a process of its own that holds server, worker and callers, measured
 // at every concurrency, and stopped; the order turns from round to round. So a
 // machine that slows down slows all of them. Weft is measured by ../ with etcd as a

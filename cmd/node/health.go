@@ -114,8 +114,8 @@ func localAddr(addr string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// pinned accepts the certificate in the file and no other, whatever name it is
-// for: the name that the world uses is not the one used here.
+// pinned accepts the certificate in the file and no other. It does not check the name
+// in it: callers use another name than the one used here.
 func pinned(certFile string) (*tls.Config, error) {
 	raw, err := os.ReadFile(certFile)
 	if err != nil {

@@ -50,8 +50,8 @@ func newSecretCommand(stdout io.Writer) *cobra.Command {
 	return cmd
 }
 
-// writeSecret leaves a whole file or none: it writes beside and links, and a
-// file that exists, also one that another process made meanwhile, is kept.
+// writeSecret leaves a whole file or none: it writes a file beside it and links that.
+// It keeps a file that exists, also one that another process makes at the same time.
 // Owner and group may read it.
 func writeSecret(name string) (made bool, err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".secret-*")

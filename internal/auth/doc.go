@@ -3,7 +3,7 @@
 // provider ([OIDC]), and gives the caller's name and [Role].
 //
 // Guaranteed: a token is accepted only if it is in the file or signed by a key
-// that the provider published, for this audience, and not expired. Whatever is
+// that the provider published, for this audience, and not expired. All that is
 // unclear is refused. A JWT is never accepted with a symmetric algorithm or with
 // none. No token and no part of one is logged or in an error. A line that is
 // deleted from the file, and a key that the provider withdrew, count no more

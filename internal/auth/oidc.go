@@ -120,7 +120,7 @@ func checkProviderURL(raw string) error {
 	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
 		return nil
 	}
-	return fmt.Errorf("%q must start with https://: whoever can change what it answers can make tokens", raw)
+	return fmt.Errorf("%q must start with https://: anyone who can change its answers can make tokens", raw)
 }
 
 // Run keeps the provider's keys until ctx ends. While the provider does not
@@ -240,7 +240,7 @@ func checkHop(next *http.Request, via []*http.Request) error {
 }
 
 // keySet is what the provider published, and the tokens that it has vouched for:
-// when its keys change they are checked anew.
+// when its keys change the tokens are checked again.
 type keySet struct {
 	source []byte
 	keys   []jose.JSONWebKey

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// change reads a definition that exists and changes it, anew when others came
-// between.
+// change reads a definition that exists and changes it. If others changed it in
+// between, it begins again.
 func (c *Catalog) change(ctx context.Context, id string, do func(*store.DefinitionState) (*store.DefinitionHead, error)) (*store.DefinitionHead, error) {
 	if workflow.CheckID("definition id", id) != nil {
 		return nil, notFound(id)

@@ -13,13 +13,13 @@
 //     one.
 //   - Content equal to the head is no new version, and with
 //     [PublishRequest].OnlyNew no content that was ever published under that id
-//     is published again, whoever tries, at the same time or years later.
+//     is published again, by any node, at the same time or years later.
 //   - A definition that is not in the table is looked for in etcd before it is
 //     said not to be found.
 //
 // Not guaranteed: that the table is current. It follows a watch, with a sweep
-// behind it, so a head that it gives may have moved a moment ago: whoever
-// starts something by it compares [store.DefinitionHead].Modified, or the
+// behind it, so a head that it gives may have moved a moment ago: a caller
+// that starts something by it compares [store.DefinitionHead].Modified, or the
 // trigger that was read, in the starting transaction. What this node itself
 // wrote it sees at once.
 //

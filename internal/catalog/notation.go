@@ -100,7 +100,7 @@ var volatile = []string{
 	"isreadonly", "issystem", "links", "tenantid", "providername", "materializername", "materializercontext", "originalsource",
 }
 
-// contentHash identifies what a source says, whatever its format; see the
+// contentHash identifies what a source says, in any notation; see the
 // package documentation.
 func contentHash(n Notation, src []byte) (string, error) {
 	var tree any

@@ -10,7 +10,7 @@ import (
 )
 
 // notRunnable says that this node's program cannot run a stored version. The
-// version is good, as whoever published it has checked: it needs another program.
+// version is good, as the node that published it has checked: it needs another program.
 func (c *Catalog) notRunnable(v *store.DefinitionVersion, problems workflow.Problems) error {
 	lacks := problems[0].Detail
 	if missing := engine.Lacking(v.Needs, c.abilities); len(missing) > 0 {

@@ -32,7 +32,7 @@ type PublishResult struct {
 	Created bool `json:"-"`
 }
 
-// conflicts is how often a change is tried anew after others came between.
+// conflicts is how often a change is tried again after others came between.
 const conflicts = 50
 
 // Publish checks a definition and makes it a new version, in one transaction
@@ -174,7 +174,7 @@ func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *docum
 }
 
 // join adds the problems of checking to those of reading, each place once: what
-// could not be read is reported again by whoever misses it.
+// could not be read is reported again by the check that misses it.
 func join(first, more workflow.Problems) workflow.Problems {
 	seen := map[workflow.Place]bool{}
 	for _, p := range first {

@@ -42,7 +42,7 @@ const (
 	maxBackoff = 5 * time.Second
 	purgeEvery = 10 * time.Minute
 	purgeAfter = time.Hour // a start that read the head before the delete is long over
-	sweepsFull = 20        // every so many sweeps one reads all heads, whatever the table believes to know
+	sweepsFull = 20        // every so many sweeps one reads all heads, also those that the table knows
 )
 
 // follow reads what changed and then watches, until that fails.

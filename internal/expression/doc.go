@@ -12,7 +12,7 @@
 // ids included.
 //
 // Not guaranteed: that it ends at once, or within an exact amount of memory. The
-// package of each language says what is bounded, and how closely. Whoever may
+// package of each language says what is bounded, and how closely. An author who may
 // publish a definition is trusted not to attack the process with all means; these
 // bounds are for mistakes and for the obvious attacks.
 //

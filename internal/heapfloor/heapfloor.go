@@ -1,7 +1,7 @@
 // Package heapfloor keeps the garbage collector from running all the time in a
 // process whose live heap is small.
 //
-// A node holds a few megabytes, whatever waits in etcd, and allocates hundreds
+// A node holds a few megabytes, however much waits in etcd, and allocates hundreds
 // of megabytes a second when it is busy: at Go's default it would collect dozens
 // of times a second, which costs a quarter of its processor time. GOGC alone does
 // not help: a factor that is right for 5 MB is too much for 500.

@@ -12,8 +12,8 @@
 // the request's id and never into the answer.
 //
 // Not guaranteed: that an answer arrives. A request that got none may have been
-// applied; repeat it with the same key. Without [Config].Auth whoever reaches the
-// listener may do everything. With it, a route that names no role is served to
+// applied; repeat it with the same key. Without [Config].Auth every caller who reaches
+// the listener may do everything. With it, a route that names no role is served to
 // nobody, and [New] refuses it.
 //
 // # Concurrency

@@ -186,7 +186,7 @@ func (c *call) parsedBody() (any, error) {
 	if typ == formType && !looksJSON(c.body) {
 		form, err := url.ParseQuery(text)
 		if err != nil {
-			return text, nil //nolint:nilerr // it is no form, whatever it says
+			return text, nil //nolint:nilerr // it is no form, though it says so
 		}
 		return values(form), nil
 	}

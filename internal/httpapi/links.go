@@ -35,7 +35,7 @@ func (a *API) linkRoutes() []route {
 }
 
 // The pages of links. They say nothing about the workflow but the outcome, which
-// whoever made the link chose for its reader.
+// the maker of the link chose for its reader.
 func linkPage(status int, title, text, form string) reply {
 	body := fmt.Sprintf("<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
 		"<meta name=\"robots\" content=\"noindex\"><title>%s</title></head>\n<body>\n<h1>%s</h1>\n<p>%s</p>\n%s</body>\n</html>\n",

@@ -224,7 +224,7 @@ func (a *API) admit(rt *route, c *call) (leave func(), err error) {
 		}
 	}
 	// The smaller class comes first: those that find no place in it, however many
-	// they are, never hold the place of something else meanwhile.
+	// they are, never hold the place of something else while they wait.
 	if rt.waits && c.wait() > 0 {
 		caller := c.caller()
 		if !p.waits.take(caller) {

@@ -174,7 +174,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if exchangeOf(r).unread {
 		refuse(w, r)
 	}
-	// Whatever a handler prepared belongs to the answer that it did not give.
+	// What a handler prepared belongs to the answer that it did not give.
 	h.Del("Location")
 	h.Del("ETag")
 	h.Del("Preference-Applied")

@@ -3,7 +3,7 @@
 // It guarantees mutual exclusion per key between the goroutines that share one
 // [Table], and that goroutines waiting for the same key get it in the order in
 // which they asked. It guarantees nothing between processes, and it knows no
-// owner: whoever calls [Table.Unlock] frees the key.
+// owner: any caller of [Table.Unlock] frees the key.
 //
 // # Concurrency
 //

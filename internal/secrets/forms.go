@@ -63,7 +63,7 @@ func quotedForms(v string) []string {
 
 func inside(quoted string) string { return quoted[1 : len(quoted)-1] }
 
-// base64Forms are the characters that base64 has for v whatever stands around it,
+// base64Forms are the characters that base64 has for v with any text around it,
 // for each of the three places at which it can begin, in both alphabets. The
 // characters at the ends that v shares with its neighbours are left out.
 func base64Forms(v string) []string {

@@ -61,7 +61,7 @@ type Answer struct {
 	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it; taken from the key when it is kept
 }
 
-// Effect is what a command did: its record tells whoever sent it.
+// Effect is what a command did: its record tells the sender.
 type Effect struct {
 	InstanceID string           `json:"instanceId,omitempty"`
 	Outcome    workflow.Outcome `json:"outcome"`
@@ -243,7 +243,7 @@ type Kept struct {
 var (
 	// ErrFenced: the lock is gone or another's; drop everything.
 	ErrFenced = errors.New("fenced: the lock is no longer mine")
-	// ErrStale: the definition was published anew since its version was taken.
+	// ErrStale: the definition was published again since its version was taken.
 	ErrStale = errors.New("stale: the definition's head has moved")
 	// ErrBreach: something that the lock protects moved without it.
 	ErrBreach = errors.New("breach: the instance moved under the lock")

@@ -153,7 +153,7 @@ const (
 )
 
 // SameSchedule reports whether c and o stand for the same schedule of the same
-// activity, whatever their occurrence.
+// activity, with any occurrence.
 func (c *CronEntry) SameSchedule(o *CronEntry) bool {
 	sameAt := c.At == nil && o.At == nil || c.At != nil && o.At != nil && c.At.Equal(*o.At)
 	return c.ActivityID == o.ActivityID && c.Kind == o.Kind && c.Expression == o.Expression && c.Interval == o.Interval && sameAt

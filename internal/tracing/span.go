@@ -129,7 +129,7 @@ func Commit(ctx context.Context, instance string, sequence int64) (context.Conte
 	return child(ctx, p, "commit", trace.SpanKindInternal, instanceKey.String(instance), sequenceKey.Int64(sequence))
 }
 
-// Send is the handing over of work to whoever takes it: into a mailbox, the
+// Send is the handing over of work to another burst: into a mailbox, the
 // queue, send records, or as a new instance. What is stored then carries the
 // [Traceparent] of the context that comes back. instance is "" if the target is
 // not known yet.

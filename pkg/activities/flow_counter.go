@@ -145,7 +145,7 @@ func (r *counterRun) decide(target int) (dead []int) {
 	}
 	ancestors := r.g.ancestors(target)
 	for _, n := range r.again {
-		delete(ancestors, n) // a new round, which whoever decided the join began
+		delete(ancestors, n) // a new round, which the decision of the join began
 	}
 	gone := cancelInbound(r.x, ancestors)
 	for _, at := range r.g.order {

@@ -6,8 +6,8 @@ import (
 )
 
 // written is what a node tells of its last heartbeat with the next one: which it
-// was, and how long etcd took to answer. By that, whoever saw it knows when it was
-// written, by the clock of the node: between its Clock and so much later.
+// was, and how long etcd took to answer. So those who saw the heartbeat know when it
+// was written, by the clock of the node: between its Clock and so much later.
 type written struct {
 	Revision int64         `json:"revision"`
 	Took     time.Duration `json:"took"` // nanoseconds, by the monotonic clock

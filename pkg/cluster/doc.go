@@ -19,10 +19,10 @@
 // # Not guaranteed
 //
 //   - That only one node believes that it holds a lock. A handle and its context
-//     are advice: they can be wrong for as long as a process is paused. Whoever
-//     writes without the fence is not protected.
-//   - That a refusal means that somebody does the work. [HeldError] says whether
-//     the holder was confirmed; look again in any case.
+//     are advice: they can be wrong for as long as a process is paused. A
+//     write without the fence is not protected.
+//   - That a refusal means that another node does the work. [HeldError] says
+//     whether the holder was confirmed. Look again in any case.
 //   - That two nodes see the same members at the same time. [Session.Members] and
 //     [Session.PreferredNode] are for efficiency.
 //   - Fairness, beyond the order in which waiters reached etcd.

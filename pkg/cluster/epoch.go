@@ -114,7 +114,7 @@ func (e *Epoch) end(cause, lockCause error) []*Lock {
 }
 
 // hold enters a lock that was just taken. It reports false if the epoch has
-// ended meanwhile.
+// ended.
 func (e *Epoch) hold(l *Lock) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -25,7 +25,7 @@ func join(ctx context.Context, etcd *clientv3.Client, name, id, mode string) (se
 }
 
 // A fence goes into the transaction that the lock protects. What a former holder
-// sends late is refused, whatever that node believes.
+// sends late is refused: what that node believes does not count.
 func ExampleFence() {
 	clustertest.Example(func(ctx context.Context, etcd *clientv3.Client, name string) error {
 		a, leaveA, err := join(ctx, etcd, name, "a", cluster.ModeDistributed)

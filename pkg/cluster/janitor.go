@@ -42,9 +42,9 @@ func (s *Session) tidy(ctx context.Context, e *Epoch) error {
 		if !strings.HasPrefix(key, s.root+lockDir) {
 			continue
 		}
-		// Whoever holds, acquires or cleans up this lock has its local lock. With
-		// that in our own hands the key belongs to nobody, and nobody can come to
-		// own it while we delete it.
+		// A goroutine that holds, acquires or cleans up this lock has its local
+		// lock. While the janitor has that, the key belongs to none of them, and
+		// none can come to own it before it is deleted.
 		if !e.local.TryLock(key) {
 			continue
 		}

@@ -113,7 +113,7 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 		if held.Confirmed || i == tries || ctx.Err() != nil {
 			return nil, held
 		}
-		// Who was met has gone meanwhile: the lock may be free now.
+		// The holder that refused the try has gone: the lock may be free now.
 	}
 }
 

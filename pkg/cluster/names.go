@@ -44,7 +44,7 @@ func InstanceLock(id string) Name {
 }
 
 // RefreshLock names the lock of a refresh of exactly these definitions, in
-// whatever order and how often they are listed; without ids, of all of them.
+// any order and listed any number of times; without ids, of all of them.
 // Sets that merely overlap are different locks: a compare in the refreshing
 // transaction makes the overlap harmless.
 func RefreshLock(ids []string) Name {

@@ -103,7 +103,7 @@ func (s *Session) keep(ctx context.Context, e *Epoch) (why reason, err error) {
 
 // leaseIsGone is true only if etcd said so.
 func (s *Session) leaseIsGone(ctx context.Context, e *Epoch) bool {
-	// Short: meanwhile the loop does not see renewals.
+	// Short: until it returns the loop does not see renewals.
 	cctx, cancel := context.WithTimeout(ctx, max(e.remaining()/2, 100*time.Millisecond))
 	defer cancel()
 	left, err := s.cfg.LeaseClient.TimeToLive(cctx, e.Lease)

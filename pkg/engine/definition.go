@@ -64,8 +64,8 @@ func (composite) ChildCompleted(_ context.Context, x *Execution, done Completed)
 }
 
 // Signal completes the definition when a Complete activity inside asks for it.
-// A Break without a loop does not reach the loops of whoever uses the
-// definition.
+// A Break without a loop does not reach the loops of the definition
+// that uses this one.
 func (composite) Signal(_ context.Context, x *Execution, s Signal) (bool, error) {
 	if s.Name != SignalComplete {
 		return s.Name == SignalBreak, nil

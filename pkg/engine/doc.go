@@ -8,7 +8,7 @@
 // of that instance and harms no other; a bookmark is burned by the command that
 // resumes it, before the activity runs. Not guaranteed: that side effects of
 // activities happen once. A burst whose commit fails is repeated, so activities
-// pass [Execution.IdempotencyKey] to whatever they call.
+// pass [Execution.IdempotencyKey] to the services that they call.
 //
 // # How it works
 //

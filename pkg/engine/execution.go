@@ -139,7 +139,7 @@ func (x *Execution) CancelChildren(drop func(child *Execution) bool) {
 // SetOutcomes sets what the execution completes with; none means Done.
 func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = x.b.redactTexts(outcomes) }
 
-// Complete completes the execution now, whatever it waits for: its descendants
+// Complete completes the execution now, also if it waits: its descendants
 // are cancelled, its bookmarks removed. No outcomes means Done.
 func (x *Execution) Complete(outcomes ...string) {
 	if x.status == running {

@@ -36,7 +36,7 @@ func (e *FaultError) Error() string {
 }
 
 // BeginAgain marks an error of a resume that was caused by what the resume
-// brought: repeating it would fail again, so a retry executes the activity anew.
+// brought: repeating it would fail again, so a retry executes the activity from its beginning.
 func BeginAgain(err error) error { return &againError{err} }
 
 type againError struct{ error }
@@ -239,7 +239,7 @@ func (b *Burst) broken() (broken []*Execution) {
 // children which completed as the instance faulted.
 func (b *Burst) deferredOwners() func(yield func(*Execution) bool) {
 	return func(yield func(*Execution) bool) {
-		if b.root == nil { // it is about to be run anew
+		if b.root == nil { // it is about to be run from its beginning
 			return
 		}
 		for stack := []*Execution{b.root}; len(stack) > 0; {

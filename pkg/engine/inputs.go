@@ -131,8 +131,8 @@ func (x *Execution) EvaluateWith(name string, vars map[string]any) (any, error) 
 	return x.evaluateIn(from, in)
 }
 
-// RunInput evaluates the expression of an input and gives its value as it is,
-// whatever the input's type.
+// RunInput evaluates the expression of an input and gives its value as it is:
+// it is not converted to the input's type.
 func (x *Execution) RunInput(name string) (any, error) {
 	in := x.node.input(name)
 	if in == nil || in.compiled == nil {

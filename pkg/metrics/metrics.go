@@ -252,8 +252,8 @@ func (m *Metrics) LockAcquireFailed(scope Scope) {
 	m.lockAcquisitions.WithLabelValues(string(scope), lockFailed).Inc()
 }
 
-// LockContended counts an attempt that found the lock held, whatever comes of
-// it: at most once an attempt.
+// LockContended counts an attempt that found the lock held, also if it gets
+// the lock in the end. Call it at most once an attempt.
 func (m *Metrics) LockContended(scope Scope) {
 	if m == nil {
 		return

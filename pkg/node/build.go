@@ -238,7 +238,7 @@ func (l *lineWriter) write(text string) {
 }
 
 // buildRefresh wires the refreshers. In a cluster one node at a time does the
-// same work. At start the node reads its directory itself, whoever else does:
+// same work. At start each node reads its own directory, beside the others:
 // what was published before is not published again.
 func (n *Node) buildRefresh() refresh.Refresher {
 	refresher := &refresh.LocalRefresher{Catalog: n.catalog, Metrics: n.metrics}

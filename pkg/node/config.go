@@ -130,7 +130,7 @@ type Config struct {
 	// certificates and of callers' credentials.
 	Now func() time.Time
 
-	// Traces takes the node's spans; nil: it makes none. Whoever made it shuts it
+	// Traces takes the node's spans; nil: it makes none. The caller shuts it
 	// down after the node has stopped.
 	Traces trace.TracerProvider
 }

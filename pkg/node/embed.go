@@ -95,8 +95,8 @@ func (n *Node) Execute(ctx context.Context, s workflow.Start, wait time.Duration
 	return n.Instance(ctx, res.Instance.ID, wait)
 }
 
-// Send gives a stimulus, such as [workflow.EventStimulus], to whatever waits for
-// it on any node. When it returns nil the stimulus is durable: applied, on its
+// Send gives a stimulus, such as [workflow.EventStimulus], to all that waits for
+// it on any node. When Send returns nil the stimulus is durable: applied, on its
 // way, or queued until something waits for it.
 func (n *Node) Send(ctx context.Context, st workflow.Stimulus) error {
 	_, err := n.runtime.Send(ctx, st, nil)

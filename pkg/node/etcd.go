@@ -98,7 +98,7 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 
 // socketPath is where the embedded etcd listens: in the data directory, or in a
 // directory of its own if that has too long a path for a socket. Both are closed to
-// other users, whoever made the data directory and how.
+// other users, however the data directory was made.
 func socketPath(dataDir string, undo *cleanups) (string, error) {
 	const name, most = "etcd.sock", 103 // bytes, the least that any system takes
 	dir, err := filepath.Abs(dataDir)

@@ -26,7 +26,7 @@ var harmless = map[string]bool{
 	// New data has no schema version until the first snapshot of the backend.
 	"Failed to detect schema version":  true,
 	"failed to update storage version": true,
-	// The client says so for each call that fails; whoever called says it better.
+	// The client says so for each call that fails; the caller says it better.
 	"retrying of unary invoker failed": true,
 }
 

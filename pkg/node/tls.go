@@ -68,7 +68,7 @@ func (c *certificate) moved() bool {
 
 func (c *certificate) read() error {
 	var seen [2]os.FileInfo
-	for i, name := range []string{c.certFile, c.keyFile} { // before they are read: a change meanwhile is seen next time
+	for i, name := range []string{c.certFile, c.keyFile} { // before they are read: a later change is seen next time
 		var err error
 		if seen[i], err = os.Stat(name); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (n *Node) showExpiry(which metrics.Certificate, read func() (*tls.Certifica
 	})
 }
 
-// peers reaches the API of other nodes, with the credentials of whoever asked.
+// peers reaches the API of other nodes, with the credentials of the caller.
 // It trusts what the system trusts, or the authorities in tls-cacert, and no
 // redirect: that could carry the credentials elsewhere.
 func (n *Node) peers() (*http.Client, error) {

@@ -4,13 +4,13 @@
 // that does it on one node at a time.
 //
 // Guaranteed: a definition's triggers, cron keys and routes are replaced in one
-// transaction that compares its head, so whatever refreshes, reloads and
-// publications run at once, a stimulus sees one version's triggers, whole, and
+// transaction that compares its head, so with any number of refreshes, reloads
+// and publications at once a stimulus sees one version's triggers, whole, and
 // no older content replaces a newer one. That holds without any lock.
 //
 // Not guaranteed: that the same work is not done twice. The lock is advice that
-// saves work: a refresh of the same set of definitions, in whatever order they
-// are listed, is done by one node while others answer [AlreadyInProgress] with
+// saves work: a refresh of the same set of definitions, listed in any order,
+// is done by one node while others answer [AlreadyInProgress] with
 // its name. Sets that merely overlap, and "all", have other locks, do not wait
 // for each other, and may index one definition twice, which does no harm. A
 // holder that dies frees its lock with its lease; what it had not done yet is

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// LocalRefresher does the refresh on this node, whoever else does.
+// LocalRefresher does the refresh on this node, also if others do it too.
 type LocalRefresher struct {
 	Catalog *catalog.Catalog // required
 	Metrics *metrics.Metrics // nil: none

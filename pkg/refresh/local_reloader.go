@@ -12,7 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// LocalReloader reads a directory on this node, whoever else does.
+// LocalReloader reads a directory on this node, also if others do it too.
 type LocalReloader struct {
 	Dir     string           // "": there is none, and nothing to reload
 	Catalog *catalog.Catalog // required

@@ -50,7 +50,7 @@ type Error struct {
 	Code       Code
 	Detail     string
 	Problems   Problems      // for definition-invalid
-	Needs      []string      // for not-runnable-here: what whoever can has; nil: that is not known
+	Needs      []string      // for not-runnable-here: what a node that can run it has; nil: not known
 	RetryAfter time.Duration // for busy, unavailable, draining, paused; 0: none
 	Err        error
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Link is what a resume link says: whoever has it may resume one bookmark with one
+// Link is what a resume link says: anyone who has it may resume one bookmark with one
 // outcome, until it expires.
 type Link struct {
 	Bookmark string    `json:"b"`
@@ -67,9 +67,9 @@ const tokenHead = "eyJiIjoi"
 
 var tokenForm = regexp.MustCompile(tokenHead + `[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}`)
 
-// HideLinks replaces the token of every resume link in a text: whoever reads one may
-// resume. Links are found by their form, whoever signed them, and not where
-// somebody encoded them anew.
+// HideLinks replaces the token of every resume link in a text: anyone who reads one
+// may resume. Links are found by their form, with any signature, and not where
+// they are encoded in another form.
 func HideLinks(text string) string {
 	if !strings.Contains(text, tokenHead) {
 		return text

@@ -13,7 +13,7 @@ import (
 // MaxProblems bounds what is reported about one source.
 const MaxProblems = 200
 
-// Report collects what is wrong with one source, whatever its notation: up to
+// Report collects what is wrong with one source in any notation: up to
 // 200 problems, each with its place. Make it with [NewReport].
 type Report struct {
 	file     string

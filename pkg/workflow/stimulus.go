@@ -129,8 +129,8 @@ func writeCanonical(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// canonicalNumber writes a number as [Number] has it, whatever its spelling. What
-// has an exponent of more than 32 bits stays the text that it is.
+// canonicalNumber writes a number as [Number] has it, from any spelling. A number
+// with an exponent of more than 32 bits stays the text that it is.
 func canonicalNumber(text string) string {
 	switch v := Number(text).(type) {
 	case int64:

@@ -156,8 +156,8 @@ func Marshal(v any) ([]byte, error) {
 }
 
 // Unmarshal is [json.Unmarshal] with numbers as [Number] has them in what has no
-// type (any, and within map[string]any and []any). Whatever reads values that
-// belong to workflows uses it, so that they mean the same on every path.
+// type (any, and within map[string]any and []any). All code that reads values of
+// workflows uses it, so that they mean the same on every path.
 func Unmarshal(raw []byte, into any) error { return jsonx.Unmarshal(raw, into, asValues) }
 
 // UnmarshalKnown is [Unmarshal] that refuses fields that a struct does not have.

@@ -25,7 +25,7 @@ type meeting struct {
 	bookmark string
 }
 
-// Event sends an event to whatever waits for it: the instance under test, its
+// Event sends an event to all that waits for it: the instance under test, its
 // children, or, if the instance is not started, a trigger of the definition. It
 // is an error if nothing waits.
 func (r *Run) Event(name string, payload any) error {

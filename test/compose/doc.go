@@ -10,7 +10,7 @@
 // under the names that the file uses: etcd from its Go module, HAProxy and
 // Prometheus from Debian's packages of this machine, the node from the binary
 // that this machine builds. Grafana alone has no stand-in and is left out. An
-// image that is there already is used as it is, whoever made it; -images builds
+// image that is there already is used as it is, also if it was made elsewhere; -images builds
 // every stand-in again.
 //
 // Guaranteed: what it starts has its own project name and ports on 127.0.0.1

@@ -168,7 +168,7 @@ var waitsForChild = map[string]bool{
 	"Elsa.ExecuteWorkflow": true, "Elsa.DispatchWorkflow": true, "Elsa.BulkDispatchWorkflows": true,
 }
 
-// gone tells that the bookmark was burned meanwhile, by a join for example.
+// gone tells that the bookmark is burned already, by a join for example.
 func gone(err error) bool {
 	var p *problem
 	return errors.As(err, &p) && (p.Status == http.StatusNotFound || p.Status == http.StatusConflict)

@@ -1,5 +1,5 @@
 // Package authtest has an OpenID Connect provider for tests: a discovery
-// document, keys and tokens, over HTTP on loopback. It signs whatever a test
+// document, keys and tokens, over HTTP on loopback. It signs what a test
 // asks for, right or wrong.
 package authtest
 
@@ -139,7 +139,7 @@ func (i *Issuer) TokenOfType(typ string, claims map[string]any) string {
 	return i.sign(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: k.key, KeyID: k.id}}, jose.ContentType(typ), claims)
 }
 
-// ForgedToken is signed with HS256, by the text of the public key: whoever takes
+// ForgedToken is signed with HS256, by the text of the public key: a check that takes
 // the algorithm from the token accepts it.
 func (i *Issuer) ForgedToken(claims map[string]any) string {
 	i.tb.Helper()

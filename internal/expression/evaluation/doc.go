@@ -3,7 +3,7 @@
 // defaults, secrets and links, and what a pattern costs.
 //
 // Guaranteed: [Clean] gives a JSON-like copy that is no larger than its limit and no
-// deeper than [MaxDepth], or an error, of whatever it gets, also of what contains
+// deeper than [MaxDepth], or an error, of any value, also of one that contains
 // itself. An [Error] has a place as soon as the text has one.
 //
 // Not guaranteed: anything about time. Who may run, and for how long, is in

@@ -28,8 +28,8 @@ func Source(e workflow.Expression) (string, error) {
 	return text, nil
 }
 
-// Constant is a value that is known when the expression is compiled. Whoever
-// gets it must not change it.
+// Constant is a value that is known when the expression is compiled. Those who
+// get it must not change it.
 type Constant struct{ Value any }
 
 // Eval implements [engine.Compiled].

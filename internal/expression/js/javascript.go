@@ -166,7 +166,7 @@ func (s *script) Eval(ctx context.Context, scope engine.Scope) (any, error) {
 }
 
 // attempt runs the script once, in its turn; shared tells whether others ran
-// meanwhile.
+// at the same time.
 func (s *script) attempt(ctx context.Context, scope engine.Scope, k turns.Kind) (v any, shared bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, s.stopped(evaluation.Ended(ctx))

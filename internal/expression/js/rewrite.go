@@ -41,8 +41,8 @@ type refusal struct {
 	cause   error // or nil
 }
 
-// rewriter changes a script's syntax tree so that whatever joins texts is seen
-// by the run. The machine has no hook for that, and doubling a text forty times
+// rewriter changes a script's syntax tree so that the run sees all that
+// joins texts. The machine has no hook for that, and doubling a text forty times
 // would take a terabyte.
 type rewriter struct {
 	seen    map[any]bool

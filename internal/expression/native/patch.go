@@ -73,7 +73,7 @@ var small = map[string]bool{
 }
 
 // patcher rewrites a syntax tree: references to the scope are read when they
-// are reached, and whatever can grow or repeat reports to the run, which knows
+// are reached, and all that can grow or repeat reports to the run, which knows
 // the limits.
 type patcher struct {
 	code *code

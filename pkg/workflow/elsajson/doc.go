@@ -13,7 +13,7 @@
 // Not guaranteed: that what was read makes sense; the engine's compiler checks
 // types, names and graphs. Unknown activity types and fields are kept, not
 // reported. White space and the order of fields are not kept, and names come
-// out in camelCase. nodeId is derived data: it is computed anew where it was
+// out in camelCase. nodeId is derived data: it is computed again where it was
 // present.
 //
 // How a form is kept: a field that the domain types hold is written from them;

@@ -93,8 +93,8 @@ func (s *shares) give(caller string) {
 
 // lines are where the costly requests of each caller wait for each other: as many of
 // one caller run at once as there are processors, but one, if there are several, and
-// half of the pages at most. Who asks for many large pages at once keeps nobody else
-// waiting.
+// half of the pages at most. A caller who asks for many large pages at once keeps
+// no other waiting.
 type lines struct {
 	most  int
 	waits shares

@@ -144,8 +144,8 @@ func (m *matcher) anchored(lead, rest string) *pattern {
 }
 
 // unescape takes the percent escapes out of a text, and says where in it each byte
-// was, the end included. It is "" if there are none. Who escapes for a URL may
-// escape more or less than others; without escapes all is one.
+// was, the end included. It is "" if there are none. Programs that escape for a
+// URL escape more or less than each other; without escapes all texts are one.
 func unescape(text string) (plain string, places []int) {
 	first := strings.IndexByte(text, '%')
 	if first < 0 {

@@ -16,8 +16,8 @@ const (
 
 // ResumeURL makes a link that resumes what waits at an activity, given by its id or
 // name: the wait that is nearest to the one who asks. life 0 means
-// [DefaultLinkLife]. Who has the link may resume, so it is hidden in the journal
-// like a secret.
+// [DefaultLinkLife]. Anyone who has the link may resume, so the link is hidden in the
+// journal like a secret.
 func (s *scope) ResumeURL(activity, outcome string, life time.Duration) (string, error) {
 	b := s.b
 	b.secrets++

@@ -87,8 +87,8 @@ func (l *limitedListener) shedding() bool {
 	return !l.shedAt.IsZero() && time.Since(l.shedAt) < 10*time.Second
 }
 
-// addressOf is whose share a connection counts against. Who has one IPv6 address
-// has its whole network.
+// addressOf is whose share a connection counts against. A client that has one IPv6
+// address has its whole network.
 func addressOf(c net.Conn) string {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -40,9 +40,9 @@ func TestNote06_AWaiterIsNotTheOwner(t *testing.T) {
 		t.Error("the holder's fence was refused")
 	}
 	// Should a wait ever end too early, the confirming read refuses it.
-	a := b.Locks().newAcquisition(b.Epoch(), someLock, nil, time.Now())
-	a.rev = waiter.Revision
-	if _, err := a.Get(w.ctx(), a.key); !errors.Is(err, errNotOwner) {
+	acq := b.Locks().newAcquisition(b.Epoch(), someLock, nil, time.Now())
+	acq.rev = waiter.Revision
+	if _, err := acq.Get(w.ctx(), acq.key); !errors.Is(err, errNotOwner) {
 		t.Errorf("a waiter was confirmed as the owner: %v", err)
 	}
 	w.release(l)

@@ -246,12 +246,3 @@ func (c *Catalog) stale(ctx context.Context, h *store.DefinitionHead) (bool, err
 	}
 	return false, nil
 }
-
-// Latest gives the head of a definition that exists, published or not.
-func (c *Catalog) Latest(ctx context.Context, id string) (store.DefinitionHead, error) {
-	h, err := c.head(ctx, id)
-	if err != nil {
-		return store.DefinitionHead{}, err
-	}
-	return *h, nil
-}

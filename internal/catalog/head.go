@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -60,14 +61,45 @@ func (c *Catalog) HeadIn(ctx context.Context) func(id string) (version int, ok b
 	}
 }
 
+// Summary is what people are told of a definition.
+type Summary struct {
+	ID          string
+	Name        string // may be ""
+	Description string // may be ""
+	Latest      int    // the highest version number given so far
+	Published   int    // the published version; 0: none
+	PublishedAt time.Time
+	UpdatedAt   time.Time
+	Damaged     string // why its record cannot be read, and only the id is known; "": it can
+}
+
+func summary(h *store.DefinitionHead) Summary {
+	return Summary{
+		ID: h.ID, Name: h.Name, Description: h.Description, Latest: h.Latest, Published: h.Published,
+		PublishedAt: h.PublishedAt, UpdatedAt: h.UpdatedAt, Damaged: h.Damaged,
+	}
+}
+
 // List lists the definitions by id, drafts included, at most limit (1 to 500,
 // 50 if it is 0). next is the cursor for what follows, "" at the end.
-func (c *Catalog) List(ctx context.Context, cursor string, limit int) (items []store.DefinitionHead, next string, err error) {
+func (c *Catalog) List(ctx context.Context, cursor string, limit int) (items []Summary, next string, err error) {
 	if limit <= 0 {
 		limit = 50
 	}
-	items, next, err = c.store.ListDefinitions(ctx, cursor, min(limit, 500))
+	heads, next, err := c.store.ListDefinitions(ctx, cursor, min(limit, 500))
+	for i := range heads {
+		items = append(items, summary(&heads[i]))
+	}
 	return items, next, explain(err)
+}
+
+// Latest tells of one definition that exists, published or not, as etcd has it now.
+func (c *Catalog) Latest(ctx context.Context, id string) (Summary, error) {
+	h, err := c.head(ctx, id)
+	if err != nil {
+		return Summary{}, err
+	}
+	return summary(h), nil
 }
 
 // Published lists the ids of all published definitions, sorted, as etcd has

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -123,19 +122,19 @@ func (c *call) listDefinitions() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: list(runtime.Page[store.DefinitionHead]{Items: items, Next: next}, viewDefinition)}, nil
+	return reply{body: list(runtime.Page[catalog.Summary]{Items: items, Next: next}, viewDefinition)}, nil
 }
 
-func viewDefinition(h store.DefinitionHead) definitionView {
+func viewDefinition(d catalog.Summary) definitionView {
 	v := definitionView{
-		ID: h.ID, Name: some(h.Name), Description: some(h.Description), Version: h.Published, Published: h.Published != 0,
-		LatestVersion: h.Latest, UpdatedAt: h.UpdatedAt.UTC(), Damaged: h.Damaged != "", Damage: h.Damaged,
+		ID: d.ID, Name: some(d.Name), Description: some(d.Description), Version: d.Published, Published: d.Published != 0,
+		LatestVersion: d.Latest, UpdatedAt: d.UpdatedAt.UTC(), Damaged: d.Damaged != "", Damage: d.Damaged,
 	}
 	if !v.Published {
-		v.Version = h.Latest
+		v.Version = d.Latest
 	}
-	if !h.PublishedAt.IsZero() {
-		v.PublishedAt = someTime(&h.PublishedAt)
+	if !d.PublishedAt.IsZero() {
+		v.PublishedAt = someTime(&d.PublishedAt)
 	}
 	return v
 }
@@ -230,11 +229,11 @@ func (c *call) retract() (reply, error) {
 	if err := c.api.cfg.Catalog.Retract(c.r.Context(), id); err != nil {
 		return reply{}, err
 	}
-	h, err := c.api.cfg.Catalog.Latest(c.r.Context(), id)
+	d, err := c.api.cfg.Catalog.Latest(c.r.Context(), id)
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: publishedView{id, h.Latest, h.Published != 0}}, nil
+	return reply{body: publishedView{id, d.Latest, d.Published != 0}}, nil
 }
 
 func (c *call) deleteVersion() (reply, error) {

@@ -20,7 +20,7 @@ func (a *API) operateRoutes() []route {
 		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
 			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}}, serve: (*call).queue},
 		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
-			query: pageParams, answers: map[int]any{200: listView[runtime.TimerItem]{}}, serve: (*call).timers},
+			query: pageParams, answers: map[int]any{200: listView[timerItemView]{}}, serve: (*call).timers},
 		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
 			query: pageParams, answers: map[int]any{200: listView[deadLetterView]{}}, serve: (*call).deadLetters},
 		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Send a dead letter again",
@@ -78,9 +78,7 @@ func (c *call) locks() (reply, error) {
 
 func (c *call) queue() (reply, error) { return paged(c, c.api.cfg.Runtime.Queue, viewQueueItem) }
 
-func (c *call) timers() (reply, error) {
-	return paged(c, c.api.cfg.Runtime.Timers, func(t runtime.TimerItem) runtime.TimerItem { return t })
-}
+func (c *call) timers() (reply, error) { return paged(c, c.api.cfg.Runtime.Timers, viewTimerItem) }
 
 func (c *call) deadLetters() (reply, error) {
 	return paged(c, c.api.cfg.Runtime.DeadLetters, viewDeadLetter)

@@ -13,14 +13,35 @@ type refreshBody struct {
 	DefinitionIDs []string `json:"definitionIds" doc:"All published definitions if absent or empty."`
 }
 
+// resultView is what became of a refresh or a reload.
+type resultView struct {
+	Status       refresh.Status     `json:"status"`
+	Refreshed    []string           `json:"refreshed"`
+	NotRefreshed []notRefreshedView `json:"notRefreshed"`
+	Holder       string             `json:"holder,omitempty"`
+}
+
+type notRefreshedView struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+func viewResult(res refresh.Result) resultView {
+	v := resultView{Status: res.Status, Refreshed: res.Refreshed, NotRefreshed: make([]notRefreshedView, 0, len(res.NotRefreshed)), Holder: res.Holder}
+	for _, n := range res.NotRefreshed {
+		v.NotRefreshed = append(v.NotRefreshed, notRefreshedView{n.ID, n.Reason})
+	}
+	return v
+}
+
 func (a *API) refreshRoutes() []route {
 	return []route{
 		{method: "POST", path: "/definitions/refresh", name: "refreshDefinitions", role: auth.Designer, tag: "definitions", kind: changes, target: "definitions",
 			summary: "Index the triggers of stored definitions again; one node at a time does the same refresh",
-			body:    refreshBody{}, answers: map[int]any{200: refresh.Result{}}, serve: (*call).refresh},
+			body:    refreshBody{}, answers: map[int]any{200: resultView{}}, serve: (*call).refresh},
 		{method: "POST", path: "/definitions/reload", name: "reloadDefinitions", role: auth.Designer, tag: "definitions", kind: changes, target: "the definitions directory",
 			summary: "Read the definitions directory of a node again; one node at a time does",
-			answers: map[int]any{200: refresh.Result{}}, serve: (*call).reload},
+			answers: map[int]any{200: resultView{}}, serve: (*call).reload},
 	}
 }
 
@@ -36,7 +57,7 @@ func (c *call) refresh() (reply, error) {
 		}
 	}
 	res, err := c.api.cfg.Refresher.Refresh(c.r.Context(), b.DefinitionIDs)
-	return reply{body: res}, err
+	return reply{body: viewResult(res)}, err
 }
 
 func (c *call) reload() (reply, error) {
@@ -47,5 +68,5 @@ func (c *call) reload() (reply, error) {
 		return reply{}, err
 	}
 	res, err := c.api.cfg.Reloader.Reload(c.r.Context())
-	return reply{body: res}, err
+	return reply{body: viewResult(res)}, err
 }

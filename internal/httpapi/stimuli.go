@@ -46,7 +46,7 @@ func (a *API) stimulusRoutes() []route {
 			problems: append([]workflow.Code{workflow.CodeBookmarkNotFound}, problems...), serve: (*call).resume},
 		{method: "GET", path: "/tasks", name: "listTasks", role: auth.Viewer, tag: "tasks", kind: reads, summary: "Tasks that wait for a worker outside",
 			query:   append([]param{{name: "name", typ: "string", doc: "Only tasks of this name."}}, pageParams...),
-			answers: map[int]any{200: listView[runtime.Task]{}}, serve: (*call).tasks},
+			answers: map[int]any{200: listView[taskView]{}}, serve: (*call).tasks},
 		{method: "POST", path: "/tasks/{id}/complete", name: "completeTask", role: auth.Operator, tag: "tasks", kind: changes, idempotent: true,
 			summary: "Report the result of a task, or its error", body: taskBody{}, answers: sent,
 			problems: append([]workflow.Code{workflow.CodeTaskNotFound}, problems...), serve: (*call).completeTask},
@@ -149,7 +149,7 @@ func (c *call) tasks() (reply, error) {
 		return reply{}, err
 	}
 	page, err := c.api.cfg.Runtime.Tasks(c.r.Context(), c.query.Get("name"), cursor, limit)
-	return reply{body: list(page, func(t runtime.Task) runtime.Task { return t })}, err
+	return reply{body: list(page, viewTask)}, err
 }
 
 func (c *call) completeTask() (reply, error) {

@@ -87,6 +87,31 @@ type queueItemView struct {
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
 
+type timerItemView struct {
+	DueAt        time.Time `json:"dueAt"`
+	Kind         string    `json:"kind"`
+	InstanceID   string    `json:"instanceId,omitempty"`
+	BookmarkID   string    `json:"bookmarkId,omitempty"`
+	DefinitionID string    `json:"definitionId,omitempty"`
+	ActivityID   string    `json:"activityId,omitempty"`
+	Gated        int64     `json:"gated,omitempty"`
+	GatedAt      time.Time `json:"gatedAt,omitzero"`
+
+	Damaged bool   `json:"damaged,omitempty"`
+	Damage  string `json:"damage,omitempty"`
+}
+
+type taskView struct {
+	TaskID     string    `json:"taskId"`
+	Name       string    `json:"name"`
+	InstanceID string    `json:"instanceId"`
+	Payload    any       `json:"payload,omitempty"`
+	CreatedAt  time.Time `json:"createdAt"`
+
+	Damaged bool   `json:"damaged,omitempty"`
+	Damage  string `json:"damage,omitempty"`
+}
+
 type deadLetterView struct {
 	ID           string              `json:"id"`
 	Reason       workflow.DeadReason `json:"reason"`
@@ -173,6 +198,17 @@ func viewQueueItem(q runtime.QueueItem) queueItemView {
 		CorrelationID: some(q.Stimulus.CorrelationID), InstanceID: some(q.Stimulus.InstanceID),
 		CreatedAt: q.CreatedAt.UTC(), ExpiresAt: q.ExpiresAt.UTC(), Damaged: q.Damaged, Damage: q.Damage,
 	}
+}
+
+func viewTimerItem(t runtime.TimerItem) timerItemView {
+	return timerItemView{
+		DueAt: t.DueAt, Kind: t.Kind, InstanceID: t.InstanceID, BookmarkID: t.BookmarkID, DefinitionID: t.DefinitionID, ActivityID: t.ActivityID,
+		Gated: t.Gated, GatedAt: t.GatedAt, Damaged: t.Damaged, Damage: t.Damage,
+	}
+}
+
+func viewTask(t runtime.Task) taskView {
+	return taskView{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, Payload: t.Payload, CreatedAt: t.CreatedAt, Damaged: t.Damaged, Damage: t.Damage}
 }
 
 func viewDeadLetter(d runtime.DeadLetter) deadLetterView {

@@ -13,6 +13,8 @@
 //   - A floor may have wings: packages that belong together, on steps. There a
 //     package imports from lower steps of its own wing. Why a wing exists is in
 //     the table; there are no other exceptions.
+//   - A few are strangers although the floors would let them meet: the HTTP API does
+//     not see what is stored.
 //   - Every package is in the table and has a package doc. A new package is a
 //     decision, so it needs a line here.
 //   - Some libraries belong to few packages: the etcd client, its concurrency

@@ -203,6 +203,11 @@ func refuse(pkg string, k kind, imported string) string {
 		}
 		return ""
 	}
+	for _, s := range strangers {
+		if k == code && within(pkg, s.pkg) && within(target, s.apart) {
+			return s.why
+		}
+	}
 	from := table[pkg]
 	to, ok := table[target]
 	switch {

@@ -32,6 +32,9 @@ func TestRules(t *testing.T) {
 		{"a lower step of another wing", "pkg/cluster/clustertest", code, ours + "pkg/engine", "siblings"},
 		{"a wing from outside", "pkg/cluster", code, ours + "pkg/engine", "siblings"},
 		{"a name that only looks like a sub-package", "pkg/workflow", code, ours + "pkg/workflowtest", "above floor 0"},
+		{"the API, what is stored", "internal/httpapi", code, ours + "internal/store", "outward contract"},
+		{"the API, the store", "internal/httpapi", code, ours + "internal/store/etcdstore", "outward contract"},
+		{"a test of the API, the store", "internal/httpapi", externalTest, ours + "internal/store/etcdstore", ""},
 		{"a package that is in no table", "pkg/client", code, ours + "pkg/secret", "not in the table"},
 		{"the standard library", "pkg/workflow", code, "net/http", ""},
 

@@ -77,6 +77,11 @@ var table = map[string]place{
 	"internal/auth/authtest": {floor: 0},
 }
 
+// strangers are packages that the floors would let meet, and that do not.
+var strangers = []struct{ pkg, apart, why string }{
+	{"internal/httpapi", "internal/store", "what is stored would be one step from the outward contract; take a type of the package that reads it"},
+}
+
 // testHelpers may be imported by every test, also by one inside a package.
 var testHelpers = map[string]string{
 	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",

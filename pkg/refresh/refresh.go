@@ -24,16 +24,16 @@ const (
 
 // Result is what became of a refresh or a reload.
 type Result struct {
-	Status       Status         `json:"status"`
-	Refreshed    []string       `json:"refreshed"`
-	NotRefreshed []NotRefreshed `json:"notRefreshed"`
-	Holder       string         `json:"holder,omitempty"` // the node that is doing it
+	Status       Status
+	Refreshed    []string // ids
+	NotRefreshed []NotRefreshed
+	Holder       string // the node that is doing it
 }
 
 // NotRefreshed is a definition, or a file, that is not up to date, and why.
 type NotRefreshed struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
+	ID     string
+	Reason string
 }
 
 func newResult(s Status) Result {

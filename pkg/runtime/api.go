@@ -44,10 +44,10 @@ type StartResult struct {
 
 // TargetOutcome tells what a stimulus did to one instance.
 type TargetOutcome struct {
-	InstanceID string           `json:"instanceId"`
-	Outcome    workflow.Outcome `json:"outcome"` // started, resumed, accepted or refused
-	Code       string           `json:"code,omitempty"`
-	Detail     string           `json:"-"` // why, for people
+	InstanceID string
+	Outcome    workflow.Outcome // started, resumed, accepted or refused
+	Code       string
+	Detail     string // why, for people
 }
 
 // SendResult is the answer to a stimulus: outcomes per target, or the id of the
@@ -80,8 +80,8 @@ type InstanceFilter struct {
 
 // Page is one page of a list; Next is "" at the end.
 type Page[T any] struct {
-	Items []T    `json:"items"`
-	Next  string `json:"nextCursor,omitempty"`
+	Items []T
+	Next  string
 }
 
 // StateExport is an instance as it is exported and imported.
@@ -93,50 +93,50 @@ type StateExport struct {
 
 // QueueItem is a stimulus that waits for a target, or for the gate of its start.
 type QueueItem struct {
-	ID        string            `json:"id"`
-	Stimulus  workflow.Stimulus `json:"stimulus"`
-	Gated     string            `json:"gated,omitempty"` // the definition that it starts once nobody holds the gate
-	CreatedAt time.Time         `json:"createdAt"`
-	ExpiresAt time.Time         `json:"expiresAt"`
-	Damaged   bool              `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
-	Damage    string            `json:"damage,omitempty"`  // why
+	ID        string
+	Stimulus  workflow.Stimulus
+	Gated     string // the definition that it starts once nobody holds the gate
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	Damaged   bool   // its record cannot be read, and this is what its key says
+	Damage    string // why
 }
 
 // TimerItem is one timer or cron occurrence to come.
 type TimerItem struct {
-	DueAt        time.Time `json:"dueAt"`
-	Kind         string    `json:"kind"` // bookmark, cron, timer, startAt
-	InstanceID   string    `json:"instanceId,omitempty"`
-	BookmarkID   string    `json:"bookmarkId,omitempty"`
-	DefinitionID string    `json:"definitionId,omitempty"`
-	ActivityID   string    `json:"activityId,omitempty"`
-	Gated        int64     `json:"gated,omitempty"`   // of a schedule: occurrences that started nothing, as an instance held the gate
-	GatedAt      time.Time `json:"gatedAt,omitzero"`  // when that happened last
-	Damaged      bool      `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
-	Damage       string    `json:"damage,omitempty"`  // why
+	DueAt        time.Time
+	Kind         string // bookmark, cron, timer, startAt
+	InstanceID   string
+	BookmarkID   string
+	DefinitionID string
+	ActivityID   string
+	Gated        int64     // of a schedule: occurrences that started nothing, as an instance held the gate
+	GatedAt      time.Time // when that happened last
+	Damaged      bool      // its record cannot be read, and this is what its key says
+	Damage       string    // why
 }
 
 // Task is a RunTask that waits for an outside worker.
 type Task struct {
-	TaskID     string    `json:"taskId"`
-	Name       string    `json:"name"`
-	InstanceID string    `json:"instanceId"`
-	Payload    any       `json:"payload,omitempty"`
-	CreatedAt  time.Time `json:"createdAt"`
-	Damaged    bool      `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
-	Damage     string    `json:"damage,omitempty"`  // why
+	TaskID     string
+	Name       string
+	InstanceID string
+	Payload    any
+	CreatedAt  time.Time
+	Damaged    bool   // its record cannot be read, and this is what its key says
+	Damage     string // why
 }
 
 // DeadLetter is work that could not be done, with the reason.
 type DeadLetter struct {
-	ID         string              `json:"id"`
-	Reason     workflow.DeadReason `json:"reason"`
-	Detail     string              `json:"detail,omitempty"`
-	Stimulus   *workflow.Stimulus  `json:"stimulus,omitempty"`
-	Command    *workflow.Command   `json:"command,omitempty"`
-	Dropped    *store.Dropped      `json:"dropped,omitempty"` // what was too large to be kept of both
-	InstanceID string              `json:"instanceId,omitempty"`
-	CreatedAt  time.Time           `json:"createdAt"`
-	Damaged    bool                `json:"damaged,omitempty"` // its record cannot be read, and this is what its key says
-	Damage     string              `json:"damage,omitempty"`  // why
+	ID         string
+	Reason     workflow.DeadReason
+	Detail     string
+	Stimulus   *workflow.Stimulus
+	Command    *workflow.Command
+	Dropped    *store.Dropped // what was too large to be kept of both
+	InstanceID string
+	CreatedAt  time.Time
+	Damaged    bool   // its record cannot be read, and this is what its key says
+	Damage     string // why
 }

@@ -123,9 +123,13 @@ func (r *remote) Dispatch(ctx context.Context, req runtime.StartRequest) (string
 	return res.Instance.ID, err
 }
 
-func (r *remote) Journal(ctx context.Context, id, cursor string, limit int) (page runtime.Page[workflow.JournalItem], err error) {
-	_, err = r.ask(ctx, "GET", fmt.Sprintf("/instances/%s/journal?limit=%d&cursor=%s", id, limit, url.QueryEscape(cursor)), nil, nil, &page)
-	return page, err
+func (r *remote) Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalItem], error) {
+	var answer struct {
+		Items      []workflow.JournalItem
+		NextCursor string
+	}
+	_, err := r.ask(ctx, "GET", fmt.Sprintf("/instances/%s/journal?limit=%d&cursor=%s", id, limit, url.QueryEscape(cursor)), nil, nil, &answer)
+	return runtime.Page[workflow.JournalItem]{Items: answer.Items, Next: answer.NextCursor}, err
 }
 
 func (r *remote) Cancel(ctx context.Context, id string) (accepted bool, err error) {

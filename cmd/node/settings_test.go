@@ -2,13 +2,20 @@ package main
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // parseAll does what the command does with its settings.
@@ -106,6 +113,63 @@ func TestWrongSettingsEndTheStart(t *testing.T) {
 		})
 	}
 }
+
+func TestDefaultsAreTheNodes(t *testing.T) {
+	t.Parallel()
+	s, _, err := parseAll(t, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := node.DefaultConfig()
+	want.DrainDelay = s.node.DrainDelay
+	if !reflect.DeepEqual(s.node, want) || s.node.DrainDelay == 0 {
+		t.Errorf("without settings the node is\n%+v\nwant\n%+v\nand a delay of the drain", s.node, want)
+	}
+}
+
+// What pkg/node says of its configuration is read by people who set flags, and by
+// programs that set fields of [node.Config] that no flag has.
+func TestErrorsNameSettingsThatExist(t *testing.T) {
+	t.Parallel()
+	_, fs, err := parseAll(t, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("..", "..", "pkg", "node", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting := regexp.MustCompile(`(?:^|[\s"(])(?:--)?([a-z]+(?:-[a-z]+)+|[A-Z][a-z]+[A-Z]\w*)`)
+	named := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			for _, m := range setting.FindAllStringSubmatch(lit.Value, -1) {
+				_, isField := reflect.TypeFor[node.Config]().FieldByName(m[1])
+				if named++; fs.Lookup(m[1]) == nil && !isField && !notSettings[m[1]] {
+					t.Errorf("%s: %s names %q, which is neither a flag nor a field", file, lit.Value, m[1])
+				}
+			}
+			return true
+		})
+	}
+	if named < 30 {
+		t.Errorf("%d names of settings found", named)
+	}
+}
+
+// notSettings are words of those texts that look like a setting.
+var notSettings = map[string]bool{"OpenID": true, "GiB": true, "data-binary": true}
 
 func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()

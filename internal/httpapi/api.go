@@ -32,6 +32,11 @@ type Config struct {
 	Session   *cluster.Session
 	Gatherer  prometheus.Gatherer // what /metrics shows
 	NodeID    string
+
+	MaxBody     int64 // bytes of a body
+	MaxInFlight int   // requests at once, half of them starts, a quarter of them waiting
+	BodyBytes   int64 // of memory for the bodies of requests in flight and their values
+
 	// Ready says why the node should get no traffic; nil when it should.
 	Ready func() error
 	// Shedding tells whether connections are refused for their number; nil: never.
@@ -51,9 +56,6 @@ type Config struct {
 	Peers   *http.Client // reaches other nodes; default: one with a time limit
 	Version string       // of the program, for openapi.json
 
-	MaxBody        int64         // bytes of a body; default 1 MiB
-	MaxInFlight    int           // requests at once; default 1024, half of them starts, a quarter of them waiting
-	BodyBytes      int64         // of memory for the bodies of requests in flight and their values; default 128 MiB
 	BodyTimeout    time.Duration // for a body to arrive, and for an answer to leave; default 30 s
 	RequestTimeout time.Duration // for everything else; default 30 s
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
@@ -84,19 +86,21 @@ type API struct {
 	drain  context.CancelFunc
 }
 
+const (
+	bodyTimeout    = 30 * time.Second
+	requestTimeout = 30 * time.Second
+)
+
 // New checks the configuration and builds the routes. It starts nothing.
 func New(cfg Config) (*API, error) {
 	if cfg.Runtime == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
-		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.Ready == nil || cfg.Drain == nil {
-		return nil, errors.New("httpapi: Runtime, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, Ready and Drain are required")
+		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.MaxBody == 0 || cfg.MaxInFlight == 0 || cfg.BodyBytes == 0 || cfg.Ready == nil || cfg.Drain == nil {
+		return nil, errors.New("httpapi: Runtime, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
 	}
 	cfg.Scheme = cmp.Or(cfg.Scheme, "http")
 	cfg.Version = cmp.Or(cfg.Version, "devel")
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, 1<<20)
-	cfg.MaxInFlight = cmp.Or(cfg.MaxInFlight, 1024)
-	cfg.BodyBytes = cmp.Or(cfg.BodyBytes, 128<<20)
-	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, 30*time.Second)
-	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
+	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, bodyTimeout)
+	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, requestTimeout)
 	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
 	if cfg.Peers == nil {
 		cfg.Peers = &http.Client{Timeout: 10 * time.Second}

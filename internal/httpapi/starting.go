@@ -16,7 +16,7 @@ import (
 // everything else. It asks for no credentials and shows nothing that needs any.
 func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) http.Handler {
 	log := slog.New(slog.DiscardHandler)
-	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second}, log: log, places: newPlaces(1, 0)}
+	a := &API{cfg: Config{NodeID: nodeID, Gatherer: gatherer, Ready: ready, Log: log, RequestTimeout: requestTimeout, BodyTimeout: bodyTimeout}, log: log, places: newPlaces(1, 0)}
 	for _, rt := range a.healthRoutes() {
 		if isProbe(rt.path) {
 			a.routes = append(a.routes, rt)

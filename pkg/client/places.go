@@ -19,9 +19,12 @@ var ErrCrowded = errors.New("this node runs as many bursts of the definition as 
 // Limits bound the bursts that a node runs at once, most of which wait for the
 // outside.
 type Limits struct {
-	PerDefinition int   // bursts of one definition; as many again of what is taken over; default 200
-	Bytes         int64 // of what all bursts work on, as estimated; default 256 MiB
+	PerDefinition int   // bursts of one definition; as many again of what is taken over
+	Bytes         int64 // of what all bursts work on, as estimated
 }
+
+// DefaultLimits are those that stand for zero fields.
+func DefaultLimits() Limits { return Limits{PerDefinition: 200, Bytes: 256 << 20} }
 
 // Crowd tells how full a node is.
 type Crowd struct {
@@ -82,8 +85,8 @@ type want struct {
 }
 
 func newPlaces(l Limits, wake func(string, bool)) *places {
-	l.PerDefinition = cmp.Or(l.PerDefinition, 200)
-	l.Bytes = cmp.Or(l.Bytes, 256<<20)
+	d := DefaultLimits()
+	l.PerDefinition, l.Bytes = cmp.Or(l.PerDefinition, d.PerDefinition), cmp.Or(l.Bytes, d.Bytes)
 	return &places{limits: l, wake: wake, used: map[compartment]*usage{}, waiting: map[string]want{},
 		lines: map[compartment][]string{}, called: map[string]want{}}
 }

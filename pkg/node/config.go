@@ -15,15 +15,17 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Config says what a node is. The zero value is a single node with an embedded
-// etcd in ./weft-data.
+// etcd in ./weft-data. A field that is zero has the value of [DefaultConfig], or the
+// default that its comment tells.
 type Config struct {
-	HTTPAddr      string // where to listen; port 0 picks one; default 127.0.0.1:8080
+	HTTPAddr      string // where to listen; port 0 picks one
 	AdvertiseAddr string // where other nodes reach this one, host:port; default: where it listens
 	PublicURL     string // where people reach the cluster; for links; default http(s)://AdvertiseAddr
 	TLSCert       string // PEM files; both or none
@@ -46,7 +48,7 @@ type Config struct {
 	AuthOIDCCACert    string   // PEM file with the authorities of the issuer; default: the system's
 	AuditLog          string   // file for the log of who changed what; default: the log, if credentials are asked for
 
-	DataDir          string   // of the embedded etcd; default ./weft-data
+	DataDir          string   // of the embedded etcd
 	EtcdEndpoints    []string // default: an embedded etcd in DataDir
 	EtcdCACert       string   // PEM files
 	EtcdCert         string
@@ -58,22 +60,22 @@ type Config struct {
 	// from 3.6 on).
 	EtcdQuota int64
 	// EtcdDialTimeout is how long a start waits for an etcd elsewhere that does not
-	// answer, and then again for one that does not let the node join yet; default 5 s.
+	// answer, and then again for one that does not let the node join yet.
 	EtcdDialTimeout time.Duration
 
-	// GroupCommit is "on" (default) or "off": whether concurrent requests to etcd
+	// GroupCommit is "on" or "off": whether concurrent requests to etcd
 	// share proposals; see pkg/cluster/groupcommit.
 	GroupCommit string
 
-	// JavaScript is "on" (default) or "off": whether this node evaluates JavaScript. A
+	// JavaScript is "on" or "off": whether this node evaluates JavaScript. A
 	// node without refuses definitions that use it, and leaves the work of those that
 	// another node published to nodes with it.
 	JavaScript string
 
-	Cluster      string        // name of the cluster, the root of its keys; default "default"
+	Cluster      string        // name of the cluster, the root of its keys
 	NodeID       string        // unique in the cluster; default: the host's name and a random part
-	SessionTTL   time.Duration // default 10 s
-	Coordination string        // "distributed" (default) or "local": alone, without locks in etcd
+	SessionTTL   time.Duration // after this time without an answer it counts as dead
+	Coordination string        // "distributed", or "local": alone, without locks in etcd
 	Definitions  string        // directory of definitions that are published at start; default: none
 
 	// Activities adds activity types of the program's own to the built-in ones; see
@@ -86,17 +88,16 @@ type Config struct {
 	// Retention says how long what has ended is kept; nil: [DefaultRetention].
 	Retention *Retention
 
-	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this; default 10 min
+	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this
 
 	// BurstsPerDefinition bounds the bursts of one definition that the node runs at
 	// once, and BurstBytes the memory that all bursts work on, as estimated; what
-	// finds no place waits in its mailbox. Default 200 and 256 MiB; see
-	// [client.Limits].
+	// finds no place waits in its mailbox; see [client.Limits].
 	BurstsPerDefinition int
 	BurstBytes          int64
 
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
-	DrainTimeout time.Duration // for running bursts to finish; default 30 s
+	DrainTimeout time.Duration // for running bursts to finish
 
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
@@ -108,9 +109,9 @@ type Config struct {
 	// are good. Default: the cluster makes one and keeps it in etcd.
 	LinkKeyFile string
 
-	MaxBody     int64 // bytes of a request body; default 1 MiB
-	MaxInFlight int   // requests at once; default 1024; half of them may be starts
-	BodyBytes   int64 // of memory for the bodies of requests in flight; default 128 MiB
+	MaxBody     int64 // bytes of a request body
+	MaxInFlight int   // requests at once; half of them may be starts
+	BodyBytes   int64 // of memory for the bodies of requests in flight
 
 	// MaxConnections bounds the connections to the API, and MaxConnectionsPerAddress
 	// those from one address; more are closed at once. Default: 10,000, or half of the
@@ -119,7 +120,7 @@ type Config struct {
 	MaxConnections           int
 	MaxConnectionsPerAddress int
 
-	Version string       // of the program; default "devel"
+	Version string       // of the program
 	Lines   io.Writer    // where WriteLine writes; default: nowhere
 	Logger  *slog.Logger // default: discarded
 
@@ -135,30 +136,46 @@ type Config struct {
 	Traces trace.TracerProvider
 }
 
+// DefaultConfig has the defaults that are the same for every node; those of the
+// flags of cmd/node are the same, but for DrainDelay.
+func DefaultConfig() Config {
+	keep, bursts := DefaultRetention(), client.DefaultLimits()
+	return Config{
+		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
+		GroupCommit: GroupCommitOn, JavaScript: JavaScriptOn,
+		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
+		Retention: &keep, QueueTTL: 10 * time.Minute, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
+		DrainTimeout: 30 * time.Second,
+		MaxBody:      1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
+		Version: "devel",
+	}
+}
+
 // withDefaults returns a copy that is filled in and checked.
 func (c Config) withDefaults() (Config, error) {
-	c.HTTPAddr = cmp.Or(c.HTTPAddr, "127.0.0.1:8080")
-	c.DataDir = cmp.Or(c.DataDir, "weft-data")
-	c.Cluster = cmp.Or(c.Cluster, "default")
-	c.SessionTTL = cmp.Or(c.SessionTTL, 10*time.Second)
-	c.Coordination = cmp.Or(c.Coordination, cluster.ModeDistributed)
-	c.DrainTimeout = cmp.Or(c.DrainTimeout, 30*time.Second)
-	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, 5*time.Second)
-	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
-	c.MaxInFlight = cmp.Or(c.MaxInFlight, 1024)
-	c.BodyBytes = cmp.Or(c.BodyBytes, 128<<20)
+	d := DefaultConfig()
+	c.HTTPAddr = cmp.Or(c.HTTPAddr, d.HTTPAddr)
+	c.DataDir = cmp.Or(c.DataDir, d.DataDir)
+	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, d.EtcdDialTimeout)
+	c.GroupCommit = cmp.Or(c.GroupCommit, d.GroupCommit)
+	c.JavaScript = cmp.Or(c.JavaScript, d.JavaScript)
+	c.Cluster = cmp.Or(c.Cluster, d.Cluster)
+	c.SessionTTL = cmp.Or(c.SessionTTL, d.SessionTTL)
+	c.Coordination = cmp.Or(c.Coordination, d.Coordination)
+	c.Retention = cmp.Or(c.Retention, d.Retention)
+	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
+	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
+	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, d.DrainTimeout)
+	c.MaxBody = cmp.Or(c.MaxBody, d.MaxBody)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, d.MaxInFlight)
+	c.BodyBytes = cmp.Or(c.BodyBytes, d.BodyBytes)
+	c.Version = cmp.Or(c.Version, d.Version)
 	if c.MaxConnections == 0 {
 		c.MaxConnections = connectionsFor(openFiles())
 	}
 	if c.MaxConnectionsPerAddress == 0 {
 		c.MaxConnectionsPerAddress = max(1, c.MaxConnections/2)
-	}
-	c.GroupCommit = cmp.Or(c.GroupCommit, GroupCommitOn)
-	c.JavaScript = cmp.Or(c.JavaScript, JavaScriptOn)
-	c.Version = cmp.Or(c.Version, "devel")
-	if c.Retention == nil {
-		r := DefaultRetention()
-		c.Retention = &r
 	}
 	if c.NodeID == "" {
 		c.NodeID = makeNodeID()
@@ -209,7 +226,7 @@ func (c Config) check() error {
 		errs = append(errs, err)
 	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
-		wrong("max-body is %d and max-in-flight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
+		wrong("MaxBody is %d and MaxInFlight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
 	}
 	if c.BodyBytes < 0 || c.MaxConnections < 0 || c.MaxConnectionsPerAddress < 0 {
 		wrong("body-bytes is %d, max-connections %d and max-connections-per-address %d; they must be positive", c.BodyBytes, c.MaxConnections, c.MaxConnectionsPerAddress)

@@ -144,7 +144,7 @@ func newMemberLimited(t testing.TB, name, id string, registry *engine.Registry, 
 	})
 	check()
 	m.elapsed = new(atomic.Int64)
-	cfg := runtime.Config{Elapsed: func() time.Duration { return time.Duration(m.elapsed.Load() + int64(time.Since(harnessStart))) }, Stimuli: m.store.Stimuli, Upkeep: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, Locks: m.session.Locks(), Log: log,
+	cfg := runtime.Config{Elapsed: func() time.Duration { return time.Duration(m.elapsed.Load() + int64(time.Since(harnessStart))) }, Stimuli: m.store.Stimuli, Upkeep: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: node, Work: m.work, QueueTTL: 10 * time.Minute, Locks: m.session.Locks(), Log: log,
 		Client: func(id string) client.Client { return node.Distributed(m.session.Locks(), id, client.RetryPolicy{}) }}
 	for _, f := range tune {
 		f(&cfg)

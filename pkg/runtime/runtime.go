@@ -35,6 +35,10 @@ type Config struct {
 	// [NewWork] and hand its Hint to the client.Node.
 	Work *Work
 
+	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
+	// letter. That of the node that does it counts.
+	QueueTTL time.Duration
+
 	Locks *cluster.Locks // nil on a node that is alone
 
 	Retention Retention // zero: everything is kept
@@ -46,9 +50,6 @@ type Config struct {
 	// disarms its alarm, when there is no space. Nil: etcd is others'.
 	Defragment func() error
 
-	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
-	// letter; default 10 min. That of the node that does it counts.
-	QueueTTL  time.Duration
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
 	Opening   int           // instances with mail that are taken and read at once; default 64
 	Log       *slog.Logger
@@ -77,12 +78,11 @@ type Runtime struct {
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Runtime, error) {
-	if cfg.Stimuli == nil || cfg.Upkeep == nil || cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil {
-		return nil, errors.New("runtime: Stimuli, Upkeep, Reader, Catalog, Session, Client, Node and Work are required")
+	if cfg.Stimuli == nil || cfg.Upkeep == nil || cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Work == nil || cfg.QueueTTL == 0 {
+		return nil, errors.New("runtime: Stimuli, Upkeep, Reader, Catalog, Session, Client, Node, Work and QueueTTL are required")
 	}
 	cfg.Retention.Grace = cmp.Or(cfg.Retention.Grace, recordLife)
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
-	cfg.QueueTTL = cmp.Or(cfg.QueueTTL, 10*time.Minute)
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
 	cfg.Opening = cmp.Or(cfg.Opening, 64)
 	if cfg.Log == nil {

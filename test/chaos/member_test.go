@@ -23,6 +23,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -150,7 +151,9 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 
 // open serves the HTTP API of the node.
 func (m *member) open(w *world, log *slog.Logger) error {
+	std := node.DefaultConfig()
 	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
+		MaxBody: std.MaxBody, MaxInFlight: std.MaxInFlight, BodyBytes: std.BodyBytes,
 		Refresher: &refresh.DistributedRefresher{Inner: &refresh.LocalRefresher{Catalog: m.catalog}, Locks: m.session.Locks(), Log: log},
 		Reloader:  &refresh.LocalReloader{Catalog: m.catalog, Log: log},
 		Ready:     func() error { return nil }, Drain: func() {}})

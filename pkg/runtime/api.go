@@ -29,9 +29,6 @@ type StartRequest struct {
 	Properties    map[string]any
 	Key           *Key
 	Wait          time.Duration // Execute: wait up to this for the end; 0: the first commit
-
-	again *plan // planned once more, with its ids
-	fresh bool  // do not trust what this node knows of the head
 }
 
 // StartResult is the instance after its first commit (Accepted false), or as it

@@ -60,19 +60,26 @@ func (r *Runtime) Dispatch(ctx context.Context, req StartRequest) (string, error
 // planned plans a start and does it; when the definition's head turns out to
 // have moved since this node learned of it, once more with the head read anew.
 func (r *Runtime) planned(ctx context.Context, req StartRequest, do func(*plan) error) (p *plan, err error) {
+	var before retried
 	for range maxLooks {
-		if p, err = r.plan(ctx, req); err != nil {
+		if p, err = r.plan(ctx, req, before); err != nil {
 			return p, err
 		}
 		if err = do(p); workflow.CodeOf(err) != workflow.CodeDefinitionMoved {
 			return p, err
 		}
-		req.fresh = true
+		before.headMoved = true
 		if p.unseen {
-			req.again = p // what ran of it is done again under the same ids
+			before.ran = p
 		}
 	}
 	return p, err
+}
+
+// retried is what earlier tries of a start have shown; the zero value is of the first.
+type retried struct {
+	headMoved bool  // what this node knows of the definition's head is not true any more
+	ran       *plan // a plan that may have run: it is done again under the same ids; nil: none
 }
 
 // plan is a start that was checked.
@@ -94,14 +101,14 @@ func (p *plan) instance() *etcdstore.NewInstance {
 	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger, Send: p.send}
 }
 
-func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
+func (r *Runtime) plan(ctx context.Context, req StartRequest, before retried) (*plan, error) {
 	if err := r.accepting(starts); err != nil {
 		return nil, err
 	}
 	if err := checkStart(&req); err != nil {
 		return nil, err
 	}
-	version, modified, err := r.startVersion(ctx, &req)
+	version, modified, err := r.startVersion(ctx, &req, before.headMoved)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +132,8 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 			p.id, p.unseen = workflow.DeriveID("instance", key.Name), false
 		}
 	}
-	if req.again != nil {
-		p.id, p.cmd.ID, p.unseen = req.again.id, req.again.cmd.ID, true
+	if before.ran != nil {
+		p.id, p.cmd.ID, p.unseen = before.ran.id, before.ran.cmd.ID, true
 	}
 	p.gate = gateOf(activation, p.cmd.Start)
 	return p, nil
@@ -134,13 +141,13 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest) (*plan, error) {
 
 // startVersion is the version that a start is of, and the mod revision of the head by
 // which it is.
-func (r *Runtime) startVersion(ctx context.Context, req *StartRequest) (version int, modified int64, err error) {
+func (r *Runtime) startVersion(ctx context.Context, req *StartRequest, headMoved bool) (version int, modified int64, err error) {
 	var head store.DefinitionHead
 	switch {
 	case req.Version != 0:
 		head, err = r.cfg.Catalog.Standing(ctx, req.DefinitionID, req.Version)
 		return req.Version, head.Modified, err
-	case req.fresh:
+	case headMoved:
 		head, err = r.cfg.Catalog.Confirm(ctx, req.DefinitionID)
 	default:
 		head, err = r.cfg.Catalog.Head(ctx, req.DefinitionID)

@@ -230,9 +230,6 @@ func TestSwitchOutcomesAndNames(t *testing.T) {
 	if b.header.Name != "the name" || b.header.CorrelationID != "c-1" || b.header.Output["o"] != int64(5) {
 		t.Errorf("header %+v", b.header)
 	}
-	if !b.last.Rekeyed || b.last.OldCorrelation != "" {
-		t.Errorf("rekeyed %v from %q", b.last.Rekeyed, b.last.OldCorrelation)
-	}
 }
 
 func TestScriptsRunFromLiteralsAndExpressions(t *testing.T) {

@@ -51,17 +51,15 @@ const (
 // Result is everything a commit has to make durable, since the burst was made
 // or since the last call of [Burst.Committed].
 type Result struct {
-	Instance       workflow.Instance   // the header after the burst
-	State          []byte              // the engine's state, opaque JSON
-	Created        []workflow.Bookmark // to be put; those created and burned within the burst appear nowhere
-	Burned         []workflow.Bookmark // to be deleted
-	Rekeyed        bool                // the correlation changed: every bookmark's key changes
-	OldCorrelation string              // what it was
-	Journal        []workflow.JournalItem
-	Children       []ChildStart       // instances to start
-	Cancel         []string           // children to cancel
-	Events         []Sent             // stimuli to send
-	Response       *workflow.Response // what WriteHttpResponse wrote
+	Instance workflow.Instance   // the header after the burst
+	State    []byte              // the engine's state, opaque JSON
+	Created  []workflow.Bookmark // to be put; those created and burned within the burst appear nowhere
+	Burned   []workflow.Bookmark // to be deleted
+	Journal  []workflow.JournalItem
+	Children []ChildStart       // instances to start
+	Cancel   []string           // children to cancel
+	Events   []Sent             // stimuli to send
+	Response *workflow.Response // what WriteHttpResponse wrote
 }
 
 // ChildStart is an instance to be started by the commit.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -47,7 +48,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	if err := b.refuseSecret("bookmark "+w.Name, w.Name, payload, metadata); err != nil {
 		return workflow.Bookmark{}, err
 	}
-	typ := cmpOr(w.Type, x.node.desc.Type)
+	typ := cmp.Or(w.Type, x.node.desc.Type)
 	id := workflow.BookmarkID(b.header.ID, b.deriveID(x.node, "bookmark"))
 	hashed := payload
 	if w.Local {

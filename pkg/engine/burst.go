@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -55,8 +57,6 @@ type Burst struct {
 	cancels     []string
 	events      []Sent
 	response    *workflow.Response
-	rekeyed     bool
-	oldCorr     string
 	weight      int             // of the journal and of what goes to others, about, in bytes
 	growth      int             // bytes that came to what the instance keeps since it was measured
 	room        int             // bytes that were left then
@@ -108,7 +108,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 	}
 	b.trigger = start.Trigger
 	b.header = workflow.Instance{
-		ID: instanceID, DefinitionID: p.def.ID, Version: cmpInt(p.def.Version, start.Version),
+		ID: instanceID, DefinitionID: p.def.ID, Version: cmp.Or(p.def.Version, start.Version),
 		Status: workflow.StatusRunning, SubStatus: workflow.Pending,
 		Name: start.Name, CorrelationID: start.CorrelationID, Parent: start.Parent,
 		CreatedAt: createdAt, UpdatedAt: createdAt, Input: input,
@@ -155,10 +155,10 @@ func (b *Burst) Interrupt() { b.interrupted.Store(true) }
 func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 
 // Committed says that what the last [Burst.Result] gave is durable; the next
-// one counts from here.
+// one counts from here. It is for those who go on with the burst; a burst of
+// the same instance that is loaded from that result does the same, to the byte.
 func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
-	b.rekeyed, b.oldCorr = false, ""
 	b.dirty, b.askCommit, b.weight = false, false, 0
 	b.lastCommit = b.env.Now()
 	for _, m := range b.marks {
@@ -181,9 +181,8 @@ func (b *Burst) Result() (Result, error) {
 	}
 	r := Result{
 		Instance: b.snapshot(), State: state,
-		Burned: slices.Clone(b.burned), Rekeyed: b.rekeyed, OldCorrelation: b.oldCorr,
-		Journal: b.items[:len(b.items):len(b.items)], Children: slices.Clone(b.children),
-		Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
+		Burned: slices.Clone(b.burned), Journal: b.items[:len(b.items):len(b.items)],
+		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
 	}
 	for _, m := range b.marks {
 		if !m.durable && !b.halted {
@@ -232,7 +231,7 @@ func (b *Burst) deriveID(n *Node, kind string) string {
 	}
 	ord := b.cmd.Ords[n.id]
 	b.cmd.Ords[n.id] = ord + 1
-	return workflow.DeriveID(b.header.ID, b.cmd.ID, n.id, kind, itoa(ord))
+	return workflow.DeriveID(b.header.ID, b.cmd.ID, n.id, kind, strconv.Itoa(ord))
 }
 
 func (b *Burst) mustNormalizeMap(m map[string]any) map[string]any {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -136,5 +135,3 @@ func aliasOf(typ string, array bool) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func cmpOr(vals ...string) string { return cmp.Or(vals...) }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func (e *FaultError) Error() string {
 	case e.Message != "":
 		return e.Message
 	}
-	return cmpOr(e.Code, e.Type, e.Category, "fault")
+	return cmp.Or(e.Code, e.Type, e.Category, "fault")
 }
 
 // BeginAgain marks an error of a resume that was caused by what the resume

@@ -211,17 +211,10 @@ func (x *Execution) SetCorrelationID(id string) error {
 	if err := workflow.CheckName("correlation id", id); err != nil {
 		return err
 	}
-	b := x.b
-	if err := b.refuseSecret("correlation id", id); err != nil {
+	if err := x.b.refuseSecret("correlation id", id); err != nil {
 		return err
 	}
-	if id == b.header.CorrelationID {
-		return nil
-	}
-	if !b.rekeyed {
-		b.rekeyed, b.oldCorr = true, b.header.CorrelationID
-	}
-	b.header.CorrelationID = id
+	x.b.header.CorrelationID = id
 	return nil
 }
 

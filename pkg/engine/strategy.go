@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -111,10 +112,10 @@ func (c *compiler) logging(n *Node) logging {
 		for _, key := range []string{"logPersistenceMode", "LogPersistenceMode", "logPersistenceConfig"} {
 			switch v := p.activity.CustomProperties[key].(type) {
 			case string:
-				mode = cmpOr(mode, c.logMode(v, p))
+				mode = cmp.Or(mode, c.logMode(v, p))
 			case map[string]any:
 				if d, ok := field(v, "default").(string); ok {
-					mode = cmpOr(mode, c.logMode(d, p))
+					mode = cmp.Or(mode, c.logMode(d, p))
 				}
 				if p == n {
 					single = v

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 type workKind string
 
@@ -85,15 +82,4 @@ func (b *Burst) withdraw(drop func(w *work) bool) {
 		w.release()
 		return true
 	})...)
-}
-
-func itoa(i int) string { return strconv.Itoa(i) }
-
-func cmpInt(vals ...int) int {
-	for _, v := range vals {
-		if v != 0 {
-			return v
-		}
-	}
-	return 0
 }

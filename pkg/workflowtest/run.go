@@ -198,7 +198,6 @@ func (r *Run) keep(in *instance, burst *engine.Burst) error {
 	if p := in.header.Parent; ended && p != nil && p.BookmarkID != "" {
 		r.todo = append(r.todo, func() error { return r.childEnd(in.id, p, in.header.SubStatus, in.header.Output) })
 	}
-	burst.Committed()
 	return nil
 }
 

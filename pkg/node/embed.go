@@ -111,6 +111,11 @@ func (n *Node) Instance(ctx context.Context, id string, wait time.Duration) (wor
 	return n.runtime.WaitInstance(ctx, id, wait)
 }
 
+// Runtime is the front of the node, for what [Node.Execute], [Node.Send] and
+// [Node.Instance] do not say and the HTTP API does: keys, cancels, retries, tasks,
+// lists. It works between Start and Stop. Its methods may change in any version.
+func (n *Node) Runtime() *runtime.Runtime { return n.runtime }
+
 // Publish publishes a definition that was built in Go while the node runs, if
 // its content was never published before; see [Config].Workflows.
 func (n *Node) Publish(ctx context.Context, def *workflow.Definition) error {

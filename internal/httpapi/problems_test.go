@@ -24,7 +24,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // put into the table.
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
-	f, err := parser.ParseFile(token.NewFileSet(), "../workflow/errors.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../pkg/workflow/errors.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,8 @@
 //
 // The lease counts as lost when etcd says that it is gone, when it was not
 // renewed for a whole TTL, or when the node record is found under another lease.
-// This node learns it late: by up to half a second in a black hole, and only
-// afterwards if the process was paused.
+// This node learns it late: by up to half a second if the network is silent, and
+// only afterwards if the process was paused.
 //
 // # How a lock is taken
 //
@@ -67,6 +67,6 @@
 // them, and they end when their epoch does. Nothing calls back into the caller:
 // changes of the members arrive as coalesced tokens, and subscribers may be slow.
 // No mutex is held during a call to etcd, except the one that orders the writes
-// of the own node record. Every call to etcd has a deadline, and every watch a
+// of this node's record. Every call to etcd has a deadline, and every watch a
 // slow read behind it.
 package cluster

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrHeld says that a lock is held by somebody, possibly by this node. The
+	// ErrHeld says that a lock is held, possibly by this node. The
 	// error in hand is a [*HeldError], which names the holder.
 	ErrHeld = errors.New("the lock is held")
 
@@ -42,8 +42,8 @@ type HeldError struct {
 	Name   Name
 	Holder Holder
 	// Confirmed is true if the holder was read twice, before and after the
-	// refusal, with the same fence. If it is false the refusal met somebody who
-	// was just coming or leaving: nobody may be doing the work, so look again.
+	// refusal, with the same fence. If it is false the refusal met a node that was
+	// just coming or leaving: perhaps no node does the work, so look again.
 	Confirmed bool
 }
 

@@ -71,7 +71,7 @@ func (l *Lock) Reads() (resp *clientv3.TxnResponse, ok bool) { return l.reads, l
 //
 // No error means that the lock key with this fence is gone, so that a late copy
 // of a commit that compares the fence cannot be applied any more. After an error
-// that is not known yet: the local lock stays held while a clean-up in the
+// it is not known yet whether the key is gone: the local lock stays held while a clean-up in the
 // background goes on until the key is gone or the epoch ends. An error from
 // Release must not fail the work that was done under the lock.
 func (l *Lock) Release(ctx context.Context) error {

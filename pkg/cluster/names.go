@@ -96,11 +96,12 @@ func (n Name) String() string { return n.plain }
 // end; the mutex appends "/<lease in hex>".
 func (n Name) path() string { return lockDir + string(n.scope) + "/" + n.segment }
 
-// LockPrefix is where every claim of a lock lies: while no key is below it, nobody
+// LockPrefix is the prefix of all keys of a lock: while no key is below it, no node
 // holds the lock or waits for it.
 func (s *Session) LockPrefix(n Name) string { return LockPrefix(s.root, n) }
 
-// LockPrefix is [Session.LockPrefix] for who is no node, below a cluster's [Root].
+// LockPrefix is [Session.LockPrefix] for programs that are no node, below a
+// cluster's [Root].
 func LockPrefix(root string, n Name) string { return root + n.path() + "/" }
 
 const lockDir = "lock/"

@@ -42,8 +42,8 @@ func Digest(version string, r *Registry, evaluators []Evaluator) (string, error)
 }
 
 // Needs are the abilities without which the program's definition cannot be
-// compiled, those of the definitions that it uses as activities included, wherever
-// in it the expressions stand.
+// compiled, those of the definitions that it uses as activities and of all its
+// expressions included.
 func (p *Program) Needs() []string {
 	var out []string
 	for _, n := range p.nodes {
@@ -61,7 +61,7 @@ func (p *Program) Needs() []string {
 	return slices.Compact(out)
 }
 
-// Lacking are the needs that a program with these abilities has not.
+// Lacking are the needs that these abilities do not cover.
 func Lacking(needs, abilities []string) []string {
 	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return slices.Contains(abilities, n) })
 }

@@ -35,7 +35,7 @@ type Limits struct {
 	Data       int           // bytes that an instance keeps, about, as JSON (default 16 MiB); more is too-large
 }
 
-// Outcome says what became of a command within a burst.
+// Outcome says what a burst did with a command.
 type Outcome string
 
 // The outcomes of [Burst.Run].

@@ -90,8 +90,8 @@ func (x *Execution) Unwait(drop func(workflow.Bookmark) bool) {
 }
 
 // Yield lets the execution go on later: the engine calls Resume with the
-// callback when the rest of the schedule has had its turn, and not before a
-// commit if commit is set. That is how work is cut into slices.
+// callback when the rest of the schedule has run, and if commit is set not before
+// a commit. Activities cut long work into slices with it.
 func (x *Execution) Yield(callback string, commit bool) {
 	x.pending++
 	x.b.push(work{kind: workResume, x: x, resume: &Resume{Callback: callback}, cmd: x.b.cmd, commit: commit})

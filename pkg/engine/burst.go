@@ -117,7 +117,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 	return b, nil
 }
 
-// Load takes up an instance from its header and the state of its last commit.
+// Load makes a burst of an instance from its header and the state of its last commit.
 // It returns an error that says why when the state cannot be used with this
 // program.
 func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, error) {
@@ -154,9 +154,9 @@ func (b *Burst) Interrupt() { b.interrupted.Store(true) }
 // Header is the instance as it stands.
 func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 
-// Committed says that what the last [Burst.Result] gave is durable; the next
-// one counts from here. It is for those who go on with the burst; a burst of
-// the same instance that is loaded from that result does the same, to the byte.
+// Committed says that the last [Burst.Result] is durable; the next one counts from
+// here. Call it to go on with this burst. A burst of the same instance that is
+// loaded from that result does the same, to the byte.
 func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
 	b.dirty, b.askCommit, b.weight = false, false, 0

@@ -62,9 +62,9 @@ func (x *Execution) Room() int {
 // sentBytes is about what a child or a stimulus takes in a commit beside its input.
 const sentBytes = 512
 
-// Publish sends a stimulus with the commit. One that is addressed to the
-// instance itself reaches it after the burst, also when it waits for it only
-// later.
+// Publish sends a stimulus with the commit. If it is addressed to the instance
+// itself, it reaches the instance after the burst, also if the instance begins to
+// wait for it only after this call.
 func (x *Execution) Publish(s workflow.Stimulus) error {
 	payload, err := normalize(s.Payload, 0)
 	if err != nil {
@@ -90,7 +90,7 @@ func (x *Execution) Respond(r workflow.Response) {
 	x.b.response = &r
 }
 
-// Definition tells the published head of a definition; false if there is none.
+// Definition gives the version of the published head of a definition; false if there is none.
 func (x *Execution) Definition(id string) (version int, ok bool) {
 	if x.b.env.Head == nil {
 		return 0, false
@@ -98,9 +98,9 @@ func (x *Execution) Definition(id string) (version int, ok bool) {
 	return x.b.env.Head(id)
 }
 
-// TriggerInput is what the stimulus brought that started the instance at this
-// very activity; false if something else started it. It is given once: in a
-// loop the activity then waits like any other.
+// TriggerInput is the input of the stimulus that started the instance at this very
+// activity; false if something else started it. It is given once: in a loop the
+// activity then waits like any other.
 func (x *Execution) TriggerInput() (map[string]any, bool) {
 	b := x.b
 	if b.trigger == "" || b.trigger != x.node.id || b.triggerUsed {

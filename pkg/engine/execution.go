@@ -220,8 +220,8 @@ func (x *Execution) Property(name string) (any, bool) {
 // instance as JSON for as long as the execution lives. An execution has one.
 //
 // While nodes of two versions run, each may meet what the other saved: add fields
-// to T, and remove none that a saved one may have. What T has no field for, a
-// node without that field leaves to the others.
+// to T, and remove none that a saved one may have. A node leaves a saved T with
+// fields that it does not know to the other nodes.
 func Scratch[T any](x *Execution) *T {
 	if p, ok := x.scratch.(*T); ok {
 		return p

@@ -36,8 +36,8 @@ func (e *FaultError) Error() string {
 	return cmp.Or(e.Code, e.Type, e.Category, "fault")
 }
 
-// BeginAgain marks an error of a resume that was caused by what the resume
-// brought: repeating it would fail again, so a retry executes the activity from its beginning.
+// BeginAgain marks an error of a resume that was caused by the input of the resume:
+// repeating it would fail again, so a retry executes the activity from its beginning.
 func BeginAgain(err error) error { return &againError{err} }
 
 type againError struct{ error }
@@ -139,9 +139,10 @@ func (b *Burst) overLimit(w *work) {
 	b.halt()
 }
 
-// Hold faults the instance in the place of a command that nobody is to run again
-// unasked, for the reason why: a retry runs it. It is for what the instance cannot go
-// on without: its start, a due timer, a child's end, the rest of a burst.
+// Hold faults the instance instead of running a command that is not to be run again
+// unasked; why is the reason. A retry runs the command. Hold is for commands without
+// which the instance cannot go on: its start, a due timer, a child's end, the rest of
+// a burst.
 func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
 	b.cmd = &command{ID: cmd.ID}
 	if b.header.SubStatus.Status() == workflow.StatusFinished && !b.halted {

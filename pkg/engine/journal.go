@@ -154,8 +154,8 @@ func clip(v any) any {
 	return shorten(Text(v), maxJournalData)
 }
 
-// Heavy reports whether the burst has as much for its commit, without the state,
-// as one should carry: it takes no further command then.
+// Heavy reports whether the burst has as much for its commit, without the state, as
+// a commit should carry: it should take no further command.
 func (b *Burst) Heavy() bool { return b.weight > maxCommitBytes }
 
 // Weigh tells about how many bytes a value takes in a commit. It stops at more

@@ -15,7 +15,7 @@ const (
 )
 
 // ResumeURL makes a link that resumes what waits at an activity, given by its id or
-// name: the wait that is nearest to the one who asks. life 0 means
+// name: the wait that is nearest to the activity that asks. life 0 means
 // [DefaultLinkLife]. Anyone who has the link may resume, so the link is hidden in the
 // journal like a secret.
 func (s *scope) ResumeURL(activity, outcome string, life time.Duration) (string, error) {

@@ -53,8 +53,8 @@ func (a *auditFile) open() error {
 	return err
 }
 
-// Write writes one line. A line that cannot be written is complained about in the
-// node's log; the call that it is about has happened.
+// Write writes one line. If that fails, the node's log says so and the call goes on:
+// what the line is about has happened.
 func (a *auditFile) Write(line []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

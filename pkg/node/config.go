@@ -35,7 +35,7 @@ type Config struct {
 
 	// Hosts are names under which callers reach a node without credentials, beside
 	// addresses, localhost, the host's own name and those in HTTPAddr, AdvertiseAddr
-	// and PublicURL. It refuses others, which a web page may have made to point at it.
+	// and PublicURL. It refuses other names: a web page may have made them point at it.
 	Hosts []string
 
 	// Who may call; see docs/security.md. Without any of these, everybody who
@@ -55,9 +55,9 @@ type Config struct {
 	EtcdKey          string
 	EtcdUser         string
 	EtcdPasswordFile string
-	// EtcdQuota bounds the database of an embedded etcd, in bytes, default 4 GiB; of
-	// an etcd elsewhere it is what is reckoned with if that does not tell (it does
-	// from 3.6 on).
+	// EtcdQuota bounds the database of an embedded etcd, in bytes, default 4 GiB. For
+	// an etcd elsewhere it is the quota to assume if that etcd does not tell its own
+	// (it does from 3.6 on).
 	EtcdQuota int64
 	// EtcdDialTimeout is how long a start waits for an etcd elsewhere that does not
 	// answer, and then again for one that does not let the node join yet.
@@ -68,8 +68,8 @@ type Config struct {
 	GroupCommit string
 
 	// JavaScript is "on" or "off": whether this node evaluates JavaScript. A
-	// node without refuses definitions that use it, and leaves the work of those that
-	// another node published to nodes with it.
+	// node without it refuses definitions that use it. It leaves the work of such
+	// definitions that another node published to nodes with JavaScript.
 	JavaScript string
 
 	Cluster      string        // name of the cluster, the root of its keys
@@ -79,10 +79,11 @@ type Config struct {
 	Definitions  string        // directory of definitions that are published at start; default: none
 
 	// Activities adds activity types of the program's own to the built-in ones; see
-	// [engine.RegisterFunc]. A node leaves what uses others to the nodes that have them.
+	// [engine.RegisterFunc]. A node leaves definitions with other types to the nodes that
+	// have them.
 	Activities func(*engine.Registry) error
-	// Workflows are definitions built in Go. At start those are published whose
-	// content never was; one that is not valid ends the start.
+	// Workflows are definitions built in Go. At start the node publishes those
+	// whose content was never published; one that is not valid ends the start.
 	Workflows []*workflow.Definition
 
 	// Retention says how long what has ended is kept; nil: [DefaultRetention].
@@ -91,8 +92,8 @@ type Config struct {
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this
 
 	// BurstsPerDefinition bounds the bursts of one definition that the node runs at
-	// once, and BurstBytes the memory that all bursts work on, as estimated; what
-	// finds no place waits in its mailbox; see [client.Limits].
+	// once, and BurstBytes the memory that all bursts work on, as estimated. Commands
+	// that find no place wait in their mailboxes; see [client.Limits].
 	BurstsPerDefinition int
 	BurstBytes          int64
 
@@ -101,12 +102,12 @@ type Config struct {
 
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
-	// SecretsDir has one file per secret that expressions read as secrets.NAME; it is
-	// followed. See internal/secrets. Default: there are none.
+	// SecretsDir has one file per secret that expressions read as secrets.NAME; the
+	// node follows changes. See internal/secrets. Default: there are none.
 	SecretsDir string
 
-	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, all
-	// are good. Default: the cluster makes one and keeps it in etcd.
+	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, and
+	// links of all are good. Default: the cluster makes one and keeps it in etcd.
 	LinkKeyFile string
 
 	MaxBody     int64 // bytes of a request body
@@ -124,10 +125,10 @@ type Config struct {
 	Lines   io.Writer    // where WriteLine writes; default: nowhere
 	Logger  *slog.Logger // default: discarded
 
-	// Now is this node's clock, default [time.Now]: everything that the node writes
-	// down, fires and compares with other nodes goes by it. It is for tests, which
-	// let nodes of one process differ. What only measures how long something takes,
-	// such as the session and every time limit, does not ask it, nor do the lives of
+	// Now is this node's clock, default [time.Now]: the times that the node writes
+	// down, fires by or compares with other nodes come from it. It is for tests, which
+	// let nodes of one process differ. Measures of how long something takes, such as
+	// the session and every time limit, do not use it, nor do the lives of
 	// certificates and of callers' credentials.
 	Now func() time.Time
 

@@ -19,7 +19,7 @@
 //
 // Not guaranteed: that a burst of activities ends within the drain's time. Not
 // recovered: a panic outside of activities and requests ends the process, since
-// nobody knows what state it left.
+// the state that it left is not known.
 //
 // # Order of the stop
 //

@@ -78,9 +78,10 @@ func told(err error) error {
 	return fmt.Errorf("%w:\n%w", err, e.Problems)
 }
 
-// Execute starts an instance of a definition and gives it after its first burst
-// is committed, also when it faulted; with wait, it waits up to that long for
-// the end. A start whose first burst takes long is durable, and given as it is.
+// Execute starts an instance of a definition and returns it after its first burst
+// is committed, also when it faulted. With wait, Execute waits up to that long for
+// the end. If the first burst takes long, the start is durable and Execute returns
+// the instance as it is.
 //
 // Errors are of type *[workflow.Error] as in the HTTP API: definition-not-found,
 // invalid-request for input that the definition does not take, draining, …

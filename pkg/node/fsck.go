@@ -9,9 +9,9 @@ import (
 )
 
 // Fsck checks every key of a cluster and writes nothing. It reaches etcd as a
-// node with this configuration would, and does not join the cluster, so that it
-// may run beside its nodes. An embedded etcd is opened for the time of the check,
-// unless a node has it: then give that one's address as EtcdEndpoints.
+// node with this configuration would, and does not join the cluster, so it
+// may run beside its nodes. An embedded etcd is opened for the time of the check.
+// If a node has it open, give that etcd's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 	err = withStore(ctx, cfg, func(store *etcdstore.Store, _ string) (err error) {
 		check, err = store.Upkeep.Fsck(ctx)
@@ -21,7 +21,7 @@ func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 }
 
 // FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Upkeep.Repair].
-// What it did is told beside an error too.
+// Beside an error it also returns what it did.
 func FsckRepair(ctx context.Context, cfg Config) (done *etcdstore.Repairs, err error) {
 	err = withStore(ctx, cfg, func(store *etcdstore.Store, root string) (err error) {
 		done, err = store.Upkeep.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })

@@ -65,11 +65,10 @@ type Node struct {
 }
 
 // New builds a node: it listens, starts or reaches etcd, and joins the cluster.
-// It serves nothing yet but health and metrics, from before etcd is
-// asked. Call Start or Run soon, since nobody renews the session
-// before, or Stop.
+// It serves only health and metrics until Start, and those from before it asks
+// etcd. Call Start or Run soon, since only they renew the session, or Stop.
 //
-// Errors are meant for a person: a setting that makes no sense, an address in
+// Errors are meant for a person: a setting that is not valid, an address in
 // use, an etcd that does not answer within the dial timeout, a live node of the
 // same id ([*cluster.ConflictError]).
 func New(ctx context.Context, cfg Config) (*Node, error) {
@@ -125,8 +124,8 @@ func (n *Node) startOnce(ctx context.Context) error {
 var errStopped = errors.New("the node was stopped")
 
 // Run starts the node, calls ready (unless it is nil), and keeps it going until
-// ctx ends or somebody asks the node to drain; then it stops it. It returns nil
-// if the node ran and stopped as it should.
+// ctx ends or the node is asked to drain; then it stops the node. It returns nil if
+// the node ran and stopped as it should.
 func (n *Node) Run(ctx context.Context, ready func(*Node)) error {
 	if err := n.Start(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -194,8 +193,8 @@ func (n *Node) drain(ctx context.Context) {
 	pace.Pause(ctx, n.cfg.DrainDelay)
 }
 
-// Drain asks the node to end as a signal does, and returns at once. It has an
-// effect on a node that is in [Node.Run].
+// Drain asks the node to end as a signal does, and returns at once. It only affects
+// a node that is in [Node.Run].
 func (n *Node) Drain() {
 	select {
 	case n.wanted <- struct{}{}:

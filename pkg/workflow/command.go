@@ -53,7 +53,8 @@ type Command struct {
 }
 
 // Begun is one process that took a command over, began to run it, and has neither
-// committed it nor given it back. Such a process that is gone died of it, perhaps.
+// committed it nor given it back. If such a process is gone, it may have died of the
+// command.
 type Begun struct {
 	Process string    `json:"process"` // one start of a node; see the node's record
 	Node    string    `json:"node,omitempty"`

@@ -9,5 +9,5 @@
 // with their places.
 //
 // Concurrency: values are plain data without locks. A *Definition is treated
-// as immutable once it was compiled.
+// as immutable once it is compiled.
 package workflow

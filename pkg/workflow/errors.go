@@ -44,8 +44,8 @@ const (
 	CodeInternal           Code = "internal"
 )
 
-// Error is a failure said for the caller: what was asked, what is wrong, what
-// to do. Err is the cause for the log; it is not shown.
+// Error is a failure in words for the caller: what was asked, what is wrong, what
+// to do. Err is the cause, for the log only.
 type Error struct {
 	Code       Code
 	Detail     string

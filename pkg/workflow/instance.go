@@ -59,8 +59,8 @@ type Instance struct {
 	Incidents     []Incident     `json:"incidents,omitempty"`
 	Bookmarks     []Bookmark     `json:"bookmarks,omitempty"`
 
-	// Damaged tells of a listed instance why its record cannot be read; it is its id
-	// then, and what the list knows. "": it can be read.
+	// Damaged says why the record of a listed instance cannot be read; the other
+	// fields then have its id and what the list knows. "": it can be read.
 	Damaged string `json:"-"`
 }
 

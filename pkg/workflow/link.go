@@ -27,7 +27,7 @@ type linkDoc struct {
 	Expires int64 `json:"e"`
 }
 
-// Why a link is not good.
+// The reasons why a link is not good.
 var (
 	ErrLinkInvalid = errors.New("the link is not valid")
 	ErrLinkExpired = errors.New("the link has expired")

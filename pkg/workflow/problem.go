@@ -30,7 +30,7 @@ func (p Place) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// Problem is one thing that is wrong with a definition, said for its author.
+// Problem is one thing that is wrong with a definition, in words for its author.
 type Problem struct {
 	Code   string // stable, such as unknown-activity-type
 	Detail string // what is wrong and what to do

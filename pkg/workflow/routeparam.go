@@ -115,8 +115,8 @@ func (l routeLimit) allows(value string) bool {
 	return length >= l.args[0] && length <= l.args[len(l.args)-1] // length
 }
 
-// RouteData gives the values that a path has for the parameters of a template of
-// which it has the pattern; false: a constraint refuses one of them.
+// RouteData gives the values that a path has for the parameters of a template; the
+// path must match the template's pattern. False: a constraint refuses one of them.
 func RouteData(template, path string) (map[string]any, bool) {
 	values := map[string]any{}
 	segments := strings.Split(strings.Trim(path, "/"), "/")

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,9 +46,70 @@ type flood struct {
 type flooded struct {
 	url     string
 	keys    map[auth.Role]string
-	callers *overHTTP    // from an address of their own
+	callers *overHTTP    // from an address of their own; nil in the flood's process
 	client  *http.Client // of the flood
 	answers tally
+}
+
+// floodCommand makes this binary the client of ill will, so that what its requests
+// wait for in its own process does not count as the callers' time: send-flood
+// FLOOD-ORDER as JSON. It ends when its standard input does.
+const floodCommand = "send-flood"
+
+// floodOrder is what such a process is told.
+type floodOrder struct {
+	Flood, URL string
+	Keys       map[auth.Role]string
+}
+
+func sendFlood(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: send-flood JSON")
+	}
+	var order floodOrder
+	if err := json.Unmarshal([]byte(args[0]), &order); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(floods(), func(fl flood) bool { return fl.name == order.Flood })
+	if i < 0 {
+		return fmt.Errorf("there is no flood %q", order.Flood)
+	}
+	ctx, cease := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cease()
+	}()
+	f := &flooded{url: order.URL, keys: order.Keys, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2048}}}
+	floods()[i].run(ctx, f)
+	_, err := fmt.Println(&f.answers)
+	return err
+}
+
+// start sends the flood from a process of its own until cease, which gives what that
+// was answered.
+func (fl *flood) start(f *flooded) (cease func() (string, error), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	order, err := json.Marshal(floodOrder{Flood: fl.name, URL: f.url, Keys: f.keys})
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, floodCommand, string(order))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() (string, error) {
+		err := errors.Join(in.Close(), cmd.Wait())
+		return strings.TrimSpace(out.String()), err
+	}, nil
 }
 
 // tally counts answers by their status.
@@ -317,7 +379,6 @@ func (fl *flood) against(ctx context.Context, o options, keys map[auth.Role]stri
 	own := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	f := &flooded{
 		url: ready.URL, keys: keys,
-		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2048}},
 		callers: &overHTTP{urls: []string{ready.URL}, client: &http.Client{Transport: &withKey{key: keys[auth.Admin], to: &http.Transport{DialContext: own.DialContext, MaxIdleConnsPerHost: floodCallers}}}},
 	}
 	for _, d := range slices.Concat([]string{definitions[0]}, floodDefinitions) {
@@ -343,16 +404,15 @@ func (fl *flood) against(ctx context.Context, o options, keys map[auth.Role]stri
 	if row.quiet.failed > 0 {
 		return row, fmt.Errorf("without a flood: %w", row.quiet.err)
 	}
-	flooding, cease := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		fl.run(flooding, f)
-	}()
+	cease, err := fl.start(f)
+	if err != nil {
+		return row, err
+	}
 	row.loud = closedLoop(ctx, floodCallers, o.duration, w1)
-	cease()
-	<-ended
-	row.refused, row.answers = int(refused.Load()), f.answers.String()
+	row.refused = int(refused.Load())
+	if row.answers, err = cease(); err != nil {
+		return row, fmt.Errorf("the flood itself: %w", err)
+	}
 	row.peak, err = peakMemory(ready.PID)
 	return row, err
 }

@@ -133,7 +133,7 @@ func positive(s string) (out []int, err error) {
 }
 
 // commands are what this binary is besides: its own etcd and nodes.
-var commands = map[string]func(args []string) error{serveCommand: serveEtcd, nodeCommand: serveNode}
+var commands = map[string]func(args []string) error{serveCommand: serveEtcd, nodeCommand: serveNode, floodCommand: sendFlood}
 
 func main() {
 	if len(os.Args) > 1 && commands[os.Args[1]] != nil {

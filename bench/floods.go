@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,6 +172,7 @@ func floods() []flood {
 	text, _ := json.Marshal(strings.Repeat("x", 1<<20-2))
 	asJSON, asYAML := "application/json", "application/yaml"
 	return []flood{
+		{name: "none: another program computes on one processor", run: computes},
 		{name: "100 × 1 MB of small values, for no endpoint", run: posts(100, "/workflows/none", auth.Anyone, asJSON, megabyte)},
 		{name: "1,030 bodies that never come", run: holds(1030, "POST /links/x")},
 		{name: "1,600 refused requests whose bodies never come", run: holds(1600, "POST /nope")},
@@ -196,6 +198,14 @@ func posts(n int, path string, role auth.Role, contentType, body string) func(co
 func gets(n int, path string, role auth.Role, prefer string) func(context.Context, *flooded) {
 	return func(ctx context.Context, f *flooded) {
 		f.together(ctx, n, func() { f.request(ctx, http.MethodGet, path, role, "", http.Header{"Prefer": {prefer}}) })
+	}
+}
+
+// computes is no flood: it takes one processor, as a flood may, and asks the node for
+// nothing. What it does to the callers no limit in the node can prevent.
+func computes(ctx context.Context, _ *flooded) {
+	for ctx.Err() == nil {
+		_ = sha256.Sum256(make([]byte, 4096))
 	}
 }
 

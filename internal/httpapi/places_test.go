@@ -129,8 +129,11 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 					}
 				})
 			}
-			for waiting() < 4 {
-				time.Sleep(time.Millisecond)
+			for until := time.Now().Add(10 * time.Second); waiting() < 4; time.Sleep(time.Millisecond) {
+				if time.Now().After(until) {
+					close(end)
+					t.Fatalf("%d of five requests wait for the first", waiting())
+				}
 			}
 			if err := ask(t.Context(), "192.0.2.1:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "4 more may wait") {
 				t.Errorf("one more than may wait: %v", err)

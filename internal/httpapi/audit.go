@@ -84,7 +84,7 @@ func (a *API) target(r *http.Request, x *exchange) string {
 	if a.cfg.Secrets != nil {
 		said = a.cfg.Secrets().Redact(said)
 	}
-	return shortenTo(maxTarget, said)
+	return workflow.CutChars(said, maxTarget)
 }
 
 // targetOf is what the handler said, or the id or name in the path, or all that

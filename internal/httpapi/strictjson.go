@@ -79,7 +79,7 @@ func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problem
 			return problems, nil
 		}
 		name := tok.String()
-		at := workflow.Place{Pointer: "/" + escapePointer(name)}
+		at := workflow.Place{Pointer: string(jsontext.Pointer("").AppendToken(shorten(name)))}
 		index, ok := known[name]
 		if !ok {
 			if _, err := readAny(dec); err != nil {
@@ -219,16 +219,5 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-func escapePointer(s string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(shorten(s))
-}
-
 // shorten keeps what a client sent from filling the answer.
-func shorten(s string) string { return shortenTo(80, s) }
-
-func shortenTo(most int, s string) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func shorten(s string) string { return workflow.CutChars(s, 80) }

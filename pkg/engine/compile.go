@@ -161,7 +161,7 @@ func (c *compiler) assignIDs(def *workflow.Definition) map[*workflow.Activity]st
 			}
 			c.problem("duplicate-id", a.Place, "activity id %q is used twice%s; ids must differ within a definition", a.ID, where)
 		} else if len(a.ID) > 2*workflow.MaxIDLength || strings.ContainsFunc(a.ID, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			c.problem("bad-id", a.Place, "activity id %q is too long or has control characters", shorten(a.ID, 60))
+			c.problem("bad-id", a.Place, "activity id %q is too long or has control characters", workflow.CutBytes(a.ID, 60))
 		}
 		taken[a.ID], ids[a] = a, a.ID
 		return true

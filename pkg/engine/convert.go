@@ -296,16 +296,5 @@ func mismatch(v any, want string) error {
 	if err != nil {
 		text = fmt.Sprint(v)
 	}
-	return fmt.Errorf("%s is not %s", shorten(text, 80), want)
-}
-
-// shorten cuts s to at most n bytes at a rune's border.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+	return fmt.Errorf("%s is not %s", workflow.CutBytes(text, 80), want)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 var (
@@ -23,7 +25,7 @@ var (
 // examples for anything else, a bare number among them.
 func ParseDuration(s string) (time.Duration, error) {
 	text := strings.TrimSpace(s)
-	bad := fmt.Errorf(`%q is not a duration; write it as "90s", "48h", "1d12h", "1.12:30:00" or "PT5M"`, shorten(s, 80))
+	bad := fmt.Errorf(`%q is not a duration; write it as "90s", "48h", "1d12h", "1.12:30:00" or "PT5M"`, workflow.CutBytes(s, 80))
 	if m := clockDuration.FindStringSubmatch(text); m != nil {
 		secs := 0.0
 		if m[6] != "" {

@@ -49,7 +49,7 @@ func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem
 	return workflow.JournalItem{
 		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
 		ActivityID: n.id, ActivityType: n.desc.Type,
-		Event: event, Text: shorten(text, maxJournalText), Data: data,
+		Event: event, Text: workflow.CutBytes(text, maxJournalText), Data: data,
 	}
 }
 
@@ -143,7 +143,7 @@ func clip(v any) any {
 	case nil, bool, int64, float64, json.Number:
 		return v
 	case string:
-		return shorten(v, maxJournalData)
+		return workflow.CutBytes(v, maxJournalData)
 	}
 	if n, err := normalize(v, 0); err == nil {
 		v = n
@@ -151,7 +151,7 @@ func clip(v any) any {
 	if budget := maxJournalData; weigh(v, &budget) {
 		return v
 	}
-	return shorten(Text(v), maxJournalData)
+	return workflow.CutBytes(Text(v), maxJournalData)
 }
 
 // Heavy reports whether the burst has as much for its commit, without the state, as

@@ -118,14 +118,6 @@ func (ps Problems) excerpts(src source) Problems {
 	return out
 }
 
-// Shorten cuts what an author wrote to the 40 characters that a problem quotes.
-func Shorten(s string) string {
-	if utf8.RuneCountInString(s) > 40 {
-		return string([]rune(s)[:40]) + "…"
-	}
-	return s
-}
-
 // source is a text whose lines can be found.
 type source struct {
 	text   []byte

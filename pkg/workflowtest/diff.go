@@ -2,7 +2,6 @@ package workflowtest
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -52,15 +51,7 @@ func show(v any) string {
 	if err != nil {
 		return "a value without a JSON form"
 	}
-	text := string(raw)
-	if len(text) <= maxShown {
-		return text
-	}
-	cut := maxShown
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return workflow.CutBytes(string(raw), maxShown)
 }
 
 // maxDiff is up to how many lines a diff looks for what is common.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Error says what is wrong with an expression, when it is compiled or when it
@@ -88,19 +89,7 @@ func NthLine(text string, n int) string {
 }
 
 // Excerpt shortens text to what fits a message.
-func Excerpt(text string) string { return ExcerptOf(strings.TrimRight(text, "\r"), 120) }
-
-// ExcerptOf cuts text to at most that many bytes at a character's border.
-func ExcerptOf(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	n := most
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
-}
+func Excerpt(text string) string { return workflow.CutBytes(strings.TrimRight(text, "\r"), 120) }
 
 // Ended is the error of an evaluation that was stopped by its context.
 func Ended(ctx context.Context) error {

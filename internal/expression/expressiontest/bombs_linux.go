@@ -21,6 +21,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // testdata/bombs.txt of a language holds expressions that would take hours or terabytes: a line
@@ -90,7 +91,7 @@ func explode(e engine.Evaluator) int {
 		fmt.Println("a bug:", err)
 		return 4
 	default:
-		fmt.Println(evaluation.ExcerptOf(strings.ReplaceAll(wrong.Error(), "\n", " "), 150))
+		fmt.Println(workflow.CutBytes(strings.ReplaceAll(wrong.Error(), "\n", " "), 150))
 	}
 	return 0
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // maxCalls bounds the depth of calls in a script.
@@ -162,12 +163,12 @@ func (x *scriptRun) thrown(e *goja.Exception) (message string) {
 				if n := o.Get("name"); n != nil && !goja.IsUndefined(n) && n.String() != "Error" && n.String() != "GoError" {
 					name = n.String() + ": "
 				}
-				message = evaluation.ExcerptOf(name+m.String(), 2000)
+				message = workflow.CutBytes(name+m.String(), 2000)
 				return
 			}
 		}
 		if v != nil {
-			message = evaluation.ExcerptOf(v.String(), 2000)
+			message = workflow.CutBytes(v.String(), 2000)
 		}
 	})
 	return message

@@ -139,7 +139,7 @@ func (g *outGauge) promise(p *goja.Promise, depth int) (any, error) {
 	case goja.PromiseStateFulfilled:
 		return g.value(p.Result(), depth+1)
 	case goja.PromiseStateRejected:
-		return nil, fmt.Errorf("a promise was rejected: %s", evaluation.ExcerptOf(text(p.Result()), 2000))
+		return nil, fmt.Errorf("a promise was rejected: %s", workflow.CutBytes(text(p.Result()), 2000))
 	case goja.PromiseStatePending:
 	}
 	return nil, errors.New("a promise was never resolved")

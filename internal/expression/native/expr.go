@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/pkg/engine"
@@ -82,7 +83,7 @@ func (c *treeCompiler) node(v any, path string, depth int) (node, error) {
 		}
 		slices.Sort(n.keys) // so that evaluation has one order
 		for _, k := range n.keys {
-			kid, err := c.node(v[k], path+"/"+pointer.Replace(k), depth+1)
+			kid, err := c.node(v[k], string(jsontext.Pointer(path).AppendToken(k)), depth+1)
 			if err != nil {
 				return node{}, err
 			}
@@ -96,8 +97,6 @@ func (c *treeCompiler) node(v any, path string, depth int) (node, error) {
 	}
 	return node{value: out}, nil
 }
-
-var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // fold makes a constant of lists and objects that hold only constants.
 func fold(n node) (node, error) {

@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"math"
@@ -147,8 +146,8 @@ func data(v any) *yaml.Node {
 	if err != nil {
 		return plain("null")
 	}
-	tree, err := decodeJSON(string(raw))
-	if err != nil {
+	var tree any
+	if err := workflow.Unmarshal(raw, &tree); err != nil {
 		return plain("null")
 	}
 	return data(tree)
@@ -160,46 +159,4 @@ func withPoint(number string) string {
 		return number
 	}
 	return strings.Replace(number, "e", ".0e", 1)
-}
-
-// decodeJSON reads JSON text with numbers as this package has them.
-func decodeJSON(s string) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	if dec.More() {
-		return nil, strconv.ErrSyntax
-	}
-	return numbers(tree)
-}
-
-func numbers(v any) (any, error) {
-	switch v := v.(type) {
-	case json.Number:
-		n, ok := number(v.String())
-		if !ok {
-			return nil, strconv.ErrRange
-		}
-		return n, nil
-	case []any:
-		for i, e := range v {
-			n, err := numbers(e)
-			if err != nil {
-				return nil, err
-			}
-			v[i] = n
-		}
-	case map[string]any:
-		for k, e := range v {
-			n, err := numbers(e)
-			if err != nil {
-				return nil, err
-			}
-			v[k] = n
-		}
-	}
-	return v, nil
 }

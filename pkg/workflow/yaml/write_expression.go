@@ -45,7 +45,8 @@ func (w *writer) expression(e workflow.Expression, want workflow.InputDescriptor
 	case workflow.Object:
 		v := e.Value
 		if s, ok := v.(string); ok {
-			if tree, err := decodeJSON(s); err == nil && isTree(tree) {
+			var tree any
+			if err := workflow.Unmarshal([]byte(s), &tree); err == nil && isTree(tree) {
 				v = tree
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // keyFile writes a file with one key.
@@ -107,7 +108,7 @@ func TestChangedFileCountsWithoutARestart(t *testing.T) {
 	}
 	run(t, keys.Run)
 	writeKeys(t, path, secondEntry)
-	until(t, func() bool { return counts(second) && !counts(first) })
+	polltest.Eventually(t, "the second file counts", func() bool { return counts(second) && !counts(first) })
 	// What cannot be read changes nothing.
 	if err := os.WriteFile(path, []byte("- {name: x, role: king}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func TestChangedFileCountsWithoutARestart(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return !counts(second) })
+	polltest.Eventually(t, "the third file counts", func() bool { return !counts(second) })
 }
 
 func TestMistakesInTheKeyFileAreTold(t *testing.T) {

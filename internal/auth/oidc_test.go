@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/auth/authtest"
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // provider starts a provider and what trusts it, and waits until it has keys.
@@ -28,7 +29,7 @@ func provider(t *testing.T, change func(*auth.OIDCConfig)) (*authtest.Issuer, *a
 	}
 	run(t, o.Run)
 	a := &auth.Authenticator{OIDC: o}
-	until(t, func() bool {
+	polltest.Eventually(t, "the provider is known", func() bool {
 		_, err := ask(t, a, iss.Token(nil))
 		return err == nil
 	})
@@ -47,15 +48,6 @@ func run(t *testing.T, loop func(context.Context) error) {
 			t.Error(err)
 		}
 	})
-}
-
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it never happens")
-		}
-	}
 }
 
 func ask(t *testing.T, a *auth.Authenticator, token string) (*auth.Principal, error) {
@@ -163,7 +155,7 @@ func TestAcceptedTokenExpires(t *testing.T) {
 	if _, err := ask(t, a, token); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool {
+	polltest.Eventually(t, "the token counts no more", func() bool {
 		_, err := ask(t, a, token)
 		return err != nil
 	})
@@ -177,7 +169,7 @@ func TestWithdrawnKeyCountsNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	iss.Rotate()
-	until(t, func() bool {
+	polltest.Eventually(t, "the new key counts", func() bool {
 		_, err := ask(t, a, iss.Token(nil))
 		return err == nil
 	})
@@ -230,7 +222,7 @@ func TestProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	a := &auth.Authenticator{OIDC: o, Keys: keys}
 	run(t, o.Run)
 	var away *auth.UnavailableError
-	until(t, func() bool { // with its reason, once it is known
+	polltest.Eventually(t, "the reason is told", func() bool {
 		_, err := ask(t, a, iss.Token(nil))
 		if !errors.As(err, &away) {
 			t.Fatalf("without keys: %v", err)
@@ -241,7 +233,7 @@ func TestProviderThatIsAwayIsAskedAgain(t *testing.T) {
 		t.Errorf("an API key meanwhile: %v", err)
 	}
 	iss.Down(false)
-	until(t, func() bool {
+	polltest.Eventually(t, "the provider is back", func() bool {
 		_, err := ask(t, a, iss.Token(nil))
 		return err == nil
 	})

@@ -119,21 +119,6 @@ func (n *node) wantVersion(id string, want int) {
 	}
 }
 
-// eventually waits for something that the watch brings.
-func (b *bundle) eventually(what string, ok func() bool) {
-	b.Helper()
-	deadline := time.After(20 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			b.Fatalf("it did not happen that %s", what)
-		}
-	}
-}
-
 // keysUnder gives the keys below a part of the root, without the root.
 func (b *bundle) keysUnder(part string) []string {
 	b.Helper()

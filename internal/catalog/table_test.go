@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -39,11 +40,11 @@ func TestTheTableFollowsTheWatch(t *testing.T) {
 	reader.run()
 	writer.mustPublish(simple("a", "x"))
 	head := reader.HeadIn(t.Context())
-	b.eventually("the new head arrives", func() bool { v, ok := head("a"); return ok && v == 1 })
+	polltest.Eventually(b, "the new head arrives", func() bool { v, ok := head("a"); return ok && v == 1 })
 	reads := reader.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: reader.heads("a")})
 	before := reader.Revision()
 	writer.mustPublish(simple("a", "y"))
-	b.eventually("the second version arrives", func() bool { v, ok := head("a"); return ok && v == 2 })
+	polltest.Eventually(b, "the second version arrives", func() bool { v, ok := head("a"); return ok && v == 2 })
 	if reads.Fired() != 0 || reader.Revision() <= before {
 		t.Errorf("it did not come by the watch: %d reads, revision %d", reads.Fired(), reader.Revision())
 	}
@@ -51,7 +52,7 @@ func TestTheTableFollowsTheWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads.Disarm()
-	b.eventually("the retraction arrives", func() bool { _, ok := head("a"); return !ok })
+	polltest.Eventually(b, "the retraction arrives", func() bool { _, ok := head("a"); return !ok })
 }
 
 // deaf is a watch that never says anything.
@@ -70,7 +71,7 @@ func TestTheSweepFindsWhatTheWatchLost(t *testing.T) {
 	reader := b.nodeOn(client, catalog.Config{Sweep: 10 * time.Millisecond})
 	reader.run()
 	revision := b.node().mustPublishAt(simple("a", "x"))
-	b.eventually("a sweep finds it", func() bool { return reader.Revision() >= revision })
+	polltest.Eventually(b, "a sweep finds it", func() bool { return reader.Revision() >= revision })
 }
 
 // A table that knows less than it believes, for whatever reason, is right again
@@ -83,7 +84,7 @@ func TestAFullSweepFindsWhatTheTableBelievesToKnow(t *testing.T) {
 	reader.run()
 	reader.Believe(reader.Revision() + 1_000_000)
 	b.node().mustPublish(simple("a", "x"))
-	b.eventually("a full sweep finds it", func() bool { return reader.Known("a") })
+	polltest.Eventually(b, "a full sweep finds it", func() bool { return reader.Known("a") })
 }
 
 // The bodies of a deleted definition go an hour after the delete, whatever the
@@ -147,7 +148,7 @@ func TestACompactedWatchReadsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy.Heal()
-	b.eventually("the table goes on", func() bool { return reader.Revision() >= revision })
+	polltest.Eventually(b, "the table goes on", func() bool { return reader.Revision() >= revision })
 	head := reader.HeadIn(t.Context())
 	if v, ok := head("a"); v != 2 || !ok {
 		t.Errorf("version %d, %v", v, ok)

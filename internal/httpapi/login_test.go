@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/auth/authtest"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -336,15 +337,11 @@ func TestEveryMutatingCallIsAudited(t *testing.T) {
 	if err := os.Rename(file, file+".1"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	polltest.Eventually(t, "a new file begins", func() bool {
 		g.do(t, "POST", "/api/v1/unpause", "", g.keys[auth.Admin])
-		if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), "unpause") {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no new file begins")
-		}
-	}
+		raw, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(raw), "unpause")
+	})
 }
 
 // Without a file of its own the audit log is part of the log.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -147,12 +148,7 @@ func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 		s.post(t, "/api/v1/events/go", fmt.Sprintf(`{"correlationId": "c%d"}`, i), 200)
 		s.get(t, "/api/v1/instances?definitionId=waits&limit=1")
 	}
-	for taken.Load() == 0 || shed.Load() == 0 {
-		if t.Context().Err() != nil {
-			t.FailNow()
-		}
-		time.Sleep(time.Millisecond)
-	}
+	polltest.Eventually(t, "some are taken and some refused", func() bool { return taken.Load() > 0 && shed.Load() > 0 })
 	dry()
 	flood.Wait()
 	if now := session(); now != before {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -172,9 +173,5 @@ func TestLargePagesCountUntilTheyAreSent(t *testing.T) {
 	s.get(t, "/api/v1/instances?definitionId=large&limit=1")
 	s.get(t, "/api/v1/queue")
 	conn.Close()
-	for deadline := time.Now().Add(30 * time.Second); s.do(t, "GET", list, "").status != 200; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("there is no page any more, though nobody fetches one")
-		}
-	}
+	polltest.Eventually(t, "there is a page again, as nobody fetches one", func() bool { return s.do(t, "GET", list, "").status == 200 })
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // Who may not do something is told so before the body comes, by every route.
@@ -82,11 +84,7 @@ func TestBodiesInFlightShareTheirMemory(t *testing.T) {
 	}
 	left := func(want int64) {
 		t.Helper()
-		for until := time.Now().Add(20 * time.Second); now() != want; time.Sleep(time.Millisecond) {
-			if time.Now().After(until) {
-				t.Fatalf("%d bytes are left, want %d", now(), want)
-			}
-		}
+		polltest.Eventually(t, fmt.Sprintf("%d bytes are left", want), func() bool { return now() == want })
 	}
 	sent := func(what, v string, want int) {
 		t.Helper()

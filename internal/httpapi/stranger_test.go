@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -111,12 +112,7 @@ func TestPlacesAreKeptForWhatEndsWork(t *testing.T) {
 		}
 		done <- a
 	}()
-	for s.do(t, "GET", "/api/v1/nodes", "").status == 200 { // until both places are taken
-		if t.Context().Err() != nil {
-			t.FailNow()
-		}
-		time.Sleep(time.Millisecond)
-	}
+	polltest.Eventually(t, "both places are taken", func() bool { return s.do(t, "GET", "/api/v1/nodes", "").status != 200 })
 	asked := time.Now()
 	if a := s.do(t, "GET", "/api/v1/instances/waits", "", "Prefer: wait=60"); a.status != 503 || a.code() != "busy" || a.header.Get("Preference-Applied") != "" || !strings.Contains(string(a.body), "1 in all") {
 		t.Errorf("a second wait: %d %s", a.status, a.body)

@@ -3,11 +3,13 @@ package keylock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -137,18 +139,10 @@ func TestUnlockOfUnlockedKeyPanics(t *testing.T) {
 // waitForRefs waits until n goroutines hold or wait for key.
 func waitForRefs(t *testing.T, table *Table, key string, n int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for {
+	polltest.Eventually(t, fmt.Sprintf("%d goroutines are at %s", n, key), func() bool {
 		table.mu.Lock()
+		defer table.mu.Unlock()
 		e := table.entries[key]
-		ok := e != nil && e.refs == n
-		table.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never saw %d goroutines at %s", n, key)
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return e != nil && e.refs == n
+	})
 }

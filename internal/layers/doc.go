@@ -24,8 +24,8 @@
 // # Tests
 //
 // A test inside a package (package x) is that package, and holds the same
-// floors; it may also import clustertest, which starts etcd and knows nothing
-// above pkg/cluster. A test beside it (package x_test) is a user of the package
+// floors; it may also import what is for tests, such as clustertest, which starts
+// etcd and knows nothing above pkg/cluster. Code does not. A test beside it (package x_test) is a user of the package
 // like any other: it may import siblings and higher floors, which Go itself
 // keeps free of cycles, but nothing of floor 7. Which libraries a test uses is
 // its own business.

@@ -213,6 +213,8 @@ func refuse(pkg string, k kind, imported string) string {
 	switch {
 	case !ok:
 		return "it is not in the table of internal/layers"
+	case k == code && testHelpers[target] != "" && testHelpers[pkg] == "" && from.floor < top:
+		return "it is for tests"
 	case pkg == target && k == externalTest:
 		return ""
 	case to.floor < from.floor:

@@ -40,7 +40,10 @@ func TestRules(t *testing.T) {
 
 		{"a test inside, a sibling", "internal/store/etcdstore", insideTest, ours + "pkg/cluster", "external test"},
 		{"a test inside, clustertest", "internal/store/etcdstore", insideTest, ours + "pkg/cluster/clustertest", ""},
-		{"code, clustertest", "internal/store/etcdstore", code, ours + "pkg/cluster/clustertest", "siblings"},
+		{"code, clustertest", "internal/store/etcdstore", code, ours + "pkg/cluster/clustertest", "for tests"},
+		{"code, a helper of tests on a lower floor", "pkg/node", code, ours + "internal/polltest", "for tests"},
+		{"a test inside, a helper of tests on its own floor", "internal/keylock", insideTest, ours + "internal/polltest", ""},
+		{"a helper of tests, another", "internal/expression/expressiontest", code, ours + "internal/polltest", ""},
 		{"a test beside, a sibling", "internal/store/etcdstore", externalTest, ours + "pkg/cluster", ""},
 		{"a test beside, its own package", "pkg/metrics", externalTest, ours + "pkg/metrics", ""},
 		{"a test beside, a higher floor", "pkg/client", externalTest, ours + "pkg/node", ""},

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
@@ -237,18 +238,8 @@ func must[T any](v T, err error) func(t testing.TB) T {
 	}
 }
 
-// eventually waits for a condition that another goroutine brings about.
-func eventually(t testing.TB, what string, cond func() bool) {
+// eventually waits for a condition that workers or another goroutine bring about.
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatal("never: " + what)
-		case <-tick.C:
-		}
-	}
+	polltest.Eventually(t, what, ok)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // Able names the live nodes of another program that have all that is needed, and
@@ -18,7 +20,7 @@ func TestAbleNodes(t *testing.T) {
 	w.run("more", can("new", "x", "y"))
 	w.run("most", can("newer", "x", "y", "z"))
 	d := w.run("drains", can("newest", "x", "y", "z"))
-	eventually(t, 10*time.Second, "all are known", func() bool { return len(a.Members()) == 5 })
+	polltest.Within(t, 10*time.Second, "all are known", func() bool { return len(a.Members()) == 5 })
 	if err := d.UpdateNode(w.ctx(), func(n *Node) { n.Draining = true }); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +31,7 @@ func TestAbleNodes(t *testing.T) {
 		{[]string{"z"}, []string{"most"}},
 		{[]string{"x", "nobody"}, nil},
 	} {
-		eventually(t, 10*time.Second, "who can is known", func() bool {
+		polltest.Within(t, 10*time.Second, "who can is known", func() bool {
 			got, err := a.Able(w.ctx(), c.needs)
 			return err == nil && slices.Equal(got, c.want)
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -137,7 +138,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 					}
 				})
 			}
-			eventually(t, 90*time.Second, "samples of each other", func() bool {
+			polltest.Within(t, 90*time.Second, "samples of each other", func() bool {
 				all := true
 				for i, s := range nodes {
 					s.members.mu.Lock()
@@ -166,7 +167,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	w := newWorld(t)
 	first := w.run("a", ttl(2*time.Second))
-	eventually(t, 10*time.Second, "one that is alone goes on", first.ClockCompared)
+	polltest.Within(t, 10*time.Second, "one that is alone goes on", first.ClockCompared)
 	silent := w.open("b", ttl(2*time.Second)) // tells nothing
 	if silent.ClockCompared() {
 		t.Error("it has compared its clock before it has heard anything")
@@ -176,7 +177,7 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 		if s.ClockCompared() {
 			t.Errorf("%v: compared at once", off)
 		}
-		eventually(t, 20*time.Second, "it compares its clock", s.ClockCompared)
+		polltest.Within(t, 20*time.Second, "it compares its clock", s.ClockCompared)
 		if skew := s.ClockSkew(); (skew.Abs() > 2*time.Second) != (off != 0) {
 			t.Errorf("%v off: it takes its clock for %v off when it has compared it", off, skew)
 		}
@@ -190,7 +191,7 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	if err := first.Close(w.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "it knows that it is alone", func() bool {
+	polltest.Within(t, 10*time.Second, "it knows that it is alone", func() bool {
 		if err := silent.sweepMembers(w.ctx()); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +257,7 @@ func TestTheFirstOfSeveralIsNotRightBecauseItWasTheFirst(t *testing.T) {
 	for _, id := range []string{"b", "c"} {
 		w.run(id)
 	}
-	eventually(t, 30*time.Second, "it compares its clock", func() bool {
+	polltest.Within(t, 30*time.Second, "it compares its clock", func() bool {
 		if wrong.ClockCompared() && wrong.ClockSkew() < 2*time.Second {
 			t.Fatal("it takes its clock for right")
 		}
@@ -269,10 +270,10 @@ func TestWhatIsKnownOfAClockOutlivesALease(t *testing.T) {
 	w := newWorld(t)
 	wrong := w.run("a", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(time.Hour) } })
 	other := w.run("b", ttl(2*time.Second))
-	eventually(t, 20*time.Second, "it sees that its clock is wrong", func() bool { return wrong.ClockSkew() > 2*time.Second })
+	polltest.Within(t, 20*time.Second, "it sees that its clock is wrong", func() bool { return wrong.ClockSkew() > 2*time.Second })
 	before := other.Epoch().Lease
 	w.revoke(before)
-	eventually(t, 20*time.Second, "the other is back", func() bool {
+	polltest.Within(t, 20*time.Second, "the other is back", func() bool {
 		for _, n := range wrong.Members() {
 			if n.ID == "b" && n.LeaseID != leaseHex(before) {
 				return true
@@ -299,7 +300,7 @@ func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
 	a := w.run("a", ttl(2*time.Second))
 	w.run("b", ttl(2*time.Second))
 	wrong := w.run("c", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(three) } })
-	eventually(t, 20*time.Second, "the wrong clock is seen", func() bool { return (wrong.ClockSkew() - three).Abs() < time.Second })
+	polltest.Within(t, 20*time.Second, "the wrong clock is seen", func() bool { return (wrong.ClockSkew() - three).Abs() < time.Second })
 	if d := a.ClockSkew(); d.Abs() > time.Second {
 		t.Errorf("skew %v on one machine", d)
 	}

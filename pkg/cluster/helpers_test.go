@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -167,18 +168,6 @@ func (w *world) commit(f Fence) bool {
 	return resp.Succeeded
 }
 
-// eventually polls until ok, for at most d.
-func eventually(t *testing.T, d time.Duration, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(d)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", d, what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 func (w *world) prefix(n Name) string { return Root(w.name) + n.path() + "/" }
 
 // keys counts the keys of a lock: holder and waiters.
@@ -190,7 +179,7 @@ func (w *world) keys(n Name) int {
 // waiters waits until the lock has n keys.
 func (w *world) waitKeys(n Name, count int) {
 	w.t.Helper()
-	eventually(w.t, 10*time.Second, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
+	polltest.Within(w.t, 10*time.Second, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
 }
 
 // ended waits for the end of a context that has to end.

@@ -13,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -111,7 +112,7 @@ func TestNote02_LateTryIsRemovedByTheJanitor(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	key := w.prefix(someLock) + leaseHex(a.Epoch().Lease)
-	eventually(t, 5*time.Second, "the clean-up saw nothing and ended", func() bool { return !a.Epoch().local.Busy(key) })
+	polltest.Within(t, 5*time.Second, "the clean-up saw nothing and ended", func() bool { return !a.Epoch().local.Busy(key) })
 	if faults.Deliver() != 1 || w.keys(someLock) != 1 {
 		t.Fatal("nothing was delivered late")
 	}

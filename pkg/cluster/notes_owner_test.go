@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -208,7 +209,7 @@ func TestNote10_AllWatchesRequireALeader(t *testing.T) {
 	got := make(chan *Lock, 1)
 	go func() { got <- w.lock(b, someLock) }()
 	w.waitKeys(someLock, 2)
-	eventually(t, 10*time.Second, "a watch of members and one of the wait", func() bool { return rec.watches.Load() >= 2 })
+	polltest.Within(t, 10*time.Second, "a watch of members and one of the wait", func() bool { return rec.watches.Load() >= 2 })
 	w.release(l)
 	w.release(<-got)
 	if n := rec.withoutLeader.Load(); n > 0 {

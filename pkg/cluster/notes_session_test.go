@@ -11,6 +11,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -79,7 +80,7 @@ func TestNote12_InABlackHoleTheEpochEndsWithItsTTL(t *testing.T) {
 		t.Error("ready without a session")
 	}
 	proxy.Heal()
-	eventually(t, 15*time.Second, "a new epoch", func() bool { n := s.Epoch(); return n != nil && n.Number > 1 })
+	polltest.Within(t, 15*time.Second, "a new epoch", func() bool { n := s.Epoch(); return n != nil && n.Number > 1 })
 }
 
 type silentLease struct{ clientv3.Lease }
@@ -142,7 +143,7 @@ func TestNote14_ALeaderChangeIsNoSignOfLife(t *testing.T) {
 		}
 		opened <- err
 	}()
-	eventually(t, 10*time.Second, "some of the lease is used up", func() bool {
+	polltest.Within(t, 10*time.Second, "some of the lease is used up", func() bool {
 		left, err := w.raw.TimeToLive(w.ctx(), dead.epoch.Lease)
 		return err == nil && left.TTL <= 1
 	})
@@ -167,7 +168,7 @@ func TestNote15_ALostSessionIsRebuiltAsANewEpoch(t *testing.T) {
 	sub := b.Subscribe()
 	defer sub.Close()
 	a := w.run("a")
-	eventually(t, 5*time.Second, "b sees a", func() bool { return len(b.Members()) == 2 })
+	polltest.Within(t, 5*time.Second, "b sees a", func() bool { return len(b.Members()) == 2 })
 	sub.Vanished()
 
 	old := a.Epoch()
@@ -192,7 +193,7 @@ func TestNote15_ALostSessionIsRebuiltAsANewEpoch(t *testing.T) {
 	if err := <-waiter; !errors.Is(err, ErrSessionLost) {
 		t.Errorf("waiter: %v", err)
 	}
-	eventually(t, 10*time.Second, "a new epoch", func() bool { e := a.Epoch(); return e != nil && e != old })
+	polltest.Within(t, 10*time.Second, "a new epoch", func() bool { e := a.Epoch(); return e != nil && e != old })
 	e := a.Epoch()
 	if e.Number != 2 || e.Lease == old.Lease || a.Ready() != nil {
 		t.Errorf("epoch %d, lease %x after %x, ready %v", e.Number, e.Lease, old.Lease, a.Ready())
@@ -211,7 +212,7 @@ func TestNote15_ALostSessionIsRebuiltAsANewEpoch(t *testing.T) {
 	}
 	w.release(again)
 	w.release(waiting)
-	eventually(t, 10*time.Second, "b learns that the first epoch of a vanished", func() bool {
+	polltest.Within(t, 10*time.Second, "b learns that the first epoch of a vanished", func() bool {
 		for _, n := range sub.Vanished() {
 			if n.ID == "a" && n.LeaseID == leaseHex(old.Lease) {
 				return true
@@ -219,7 +220,7 @@ func TestNote15_ALostSessionIsRebuiltAsANewEpoch(t *testing.T) {
 		}
 		return false
 	})
-	eventually(t, 10*time.Second, "b sees the second epoch", func() bool {
+	polltest.Within(t, 10*time.Second, "b sees the second epoch", func() bool {
 		m := b.Members()
 		return len(m) == 2 && m[0].Epoch == 2 && m[0].LeaseID == leaseHex(e.Lease)
 	})
@@ -239,7 +240,7 @@ func TestNote15_RebuildingDoesNotWaitForOldWork(t *testing.T) {
 	held := w.lock(a, InstanceLock("never given back"))
 	old := a.Epoch()
 	w.revoke(old.Lease)
-	eventually(t, 10*time.Second, "a new epoch", func() bool { e := a.Epoch(); return e != nil && e != old })
+	polltest.Within(t, 10*time.Second, "a new epoch", func() bool { e := a.Epoch(); return e != nil && e != old })
 	if stuck.Fired() == 0 {
 		t.Fatal("no clean-up was stuck: nothing is tested")
 	}

@@ -16,6 +16,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // failing is a KV and a lease of which some calls fail with an error.
@@ -96,17 +98,17 @@ func TestReadinessNamesNoAddress(t *testing.T) {
 				cause = strings.Trim(c.err.Error(), `"`)[:20]
 			}
 			w.start(s)
-			eventually(t, 20*time.Second, "it says why", func() bool {
+			polltest.Within(t, 20*time.Second, "it says why", func() bool {
 				err := s.Ready()
 				if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "intruder")) {
 					t.Fatalf("it says to strangers: %v", err)
 				}
 				return err != nil && strings.HasSuffix(err.Error(), ": "+c.want) && errors.Is(err, ErrSessionLost)
 			})
-			eventually(t, 20*time.Second, "the log has the cause", func() bool { return strings.Contains(log.String(), cause) })
+			polltest.Within(t, 20*time.Second, "the log has the cause", func() bool { return strings.Contains(log.String(), cause) })
 			if !c.rival {
 				f.err.Store(nil)
-				eventually(t, 20*time.Second, "it is ready again", func() bool { return s.Ready() == nil })
+				polltest.Within(t, 20*time.Second, "it is ready again", func() bool { return s.Ready() == nil })
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/metrics"
 )
@@ -207,7 +208,7 @@ func TestUpdateNodeIsSeenByOthersAndSurvivesEpochs(t *testing.T) {
 	a, b := w.run("a"), w.run("b")
 	changed, cancel := b.MembersChanged()
 	defer cancel()
-	eventually(t, 5*time.Second, "b sees a", func() bool { return len(b.Members()) == 2 })
+	polltest.Within(t, 5*time.Second, "b sees a", func() bool { return len(b.Members()) == 2 })
 	update := func(n *Node) {
 		n.Draining, n.CatalogRevision = true, 7
 		n.ID, n.LeaseID, n.Mode = "x", "y", "z" // not his to change
@@ -230,7 +231,7 @@ func TestUpdateNodeIsSeenByOthersAndSurvivesEpochs(t *testing.T) {
 		t.Errorf("a draining node is preferred: %s", got)
 	}
 	w.revoke(a.Epoch().Lease)
-	eventually(t, 10*time.Second, "the second epoch says so too", func() bool { return seen() && b.Members()[0].Epoch == 2 })
+	polltest.Within(t, 10*time.Second, "the second epoch says so too", func() bool { return seen() && b.Members()[0].Epoch == 2 })
 }
 
 func TestARecordOfADeadEpochIsNeverWrittenAgain(t *testing.T) {
@@ -262,7 +263,7 @@ func TestTheHeartbeatRepairsARemovedRecord(t *testing.T) {
 	if _, err := w.raw.Delete(w.ctx(), s.nodeKey()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "the record is back", func() bool { return w.get(s.nodeKey()).Count == 1 })
+	polltest.Within(t, 10*time.Second, "the record is back", func() bool { return w.get(s.nodeKey()).Count == 1 })
 	if s.Epoch() != e {
 		t.Error("a live session was given up")
 	}

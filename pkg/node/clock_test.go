@@ -13,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -65,7 +66,7 @@ func TestEveryClockOfANodeIsOne(t *testing.T) {
 			if _, body, err := keyed(t.Context(), n, "/api/v1/events/nobody", `{"payload": {}}`); err != nil || !strings.Contains(body, "queued") {
 				t.Fatal(body, err)
 			}
-			eventually(t, "the queued event is a dead letter", func() bool {
+			polltest.Eventually(t, "the queued event is a dead letter", func() bool {
 				_, page, err := try(t.Context(), n, http.MethodGet, "/api/v1/dead-letters", "")
 				items, _ := page["items"].([]any)
 				return err == nil && len(items) == 1

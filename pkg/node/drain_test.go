@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -27,7 +28,7 @@ func TestAnyNodeDrainsAnyNode(t *testing.T) {
 		ended <- other.Run(context.WithoutCancel(t.Context()), func(*node.Node) { close(ready) })
 	}()
 	<-ready
-	eventually(t, "the asked node knows the other", func() bool {
+	polltest.Eventually(t, "the asked node knows the other", func() bool {
 		status, v := call(t, asked, "POST", "/api/v1/nodes/other/drain", "")
 		if status != 202 && status != 404 {
 			t.Fatalf("drain: %d %v", status, v)
@@ -90,12 +91,12 @@ func TestDrainOrder(t *testing.T) {
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- n.Stop(context.WithoutCancel(t.Context())) }()
-	eventually(t, "it is not ready", func() bool { s, _ := call(t, n, "GET", "/readyz", ""); return s == 503 })
+	polltest.Eventually(t, "it is not ready", func() bool { s, _ := call(t, n, "GET", "/readyz", ""); return s == 503 })
 	// During the delay everything else is served.
 	if status, v := call(t, n, "POST", "/api/v1/definitions/hello/execute", `{}`); status != 200 {
 		t.Errorf("execute during the delay: %d %v", status, v)
 	}
-	eventually(t, "the intake stops", func() bool {
+	polltest.Eventually(t, "the intake stops", func() bool {
 		s, v := call(t, n, "POST", "/api/v1/definitions/hello/execute", `{}`)
 		return s == 503 && v["code"] == "draining"
 	})
@@ -131,7 +132,7 @@ func TestDrainOrder(t *testing.T) {
 	if _, v := call(t, next, "GET", "/api/v1/locks", ""); len(v["items"].([]any)) != 0 {
 		t.Errorf("locks: %v", v)
 	}
-	eventually(t, "the work is done", func() bool {
+	polltest.Eventually(t, "the work is done", func() bool {
 		_, v := call(t, next, "GET", "/api/v1/instances/slow", "")
 		return v["status"] == "Finished"
 	})

@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -236,7 +237,7 @@ func TestClusterOutlivesTheTokensOfEtcd(t *testing.T) {
 				if status, v := call(t, nodes[(i+1)%2], "POST", "/api/v1/events/go", `{"correlationId": "`+id+`"}`); status != http.StatusOK && status != http.StatusAccepted {
 					t.Fatalf("%v after the start, event: %d %v\n%s", time.Since(begin), status, v, logs)
 				}
-				eventually(t, "the timer of "+id+" fires", func() bool {
+				polltest.Eventually(t, "the timer of "+id+" fires", func() bool {
 					_, v := call(t, nodes[i%2], "GET", "/api/v1/instances/"+id, "")
 					return v["status"] == "Finished"
 				})
@@ -256,7 +257,7 @@ func TestClusterOutlivesTheTokensOfEtcd(t *testing.T) {
 			if status, v := call(t, nodes[0], "POST", "/api/v1/definitions", hello); status != http.StatusCreated {
 				t.Errorf("publish: %d %v", status, v)
 			}
-			eventually(t, "the other node hears of it", func() bool { return nodes[1].Catalog().Revision() > before })
+			polltest.Eventually(t, "the other node hears of it", func() bool { return nodes[1].Catalog().Revision() > before })
 			for _, n := range nodes {
 				if lost := metric(t, n, "weft_sessions_lost_total"); lost != "0" {
 					t.Errorf("%s lost %s sessions\n%s", n.ID(), lost, logs)

@@ -116,15 +116,3 @@ func (s *syncBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
-
-// eventually waits until ok, which is asked again and again.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never happens: %s", what)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}

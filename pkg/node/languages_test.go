@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -59,7 +60,7 @@ func TestANodeWithoutJavaScriptLeavesItToOthers(t *testing.T) {
 			t.Fatalf("publish %s: %d %v", id, status, v)
 		}
 	}
-	eventually(t, "they know each other", func() bool {
+	polltest.Eventually(t, "they know each other", func() bool {
 		_, v := call(t, off, "GET", "/api/v1/nodes", "")
 		return len(v["items"].([]any)) == 2
 	})
@@ -79,13 +80,13 @@ func TestANodeWithoutJavaScriptLeavesItToOthers(t *testing.T) {
 			return len(marks) == 1
 		}
 	}
-	eventually(t, "the first waits", waits("s-waits-1"))
+	polltest.Eventually(t, "the first waits", waits("s-waits-1"))
 	if status, v := send("s-waits-1"); status != 200 && status != 202 {
 		t.Errorf("event: %d %v", status, v)
 	}
 	ended := func(id string) {
 		t.Helper()
-		eventually(t, id+" ends", func() bool {
+		polltest.Eventually(t, id+" ends", func() bool {
 			status, v := call(t, off, "GET", "/api/v1/instances/"+id, "")
 			if incidents, _ := v["incidents"].([]any); len(incidents) > 0 {
 				t.Fatalf("%s: %v", id, incidents)
@@ -101,18 +102,18 @@ func TestANodeWithoutJavaScriptLeavesItToOthers(t *testing.T) {
 			return strings.Contains(scraped(t, off.HTTPAddr()), fmt.Sprintf("\nweft_not_runnable_instances %d\n", n))
 		}
 	}
-	eventually(t, "nothing is left to others", left(0))
+	polltest.Eventually(t, "nothing is left to others", left(0))
 	// While there is no node with it, what was accepted waits.
 	for _, id := range []string{"s-waits-2", "s-timed-2"} {
 		if status, v := call(t, on, "POST", "/api/v1/definitions/"+id[:7]+"/dispatch", fmt.Sprintf(`{"instanceId": "%s", "correlationId": "%s"}`, id, id)); status != 202 {
 			t.Errorf("dispatch %s: %d %v", id, status, v)
 		}
-		eventually(t, id+" waits", waits(id))
+		polltest.Eventually(t, id+" waits", waits(id))
 	}
 	if err := on.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "there is nobody else", func() bool {
+	polltest.Eventually(t, "there is nobody else", func() bool {
 		_, v := call(t, off, "GET", "/api/v1/nodes", "")
 		return len(v["items"].([]any)) == 1
 	})
@@ -122,7 +123,7 @@ func TestANodeWithoutJavaScriptLeavesItToOthers(t *testing.T) {
 			t.Errorf("%s that nobody can run: %d %v", what, status, v)
 		}
 	}
-	eventually(t, "the timer has fired and is left alone", left(1))
+	polltest.Eventually(t, "the timer has fired and is left alone", left(1))
 	if _, v := call(t, off, "GET", "/api/v1/instances/s-timed-2", ""); v["status"] != "Running" || len(v["incidents"].([]any)) > 0 {
 		t.Errorf("while nobody can run it: %v", v)
 	}

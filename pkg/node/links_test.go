@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -133,7 +134,7 @@ root:
 
 	// A link of one instance is none of another's, and ends in time.
 	links = begin("second")
-	eventually(t, "the link expires", func() bool {
+	polltest.Eventually(t, "the link expires", func() bool {
 		got, _, _ := follow(http.MethodGet, at(a, links["soon"]))
 		return got == 410
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
@@ -184,7 +185,7 @@ func TestReadySaysWhenTheSessionIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the session is rebuilt", func() bool {
+	polltest.Eventually(t, "the session is rebuilt", func() bool {
 		_, v := call(t, n, "GET", "/api/v1/nodes", "")
 		items, _ := v["items"].([]any)
 		return len(items) == 1 && items[0].(map[string]any)["epoch"] == 2.0

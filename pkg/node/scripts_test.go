@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -24,7 +25,7 @@ root:
 	}
 	waits := regexp.MustCompile(`(?m)^weft_script_waits_total (\S+)$`)
 	seconds := regexp.MustCompile(`(?m)^weft_script_wait_seconds_total (\S+)$`)
-	eventually(t, "some wait", func() bool {
+	polltest.Eventually(t, "some wait", func() bool {
 		for range 20 {
 			if status, p := call(t, n, "POST", "/api/v1/definitions/heavy/dispatch", ""); status != 202 {
 				t.Fatalf("%d %v", status, p)

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -171,14 +171,14 @@ root:
 		t.Error(s)
 	}
 	put("gone", "will-be-gone")
-	eventually(t, "the new secret is known", func() bool {
+	polltest.Eventually(t, "the new secret is known", func() bool {
 		status, _ := call(t, n, http.MethodPost, "/api/v1/definitions", "id: gone\nroot:\n  - writeLine: \"${{ secrets.gone }}\"\n")
 		return status == 201
 	})
 	if err := os.Remove(filepath.Join(dir, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the secret is gone", func() bool { return run("gone", `{}`)["subStatus"] == "Faulted" })
+	polltest.Eventually(t, "the secret is gone", func() bool { return run("gone", `{}`)["subStatus"] == "Faulted" })
 
 	// What a caller sends is kept as it came, and not shown.
 	publish(201, hello)

@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/runtime"
 )
@@ -129,7 +130,7 @@ func (f *filling) fill(part float64, write func() (written bool)) {
 	}
 	for before := used(); float64(before) < part*smallQuota; before = used() {
 		written := false
-		eventually(f.t, "etcd takes and counts a write", func() bool {
+		polltest.Eventually(f.t, "etcd takes and counts a write", func() bool {
 			written = written || write()
 			return written && used() != before
 		})
@@ -160,14 +161,14 @@ func (f *filling) event(id string) answer {
 
 func (f *filling) reaches(level int) {
 	f.t.Helper()
-	eventually(f.t, fmt.Sprintf("the node's level is %d", level), func() bool { _, l := inUse(f.t, f.Node); return l == level })
+	polltest.Eventually(f.t, fmt.Sprintf("the node's level is %d", level), func() bool { _, l := inUse(f.t, f.Node); return l == level })
 }
 
 // insist asks until it is not refused: etcd may have raised its alarm, which takes
 // a moment to be taken back.
 func (f *filling) insist(method, path string) (a answer) {
 	f.t.Helper()
-	eventually(f.t, method+" "+path+" is taken", func() bool { a = f.ask(method, path, ""); return a.status != 503 })
+	polltest.Eventually(f.t, method+" "+path+" is taken", func() bool { a = f.ask(method, path, ""); return a.status != 503 })
 	return a
 }
 
@@ -194,7 +195,7 @@ func TestAFullStoreRefusesStartsThenAllButEndsAndComesBack(t *testing.T) {
 	f.fill(0.96, func() bool { return f.put(100 << 10) })
 	for f.put(1 << 20) {
 	}
-	eventually(t, "the node takes back the alarm", func() bool {
+	polltest.Eventually(t, "the node takes back the alarm", func() bool {
 		alarms, err := f.etcd.AlarmList(t.Context())
 		return err == nil && len(alarms.Alarms) == 0
 	})
@@ -231,10 +232,10 @@ func TestRetentionKeepsTheStoreFromFillingUp(t *testing.T) {
 		case a.status == 200:
 			if started++; started%4 == 0 {
 				seen, _ := inUse(t, n)
-				eventually(t, "the node looked", func() bool { now, _ := inUse(t, n); return now != seen })
+				polltest.Eventually(t, "the node looked", func() bool { now, _ := inUse(t, n); return now != seen })
 			}
 		case a.Code == "store-nearly-full":
-			eventually(t, "there is room again", func() bool { _, l := inUse(t, n); return l == 0 })
+			polltest.Eventually(t, "there is room again", func() bool { _, l := inUse(t, n); return l == 0 })
 		default:
 			t.Fatalf("start: %+v", a)
 		}
@@ -264,14 +265,14 @@ func TestANodeDisarmsTheAlarmOfItsOwnEtcd(t *testing.T) {
 		}
 		_, err = etcd.Put(t.Context(), fmt.Sprintf("/ballast/%d", i), ballast(1<<20))
 	}
-	eventually(t, "the node sees the alarm", func() bool { _, l := inUse(t, n); return l == 2 })
+	polltest.Eventually(t, "the node sees the alarm", func() bool { _, l := inUse(t, n); return l == 2 })
 	if b := ask(t, "POST", api+"/definitions/hoarder/execute", "{}"); b.Code != "store-nearly-full" || !strings.Contains(b.Detail, "NOSPACE") {
 		t.Errorf("start: %+v", b)
 	}
 	if _, err := etcd.Delete(t.Context(), "/ballast/", clientv3.WithPrefix()); err != nil {
 		t.Fatal("nothing can be deleted:", err)
 	}
-	eventually(t, "there is room again", func() bool { _, l := inUse(t, n); return l == 0 })
+	polltest.Eventually(t, "there is room again", func() bool { _, l := inUse(t, n); return l == 0 })
 	if b := ask(t, "POST", api+"/events/next", fmt.Sprintf(`{"instanceId": %q}`, a.InstanceID)); b.status != 200 {
 		t.Errorf("resume: %+v", b)
 	}

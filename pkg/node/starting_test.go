@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -51,7 +52,7 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 	log, done := early(t, proxy.Endpoint())
 	var addr string
 	listens := regexp.MustCompile(`"msg":"listening","httpAddr":"([^"]+)"`)
-	eventually(t, "it listens", func() bool {
+	polltest.Eventually(t, "it listens", func() bool {
 		m := listens.FindStringSubmatch(log.String())
 		if m != nil {
 			addr = m[1]
@@ -64,7 +65,7 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 	if m := scraped(t, addr); !strings.Contains(m, "weft_sessions_lost_total 0") {
 		t.Errorf("metrics: %s", m)
 	}
-	eventually(t, "it says what it waits for", func() bool {
+	polltest.Eventually(t, "it says what it waits for", func() bool {
 		status, header, body := look(t, "http://"+addr+"/readyz")
 		var p map[string]any
 		if err := json.Unmarshal([]byte(body), &p); err != nil {
@@ -180,7 +181,7 @@ func TestANodeWaitsUntilEtcdLetsItStart(t *testing.T) {
 			t.Parallel()
 			endpoint := c.begin(t)
 			log, done := early(t, endpoint)
-			eventually(t, "it says what it waits for", func() bool {
+			polltest.Eventually(t, "it says what it waits for", func() bool {
 				l := log.String()
 				return strings.Contains(l, "does not let the node start yet") && strings.Contains(l, c.says)
 			})

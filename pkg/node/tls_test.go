@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -88,7 +89,7 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 		t.Errorf("metrics: %s", got)
 	}
 	ca.issueTo(t, "second", time.Now().Add(2*time.Hour), cert, key)
-	eventually(t, "the second certificate is served", func() bool { return served() == "second" })
+	polltest.Eventually(t, "the second certificate is served", func() bool { return served() == "second" })
 	if got := shown(); !strings.Contains(got, ends(cert)) {
 		t.Errorf("metrics: %s", got)
 	}
@@ -101,9 +102,9 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 	if err := os.WriteFile(key, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the mistake is in the log", func() bool { return served() == "second" && strings.Contains(logs.String(), "not read again") })
+	polltest.Eventually(t, "the mistake is in the log", func() bool { return served() == "second" && strings.Contains(logs.String(), "not read again") })
 	ca.issueTo(t, "third", time.Now().Add(-time.Minute), cert, key)
-	eventually(t, "clients refuse an expired one", func() bool { return strings.Contains(served(), "expired") })
+	polltest.Eventually(t, "clients refuse an expired one", func() bool { return strings.Contains(served(), "expired") })
 	if !strings.Contains(logs.String(), "has expired") {
 		t.Errorf("the log does not say so: %s", logs)
 	}
@@ -196,7 +197,7 @@ func TestNodesAskEachOtherWithTheCallersCredentials(t *testing.T) {
 		{"second", "", 401}, {"second", keys[auth.Operator], 403}, {"second", keys[auth.Admin], 202},
 		{"stricter", keys[auth.Admin], 503}, {"expired", keys[auth.Admin], 503},
 	} {
-		eventually(t, "the first node knows "+c.node, func() bool {
+		polltest.Eventually(t, "the first node knows "+c.node, func() bool {
 			resp, err := send(t, client, "POST", first.URL()+"/api/v1/nodes/"+c.node+"/drain", c.key)
 			if err != nil {
 				t.Fatal(err)

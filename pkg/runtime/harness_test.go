@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
@@ -240,18 +241,8 @@ func (m *member) lines(id string) []string {
 	return out
 }
 
-// eventually waits for a condition that workers bring about.
-func eventually(t testing.TB, what string, cond func() bool) {
+// eventually waits for a condition that workers or another goroutine bring about.
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(60 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatal("never: " + what)
-		case <-tick.C:
-		}
-	}
+	polltest.Eventually(t, what, ok)
 }

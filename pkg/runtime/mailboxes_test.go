@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -46,9 +47,7 @@ func TestAPausedNodeTakesUpNothing(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- r.workMailboxes(ctx) }()
-		for r.cfg.Work.has("one") {
-			time.Sleep(time.Millisecond)
-		}
+		polltest.Eventually(t, "the hint is taken", func() bool { return !r.cfg.Work.has("one") })
 		stop()
 		if err := <-ended; err != nil || worked > 0 {
 			t.Errorf("paused %t: worked %d, %v", paused, worked, err)

@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -103,10 +104,10 @@ root:
 		p.Heal()
 	}
 	for _, m := range c.members {
-		eventually(t, 30*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+		polltest.Within(t, 30*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 	}
 	bound := takeoverBound(t)
-	took := eventually(t, 30*time.Second, "all instances finish", func() bool {
+	took := polltest.Within(t, 30*time.Second, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=work&subStatus=Finished")) == len(ids)
 	})
 	if took > bound() {
@@ -131,7 +132,7 @@ root:
 	for _, list := range []string{"queue", "dead-letters", "locks"} {
 		var left []map[string]any
 		if list == "locks" { // of the last bursts, on their way out
-			eventually(t, 10*time.Second, "no lock is left", func() bool {
+			polltest.Within(t, 10*time.Second, "no lock is left", func() bool {
 				left = c.list(t, c.any(), "/api/v1/locks")
 				return len(left) == 0
 			})

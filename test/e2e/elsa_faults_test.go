@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -79,10 +80,10 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, 30*time.Second, "the load runs", func() bool { return ops.Load() > 3*callers })
+		polltest.Within(t, 30*time.Second, "the load runs", func() bool { return ops.Load() > 3*callers })
 		members[0].kill(t)
 		after := ops.Load()
-		eventually(t, 30*time.Second, "the load goes on", func() bool { return ops.Load() > after+2*callers })
+		polltest.Within(t, 30*time.Second, "the load goes on", func() bool { return ops.Load() > after+2*callers })
 		close(over)
 		load.Wait()
 		fresh := c.launch(t, fmt.Sprintf("fresh%d", kill), "--session-ttl", shortTTL.String())
@@ -95,7 +96,7 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 	if len(waiting) == 0 || len(sentTo) == 0 {
 		t.Fatal("nothing was shown")
 	}
-	eventually(t, 30*time.Second, "all that were sent their event finish", func() bool {
+	polltest.Within(t, 30*time.Second, "all that were sent their event finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?subStatus=Finished")) == len(sentTo)
 	})
 	c.waitAtOneBookmark(t, waiting)
@@ -108,7 +109,7 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 		}
 	})
 	all := append(slices.Clone(sentTo), waiting...)
-	eventually(t, 30*time.Second, "all finish", func() bool {
+	polltest.Within(t, 30*time.Second, "all finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?subStatus=Finished")) == len(all)
 	})
 	concurrently(len(all), 8, func(i int) { c.wantLines(t, c.any(), all[i], "for "+all[i]) })
@@ -361,10 +362,10 @@ func TestE06_AWokenOwnerOverwritesNothing(t *testing.T) {
 		owner.proceed(t)
 		f.step(3, others[1])
 		c.waitForLines(t, others[0], f.id, 4)
-		eventually(t, 15*time.Second, "the owner's lost burst is counted", func() bool { return lost()-before >= 1 })
+		polltest.Within(t, 15*time.Second, "the owner's lost burst is counted", func() bool { return lost()-before >= 1 })
 		f.step(4, owner, others[0])
 		f.tookAll(others[1])
-		eventually(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
+		polltest.Within(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
 		f.tookAll(owner)
 		c.nothingLeft(t)
 	}
@@ -375,7 +376,7 @@ func TestE06_AWokenOwnerOverwritesNothing(t *testing.T) {
 // waitForLines waits until an instance has written so many lines.
 func (c *cluster) waitForLines(t *testing.T, m *member, id string, n int) {
 	t.Helper()
-	eventually(t, 15*time.Second, fmt.Sprintf("%s has written %d lines", id, n), func() bool { return len(c.lines(t, m, id)) >= n })
+	polltest.Within(t, 15*time.Second, fmt.Sprintf("%s has written %d lines", id, n), func() bool { return len(c.lines(t, m, id)) >= n })
 }
 
 // The owner's session ends in etcd, without any pause, while the owner is inside
@@ -413,7 +414,7 @@ func TestE07_AnOwnerWhoseSessionEndedCommitsNothing(t *testing.T) {
 		}
 		f.tookAll(c.others(owner)[1])
 		for _, m := range c.members {
-			eventually(t, 15*time.Second, m.id+" is ready", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+			polltest.Within(t, 15*time.Second, m.id+" is ready", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 		}
 	}
 	if lost := c.total(t, "weft_commits_total", `outcome="fenced"`) + c.total(t, "weft_commits_total", `outcome="abandoned"`); lost < float64(runs(t, 6)) {
@@ -452,7 +453,7 @@ func TestE08_NobodyWaitsForTheLockOfAStoppedOwner(t *testing.T) {
 	want := []string{f.path(0), f.path(1), f.path(2), f.path(3), f.path(4)}
 	c.sameLines(t, others[0], f.id, want)
 	owner.proceed(t)
-	eventually(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
+	polltest.Within(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
 	c.sameLines(t, owner, f.id, want)
 	c.nothingLeft(t)
 	c.fsckFindsNothing(t)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -133,7 +134,7 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 		}
 		out.release(path)
 		c.waitFor(t, c.any(), id, "Cancelled", 5*time.Second)
-		eventually(t, 5*time.Second, "nobody holds it", func() bool { return c.holder(t, c.any(), id) == nil })
+		polltest.Within(t, 5*time.Second, "nobody holds it", func() bool { return c.holder(t, c.any(), id) == nil })
 		for _, m := range c.members {
 			if a := c.call(t, m, "POST", "/api/v1/events/never", fmt.Sprintf(`{"instanceId": %q}`, id)); a.status != 409 || a.text("code") != "instance-finished" {
 				t.Errorf("an event for a cancelled instance: %s", a)
@@ -257,7 +258,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 	c.publish(t, "id: every\nroot:\n  - timer: 1s\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	c.publish(t, "id: cron\nroot:\n  - cron: \"*/2 * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	first := map[string]time.Time{} // the first occurrence that is known to come
-	eventually(t, 5*time.Second, "both are scheduled", func() bool {
+	polltest.Within(t, 5*time.Second, "both are scheduled", func() bool {
 		for _, timer := range c.list(t, c.any(), "/api/v1/timers") {
 			definition, _ := timer["definitionId"].(string)
 			if _, known := first[definition]; !known {
@@ -273,7 +274,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 	}
 	many := map[string]int{"every": rounds(8, 4), "cron": rounds(4, 2)}
 	for definition, n := range many {
-		eventually(t, 30*time.Second, definition+" fires", func() bool {
+		polltest.Within(t, 30*time.Second, definition+" fires", func() bool {
 			return c.instance(t, c.any(), occurrence(definition, n-1)).status == 200
 		})
 	}
@@ -359,7 +360,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 				t.Errorf("event: %s", a)
 			}
 		}
-		eventually(t, 15*time.Second, "what nobody claimed is a dead letter", func() bool {
+		polltest.Within(t, 15*time.Second, "what nobody claimed is a dead letter", func() bool {
 			return len(c.list(t, c.any(), "/api/v1/dead-letters")) == n && len(c.list(t, c.any(), "/api/v1/queue")) == 0
 		})
 		for i := range n {
@@ -431,6 +432,6 @@ func TestE16_AnEventSentAgainWhileItIsConsumedTakesEffectOnce(t *testing.T) {
 		}
 	}
 	// The events without a key are there, each once, for whoever waits next.
-	eventually(t, 5*time.Second, "the other events wait", func() bool { return len(c.list(t, c.any(), "/api/v1/queue")) == runs })
+	polltest.Within(t, 5*time.Second, "the other events wait", func() bool { return len(c.list(t, c.any(), "/api/v1/queue")) == runs })
 	c.checkHistories(t)
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // sent counts what became of sends.
@@ -83,7 +85,7 @@ func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 		t.Errorf("want %d resumed and %d queued, got %v", n, 2*n, all.count)
 	}
 	// What is queued is in the queue: two of each correlation, and nothing died.
-	eventually(t, 10*time.Second, "every queued send is in the queue", func() bool {
+	polltest.Within(t, 10*time.Second, "every queued send is in the queue", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/queue")) == 2*n
 	})
 	waiting := map[string]int{}
@@ -144,7 +146,7 @@ root:
 			step()
 		}
 	})
-	took := eventually(t, 30*time.Second, "all instances finish", func() bool {
+	took := polltest.Within(t, 30*time.Second, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=steps&subStatus=Finished")) == n
 	})
 	t.Logf("%d instances; the last one finished %v after the last call", n, took)

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -98,7 +99,7 @@ func processes(t *testing.T, args ...string) *cluster {
 func (c *cluster) settle(t *testing.T) {
 	t.Helper()
 	for _, m := range c.live() {
-		eventually(t, 15*time.Second, m.id+" sees all nodes", func() bool {
+		polltest.Within(t, 15*time.Second, m.id+" sees all nodes", func() bool {
 			return len(c.call(t, m, "GET", "/api/v1/nodes", "").items()) == len(c.live())
 		})
 	}
@@ -273,7 +274,7 @@ func (m *member) signal(t *testing.T, s syscall.Signal) {
 	if s == syscall.SIGSTOP {
 		// The signal is sent when the call returns, not obeyed: a thread that runs
 		// on the other core can still finish a burst.
-		eventually(t, 10*time.Second, m.id+" stands still", m.stands)
+		polltest.Within(t, 10*time.Second, m.id+" stands still", m.stands)
 	}
 }
 
@@ -310,7 +311,7 @@ func (m *member) kill(t *testing.T) {
 func (m *member) pause(t *testing.T) {
 	t.Helper()
 	m.signal(t, syscall.SIGSTOP)
-	eventually(t, 10*time.Second, m.id+" stands still", func() bool {
+	polltest.Within(t, 10*time.Second, m.id+" stands still", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", m.process.cmd.Process.Pid))
 		if err != nil || len(threads) == 0 {
 			t.Fatalf("the threads of %s: %v, %v", m.id, threads, err)
@@ -345,19 +346,6 @@ func (m *member) exit(t *testing.T, timeout time.Duration) int {
 		t.Fatalf("%s has not ended after %v", m.id, timeout)
 		return -1
 	}
-}
-
-// eventually polls a condition until it holds, and gives how long that took.
-func eventually(t *testing.T, timeout time.Duration, what string, holds func() bool) time.Duration {
-	t.Helper()
-	begin := time.Now()
-	for !holds() {
-		if time.Since(begin) > timeout {
-			t.Fatalf("not within %v: %s", timeout, what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return time.Since(begin)
 }
 
 // rounds is n, or fewer with -short.

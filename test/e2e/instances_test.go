@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // Thirty starts of a singleton through three nodes at once: one runs, the others
@@ -110,7 +112,7 @@ func TestCancelAndDeleteInterruptARunningInstance(t *testing.T) {
 			t.Errorf("delete inside of an activity: %s", a)
 		}
 		out.release("/" + id)
-		took = eventually(t, 5*time.Second, "it is gone", func() bool { return c.instance(t, other, id).status == 404 })
+		took = polltest.Within(t, 5*time.Second, "it is gone", func() bool { return c.instance(t, other, id).status == 404 })
 		t.Logf("deleted %v after the end of the activity", took.Round(time.Millisecond))
 		if n := len(out.keys("/" + id)); n != 1 {
 			t.Errorf("the outside was called %d times for the deleted instance", n)
@@ -161,7 +163,7 @@ func TestDeletedInstanceNeverComesBack(t *testing.T) {
 			}
 		}
 	})
-	eventually(t, 10*time.Second, "all are gone", func() bool {
+	polltest.Within(t, 10*time.Second, "all are gone", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=steps")) == 0
 	})
 	for i := range n {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -43,14 +44,14 @@ func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 		}
 	}
 	for _, m := range c.members {
-		eventually(t, 5*time.Second, m.id+" shows the pause", func() bool { // its view of the others follows
+		polltest.Within(t, 5*time.Second, m.id+" shows the pause", func() bool { // its view of the others follows
 			return !slices.ContainsFunc(c.call(t, m, "GET", "/api/v1/nodes", "").items(), func(n map[string]any) bool { return n["paused"] != true })
 		})
 	}
 	out.release("/running")
 	c.waitFor(t, c.any(), "running", "Finished", 5*time.Second)
 	fresh := c.start(t) // a node that starts meanwhile is paused too
-	eventually(t, 10*time.Second, "the new node is paused", func() bool {
+	polltest.Within(t, 10*time.Second, "the new node is paused", func() bool {
 		return c.call(t, fresh, "POST", "/api/v1/definitions/later/dispatch", "{}").text("code") == "paused"
 	})
 	// The timer is due after a second; a good second later it still has not fired.
@@ -120,13 +121,13 @@ func TestDrainUnderLoadFailsNoRequest(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, 10*time.Second, "the load runs", func() bool { return ops.Load() > 30 })
+	polltest.Within(t, 10*time.Second, "the load runs", func() bool { return ops.Load() > 30 })
 	// One burst is in the middle of a request when the signal comes.
 	c.dispatch(t, drained, "calling", "slow", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/slow")))
 	out.wait(t, "/slow", 1, 10*time.Second)
 	before := ops.Load()
 	drained.signal(t, syscall.SIGTERM)
-	eventually(t, 15*time.Second, "the load goes on", func() bool { return ops.Load() > before+30 })
+	polltest.Within(t, 15*time.Second, "the load goes on", func() bool { return ops.Load() > before+30 })
 	select {
 	case <-drained.process.ended:
 		t.Error("it ended before its burst did")
@@ -138,7 +139,7 @@ func TestDrainUnderLoadFailsNoRequest(t *testing.T) {
 	}
 	drained.gone = true
 	after := ops.Load()
-	eventually(t, 15*time.Second, "the load goes on without it", func() bool { return ops.Load() > after+30 })
+	polltest.Within(t, 15*time.Second, "the load goes on without it", func() bool { return ops.Load() > after+30 })
 	close(over)
 	wg.Wait()
 	t.Logf("%d instances; %d calls were repeated elsewhere", ops.Load(), again.Load())
@@ -150,7 +151,7 @@ func TestDrainUnderLoadFailsNoRequest(t *testing.T) {
 	if keys := out.keys("/slow"); len(keys) != 1 {
 		t.Errorf("the burst of the draining node ran %d times", len(keys))
 	}
-	eventually(t, 10*time.Second, "all instances finish", func() bool {
+	polltest.Within(t, 10*time.Second, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=work&status=Running")) == 0
 	})
 	finished := c.list(t, c.any(), "/api/v1/instances?definitionId=work&subStatus=Finished")
@@ -210,7 +211,7 @@ func TestNothingIsAcknowledgedWhileEtcdIsAway(t *testing.T) {
 	}
 	for _, m := range c.members {
 		var a answer
-		eventually(t, 10*time.Second, m.id+" is not ready", func() bool {
+		polltest.Within(t, 10*time.Second, m.id+" is not ready", func() bool {
 			a = c.call(t, m, "GET", "/readyz", "")
 			return a.status == 503
 		})
@@ -226,12 +227,12 @@ func TestNothingIsAcknowledgedWhileEtcdIsAway(t *testing.T) {
 	proxy.Heal()
 	healed := time.Now()
 	for _, m := range c.members {
-		eventually(t, 20*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+		polltest.Within(t, 20*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 	}
 	t.Logf("ready again after %v", time.Since(healed).Round(time.Millisecond))
 	for i := range 2 * n {
 		path, body, key := request(i)
-		eventually(t, 15*time.Second, "the repeated call is answered", func() bool {
+		polltest.Within(t, 15*time.Second, "the repeated call is answered", func() bool {
 			a := c.call(t, c.any(), "POST", path, body, key)
 			if a.outcome == failed {
 				t.Fatalf("repeated: POST %s %s: %s", path, body, a)

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // A definition is published again and again on one node while others execute it
@@ -163,7 +165,7 @@ func TestEventWaitsForTheDefinitionThatItStarts(t *testing.T) {
 		}
 	})
 	c.publish(t, "id: late\nroot:\n  - event: early\n    trigger: true\n  - writeLine: started\n")
-	eventually(t, 10*time.Second, "the queued events start it", func() bool {
+	polltest.Within(t, 10*time.Second, "the queued events start it", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=late&subStatus=Finished")) == n
 	})
 	if left := c.list(t, c.any(), "/api/v1/queue"); len(left) != 0 {

@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -203,7 +204,7 @@ func TestVanishedRefreshHolderFreesItInTime(t *testing.T) {
 	var a answer
 	bound := takeoverBound(t)
 	refused := 0
-	took := eventually(t, 5*takeoverTime, "another node may refresh", func() bool {
+	took := polltest.Within(t, 5*takeoverTime, "another node may refresh", func() bool {
 		if a = c.refresh(t, c.members[1], ids...); a.text("status") == "AlreadyInProgress" {
 			refused++
 		}
@@ -219,7 +220,7 @@ func TestVanishedRefreshHolderFreesItInTime(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the vanished node's caller is not answered")
 	}
-	eventually(t, 15*time.Second, "the vanished node is back", func() bool {
+	polltest.Within(t, 15*time.Second, "the vanished node is back", func() bool {
 		return c.call(t, c.members[0], "GET", "/readyz", "").status == 200
 	})
 	c.checkHistories(t)

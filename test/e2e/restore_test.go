@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.uber.org/zap"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -131,7 +132,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	c.waitFor(t, old[0], "fired", "Finished", 10*time.Second)
 	out.release("/burst")
 	c.waitFor(t, old[0], "burst", "Finished", 10*time.Second)
-	eventually(t, 15*time.Second, "the zombie knows the definitions that are lost", func() bool {
+	polltest.Within(t, 15*time.Second, "the zombie knows the definitions that are lost", func() bool {
 		return len(c.event(t, zombie, "lost", "any").outcomes()) == 2
 	})
 	// The zombie begins to work on an instance, and is cut off.
@@ -179,7 +180,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	fenced := c.metric(t, zombie, "weft_commits_total", `outcome="fenced"`)
 	proxy.Heal()
 	out.release("/late")
-	eventually(t, 60*time.Second, "the zombie's commit is refused", func() bool {
+	polltest.Within(t, 60*time.Second, "the zombie's commit is refused", func() bool {
 		return c.metric(t, zombie, "weft_commits_total", `outcome="fenced"`) > fenced
 	})
 	if n := c.metric(t, zombie, "weft_sessions_lost_total"); n != 0 {
@@ -201,7 +202,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	if a := c.event(t, zombie, "lost", "again"); kind(a) != "queued" {
 		t.Errorf("event for a trigger that is lost: %s", a)
 	}
-	eventually(t, 30*time.Second, "the zombie lists the definitions that are there", func() bool {
+	polltest.Within(t, 30*time.Second, "the zombie lists the definitions that are there", func() bool {
 		return c.call(t, zombie, "GET", "/api/v1/definitions?limit=500", "").raw == c.call(t, fresh[0], "GET", "/api/v1/definitions?limit=500", "").raw
 	})
 
@@ -291,7 +292,7 @@ func (l *load) started() []string {
 
 func (l *load) wait(t *testing.T, n int) {
 	t.Helper()
-	eventually(t, 30*time.Second, strconv.Itoa(n)+" instances of the load", func() bool { return len(l.started()) >= n })
+	polltest.Within(t, 30*time.Second, strconv.Itoa(n)+" instances of the load", func() bool { return len(l.started()) >= n })
 }
 
 func (l *load) stop() {

@@ -13,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -139,10 +140,10 @@ func TestRevokedHolderCannotCommit(t *testing.T) {
 			if _, err := etcd.Revoke(t.Context(), clientv3.LeaseID(first.Load())); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, 15*time.Second, "the loss is noticed", func() bool { return c.total(t, "weft_sessions_lost_total") == 1 })
+			polltest.Within(t, 15*time.Second, "the loss is noticed", func() bool { return c.total(t, "weft_sessions_lost_total") == 1 })
 		}
 		for _, m := range c.members {
-			eventually(t, 15*time.Second, m.id+" has a session", func() bool {
+			polltest.Within(t, 15*time.Second, m.id+" has a session", func() bool {
 				return c.call(t, m, "GET", "/readyz", "").status == 200
 			})
 		}
@@ -200,8 +201,8 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 			journals[i] = fmt.Sprint(c.journal(t, other, id(i)))
 		}
 		victim.proceed(t)
-		eventually(t, 15*time.Second, "the lost bursts are counted", func() bool { return lost()-before >= float64(holds) })
-		eventually(t, 15*time.Second, "the node is back", func() bool {
+		polltest.Within(t, 15*time.Second, "the lost bursts are counted", func() bool { return lost()-before >= float64(holds) })
+		polltest.Within(t, 15*time.Second, "the node is back", func() bool {
 			return c.metric(t, victim, "weft_sessions_lost_total") == sessions+1 && c.call(t, victim, "GET", "/readyz", "").status == 200
 		})
 		if got := lost() - before; got != float64(holds) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -89,7 +90,7 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 	c.publish(t, "id: ticks\nroot:\n  - cron: \"* * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	begin := time.Now()
 	c.start(t) // one more, which then may be the one that fires
-	eventually(t, 15*time.Second, "it ticks", func() bool {
+	polltest.Within(t, 15*time.Second, "it ticks", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks")) >= 2
 	})
 	c.members[0].stop(t)
@@ -97,7 +98,7 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 	defer window.Stop()
 	<-window.C // the rule is about this time
 	c.must(t, c.any(), "POST", "/api/v1/definitions/ticks/retract", "{}", 200)
-	eventually(t, 10*time.Second, "what was started finishes", func() bool {
+	polltest.Within(t, 10*time.Second, "what was started finishes", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks&status=Running")) == 0
 	})
 	var ids []string
@@ -152,7 +153,7 @@ func TestStartAtStartsOneInstanceAtItsTime(t *testing.T) {
 	at := time.Now().Add(2 * time.Second).UTC().Truncate(time.Millisecond)
 	c.publish(t, fmt.Sprintf("id: once\nroot:\n  - startAt: %s\n    trigger: true\n  - writeLine: started\n", at.Format(time.RFC3339Nano)))
 	var started []map[string]any
-	eventually(t, 15*time.Second, "it starts and finishes", func() bool {
+	polltest.Within(t, 15*time.Second, "it starts and finishes", func() bool {
 		started = c.list(t, c.any(), "/api/v1/instances?definitionId=once&subStatus=Finished")
 		return len(started) > 0
 	})

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -52,7 +53,7 @@ root:
 	go func() {
 		going <- post(t, a.base+"/api/v1/events/go", `{"instanceId": "i1"}`, "00-"+trace1+"-00f067aa0ba902b7-01")
 	}()
-	eventually(t, 15*time.Second, "the command is in the mailbox", func() bool { return spans.find(trace1, "send mailbox") != nil })
+	polltest.Within(t, 15*time.Second, "the command is in the mailbox", func() bool { return spans.find(trace1, "send mailbox") != nil })
 	close(release)
 	if got := <-going; got != http.StatusOK && got != http.StatusAccepted {
 		t.Errorf("the event was answered with %d", got)
@@ -60,7 +61,7 @@ root:
 	<-holding
 	c.waitFor(t, a, "i1", "Finished", 15*time.Second)
 	path := []string{"POST /api/v1/events/{name}", "send mailbox", "burst held", "commit", "etcd txn"}
-	eventually(t, 15*time.Second, "the trace is whole", func() bool { return spans.path(trace1, path...) != nil })
+	polltest.Within(t, 15*time.Second, "the trace is whole", func() bool { return spans.path(trace1, path...) != nil })
 	way := spans.path(trace1, path...)
 	if got := way[0].Parent.SpanID().String(); got != "00f067aa0ba902b7" {
 		t.Errorf("the request's parent is %s, not the caller's", got)
@@ -85,7 +86,7 @@ root:
 	if len(other) != 4 {
 		t.Fatalf("the call to outside had the traceparent %q", outward)
 	}
-	eventually(t, 15*time.Second, "the other trace is whole", func() bool {
+	polltest.Within(t, 15*time.Second, "the other trace is whole", func() bool {
 		return spans.path(other[1], "POST /api/v1/events/{name}", "burst held", "activity Elsa.SendHttpRequest", "POST") != nil &&
 			spans.path(other[1], "POST /api/v1/events/{name}", "lock", "etcd txn") != nil
 	})

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -140,7 +141,7 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 		p.operations = "http://" + addrs[1]
 		alive = p.operations + "/healthz"
 	}
-	eventually(t, k.program+" listens", func() bool {
+	polltest.Eventually(t, k.program+" listens", func() bool {
 		_, err := get(t.Context(), alive)
 		return err == nil
 	})
@@ -154,7 +155,7 @@ func (p *proxy) up(t *testing.T, want int) {
 		return
 	}
 	line := regexp.MustCompile(`(?m)^haproxy_backend_active_servers\{proxy="nodes"\} (\d+)$`)
-	eventually(t, fmt.Sprintf("%d nodes are up", want), func() bool {
+	polltest.Eventually(t, fmt.Sprintf("%d nodes are up", want), func() bool {
 		text, err := get(t.Context(), p.operations+"/metrics")
 		found := line.FindStringSubmatch(text)
 		return err == nil && found != nil && found[1] == fmt.Sprint(want)
@@ -244,14 +245,5 @@ func (p *process) drain(t *testing.T) int {
 	case <-time.After(30 * time.Second):
 		t.Fatal("it does not end")
 		return -1
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never happens: %s", what)
-		}
 	}
 }

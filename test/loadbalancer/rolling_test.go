@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -133,7 +134,7 @@ func (tr *traffic) try(client *http.Client, path, body string) (string, error) {
 func (tr *traffic) grow(t *testing.T, n int64) {
 	t.Helper()
 	from := tr.answered.Load()
-	eventually(t, "requests are answered", func() bool { return tr.answered.Load() >= from+n })
+	polltest.Eventually(t, "requests are answered", func() bool { return tr.answered.Load() >= from+n })
 }
 
 func (tr *traffic) stop() []string {

@@ -257,12 +257,3 @@ func (p *process) exit(t *testing.T) int {
 		return -1
 	}
 }
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never happens: %s", what)
-		}
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -165,7 +166,7 @@ func (u *users) round(def, id string) error {
 func (u *users) grow(t *testing.T, n int, def string) {
 	t.Helper()
 	from := u.count(def)
-	eventually(t, "the users of "+def+" get answers", func() bool { return u.count(def) >= from+n || t.Failed() })
+	polltest.Within(t, 2*time.Minute, "the users of "+def+" get answers", func() bool { return u.count(def) >= from+n || t.Failed() })
 }
 
 func (u *users) count(def string) (n int) {
@@ -191,7 +192,7 @@ func (u *users) settle(t *testing.T) {
 		def, _, _ := strings.Cut(id, "-")
 		counts[def]++
 		var in map[string]any
-		eventually(t, id+" is finished", func() bool {
+		polltest.Within(t, 2*time.Minute, id+" is finished", func() bool {
 			_, answer, err := u.once(http.MethodGet, "http://"+u.addrs[0]+"/api/v1/instances/"+id, "", "")
 			in = answer
 			return err == nil && answer["status"] == "Finished"

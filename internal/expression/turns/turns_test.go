@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // waiting lets scripts of the definitions wait, one after the other, and run for a
@@ -24,9 +26,7 @@ func waiting(t *testing.T, ts *turns, into chan<- string, k Kind, definitions ..
 			into <- d
 			u.Done(time.Second)
 		}()
-		for ts.waits() == before {
-			time.Sleep(time.Millisecond)
-		}
+		polltest.Eventually(t, "it waits", func() bool { return ts.waits() > before })
 	}
 }
 
@@ -62,9 +62,7 @@ func TestWaitsAreCounted(t *testing.T) {
 						u.Done(0)
 					}
 				})
-				for ts.waits() <= i {
-					time.Sleep(time.Millisecond)
-				}
+				polltest.Eventually(t, "it waits", func() bool { return ts.waits() > i })
 				slow.Store(true) // it moves to the other queue
 			}
 			asked := time.Now() // each waits from here on at least

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
@@ -39,17 +40,8 @@ func newRig(t *testing.T) *rig {
 	groupcommit.Patience(r.KV, time.Hour)
 	t.Cleanup(r.Close)
 	r.wg.Go(func() { _, _ = r.Put(context.Background(), r.root+"plug", "") })
-	r.until("the plug is under way", func() bool { return r.rec.blocked.Load() == 1 })
+	polltest.Eventually(r.t, "the plug is under way", func() bool { return r.rec.blocked.Load() == 1 })
 	return r
-}
-
-func (r *rig) until(what string, ok func() bool) {
-	r.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.t.Fatal("never: " + what)
-		}
-	}
 }
 
 // gather sends a request that is to gather.
@@ -63,7 +55,7 @@ func (r *rig) gather(ctx context.Context, op clientv3.Op) func() (clientv3.OpRes
 		defer close(done)
 		resp, err = r.Do(ctx, op)
 	})
-	r.until("it gathers", func() bool { return r.Waiting() == n+1 })
+	polltest.Eventually(r.t, "it gathers", func() bool { return r.Waiting() == n+1 })
 	return func() (clientv3.OpResponse, error) { <-done; return resp, err }
 }
 
@@ -240,7 +232,7 @@ func TestASlotIsGivenBackAfterAWhile(t *testing.T) {
 	for i := range 3 {
 		r.wg.Go(func() { _, _ = group.Put(context.Background(), r.root+fmt.Sprint(i), "") })
 	}
-	r.until("more than one is under way", func() bool { return r.rec.blocked.Load() >= 3 })
+	polltest.Eventually(r.t, "more than one is under way", func() bool { return r.rec.blocked.Load() >= 3 })
 	r.open()
 	r.wg.Wait()
 }
@@ -305,7 +297,7 @@ func TestSomeRequestsGoStraightToEtcd(t *testing.T) {
 	} {
 		r.wg.Go(f)
 		inner++
-		r.until("it is under way", func() bool { return r.rec.blocked.Load() == inner })
+		polltest.Eventually(r.t, "it is under way", func() bool { return r.rec.blocked.Load() == inner })
 	}
 	r.open()
 	r.wg.Wait()

@@ -102,16 +102,7 @@ func TestWhatEndsIsFoundBehindWhatWaits(t *testing.T) {
 					if err := m.open("i").Work(t.Context(), comes == nil, nil); err != nil {
 						t.Fatal(err)
 					}
-					rec = must(m.store.Reader.Instance(t.Context(), "i"))(t)
-					switch {
-					case kind == workflow.CommandDelete && rec != nil:
-						t.Errorf("it is deleted, and there is %+v", rec.Header)
-					case kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled):
-						t.Errorf("it is cancelled, and there is %+v", rec)
-					}
-					if len(m.written()) > 0 {
-						t.Errorf("it wrote %v", m.written())
-					}
+					m.endedUnrun(t, "i", kind)
 				})
 			}
 		}

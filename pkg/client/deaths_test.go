@@ -422,6 +422,22 @@ func TestWhatRestsHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+// endedUnrun checks that a cancel or a delete has ended an instance before it did
+// anything.
+func (m *member) endedUnrun(t *testing.T, id string, kind workflow.CommandKind) {
+	t.Helper()
+	rec := must(m.store.Reader.Instance(t.Context(), id))(t)
+	switch {
+	case kind == workflow.CommandDelete && rec != nil:
+		t.Errorf("it is deleted, and there is %+v", rec.Header)
+	case kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled):
+		t.Errorf("it is cancelled, and there is %+v", rec)
+	}
+	if len(m.written()) > 0 {
+		t.Errorf("it wrote %v", m.written())
+	}
+}
+
 // While a start rests, a cancel or a delete goes first, and that is the end of the
 // instance: its start neither runs any more nor makes a deleted instance again. Who
 // starts anew under its id gets a new instance.
@@ -456,16 +472,7 @@ func TestAStartThatRestsDoesNotOutliveItsInstance(t *testing.T) {
 						}
 						return len(must(m.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail) == 0
 					})
-					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
-					switch {
-					case kind == workflow.CommandDelete && rec != nil:
-						t.Errorf("it is deleted, and there is %+v", rec.Header)
-					case kind == workflow.CommandCancel && (rec == nil || rec.Header.SubStatus != workflow.Cancelled):
-						t.Errorf("it is cancelled, and there is %+v", rec)
-					}
-					if len(m.written()) > 0 {
-						t.Errorf("it wrote %v", m.written())
-					}
+					m.endedUnrun(t, "i", kind)
 					if kind == workflow.CommandDelete {
 						if r := must(m.open("i").Do(t.Context(), startOf("d", "s2")))(t); r.Effect.Outcome != workflow.OutcomeStarted || len(m.written()) != 1 {
 							t.Errorf("the next of its id: %+v, wrote %v", r, m.written())

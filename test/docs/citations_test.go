@@ -225,7 +225,6 @@ func folders(s string) []string {
 // The check itself, on a tree made up for it.
 func TestCitationsAreFollowed(t *testing.T) {
 	t.Parallel()
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{
 		guaranteesPage:           file("### G1: a\n### G2: b\n"),
 		notesPage:                file("### 1. a\n### 7. b\n"),
@@ -254,7 +253,5 @@ func TestCitationsAreFollowed(t *testing.T) {
 		"test/mutants/a.go:3: there is no note on etcd 8",
 		"test/mutants/a.go:3: there is no test TestThree",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	finds(t, got, want)
 }

@@ -101,16 +101,14 @@ func startsOne(src *ast.File) bool {
 
 func TestGoroutinesAreFound(t *testing.T) {
 	t.Parallel()
-	file := func(body string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte("package p\n\nfunc f() {\n" + body + "\n}\n")}
-	}
+	code := func(body string) *fstest.MapFile { return file("package p\n\nfunc f() {\n" + body + "\n}\n") }
 	got := starters(t, fstest.MapFS{
-		"pkg/a/statement.go":      file("go f()"),
-		"pkg/a/group.go":          file("s.loops.Go(func() {})"),
-		"pkg/a/timer.go":          file("time.AfterFunc(1, f)"),
-		"pkg/a/none.go":           file("context.AfterFunc(ctx, f); s.going()"),
-		"pkg/a/some_test.go":      file("go f()"),
-		"pkg/clustertest/etcd.go": file("go f()"),
+		"pkg/a/statement.go":      code("go f()"),
+		"pkg/a/group.go":          code("s.loops.Go(func() {})"),
+		"pkg/a/timer.go":          code("time.AfterFunc(1, f)"),
+		"pkg/a/none.go":           code("context.AfterFunc(ctx, f); s.going()"),
+		"pkg/a/some_test.go":      code("go f()"),
+		"pkg/clustertest/etcd.go": code("go f()"),
 	}, "pkg")
 	if want := []string{"pkg/a/group.go", "pkg/a/statement.go", "pkg/a/timer.go"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)

@@ -352,7 +352,6 @@ func literal(e ast.Expr) (string, bool) {
 // The check itself, on a store made up for it.
 func TestKeysAndTransactionsAreHeld(t *testing.T) {
 	t.Parallel()
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{
 		"pkg/cluster/a.go":                 file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
 		"internal/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
@@ -372,7 +371,5 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 		"no page has the transaction of cluster.drop",
 		"no transaction is sent by Store.Get",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	finds(t, got, want)
 }

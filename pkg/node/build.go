@@ -287,7 +287,7 @@ func (n *Node) openHTTP(ctx context.Context, gatherer prometheus.Gatherer) error
 		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}
 	var err error
-	if n.server.TLSConfig, err = n.serverTLS(); err != nil {
+	if n.server.TLSConfig, err = n.serverTLS(ctx); err != nil {
 		return err
 	}
 	n.part("http server", n.serve)

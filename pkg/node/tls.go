@@ -1,89 +1,75 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/follow"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
-// certificate is the API's own, read again when its files change: renewed
-// certificates count without a restart. It looks when somebody connects, at most
-// every second, and so needs no loop.
+// certificate is the API's own, followed on disk: renewed certificates count
+// without a restart, and no connection waits for the disk.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	mu     sync.Mutex
-	pair   *tls.Certificate
-	seen   [2]os.FileInfo // of the files that pair was read from
-	looked time.Time
-	told   string // the last complaint
+	cert, key []byte // what pair was made of; only openCertificate and run use them
+	pair      atomic.Pointer[tls.Certificate]
 }
-
-const lookEvery = time.Second
 
 // openCertificate reads the files; what is wrong with them ends the start. One
 // that has expired does not: clients say so themselves, and health does not mind.
-func openCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
-	if err := c.read(); err != nil {
+func openCertificate(ctx context.Context, certFile, keyFile string, log *slog.Logger) (*certificate, error) {
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
+	if err := c.read(ctx); err != nil {
 		return nil, fmt.Errorf("read tls-cert and tls-key: %w", err)
 	}
 	return c, nil
 }
 
 // get is for [tls.Config].GetCertificate.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.looked) < lookEvery || !c.moved() {
-		return c.pair, nil
-	}
-	c.looked = time.Now()
-	// Cert and key are two files: between their changes they do not fit, and the
-	// next look finds that they do.
-	if err := c.read(); err != nil && err.Error() != c.told {
-		c.told = err.Error()
-		c.log.ErrorContext(context.Background(), "certificate not read again; the one from before counts on", slog.Any("error", err))
-	}
-	return c.pair, nil
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil }
+
+// run follows changes until ctx ends. Cert and key are two files: between their
+// changes they do not fit, and the next look finds that they do.
+func (c *certificate) run(ctx context.Context) error {
+	return follow.Run(ctx, c.read, func(ctx context.Context, err error) {
+		c.log.ErrorContext(ctx, "certificate not read again; the one from before counts on", slog.Any("error", err))
+	})
 }
 
-func (c *certificate) moved() bool {
-	for i, name := range []string{c.certFile, c.keyFile} {
-		now, err := os.Stat(name)
-		if err != nil || !os.SameFile(now, c.seen[i]) || !now.ModTime().Equal(c.seen[i].ModTime()) || now.Size() != c.seen[i].Size() {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *certificate) read() error {
-	var seen [2]os.FileInfo
-	for i, name := range []string{c.certFile, c.keyFile} { // before they are read: a later change is seen next time
-		var err error
-		if seen[i], err = os.Stat(name); err != nil {
-			return err
-		}
-	}
-	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+// read takes over what the files have, if that is something new.
+func (c *certificate) read(ctx context.Context) error {
+	cert, err := os.ReadFile(c.certFile)
 	if err != nil {
 		return err
 	}
-	c.pair, c.seen, c.told = &pair, seen, ""
+	key, err := os.ReadFile(c.keyFile)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(cert, c.cert) && bytes.Equal(key, c.key) {
+		return nil
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return err
+	}
+	c.cert, c.key = cert, key
+	c.pair.Store(&pair)
 	attrs := []any{slog.String("subject", pair.Leaf.Subject.String()), slog.Time("notAfter", pair.Leaf.NotAfter)}
 	if time.Now().After(pair.Leaf.NotAfter) {
-		c.log.ErrorContext(context.Background(), "the API's certificate has expired; clients refuse it", attrs...)
+		c.log.ErrorContext(ctx, "the API's certificate has expired; clients refuse it", attrs...)
 	} else {
-		c.log.InfoContext(context.Background(), "certificate of the API read", attrs...)
+		c.log.InfoContext(ctx, "certificate of the API read", attrs...)
 	}
 	return nil
 }
@@ -98,14 +84,15 @@ var suites = []uint16{
 
 // serverTLS is how the API listens; nil without a certificate. What is not said
 // is Go's choice, which moves with the state of the art.
-func (n *Node) serverTLS() (*tls.Config, error) {
+func (n *Node) serverTLS(ctx context.Context) (*tls.Config, error) {
 	if n.cfg.TLSCert == "" {
 		return nil, nil
 	}
-	c, err := openCertificate(n.cfg.TLSCert, n.cfg.TLSKey, n.log)
+	c, err := openCertificate(ctx, n.cfg.TLSCert, n.cfg.TLSKey, n.log)
 	if err != nil {
 		return nil, err
 	}
+	n.part("certificate of the API", c.run)
 	n.showExpiry(metrics.CertificateAPI, func() (*tls.Certificate, error) { return c.get(nil) })
 	return &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: suites, GetCertificate: c.get}, nil
 }

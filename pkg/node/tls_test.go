@@ -93,7 +93,18 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 	if got := shown(); !strings.Contains(got, ends(cert)) {
 		t.Errorf("metrics: %s", got)
 	}
-	// What does not fit changes nothing.
+	// What is not there changes nothing, and no connection asks for it.
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "no such file"
+	polltest.Eventually(t, "the missing file is in the log", func() bool { return strings.Contains(logs.String(), gone) })
+	for range 3 {
+		if got := served(); got != "second" {
+			t.Errorf("without its key: %s", got)
+		}
+	}
+	// Nor does what does not fit.
 	_, other := ca.issue(t, "other", time.Now().Add(time.Hour))
 	raw, err := os.ReadFile(other)
 	if err != nil {
@@ -102,9 +113,12 @@ func TestCertificateOfTheAPIIsReadAgain(t *testing.T) {
 	if err := os.WriteFile(key, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	polltest.Eventually(t, "the mistake is in the log", func() bool { return served() == "second" && strings.Contains(logs.String(), "not read again") })
+	polltest.Eventually(t, "the mistake is in the log", func() bool { return served() == "second" && strings.Contains(logs.String(), "does not match") })
 	ca.issueTo(t, "third", time.Now().Add(-time.Minute), cert, key)
 	polltest.Eventually(t, "clients refuse an expired one", func() bool { return strings.Contains(served(), "expired") })
+	if n := strings.Count(logs.String(), gone); n != 1 {
+		t.Errorf("the missing file is told %d times", n)
+	}
 	if !strings.Contains(logs.String(), "has expired") {
 		t.Errorf("the log does not say so: %s", logs)
 	}

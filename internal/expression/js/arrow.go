@@ -112,6 +112,7 @@ func (r *rereader) pop() readFrame {
 	return f
 }
 
+// step reads one token.
 func (r *rereader) step() {
 	c := r.text[r.at]
 	if c <= ' ' {
@@ -126,23 +127,39 @@ func (r *rereader) step() {
 		r.name()
 		return
 	}
-	field, word := false, r.word
-	r.word = ""
+	word := r.word
+	r.word, r.field = "", false
 	switch c {
 	case '"', '\'':
 		r.skip(c)
 	case '`':
 		r.template()
 	case '/':
-		if r.value {
-			r.at++
-			r.value = false
-			break
-		}
-		r.skip('/')
-		for r.at < len(r.text) && isWord(r.text[r.at]) { // flags
-			r.at++
-		}
+		r.slash()
+	case '(', '[', '{':
+		r.opens(c, word)
+	case ')', ']', '}':
+		r.closes(c)
+	default:
+		r.operator(c, word)
+	}
+}
+
+// slash reads a division, or a pattern with its flags.
+func (r *rereader) slash() {
+	if r.value {
+		r.at++
+		r.value = false
+		return
+	}
+	r.skip('/')
+	for r.at < len(r.text) && isWord(r.text[r.at]) {
+		r.at++
+	}
+}
+
+func (r *rereader) opens(c byte, word string) {
+	switch c {
 	case '(':
 		r.push(')', word == "if" || word == "while" || word == "for" || word == "with")
 	case '[':
@@ -150,42 +167,46 @@ func (r *rereader) step() {
 	case '{':
 		// An operand, or the end of a head, stands before a block and not before an object.
 		r.push('}', r.value || r.block(word))
-	case ')', ']':
-		r.value = !r.pop().statement
-	case '}':
-		if f := r.pop(); f.bracket == '`' {
-			r.at--
-			r.template()
-		} else if r.value = !f.statement; f.statement {
-			r.begins()
-		}
+	}
+}
+
+func (r *rereader) closes(c byte) {
+	f := r.pop()
+	if c == '}' && f.bracket == '`' {
+		r.at--
+		r.template()
+		return
+	}
+	r.value = !f.statement
+	if c == '}' && f.statement {
+		r.begins()
+	}
+}
+
+// operator reads what stands between operands.
+func (r *rereader) operator(c byte, word string) {
+	if c == '=' {
+		r.equals()
+		return
+	}
+	r.at++
+	if (c == '+' || c == '-') && r.peek() == c {
+		r.at++ // before or after an operand
+		return
+	}
+	r.value = false
+	switch c {
 	case '.':
-		r.at++
-		field, r.value = true, false
 		if strings.HasPrefix(r.text[r.at:], "..") {
-			r.at, field = r.at+2, false
+			r.at += 2
+		} else {
+			r.field = true
 		}
 	case ',', ';':
-		r.at++
-		r.value = false
 		r.begins()
 	case ':':
-		r.at++
-		r.value = false
 		r.label(word)
-	case '=':
-		r.equals()
-	case '+', '-':
-		if r.at++; r.peek() == c {
-			r.at++ // before or after an operand
-			break
-		}
-		r.value = false
-	default:
-		r.at++
-		r.value = false
 	}
-	r.field = field
 }
 
 // label counts a word before a colon where statements may stand.

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/weft-run/weft/internal/cron"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/engine"
@@ -85,7 +86,7 @@ func (x *indexer) schedule(t *engine.Trigger) {
 	e := store.CronEntry{ActivityID: t.ActivityID, ActivityType: t.ActivityType, CatchUp: x.def.Options.CatchUp}
 	switch {
 	case t.Cron != "":
-		if err := CheckCron(t.Cron); err != nil {
+		if _, err := cron.Parse(t.Cron); err != nil {
 			x.problem("invalid-cron", place, "activity %s: %v", t.ActivityID, err)
 			return
 		}

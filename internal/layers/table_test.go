@@ -70,6 +70,8 @@ var table = map[string]place{
 	"internal/tracing":       {floor: 0},
 	"internal/heapfloor":     {floor: 0},
 	"internal/keylock":       {floor: 0},
+	"internal/cron":          {floor: 0},
+	"internal/outgoing":      {floor: 0},
 	"internal/pace":          {floor: 0, wing: "waits"},
 	"internal/follow":        {floor: 0, wing: "waits"},
 	"internal/secrets":       {floor: 0, wing: "waits", step: 1},

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -27,7 +28,6 @@ const (
 	maxResponseBody = 1 << 20
 	maxRetries      = 10
 	defaultTimeout  = 30 * time.Second
-	userAgent       = "weft"
 )
 
 // requestInputs are the inputs of both activities that send requests.
@@ -108,10 +108,10 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		}
 		last = attempt(client, req, timeout)
 		if last.failure != nil {
-			x.Log().InfoContext(ctx, "request not answered", "method", method, "server", origin(target), "error", withoutURL(last.failure))
-			last.failure = &failure{last.failure}
+			x.Log().InfoContext(ctx, "request not answered", "method", method, "server", outgoing.Origin(target), "error", outgoing.WithoutURL(last.failure))
+			last.failure = outgoing.Explain(last.failure)
 		}
-		if errors.Is(last.failure, ErrPrivateAddress) {
+		if errors.Is(last.failure, outgoing.ErrPrivateAddress) {
 			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
 		return last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status), nil //nolint:nilerr // an outcome of the activity, in last
@@ -177,7 +177,7 @@ func requestBody(x *engine.Execution) (body []byte, contentType string, err erro
 
 func setHeaders(x *engine.Execution, req *http.Request, contentType string) error {
 	req.Header.Set("Idempotency-Key", x.IdempotencyKey())
-	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("User-Agent", outgoing.UserAgent)
 	if contentType != "" && (req.ContentLength != 0 || x.Text("contentType") != "") {
 		req.Header.Set("Content-Type", contentType)
 	}

@@ -16,13 +16,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 func withHTTP(allowPrivate bool) option {
-	return withEnv(func(e *engine.Env) { e.HTTP = activities.NewHTTPClient(allowPrivate) })
+	return withEnv(func(e *engine.Env) { e.HTTP = outgoing.NewClient(allowPrivate) })
 }
 
 // server answers by path: /echo, /flaky (503 twice), /slow (never), /trickle (a
@@ -258,7 +259,7 @@ func TestAHardStopDropsTheBurst(t *testing.T) {
 	}
 	cause := io.ErrClosedPipe
 	ctx, cancel := context.WithCancelCause(t.Context())
-	burst, _ := engine.New(prog, "i", &workflow.Start{}, t0, engine.Env{Now: nowT0, HTTP: activities.NewHTTPClient(true)})
+	burst, _ := engine.New(prog, "i", &workflow.Start{}, t0, engine.Env{Now: nowT0, HTTP: outgoing.NewClient(true)})
 	go cancel(cause)
 	if _, err := burst.Run(ctx, workflow.Command{ID: "s", Kind: workflow.CommandStart}); !errors.Is(err, cause) {
 		t.Errorf("error %v", err)

@@ -2,12 +2,10 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/netresearch/go-cron"
-
+	"github.com/weft-run/weft/internal/cron"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -110,7 +108,7 @@ type cronCode struct{}
 
 func (cronCode) Prepare(p *engine.Preparation) {
 	if v, ok := p.Constant("cronExpression"); ok && v != nil && !p.Node.Activity().CanStart {
-		if _, err := NextCron(engine.Text(v), time.Time{}); err != nil {
+		if _, err := cron.Next(engine.Text(v), time.Time{}); err != nil {
 			p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
 		}
 	}
@@ -120,7 +118,7 @@ func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
 	if _, ok := x.TriggerInput(); ok {
 		return nil
 	}
-	next, err := NextCron(x.Text("cronExpression"), x.Now())
+	next, err := cron.Next(x.Text("cronExpression"), x.Now())
 	if err != nil {
 		return err
 	}
@@ -133,34 +131,9 @@ func (cronCode) Triggers(p *engine.Preparation) []engine.Trigger {
 	if !ok || v == nil {
 		return nil
 	}
-	if _, err := NextCron(expr, time.Time{}); err != nil {
+	if _, err := cron.Next(expr, time.Time{}); err != nil {
 		p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
 		return nil
 	}
 	return []engine.Trigger{{Name: expr, Payload: map[string]any{"cronExpression": expr}, Cron: expr}}
-}
-
-var cronParser = cron.MustNewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DomL | cron.DomW | cron.DowNth | cron.DowLast)
-
-// NextCron gives the first time after a time, in UTC, that a cron expression of
-// six fields names. It returns an error when the expression is not valid or
-// names no time in the coming years. With the zero time it only checks.
-func NextCron(expr string, after time.Time) (time.Time, error) {
-	const form = `; write second, minute, hour, day of month, month and day of week, such as "0 0 8 * * MON-FRI"`
-	expr = strings.TrimSpace(expr)
-	if strings.Contains(expr, "=") { // the parser's own way to name a zone
-		return time.Time{}, fmt.Errorf("cron expression %q: time zones are not supported, times are UTC"+form, expr)
-	}
-	s, err := cronParser.Parse(expr)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("cron expression %q: %w"+form, expr, err)
-	}
-	if after.IsZero() {
-		after = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	}
-	next := s.Next(after.UTC())
-	if next.IsZero() {
-		return time.Time{}, fmt.Errorf("cron expression %q names no time that ever comes"+form, expr)
-	}
-	return next, nil
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -106,23 +105,5 @@ func TestTriggerProblems(t *testing.T) {
 	wantProblem(t, p, "not-a-trigger", "writeLine1")
 	if len(p) != 13 {
 		t.Errorf("%d problems:\n%v", len(p), p)
-	}
-}
-
-func TestNextCron(t *testing.T) {
-	t.Parallel()
-	for expr, want := range map[string]string{
-		"0 0 * * * *":       "2026-03-01T13:00:00Z",
-		"30 * * * * *":      "2026-03-01T12:00:30Z",
-		"0 0 8 * * MON-FRI": "2026-03-02T08:00:00Z",
-		"0 0 12 L * *":      "2026-03-31T12:00:00Z",
-		"0 0 0 15W * *":     "2026-03-16T00:00:00Z",
-		"0 0 0 * * FRI#2":   "2026-03-13T00:00:00Z",
-		"0 0 0 13 * FRI":    "2026-03-13T00:00:00Z", // both have to hold, as in Cronos
-	} {
-		got, err := activities.NextCron(expr, t0)
-		if err != nil || got.Format(time.RFC3339) != want {
-			t.Errorf("%s: %s, %v; want %s", expr, got, err, want)
-		}
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -202,18 +202,18 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 // environment is what bursts may use of the world.
 func (n *Node) environment() func() engine.Env {
 	lines := &lineWriter{w: n.cfg.Lines}
-	outgoing := activities.NewHTTPClient(n.cfg.AllowPrivateAddresses)
+	calls := outgoing.NewClient(n.cfg.AllowPrivateAddresses)
 	if n.tracer != nil {
-		outgoing.Transport = tracing.Transport(outgoing.Transport)
+		calls.Transport = tracing.Transport(calls.Transport)
 	}
 	n.undo.add("outgoing connections", func(context.Context) error {
-		outgoing.CloseIdleConnections()
+		calls.CloseIdleConnections()
 		return nil
 	})
 	// A look for a head outside of the table is bounded by the store's time limit.
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
-		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: outgoing, Head: head,
+		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head,
 			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics}
 	}
 }

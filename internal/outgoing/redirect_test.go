@@ -1,4 +1,4 @@
-package activities
+package outgoing
 
 import (
 	"io"
@@ -70,7 +70,7 @@ func TestRedirects(t *testing.T) {
 		{what: "a file", from: home.URL, to: "file:///etc/passwd", method: "GET", refused: "the scheme"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			client := NewHTTPClient(true)
+			client := NewClient(true)
 			trusted := safe.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 			trusted.ServerName = "example.com" // as in the test server's certificate
 			client.Transport.(*http.Transport).TLSClientConfig = trusted
@@ -84,7 +84,7 @@ func TestRedirects(t *testing.T) {
 			for _, h := range []string{"Authorization", "X-Api-Key", "Cookie", "Idempotency-Key", "X-Whatever"} {
 				req.Header.Set(h, "secret")
 			}
-			req.Header.Set("User-Agent", userAgent)
+			req.Header.Set("User-Agent", UserAgent)
 			resp, err := client.Do(req)
 			if err == nil {
 				resp.Body.Close()
@@ -106,7 +106,7 @@ func TestRedirects(t *testing.T) {
 			if ref := second[0].header.Get("Referer"); ref != "" && !c.kept {
 				t.Errorf("Referer %q", ref)
 			}
-			if second[0].body != c.gotBody || second[0].header.Get("User-Agent") != userAgent {
+			if second[0].body != c.gotBody || second[0].header.Get("User-Agent") != UserAgent {
 				t.Errorf("got %+v", second[0])
 			}
 		})

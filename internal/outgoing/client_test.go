@@ -1,4 +1,4 @@
-package activities
+package outgoing
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-func TestHTTPClientRefusesPrivateAddresses(t *testing.T) {
+func TestTheClientRefusesPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/away" {
@@ -40,20 +40,20 @@ func TestHTTPClientRefusesPrivateAddresses(t *testing.T) {
 		}
 		return err
 	}
-	if err := get(NewHTTPClient(false), srv.URL); !errors.Is(err, ErrPrivateAddress) {
+	if err := get(NewClient(false), srv.URL); !errors.Is(err, ErrPrivateAddress) {
 		t.Errorf("direct: %v", err)
 	}
 	// A name that resolves to a loopback address is no way around.
-	if err := get(NewHTTPClient(false), "http://localhost:1/"); !errors.Is(err, ErrPrivateAddress) {
+	if err := get(NewClient(false), "http://localhost:1/"); !errors.Is(err, ErrPrivateAddress) {
 		t.Errorf("by name: %v", err)
 	}
-	if err := get(NewHTTPClient(true), srv.URL); err != nil {
+	if err := get(NewClient(true), srv.URL); err != nil {
 		t.Errorf("allowed: %v", err)
 	}
 	// The check is at connect, so a redirect from an allowed address is checked
 	// like any other: the guarded transport behind a first hop that is let pass.
-	guarded := NewHTTPClient(false)
-	first := NewHTTPClient(true)
+	guarded := NewClient(false)
+	first := NewClient(true)
 	guarded.Transport = hop{first.Transport, guarded.Transport}
 	if err := get(guarded, srv.URL+"/away"); !errors.Is(err, ErrPrivateAddress) {
 		t.Errorf("redirect: %v", err)

@@ -1,4 +1,4 @@
-package activities
+package outgoing
 
 import (
 	"errors"
@@ -23,10 +23,10 @@ func TestFailuresSayWhy(t *testing.T) {
 		"the answer is larger than 1 bytes":                               fmt.Errorf("the answer is larger than %d bytes", 1),
 		"the address is private; allow it with --allow-private-addresses": in(&net.OpError{Op: "dial", Addr: at("10.0.0.5"), Err: refusePrivate("tcp", "10.0.0.5:443", nil)}),
 	} {
-		if got := (&failure{err}).Error(); got != want {
+		if got := Explain(err).Error(); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
-		if !errors.Is(&failure{err}, err) {
+		if !errors.Is(Explain(err), err) {
 			t.Errorf("%v is not found any more", err)
 		}
 	}

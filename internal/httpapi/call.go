@@ -20,18 +20,25 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// call is one request on its way through a handler.
-type call struct {
+// request is what a client sent, as far as it was read, and what that takes of the
+// node until it is answered.
+type request struct {
 	api   *API
 	w     http.ResponseWriter
 	r     *http.Request
 	body  []byte // read and within its limit
 	query url.Values
 
-	charged    int64                   // bytes of the budget for bodies
-	payer      string                  // whose they count as
-	manyValues bool                    // the body may have any number of values
-	found      runtime.EndpointRequest // if it is one, as far as its head says
+	charged    int64  // bytes of the budget for bodies
+	payer      string // whose they count as
+	manyValues bool   // the body may have any number of values
+}
+
+// call is one request on its way through a handler.
+type call struct {
+	request
+
+	found runtime.EndpointRequest // if it is one, as far as its head says
 }
 
 // reply is what a handler answers with; zero fields are left out.
@@ -48,7 +55,7 @@ type reply struct {
 
 // decode reads the JSON body into the struct that into points to. An empty body
 // is an empty object.
-func (c *call) decode(into any) error {
+func (c *request) decode(into any) error {
 	if len(strings.TrimSpace(string(c.body))) == 0 {
 		return nil
 	}
@@ -82,7 +89,7 @@ func isYAML(typ string) bool {
 }
 
 // mediaType is the bare type of the body, lower case, "" if there is none.
-func (c *call) mediaType() string {
+func (c *request) mediaType() string {
 	raw := c.r.Header.Get("Content-Type")
 	typ, _, err := mime.ParseMediaType(raw)
 	if err != nil {
@@ -92,7 +99,7 @@ func (c *call) mediaType() string {
 }
 
 // id is the path parameter, checked as an id chosen by a client.
-func (c *call) id() (string, error) {
+func (c *request) id() (string, error) {
 	id := c.r.PathValue("id")
 	if err := workflow.CheckID("the id in the path", id); err != nil {
 		return "", invalid("bad-id", "", err.Error())
@@ -102,7 +109,7 @@ func (c *call) id() (string, error) {
 
 // madeID is the path parameter, an id that Weft made: what is not one does not
 // exist.
-func (c *call) madeID(missing workflow.Code) (string, error) {
+func (c *request) madeID(missing workflow.Code) (string, error) {
 	id := c.r.PathValue("id")
 	const most = 512
 	if len(id) > most || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
@@ -137,7 +144,7 @@ func checkFields(fields [][2]string, code string, check func(what, value string)
 }
 
 // key is the caller's Idempotency-Key; nil if there is none.
-func (c *call) key() (*runtime.Key, error) {
+func (c *request) key() (*runtime.Key, error) {
 	values := c.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -162,7 +169,7 @@ func (c *call) key() (*runtime.Key, error) {
 
 // wait is what Prefer: wait=N asks for, within bounds (RFC 7240). Preferences
 // that make no sense are ignored, as the standard wants.
-func (c *call) wait() time.Duration {
+func (c *request) wait() time.Duration {
 	for _, header := range c.r.Header.Values("Prefer") {
 		for _, pref := range strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == ';' }) {
 			name, value, ok := strings.Cut(pref, "=")
@@ -182,7 +189,7 @@ func (c *call) wait() time.Duration {
 }
 
 // page reads limit and cursor.
-func (c *call) page() (cursor string, limit int, err error) {
+func (c *request) page() (cursor string, limit int, err error) {
 	limit = 50
 	if text := c.query.Get("limit"); text != "" {
 		limit, err = strconv.Atoi(text)
@@ -194,7 +201,7 @@ func (c *call) page() (cursor string, limit int, err error) {
 }
 
 // flag reads a query parameter that is true or false; absent is ifAbsent.
-func (c *call) flag(name string, ifAbsent bool) (bool, error) {
+func (c *request) flag(name string, ifAbsent bool) (bool, error) {
 	switch c.query.Get(name) {
 	case "":
 		return ifAbsent || c.query.Has(name), nil // ?force alone says yes
@@ -207,7 +214,7 @@ func (c *call) flag(name string, ifAbsent bool) (bool, error) {
 }
 
 // readBody reads at most limit bytes, if before has nothing against it.
-func (c *call) readBody(limit int64, before func() error) error {
+func (c *request) readBody(limit int64, before func() error) error {
 	if c.r.ContentLength > limit {
 		c.swallow()
 		return tooLarge(limit)
@@ -238,7 +245,7 @@ func (c *call) readBody(limit int64, before func() error) error {
 // swallow reads on for a while after a body was found too large: a client that
 // still sends when the connection closes sees a reset and not the answer. One
 // that asked first (Expect: 100-continue) has sent nothing.
-func (c *call) swallow() {
+func (c *request) swallow() {
 	if c.r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, c.r.Body, maxSwallow)
 	}
@@ -252,7 +259,7 @@ func tooLarge(limit int64) error {
 
 // checkQuery refuses parameters that the route does not have, and values that
 // are none of those that a parameter may have.
-func (c *call) checkQuery(rt *route) error {
+func (c *request) checkQuery(rt *route) error {
 	for name, values := range c.query {
 		i := slices.IndexFunc(rt.query, func(p param) bool { return p.name == name })
 		if i < 0 {

@@ -88,7 +88,7 @@ func TestPreferWait(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("Prefer", header)
-		c := &call{api: &API{cfg: Config{MaxWait: time.Minute}}, w: httptest.NewRecorder(), r: r}
+		c := &request{api: &API{cfg: Config{MaxWait: time.Minute}}, w: httptest.NewRecorder(), r: r}
 		if got := c.wait(); got != want {
 			t.Errorf("Prefer: %s waits %v, want %v", header, got, want)
 		}

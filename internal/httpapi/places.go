@@ -305,7 +305,7 @@ func (a *API) page(rt *route, c *call) (reply, error) {
 
 // linger answers a refused wait later: who asked to wait, and asks again at once, costs
 // the node a request a second and connection, and not thousands.
-func (c *call) linger(d time.Duration) {
+func (c *request) linger(d time.Duration) {
 	pace.Pause(c.r.Context(), d)
 }
 
@@ -320,7 +320,7 @@ func (a *API) busy(wanted metrics.ShedWanted, reason metrics.ShedReason, detail 
 }
 
 // caller is whose share a request counts against: who asks, or from where.
-func (c *call) caller() string {
+func (c *request) caller() string {
 	if p := exchangeOf(c.r).caller; p != nil {
 		return "name " + p.Name
 	}
@@ -330,7 +330,7 @@ func (c *call) caller() string {
 
 // charge takes n bytes of what all bodies in flight may have. It is given back
 // when the request is over.
-func (c *call) charge(n int64) error {
+func (c *request) charge(n int64) error {
 	b := &c.api.places.bodies
 	if n = min(n, b.most-c.charged); n <= 0 {
 		return nil // it has all of it, alone
@@ -346,7 +346,7 @@ func (c *call) charge(n int64) error {
 }
 
 // release gives back what the bodies took.
-func (c *call) release() {
+func (c *request) release() {
 	if c.charged > 0 {
 		c.api.places.bodies.give(c.payer, c.charged)
 	}
@@ -354,7 +354,7 @@ func (c *call) release() {
 
 // bodyReader charges what has arrived, not what was announced.
 type bodyReader struct {
-	c    *call
+	c    *request
 	from interface{ Read([]byte) (int, error) }
 	free int64 // what a small body has without asking
 }
@@ -383,7 +383,7 @@ const maxValues = 100_000
 const valueBytes = 100
 
 // weigh makes room for the values of a JSON body before it is parsed.
-func (c *call) weigh() error {
+func (c *request) weigh() error {
 	if int64(len(c.body)) <= freeBody {
 		return nil
 	}

@@ -55,7 +55,7 @@ func TestBodiesShareTheirMemory(t *testing.T) {
 	from := func(address string) *call {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		r.RemoteAddr = address
-		return &call{api: a, r: r}
+		return &call{request: request{api: a, r: r}}
 	}
 	one, two := from("192.0.2.1:1"), from("192.0.2.2:1")
 	if one.charge(600) != nil || two.charge(600) == nil || two.charge(400) != nil {
@@ -113,7 +113,7 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 			ask := func(ctx context.Context, address string) error {
 				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 				r.RemoteAddr = address
-				_, err := a.answer(&rt, &call{api: a, w: httptest.NewRecorder(), r: r})
+				_, err := a.answer(&rt, &call{request: request{api: a, w: httptest.NewRecorder(), r: r}})
 				return err
 			}
 			waiting := func() int {
@@ -196,7 +196,7 @@ func TestFewListsAreReadAtOnce(t *testing.T) {
 	ask := func(ctx context.Context) (reply, error) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", callers.Add(1)) // each is another
-		return a.answer(&rt, &call{api: a, w: httptest.NewRecorder(), r: r})
+		return a.answer(&rt, &call{request: request{api: a, w: httptest.NewRecorder(), r: r}})
 	}
 	var all sync.WaitGroup
 	for range 5 * pagesAtOnce {

@@ -140,7 +140,7 @@ func (a *API) run(rt *route, w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, err)
 		return
 	}
-	c := &call{api: a, w: w, r: r, query: r.URL.Query(), manyValues: rt.maxBody > a.cfg.MaxBody}
+	c := &call{request: request{api: a, w: w, r: r, query: r.URL.Query(), manyValues: rt.maxBody > a.cfg.MaxBody}}
 	defer c.release()
 	leave, err := a.arrived(rt, c)
 	if err != nil {

@@ -45,7 +45,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	if err != nil {
 		return workflow.Bookmark{}, fmt.Errorf("bookmark %s: metadata: %w", w.Name, err)
 	}
-	if err := b.refuseSecret("bookmark "+w.Name, w.Name, payload, metadata); err != nil {
+	if err := b.env.refuseSecret("bookmark "+w.Name, w.Name, payload, metadata); err != nil {
 		return workflow.Bookmark{}, err
 	}
 	typ := cmp.Or(w.Type, x.node.desc.Type)
@@ -69,7 +69,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	}
 	x.waits++
 	b.marks = append(b.marks, m)
-	b.growth += bookmarkBytes + Weigh(payload) + Weigh(metadata)
+	b.growth.added += bookmarkBytes + Weigh(payload) + Weigh(metadata)
 	return m.Bookmark, nil
 }
 
@@ -94,7 +94,7 @@ func (x *Execution) Unwait(drop func(workflow.Bookmark) bool) {
 // a commit. Activities cut long work into slices with it.
 func (x *Execution) Yield(callback string, commit bool) {
 	x.pending++
-	x.b.push(work{kind: workResume, x: x, resume: &Resume{Callback: callback}, cmd: x.b.cmd, commit: commit})
+	x.b.schedule.push(work{kind: workResume, x: x, resume: &Resume{Callback: callback}, cmd: x.b.cmd, commit: commit})
 }
 
 // unmark removes bookmarks; children that they wait for are cancelled.
@@ -132,7 +132,7 @@ func (b *Burst) takeResume(cmd workflow.Command, finished bool) Outcome {
 		input = map[string]any{}
 	}
 	if finished {
-		if b.halted && cmd.Kind == workflow.CommandChildEnd && b.findMark(cmd.Bookmark) != nil {
+		if b.halted && cmd.Kind == workflow.CommandChildEnd && findMark(b.marks, cmd.Bookmark) != nil {
 			b.late = append(b.late, lateEnd{cmd.Bookmark, input}) // a retry needs it
 			return Applied
 		}
@@ -144,8 +144,8 @@ func (b *Burst) takeResume(cmd workflow.Command, finished bool) Outcome {
 	return ""
 }
 
-func (b *Burst) findMark(id string) *mark {
-	for _, m := range b.marks {
+func findMark(marks []*mark, id string) *mark {
+	for _, m := range marks {
 		if m.ID == id {
 			return m
 		}
@@ -156,7 +156,7 @@ func (b *Burst) findMark(id string) *mark {
 // resumeMark burns the bookmark and schedules its execution; false if there is
 // no such bookmark.
 func (b *Burst) resumeMark(id string, input map[string]any) bool {
-	m := b.findMark(id)
+	m := findMark(b.marks, id)
 	if m == nil || m.x.status != running {
 		return false
 	}
@@ -165,6 +165,6 @@ func (b *Burst) resumeMark(id string, input map[string]any) bool {
 		b.unmark(func(o *mark) bool { return o == m })
 	}
 	m.x.pending++
-	b.push(work{kind: workResume, x: m.x, resume: &Resume{Bookmark: m.Bookmark, Callback: m.Callback, Input: input}, cmd: b.cmd})
+	b.schedule.push(work{kind: workResume, x: m.x, resume: &Resume{Bookmark: m.Bookmark, Callback: m.Callback, Input: input}, cmd: b.cmd})
 	return true
 }

@@ -30,8 +30,7 @@ type Burst struct {
 	ending       workflow.SubStatus // Cancelled, once it was
 	halted       bool               // faulted: the schedule stands still
 	finishing    bool               // a Finish activity ran
-	queue        []work
-	head         int
+	schedule     schedule
 	completions  []completion
 	marks        []*mark
 	late         []lateEnd
@@ -57,10 +56,8 @@ type Burst struct {
 	cancels     []string
 	events      []Sent
 	response    *workflow.Response
-	weight      int             // of the journal and of what goes to others, about, in bytes
-	growth      int             // bytes that came to what the instance keeps since it was measured
-	room        int             // bytes that were left then
-	overgrown   *workflow.Error // the instance keeps too much: the burst cannot be committed
+	weight      int // of the journal and of what goes to others, about, in bytes
+	growth      growth
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
@@ -169,11 +166,11 @@ func (b *Burst) Committed() {
 // Result gives everything that a commit has to make durable. It changes
 // nothing, and gives the same bytes when it is called again.
 func (b *Burst) Result() (Result, error) {
-	if b.overgrown == nil {
+	if b.growth.over == nil {
 		b.measure()
 	}
-	if b.overgrown != nil {
-		return Result{}, b.overgrown
+	if b.growth.over != nil {
+		return Result{}, b.growth.over
 	}
 	state, err := b.encode()
 	if err != nil {
@@ -234,7 +231,7 @@ func (b *Burst) deriveID(n *Node, kind string) string {
 	return workflow.DeriveID(b.header.ID, b.cmd.ID, n.id, kind, strconv.Itoa(ord))
 }
 
-func (b *Burst) mustNormalizeMap(m map[string]any) map[string]any {
+func mustNormalizeMap(m map[string]any) map[string]any {
 	n, err := normalizeMap(m)
 	if err != nil {
 		panic(err)

@@ -33,7 +33,7 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Input, err = normalizeMap(start.Input); err != nil {
 		return "", fmt.Errorf("input of the child: %w", err)
 	}
-	if err := b.refuseSecret("child instance", start.Input, start.CorrelationID, start.Name); err != nil {
+	if err := b.env.refuseSecret("child instance", start.Input, start.CorrelationID, start.Name); err != nil {
 		return "", err
 	}
 	id := b.deriveID(x.node, "child")
@@ -74,7 +74,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	if s.Input, err = normalizeMap(s.Input); err != nil {
 		return fmt.Errorf("publish: input: %w", err)
 	}
-	if err := x.b.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
+	if err := x.b.env.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
 		return err
 	}
 	x.b.weight += sentBytes + Weigh(s.Payload) + Weigh(s.Input)
@@ -85,7 +85,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 // Respond sets what the caller of an HTTP endpoint gets after the commit. A
 // later response of the same burst replaces it.
 func (x *Execution) Respond(r workflow.Response) {
-	r = x.b.redactResponse(r)
+	r = x.b.env.redactResponse(r)
 	x.b.weight += len(r.Body)
 	x.b.response = &r
 }

@@ -45,7 +45,7 @@ func (composite) Execute(_ context.Context, x *Execution) error {
 			if err != nil {
 				return fmt.Errorf("input %s: %w", in.Name, err)
 			}
-			if err = x.b.refuseSecret("input "+in.Name, v); err != nil {
+			if err = x.b.env.refuseSecret("input "+in.Name, v); err != nil {
 				return err
 			}
 			x.scope.inputs[in.Name] = v

@@ -90,14 +90,14 @@ func (x *Execution) Schedule(n *Node, c Child) {
 	}
 	var vars map[string]any
 	if c.Variables != nil {
-		vars = x.b.mustNormalizeMap(c.Variables)
-		if err := x.b.refuseSecret("variable of "+n.id, vars); err != nil {
+		vars = mustNormalizeMap(c.Variables)
+		if err := x.b.env.refuseSecret("variable of "+n.id, vars); err != nil {
 			panic(err)
 		}
-		x.b.grew(vars)
+		x.b.growth.add(vars)
 	}
 	x.pending++
-	x.b.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.
@@ -106,7 +106,7 @@ func (x *Execution) Children() []*Execution { return slices.Clone(x.kids) }
 // Scheduled are the nodes that wait in the schedule as children of x.
 func (x *Execution) Scheduled() []*Node {
 	var out []*Node
-	for _, w := range x.b.schedule() {
+	for _, w := range x.b.schedule.left() {
 		if w.owner == x && w.kind == workExecute {
 			out = append(out, w.node)
 		}
@@ -123,7 +123,7 @@ func (x *Execution) Faulted() bool { return x.status == faulted }
 
 // Withdraw takes scheduled children of x back; drop chooses.
 func (x *Execution) Withdraw(drop func(n *Node) bool) {
-	x.b.withdraw(func(w *work) bool { return w.owner == x && w.kind == workExecute && drop(w.node) })
+	x.b.schedule.withdraw(func(w *work) bool { return w.owner == x && w.kind == workExecute && drop(w.node) })
 }
 
 // CancelChildren cancels the live children that drop chooses, and everything
@@ -137,7 +137,7 @@ func (x *Execution) CancelChildren(drop func(child *Execution) bool) {
 }
 
 // SetOutcomes sets what the execution completes with; none means Done.
-func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = x.b.redactTexts(outcomes) }
+func (x *Execution) SetOutcomes(outcomes ...string) { x.outcomes = x.b.env.redactTexts(outcomes) }
 
 // Complete completes the execution now, also if it waits: its descendants
 // are cancelled, its bookmarks removed. No outcomes means Done.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -150,7 +151,7 @@ func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
 	}
 	var at *Execution
 	if cmd.Kind == workflow.CommandResume || cmd.Kind == workflow.CommandChildEnd {
-		m := b.findMark(cmd.Bookmark)
+		m := findMark(b.marks, cmd.Bookmark)
 		if m == nil {
 			return NoBookmark
 		}
@@ -169,16 +170,16 @@ func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
 }
 
 // effects counts what a call may leave behind, to take it back if it fails.
-type effects struct{ queue, marks, children, cancels, events int }
+type effects struct{ work, marks, children, cancels, events int }
 
 func (b *Burst) effects() effects {
-	return effects{len(b.queue), len(b.marks), len(b.children), len(b.cancels), len(b.events)}
+	return effects{len(b.schedule.items), len(b.marks), len(b.children), len(b.cancels), len(b.events)}
 }
 
 // undo takes back what a failed call scheduled, waited for and sent.
 func (b *Burst) undo(x *Execution, e effects) {
-	if len(b.queue) > e.queue {
-		b.withdraw(func(w *work) bool { return w.owner == x || w.x == x })
+	if len(b.schedule.items) > e.work {
+		b.schedule.withdraw(func(w *work) bool { return w.owner == x || w.x == x })
 	}
 	b.unmark(func(m *mark) bool { return m.x == x && m.call == b.call })
 	b.children = b.children[:min(e.children, len(b.children))]
@@ -195,21 +196,21 @@ func (b *Burst) retry() {
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
 	if !b.started {
 		b.started = true
-		b.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
+		b.schedule.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
 		return
 	}
-	for i := range b.schedule() {
-		b.schedule()[i].cmd.Count = 0
+	for i := range b.schedule.left() {
+		b.schedule.left()[i].cmd.Count = 0
 	}
 	if b.root == nil {
 		return
 	}
-	for _, x := range b.broken() {
+	for _, x := range broken(b.root) {
 		if x.status == faulted {
 			b.repeat(x)
 		}
 	}
-	for e := range b.deferredOwners() {
+	for _, e := range deferredOwners(b.root) {
 		b.redeliver(e)
 	}
 	late := b.late
@@ -219,35 +220,16 @@ func (b *Burst) retry() {
 	}
 }
 
-// broken are the executions that have faulted.
-func (b *Burst) broken() (broken []*Execution) {
-	if b.root == nil {
-		return nil
-	}
-	for stack := []*Execution{b.root}; len(stack) > 0; {
-		e := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if e.status == faulted {
-			broken = append(broken, e)
-		}
-		for _, k := range slices.Backward(e.kids) {
-			stack = append(stack, k)
-		}
-	}
-	return broken
-}
-
-// deferredOwners are the running executions that have not been told about
-// children which completed as the instance faulted.
-func (b *Burst) deferredOwners() func(yield func(*Execution) bool) {
+// tree gives the executions of an instance that go on, parents first; root may be nil.
+func tree(root *Execution) iter.Seq[*Execution] {
 	return func(yield func(*Execution) bool) {
-		if b.root == nil { // it is about to be run from its beginning
+		if root == nil { // it did not begin, or is about to be run from its beginning
 			return
 		}
-		for stack := []*Execution{b.root}; len(stack) > 0; {
+		for stack := []*Execution{root}; len(stack) > 0; {
 			e := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if e.status == running && len(e.deferred) > 0 && !yield(e) {
+			if !yield(e) {
 				return
 			}
 			for _, k := range slices.Backward(e.kids) {
@@ -257,10 +239,31 @@ func (b *Burst) deferredOwners() func(yield func(*Execution) bool) {
 	}
 }
 
+// broken are the executions that have faulted.
+func broken(root *Execution) (broken []*Execution) {
+	for e := range tree(root) {
+		if e.status == faulted {
+			broken = append(broken, e)
+		}
+	}
+	return broken
+}
+
+// deferredOwners are the running executions that have not been told about
+// children which completed as the instance faulted.
+func deferredOwners(root *Execution) (owners []*Execution) {
+	for e := range tree(root) {
+		if e.status == running && len(e.deferred) > 0 {
+			owners = append(owners, e)
+		}
+	}
+	return owners
+}
+
 func (b *Burst) redeliver(x *Execution) {
 	for _, c := range x.deferred {
 		x.pending++
-		b.push(work{kind: workChild, x: x, done: &c.done, cmd: b.cmd})
+		b.schedule.push(work{kind: workChild, x: x, done: &c.done, cmd: b.cmd})
 	}
 	x.deferred = nil
 }
@@ -274,11 +277,11 @@ func (b *Burst) repeat(x *Execution) {
 	case workResume:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.push(work{kind: workResume, x: x, resume: call.Resume, cmd: b.cmd})
+		b.schedule.push(work{kind: workResume, x: x, resume: call.Resume, cmd: b.cmd})
 	case workChild:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.push(work{kind: workChild, x: x, done: call.Done, cmd: b.cmd})
+		b.schedule.push(work{kind: workChild, x: x, done: call.Done, cmd: b.cmd})
 	default:
 		given := map[string]any{}
 		for k, v := range x.vars {
@@ -291,12 +294,12 @@ func (b *Burst) repeat(x *Execution) {
 		}
 		if x.parent == nil {
 			b.root = nil
-			b.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
+			b.schedule.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
 			return
 		}
 		parent := x.parent
 		b.cancelTree(x) // with what it still waits for, if it was resumed
 		parent.pending++
-		b.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, cmd: b.cmd})
+		b.schedule.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, cmd: b.cmd})
 	}
 }

@@ -127,7 +127,7 @@ func (x *Execution) EvaluateWith(name string, vars map[string]any) (any, error) 
 	if in == nil {
 		return nil, fmt.Errorf("activity type %s has no input %q", x.node.desc.Type, name)
 	}
-	from := &Execution{b: x.b, id: x.id, node: x.node, parent: x, vars: x.b.mustNormalizeMap(vars)}
+	from := &Execution{b: x.b, id: x.id, node: x.node, parent: x, vars: mustNormalizeMap(vars)}
 	return x.evaluateIn(from, in)
 }
 

@@ -66,7 +66,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 			outcomes = doneOutcomes
 		}
 	}
-	outcomes = b.redactTexts(outcomes)
+	outcomes = b.env.redactTexts(outcomes)
 	b.remember(x)
 	b.journalCompleted(x, outcomes)
 	b.count(x, "completed")
@@ -151,7 +151,7 @@ func (b *Burst) cancelAll() {
 	}
 	b.unmark(func(*mark) bool { return true })
 	b.cancelling, b.cancels = append(b.cancels, b.cancelling...), nil
-	b.queue, b.head, b.completions, b.late = nil, 0, nil, nil
+	b.schedule, b.completions, b.late = schedule{}, nil, nil
 	b.halted, b.rootDone = false, false
 	b.root = nil
 	b.ending = workflow.Cancelled
@@ -179,7 +179,7 @@ func (b *Burst) finishAll() {
 	if b.root == nil || b.root.status != running {
 		return
 	}
-	b.queue, b.head, b.completions = nil, 0, nil
+	b.schedule, b.completions = schedule{}, nil
 	b.clear(b.root)
 	b.root.pending = 0
 	if err := b.finishRoot(); err != nil {
@@ -212,7 +212,7 @@ func (b *Burst) setStatus() {
 		h.SubStatus = workflow.Faulted
 	case b.rootDone:
 		h.SubStatus = workflow.Finished
-		b.queue, b.head = nil, 0
+		b.schedule = schedule{}
 	case !b.started:
 		h.SubStatus = workflow.Pending
 	default:

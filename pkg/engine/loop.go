@@ -18,7 +18,7 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	if b.fatal != nil {
 		return "", b.fatal
 	}
-	if b.keepsTooMuch() {
+	if b.growth.over != nil {
 		return Applied, nil
 	}
 	b.ctx = ctx
@@ -58,7 +58,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		}
 		if !b.started {
 			b.started = true
-			b.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
+			b.schedule.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
 		}
 	case workflow.CommandResume, workflow.CommandChildEnd:
 		if out := b.takeResume(cmd, finished); out != "" {
@@ -76,7 +76,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if finished && b.header.SubStatus != workflow.Faulted {
 			return NotRunning, nil
 		}
-		if !finished && len(b.broken()) == 0 {
+		if !finished && len(broken(b.root)) == 0 {
 			return NotFaulted, nil
 		}
 		b.retry()
@@ -102,7 +102,7 @@ func (b *Burst) loop() (Outcome, error) {
 		if b.halted || b.rootDone {
 			break
 		}
-		w := b.peek()
+		w := b.schedule.peek()
 		if w == nil {
 			break
 		}
@@ -120,11 +120,11 @@ func (b *Burst) loop() (Outcome, error) {
 				break
 			}
 		}
-		b.step(b.pop())
+		b.step(b.schedule.pop())
 		if b.fatal != nil {
 			return "", b.fatal
 		}
-		if b.keepsTooMuch() {
+		if b.growth.over != nil {
 			break
 		}
 	}

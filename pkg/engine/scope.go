@@ -93,12 +93,12 @@ func (x *Execution) SetVariable(name string, v any) error {
 		}
 	}
 	if kept {
-		if err := x.b.refuseSecret("variable "+name, n); err != nil {
+		if err := x.b.env.refuseSecret("variable "+name, n); err != nil {
 			return err
 		}
 	}
 	e.vars[name] = n
-	x.b.grew(n)
+	x.b.growth.add(n)
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (x *Execution) setOutput(name string, v any) error {
 		x.results = make(map[string]any, len(x.node.desc.Outputs))
 	}
 	x.results[name] = n
-	x.b.grew(n)
+	x.b.growth.add(n)
 	t, ok := x.node.targets[name]
 	switch {
 	case !ok:
@@ -168,12 +168,12 @@ func (x *Execution) SetWorkflowOutput(name string, v any) {
 	if err != nil {
 		panic(fmt.Errorf("output %s: %w", name, err))
 	}
-	if err := x.b.refuseSecret("workflow output "+name, n); err != nil {
+	if err := x.b.env.refuseSecret("workflow output "+name, n); err != nil {
 		panic(err)
 	}
 	home := x.boundary(x)
 	home.scope.setOutput(name, n)
-	x.b.grew(n)
+	x.b.growth.add(n)
 	if home.parent == nil {
 		x.b.header.Output = home.scope.outputs
 	}
@@ -211,7 +211,7 @@ func (x *Execution) SetCorrelationID(id string) error {
 	if err := workflow.CheckName("correlation id", id); err != nil {
 		return err
 	}
-	if err := x.b.refuseSecret("correlation id", id); err != nil {
+	if err := x.b.env.refuseSecret("correlation id", id); err != nil {
 		return err
 	}
 	x.b.header.CorrelationID = id

@@ -19,9 +19,9 @@ func (e *secretError) Error() string {
 }
 
 // refuseSecret returns an error if one of the values has that of a secret in it.
-func (b *Burst) refuseSecret(what string, values ...any) error {
+func (e *Env) refuseSecret(what string, values ...any) error {
 	for _, v := range values {
-		if _, name := b.env.Secrets.RedactValue(v); name != "" {
+		if _, name := e.Secrets.RedactValue(v); name != "" {
 			return &secretError{what, name}
 		}
 	}
@@ -29,13 +29,13 @@ func (b *Burst) refuseSecret(what string, values ...any) error {
 }
 
 // redactTexts gives texts without the values of secrets.
-func (b *Burst) redactTexts(texts []string) []string {
-	if !slices.ContainsFunc(texts, func(t string) bool { return b.env.Secrets.Find(t) != "" }) {
+func (e *Env) redactTexts(texts []string) []string {
+	if !slices.ContainsFunc(texts, func(t string) bool { return e.Secrets.Find(t) != "" }) {
 		return texts
 	}
 	out := slices.Clone(texts)
 	for i := range out {
-		out[i] = b.env.Secrets.Redact(out[i])
+		out[i] = e.Secrets.Redact(out[i])
 	}
 	return out
 }
@@ -52,8 +52,8 @@ func (x *Execution) redactOutput(name string, v any) any {
 
 // redactResponse gives the response without the values of secrets: it may be
 // recorded for the caller's Idempotency-Key.
-func (b *Burst) redactResponse(r workflow.Response) workflow.Response {
-	s := b.env.Secrets
+func (e *Env) redactResponse(r workflow.Response) workflow.Response {
+	s := e.Secrets
 	r.ContentType, r.Body = s.Redact(r.ContentType), s.RedactBytes(r.Body)
 	var headers map[string]string
 	for k, v := range r.Headers {

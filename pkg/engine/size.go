@@ -18,15 +18,20 @@ const growthSlack = 1 << 20
 // bookmarkBytes is about what a bookmark takes beside its values.
 const bookmarkBytes = 300
 
-// grew notes that the instance keeps a value.
-func (b *Burst) grew(v any) { b.growth += Weigh(v) }
+// growth is how much came to what an instance keeps.
+type growth struct {
+	added int             // bytes, since it was measured
+	room  int             // bytes that were left then
+	over  *workflow.Error // it keeps too much: the burst cannot be committed
+}
 
-func (b *Burst) keepsTooMuch() bool { return b.overgrown != nil }
+// add notes that the instance keeps a value.
+func (g *growth) add(v any) { g.added += Weigh(v) }
 
 // measureGrown stops the burst if the instance keeps too much; it looks only if
 // enough came since it last looked.
 func (b *Burst) measureGrown() {
-	if b.growth > max(growthSlack, b.room) {
+	if b.growth.added > max(growthSlack, b.growth.room) {
 		b.measure()
 	}
 }
@@ -36,10 +41,10 @@ func (b *Burst) measure() {
 	limit := b.limits.Data
 	left := limit
 	if b.weighKept(&left) {
-		b.growth, b.room = 0, left
+		b.growth = growth{room: left}
 		return
 	}
-	b.overgrown = workflow.Fail(workflow.CodeTooLarge,
+	b.growth.over = workflow.Fail(workflow.CodeTooLarge,
 		fmt.Sprintf("the instance would keep more than %d bytes of data (its input, output, variables, what is scheduled and what it waits for; at most %d)", limit-left, limit))
 }
 
@@ -50,20 +55,16 @@ func (b *Burst) weighKept(left *int) bool {
 		*left -= bookmarkBytes
 		ok = ok && weigh(m.Payload, left) && weigh(m.Metadata, left)
 	}
-	for i := b.head; ok && i < len(b.queue); i++ {
-		w := &b.queue[i]
-		ok = weigh(w.vars, left) && (w.resume == nil || weigh(w.resume.Input, left))
+	for _, w := range b.schedule.left() {
+		ok = ok && weigh(w.vars, left) && (w.resume == nil || weigh(w.resume.Input, left))
 	}
 	for _, l := range b.late {
 		ok = ok && weigh(l.Input, left)
 	}
-	if b.root == nil {
-		return ok
-	}
-	for stack := []*Execution{b.root}; ok && len(stack) > 0; {
-		x := stack[len(stack)-1]
-		stack = append(stack[:len(stack)-1], x.kids...)
-		ok = x.weighKept(left)
+	for x := range tree(b.root) {
+		if ok = ok && x.weighKept(left); !ok {
+			break
+		}
 	}
 	return ok
 }
@@ -136,7 +137,7 @@ func (e *roomError) Error() string {
 // CheckRoom tells whether so many more activities can be scheduled: an activity that
 // schedules one for each item asks before it begins.
 func (x *Execution) CheckRoom(n int) error {
-	if have, limit := len(x.b.schedule()), x.b.limits.Activities; n > limit-have {
+	if have, limit := len(x.b.schedule.left()), x.b.limits.Activities; n > limit-have {
 		return &roomError{n, have, limit}
 	}
 	return nil

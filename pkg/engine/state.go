@@ -114,8 +114,8 @@ func (b *Burst) encode() ([]byte, error) {
 		return nil, err
 	}
 	commands := map[*command]int{}
-	for i := b.head; i < len(b.queue); i++ {
-		w := &b.queue[i]
+	for i := range b.schedule.left() {
+		w := &b.schedule.left()[i]
 		if !w.alive() {
 			continue
 		}

@@ -230,7 +230,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d is of the unknown kind %q", i, d.Kind)
 		}
 		if r.err == nil {
-			r.b.queue = append(r.b.queue, w)
+			r.b.schedule.push(w)
 		}
 	}
 }

@@ -24,10 +24,16 @@ type work struct {
 	commit bool // a commit has to come first
 }
 
-func (b *Burst) push(w work) { b.queue = append(b.queue, w) }
+// schedule is the work of a burst that is still to be done, in its order.
+type schedule struct {
+	items []work
+	head  int // before it, work that was taken
+}
 
-// schedule is the work that is left, what became pointless included.
-func (b *Burst) schedule() []work { return b.queue[b.head:] }
+func (s *schedule) push(w work) { s.items = append(s.items, w) }
+
+// left is the work that is left, what became pointless included.
+func (s *schedule) left() []work { return s.items[s.head:] }
 
 // alive tells whether w still has someone to work for.
 func (w *work) alive() bool {
@@ -41,23 +47,23 @@ func (w *work) alive() bool {
 }
 
 // peek drops pointless work and gives the next piece; nil if nothing is left.
-func (b *Burst) peek() *work {
-	for b.head < len(b.queue) {
-		w := &b.queue[b.head]
+func (s *schedule) peek() *work {
+	for s.head < len(s.items) {
+		w := &s.items[s.head]
 		if w.alive() {
 			return w
 		}
-		b.pop()
+		s.pop()
 	}
 	return nil
 }
 
-func (b *Burst) pop() work {
-	w := b.queue[b.head]
-	b.queue[b.head] = work{}
-	b.head++
-	if b.head == len(b.queue) {
-		b.queue, b.head = b.queue[:0], 0
+func (s *schedule) pop() work {
+	w := s.items[s.head]
+	s.items[s.head] = work{}
+	s.head++
+	if s.head == len(s.items) {
+		s.items, s.head = s.items[:0], 0
 	}
 	w.release()
 	return w
@@ -73,9 +79,9 @@ func (w *work) release() {
 	}
 }
 
-// withdraw removes the scheduled work that drop chooses.
-func (b *Burst) withdraw(drop func(w *work) bool) {
-	b.queue = append(b.queue[:b.head], slices.DeleteFunc(b.queue[b.head:], func(w work) bool {
+// withdraw removes the work that drop chooses.
+func (s *schedule) withdraw(drop func(w *work) bool) {
+	s.items = append(s.items[:s.head], slices.DeleteFunc(s.left(), func(w work) bool {
 		if !drop(&w) {
 			return false
 		}

@@ -18,7 +18,7 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	if b.fatal != nil {
 		return "", b.fatal
 	}
-	if b.growth.over != nil {
+	if b.growth.tooMuch() {
 		return Applied, nil
 	}
 	b.ctx = ctx
@@ -124,7 +124,7 @@ func (b *Burst) loop() (Outcome, error) {
 		if b.fatal != nil {
 			return "", b.fatal
 		}
-		if b.growth.over != nil {
+		if b.growth.tooMuch() {
 			break
 		}
 	}

@@ -25,6 +25,8 @@ type growth struct {
 	over  *workflow.Error // it keeps too much: the burst cannot be committed
 }
 
+func (g *growth) tooMuch() bool { return g.over != nil }
+
 // add notes that the instance keeps a value.
 func (g *growth) add(v any) { g.added += Weigh(v) }
 

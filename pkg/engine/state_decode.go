@@ -110,14 +110,7 @@ func (r *reader) executions(docs []executionDoc) {
 		if d.Faulted {
 			x.status = faulted
 		}
-		switch {
-		case d.Parent < 0 && i == 0 && n.parent == nil:
-			r.b.root = x
-		case d.Parent >= 0 && d.Parent < i && n.parent == r.list[d.Parent].node:
-			x.parent = r.list[d.Parent]
-			x.parent.kids = append(x.parent.kids, x)
-		default:
-			r.fail("execution %d has no place in the tree", i)
+		if !r.place(x, i, d.Parent) {
 			return
 		}
 		r.b.open(x, nil)
@@ -144,6 +137,21 @@ func (r *reader) executions(docs []executionDoc) {
 	if r.b.root != nil && r.b.rootDone {
 		r.b.root.status = completed
 	}
+}
+
+// place puts the execution i into the tree, below one that was read before.
+func (r *reader) place(x *Execution, i, parent int) bool {
+	switch {
+	case parent < 0 && i == 0 && x.node.parent == nil:
+		r.b.root = x
+	case parent >= 0 && parent < i && x.node.parent == r.list[parent].node:
+		x.parent = r.list[parent]
+		x.parent.kids = append(x.parent.kids, x)
+	default:
+		r.fail("execution %d has no place in the tree", i)
+		return false
+	}
+	return true
 }
 
 func (r *reader) scope(x *Execution, d *scopeDoc) {

@@ -87,7 +87,7 @@ var (
 
 // New makes the collectors of one node and registers them with reg: all of
 // them, or none and an error, as when reg has some of them already.
-func New(reg prometheus.Registerer) (*Metrics, error) {
+func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all names, helps and labels in one list, as the page has them
 	var b builder
 	scope := label{"scope", knownScopes}
 	m := &Metrics{

@@ -143,29 +143,61 @@ func (ar *activityReader) settings(fs []field) {
 
 // structure reads the fields of containers.
 func (ar *activityReader) structure(f field) bool {
-	a, d := ar.a, ar.d
 	switch {
-	case d != nil && d.List != "" && f.name == d.List,
-		d == nil && f.name == "activities" && allActivities(ar.list(f.cur)):
-		a.Activities = ar.children(f)
-	case d != nil && d.Cases != "" && f.name == d.Cases && !isBareInput(f, d),
-		d == nil && f.name == "cases" && allCases(ar.list(f.cur)):
+	case ar.isList(f):
+		ar.a.Activities = ar.children(f)
+	case ar.isCases(f):
 		ar.cases = f.name
 		ar.holds[f.name] = true
-		a.Cases = each(ar.reader, ar.casesOf(f.cur), ar.readCase)
-	case f.name == "variables" && ar.isContainer() && allDeclarations(ar.list(f.cur)):
-		a.Variables = each(ar.reader, f.cur, ar.variable)
-	case f.name == "connections" && ar.isContainer() && !f.isWrapper():
-		return true // needs the activities: see graph
-	case f.name == "start" && ar.isContainer() && !f.isWrapper():
-		a.Start = ar.idOf(f.cur)
-	case f.name == "states" && ar.isMachine():
-		a.States = each(ar.reader, f.cur, ar.state)
+		ar.a.Cases = each(ar.reader, ar.casesOf(f.cur), ar.readCase)
+	case ar.isContainer() && ar.container(f):
+	case ar.isMachine() && ar.machine(f):
+	default:
+		return false
+	}
+	return true
+}
+
+// isList tells whether a field has the children. Of a type that nobody knows, its
+// content tells.
+func (ar *activityReader) isList(f field) bool {
+	if ar.d == nil {
+		return f.name == "activities" && allActivities(ar.list(f.cur))
+	}
+	return ar.d.List != "" && f.name == ar.d.List
+}
+
+func (ar *activityReader) isCases(f field) bool {
+	if ar.d == nil {
+		return f.name == "cases" && allCases(ar.list(f.cur))
+	}
+	return ar.d.Cases != "" && f.name == ar.d.Cases && !isBareInput(f, ar.d)
+}
+
+// container reads what a container has beside its children.
+func (ar *activityReader) container(f field) bool {
+	switch {
+	case f.name == "variables" && allDeclarations(ar.list(f.cur)):
+		ar.a.Variables = each(ar.reader, f.cur, ar.variable)
+	case f.name == "connections" && !f.isWrapper(): // needs the activities: see graph
+	case f.name == "start" && !f.isWrapper():
+		ar.a.Start = ar.idOf(f.cur)
+	default:
+		return false
+	}
+	return true
+}
+
+// machine reads the fields of a state machine.
+func (ar *activityReader) machine(f field) bool {
+	switch f.name {
+	case "states":
+		ar.a.States = each(ar.reader, f.cur, ar.state)
 		ar.holds[f.name] = true
-	case f.name == "transitions" && ar.isMachine():
+	case "transitions":
 		ar.holds[f.name] = true // needs the states: see graph
-	case f.name == "initialState" && ar.isMachine():
-		a.Initial = ar.plain(f)
+	case "initialState":
+		ar.a.Initial = ar.plain(f)
 	default:
 		return false
 	}

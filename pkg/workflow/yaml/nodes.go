@@ -110,13 +110,7 @@ func data(v any) *yaml.Node {
 	case int:
 		return plain(strconv.Itoa(v))
 	case float64:
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return plain("null")
-		case v == math.Trunc(v) && math.Abs(v) <= workflow.MaxExact:
-			return plain(strconv.FormatFloat(v, 'f', -1, 64))
-		}
-		return plain(withPoint(strconv.FormatFloat(v, 'g', -1, 64)))
+		return floating(v)
 	case json.Number:
 		n := plain(withPoint(strings.ToLower(v.String())))
 		if _, err := v.Float64(); err != nil { // the library takes it for a text
@@ -151,6 +145,16 @@ func data(v any) *yaml.Node {
 		return plain("null")
 	}
 	return data(tree)
+}
+
+func floating(v float64) *yaml.Node {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return plain("null")
+	case v == math.Trunc(v) && math.Abs(v) <= workflow.MaxExact:
+		return plain(strconv.FormatFloat(v, 'f', -1, 64))
+	}
+	return plain(withPoint(strconv.FormatFloat(v, 'g', -1, 64)))
 }
 
 // withPoint writes 1e+21 as 1.0e+21; the first would be a text for some readers.

@@ -2,6 +2,7 @@ package yaml
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -55,44 +56,11 @@ func Value(src []byte) (any, error) {
 
 func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 	d := &workflow.Definition{Place: r.place(n)}
-	hasRoot := false
-	for _, p := range r.pairs(n) {
-		switch p.name {
-		case "$schema":
-		case "id":
-			d.ID = r.text(p.val, "id")
-			if err := workflow.CheckID("id", d.ID); err != nil {
-				r.problem("invalid-id", p.val, "%v", err)
-			}
-		case "name":
-			d.Name = r.text(p.val, "name")
-		case "description":
-			d.Description = r.text(p.val, "description")
-		case "inputs":
-			d.Inputs = r.inputs(p.val)
-		case "variables":
-			d.Variables = r.variables(p.val)
-		case "outputs":
-			d.Outputs = r.outputs(p.val)
-		case "outcomes":
-			d.Outcomes = r.texts(p.val, "outcomes")
-		case "options":
-			r.options(p.val, d)
-		case "customProperties":
-			for k, v := range r.dict(p.val, p.name) {
-				setProperty(&d.CustomProperties, k, v)
-			}
-		case "root":
-			hasRoot = true
-			d.Root = r.activity(p.val, idScope{id: "root", root: true})
-			if d.Root == nil && isNull(p.val) {
-				r.shape(p.val, "root", "an activity or a list of activities")
-			}
-		default:
-			r.unknown(p, "a definition", topKeys)
-		}
+	pairs := r.pairs(n)
+	for _, p := range pairs {
+		r.top(p, d)
 	}
-	if !hasRoot {
+	if !slices.ContainsFunc(pairs, func(p pair) bool { return p.name == "root" }) {
 		r.problem("missing-root", n, "the definition has no root; that is the activity, or list of activities, that runs")
 	}
 	if d.ID == "" && !has(n, "id") {
@@ -102,6 +70,43 @@ func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 		r.report.Oversize(d.Root)
 	}
 	return d
+}
+
+// top reads a key of the definition itself.
+func (r *reader) top(p pair, d *workflow.Definition) {
+	switch p.name {
+	case "$schema":
+	case "id":
+		d.ID = r.text(p.val, "id")
+		if err := workflow.CheckID("id", d.ID); err != nil {
+			r.problem("invalid-id", p.val, "%v", err)
+		}
+	case "name":
+		d.Name = r.text(p.val, "name")
+	case "description":
+		d.Description = r.text(p.val, "description")
+	case "inputs":
+		d.Inputs = r.inputs(p.val)
+	case "variables":
+		d.Variables = r.variables(p.val)
+	case "outputs":
+		d.Outputs = r.outputs(p.val)
+	case "outcomes":
+		d.Outcomes = r.texts(p.val, "outcomes")
+	case "options":
+		r.options(p.val, d)
+	case "customProperties":
+		for k, v := range r.dict(p.val, p.name) {
+			setProperty(&d.CustomProperties, k, v)
+		}
+	case "root":
+		d.Root = r.activity(p.val, idScope{id: "root", root: true})
+		if d.Root == nil && isNull(p.val) {
+			r.shape(p.val, "root", "an activity or a list of activities")
+		}
+	default:
+		r.unknown(p, "a definition", topKeys)
+	}
 }
 
 func has(n *yaml.Node, key string) bool {

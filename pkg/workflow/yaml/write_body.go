@@ -12,28 +12,7 @@ import (
 // body writes the value of the key that names the type; what finds no room in it
 // goes beside.
 func (w *writer) body(a *workflow.Activity, d *workflow.Descriptor, prefix string, beside *yaml.Node) *yaml.Node {
-	inputs := mapping()
-	var names []string
-	for _, in := range d.Inputs {
-		names = append(names, in.Name)
-	}
-	for _, name := range sortedNames(a.Inputs, names, false) {
-		in, _ := d.Input(name)
-		e := a.Inputs[name]
-		n := w.expression(e, in)
-		if slices.Contains(d.Ports, name) && n.Kind != yaml.ScalarNode && !isKind(n) {
-			n = small(kindKeys[e.Kind], data(e.Value)) // a list or a mapping by itself would be the branch of that name
-		}
-		if !isNull(n) {
-			put(inputs, name, n)
-		}
-	}
-	ports := mapping()
-	for _, name := range sortedNames(a.Ports, d.Ports, true) {
-		if a.Ports[name] != nil {
-			put(ports, name, w.activity(a.Ports[name], branch(prefix, name)))
-		}
-	}
+	inputs, ports := w.namedInputs(a, d), w.ports(a, d, prefix)
 	add := func(m *yaml.Node) { beside.Content = append(beside.Content, m.Content...) }
 	switch {
 	case d.Type == flowchartType:
@@ -66,6 +45,36 @@ func (w *writer) body(a *workflow.Activity, d *workflow.Descriptor, prefix strin
 		put(beside, d.Cases, w.casesBeside(a.Cases, d, prefix))
 	}
 	return w.inputs(inputs, d)
+}
+
+func (w *writer) namedInputs(a *workflow.Activity, d *workflow.Descriptor) *yaml.Node {
+	var names []string
+	for _, in := range d.Inputs {
+		names = append(names, in.Name)
+	}
+	m := mapping()
+	for _, name := range sortedNames(a.Inputs, names, false) {
+		in, _ := d.Input(name)
+		e := a.Inputs[name]
+		n := w.expression(e, in)
+		if slices.Contains(d.Ports, name) && n.Kind != yaml.ScalarNode && !isKind(n) {
+			n = small(kindKeys[e.Kind], data(e.Value)) // a list or a mapping by itself would be the branch of that name
+		}
+		if !isNull(n) {
+			put(m, name, n)
+		}
+	}
+	return m
+}
+
+func (w *writer) ports(a *workflow.Activity, d *workflow.Descriptor, prefix string) *yaml.Node {
+	m := mapping()
+	for _, name := range sortedNames(a.Ports, d.Ports, true) {
+		if a.Ports[name] != nil {
+			put(m, name, w.activity(a.Ports[name], branch(prefix, name)))
+		}
+	}
+	return m
 }
 
 // inputs writes the inputs: the main one alone as the value itself.

@@ -35,21 +35,12 @@ func (w *writer) expression(e workflow.Expression, want workflow.InputDescriptor
 		if n := literal(e.Value, want); n != nil {
 			return n
 		}
-		return small(key, data(e.Value))
 	case workflow.Expr:
-		s, isString := e.Value.(string)
-		if n := data(e.Value); isString && strings.Contains(s, "${{") || isTree(e.Value) && hasTemplate(e.Value) && !isKind(n) {
+		if n := data(e.Value); isTemplate(e.Value) || isTree(e.Value) && hasTemplate(e.Value) && !isKind(n) {
 			return n
 		}
-		return small(key, data(e.Value))
 	case workflow.Object:
-		v := e.Value
-		if s, ok := v.(string); ok {
-			var tree any
-			if err := workflow.Unmarshal([]byte(s), &tree); err == nil && isTree(tree) {
-				v = tree
-			}
-		}
+		v := treeOf(e.Value)
 		if n := data(v); isTree(v) && !hasTemplate(v) && !isKind(n) {
 			return n
 		}
@@ -62,10 +53,26 @@ func (w *writer) expression(e workflow.Expression, want workflow.InputDescriptor
 		}
 		return small(key, text(ref))
 	}
-	if s, ok := e.Value.(string); ok {
-		return small(key, text(s))
-	}
 	return small(key, data(e.Value))
+}
+
+func isTemplate(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.Contains(s, "${{")
+}
+
+// treeOf gives the list or object that a text is the JSON of, and else the value
+// itself.
+func treeOf(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	var tree any
+	if err := workflow.Unmarshal([]byte(s), &tree); err != nil || !isTree(tree) {
+		return v
+	}
+	return tree
 }
 
 // literal writes a literal as a bare scalar, nil where that would be read as

@@ -1,5 +1,5 @@
 // Package layers holds the floors of the project: which package may import
-// which. It has no code of its own, only the test that checks the table.
+// which, and how large a thing may be. It has no code of its own, only the test that checks the table.
 //
 // The rules, and why they are rules:
 //
@@ -29,6 +29,15 @@
 // like any other: it may import siblings and higher floors, which Go itself
 // keeps free of cycles, but nothing of floor 7. Which libraries a test uses is
 // its own business.
+//
+// # Limits
+//
+// What nobody can keep in mind at once is not kept right. A type has at most 60
+// methods and a package at most 2,500 lines, without tests. An interface has at
+// least two implementations in the product: a reader of a call through it wants to
+// know what is called. Each exception has its reason in a table, and fails the test
+// when nothing needs it any more. Functions have their limits in .golangci.yml.
+// A folder with tests has what they test.
 //
 // # The page
 //

@@ -32,6 +32,10 @@ type source struct {
 	imports []reference
 	// declares holds the calls that make a collector.
 	declares []reference
+
+	generated bool
+	lines     int
+	methods   map[string]int // by type
 }
 
 // reference is something named at a line.
@@ -106,7 +110,7 @@ func parse(file, name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	src := source{name: name, doc: f.Doc.Text()}
+	src := source{name: name, doc: f.Doc.Text(), generated: ast.IsGenerated(f), lines: fset.Position(f.FileEnd - 1).Line, methods: methodsOf(f)}
 	if strings.HasSuffix(name, "_test.go") {
 		src.kind = insideTest
 		if strings.HasSuffix(f.Name.Name, "_test") {
@@ -142,6 +146,33 @@ func parse(file, name string) (source, error) {
 	return src, nil
 }
 
+// methodsOf counts the methods in a file, by their type.
+func methodsOf(f *ast.File) map[string]int {
+	methods := map[string]int{}
+	for _, decl := range f.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv.NumFields() == 1 {
+			methods[receiver(fn.Recv.List[0].Type)]++
+		}
+	}
+	return methods
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.ParenExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
 // check returns what is against the rules, in a stable order.
 func check(packages map[string][]source) []string {
 	var problems []string
@@ -174,6 +205,9 @@ func check(packages map[string][]source) []string {
 					report("%s:%d: %s declares a metric with %s: only pkg/metrics does", src.name, d.line, pkg, d.name)
 				}
 			}
+		}
+		if !hasCode && table[pkg].floor < top {
+			report("%s has tests and no code: a test stands beside what it tests", pkg)
 		}
 		if hasCode && !hasDoc {
 			report("%s has no package doc; write what it guarantees, what not, and who may call what", pkg)

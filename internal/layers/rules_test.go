@@ -76,21 +76,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestTreeIsReadAsItIs(t *testing.T) {
-	t.Parallel()
+// tree writes files for a check, and gives their root.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
 	root := t.TempDir()
-	for name, content := range map[string]string{
-		"internal/store/store.go":        "// Package store keeps.\npackage store\n",
-		"internal/store/store_test.go":   "package store\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
-		"internal/store/outside_test.go": "package store_test\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
-		"pkg/node/node.go":               "package node\n\nimport p \"github.com/prometheus/client_golang/prometheus\"\n\nvar c = p.NewCounter(p.CounterOpts{})\n",
-		"pkg/node/testdata/x.go":         "not Go\n",
-		"pkg/util/util.go":               "// Package util is all sorts.\npackage util\n",
-		"pkg/client/hidden_windows.go":   "// Package client is hidden by a build tag.\npackage client\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
-		"tools/go.mod":                   "module tools\n",
-		"tools/tools.go":                 "package tools\n",
-		".hidden/x.go":                   "not Go\n",
-	} {
+	for name, content := range files {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -99,12 +89,30 @@ func TestTreeIsReadAsItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := check(readTree(t, root))
+	return root
+}
+
+func TestTreeIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	got := check(readTree(t, tree(t, map[string]string{
+		"internal/store/store.go":        "// Package store keeps.\npackage store\n",
+		"internal/store/store_test.go":   "package store\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"internal/store/outside_test.go": "package store_test\n\nimport _ \"github.com/weft-run/weft/pkg/node\"\n",
+		"pkg/node/node.go":               "package node\n\nimport p \"github.com/prometheus/client_golang/prometheus\"\n\nvar c = p.NewCounter(p.CounterOpts{})\n",
+		"pkg/node/testdata/x.go":         "not Go\n",
+		"pkg/runtime/runtime_test.go":    "package runtime_test\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
+		"pkg/util/util.go":               "// Package util is all sorts.\npackage util\n",
+		"pkg/client/hidden_windows.go":   "// Package client is hidden by a build tag.\npackage client\n\nimport _ \"github.com/weft-run/weft/pkg/runtime\"\n",
+		"tools/go.mod":                   "module tools\n",
+		"tools/tools.go":                 "package tools\n",
+		".hidden/x.go":                   "not Go\n",
+	})))
 	want := []string{
 		"internal/store/store_test.go:3: internal/store must not import github.com/weft-run/weft/pkg/node",
 		"pkg/client/hidden_windows.go:4: pkg/client must not import github.com/weft-run/weft/pkg/runtime: it is on floor 4, above floor 3",
 		"pkg/node has no package doc",
 		"pkg/node/node.go:5: pkg/node declares a metric with prometheus.NewCounter",
+		"pkg/runtime has tests and no code",
 		"pkg/util is not in the table",
 		"pkg/util: the name \"util\" says nothing",
 	}

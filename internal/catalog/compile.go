@@ -82,7 +82,6 @@ func (c *Catalog) version(ctx context.Context, id string, n int) (*store.Definit
 	return v, nil
 }
 
-// readStored parses a stored version.
 func (c *Catalog) readStored(v *store.DefinitionVersion) (*workflow.Definition, workflow.Problems) {
 	// The file's name stands in for an id that the source does not give.
 	def, problems := c.read(Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation)

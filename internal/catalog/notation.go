@@ -72,7 +72,6 @@ func (c *Catalog) read(n Notation, src []byte, file string) (*workflow.Definitio
 	return def, problems.WithExcerpts(src)
 }
 
-// writeAs gives a definition in a notation.
 func (c *Catalog) writeAs(n Notation, def *workflow.Definition) ([]byte, error) {
 	if n == JSON {
 		return elsajson.Write(def, c.cfg.Registry)

@@ -141,7 +141,6 @@ func (n *Node) input(name string) *input {
 	return nil
 }
 
-// input is a compiled input.
 type input struct {
 	desc     workflow.InputDescriptor
 	expr     workflow.Expression

@@ -99,7 +99,6 @@ func (f Failure) String() string {
 	return f.Field + ": " + f.Message
 }
 
-// run runs one case.
 func (c *testCase) run() []Failure {
 	failures := []Failure{}
 	fail := func(line int, err error) { failures = append(failures, Failure{Line: line, Message: err.Error()}) }
@@ -182,5 +181,4 @@ func besides(file string) string {
 	return ""
 }
 
-// compareFailures orders by line.
 func compareFailures(a, b Failure) int { return cmp.Compare(a.Line, b.Line) }

@@ -93,7 +93,6 @@ func (r *fileReader) step(n *yaml.Node) step {
 	return s
 }
 
-// do does what the step says.
 func (f *stepFields) do(run *Run) error {
 	switch f.kind {
 	case "start":

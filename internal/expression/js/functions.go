@@ -114,7 +114,6 @@ var hostFunctions = map[string]hostFunction{
 	},
 }
 
-// name is argument i, which has to be a name.
 func name(x *scriptRun, c goja.FunctionCall, i int) string {
 	s, ok := c.Argument(i).(goja.String)
 	if !ok {

@@ -158,7 +158,6 @@ func (x *scriptRun) proto(name string) *goja.Object {
 	return x.vm.NewObject()
 }
 
-// wanted gives those of names that are wanted.
 func wanted(want func(string) bool, names []string) []string {
 	var out []string
 	for _, n := range names {

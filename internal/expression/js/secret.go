@@ -28,7 +28,6 @@ func secretsIn(source string) []string {
 	return evaluation.SecretNames(secretNamed, source, nil)
 }
 
-// secret reads a secret for a script.
 func (x *scriptRun) secret(name string) goja.Value {
 	v, ok := x.scope.Secret(name)
 	if !ok {

@@ -160,7 +160,6 @@ func (c *liquidCompiler) rebuild(n render.Node, depth int) (render.Node, error) 
 	return n, nil
 }
 
-// value makes a node that writes the value of an expression.
 func (c *liquidCompiler) value(e expressions.Expression, token parser.Token) (render.Node, error) {
 	c.values = append(c.values, e)
 	return c.tag(tagValue+" "+strconv.Itoa(len(c.values)-1), token)

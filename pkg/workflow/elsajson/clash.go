@@ -19,7 +19,6 @@ const (
 // reserved are the fields that every activity has.
 var reserved = map[string]bool{"id": true, "nodeId": true, "name": true, "type": true, "version": true, "customProperties": true, "metadata": true}
 
-// inputKey gives the field of an input.
 func inputKey(a *workflow.Activity, name string) string {
 	if reserved[name] || a.Ports[name] != nil {
 		return name + inputEnding
@@ -27,7 +26,6 @@ func inputKey(a *workflow.Activity, name string) string {
 	return name
 }
 
-// outputKey gives the field of an output.
 func outputKey(a *workflow.Activity, name string) string {
 	if in, ok := a.Inputs[name]; reserved[name] || a.Ports[name] != nil || ok && !in.IsZero() {
 		return name + outputEnding

@@ -83,7 +83,6 @@ func (fs fields) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// raw gives the object as JSON.
 func (fs fields) raw() json.RawMessage {
 	b, _ := fs.MarshalJSON()
 	return b

@@ -32,7 +32,6 @@ func Unwrap(src []byte) (model []byte, publish *bool) {
 	return bytes.TrimPrefix(src, bom)[m.off:m.end], publish
 }
 
-// isRequest tells whether n is a save request.
 func (n *node) isRequest() bool {
 	m := n.get("model")
 	return m != nil && m.kind == object && n.get("root") == nil

@@ -50,7 +50,6 @@ var (
 	mapSchema  = object{"type": []string{"object", "null"}}
 )
 
-// commonNames are the names of the [commonKeys].
 var commonNames = func() []string {
 	names := make([]string, len(commonKeys))
 	for i, k := range commonKeys {

@@ -19,8 +19,8 @@
 // a node, which ask etcd all the time, make no traces.
 //
 // What is stored for another node carries a W3C traceparent ([Traceparent]), as
-// an optional field of its JSON. Whoever goes on with it within [SameTrace] makes
-// a child: one trace shows the whole way. What waited longer begins a trace of
+// an optional field of its JSON. Work that goes on with it within [SameTrace] is
+// a child: one trace shows the whole way. Work that waited longer begins a trace of
 // its own with a link to the one it came from, as OpenTelemetry advises for
 // messages: backends keep a trace together for minutes, and a workflow waits for
 // days.

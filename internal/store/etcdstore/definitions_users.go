@@ -23,7 +23,7 @@ type VersionUser struct {
 // a send record, a start behind a gate or a dead letter whose stimulus has met its
 // triggers; a version of another definition that runs it as an activity.
 //
-// All are looked for at one revision, so that what one of them becomes meanwhile (a
+// All are looked for at one revision, so that what one of them becomes (a
 // start its instance) is not missed. It costs a read of all that is accepted and not
 // done, of the dead letters, and of all instances of these definitions, until each
 // version has a user.

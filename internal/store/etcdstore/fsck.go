@@ -226,7 +226,7 @@ func (f *fsck) follows(cause string) bool {
 }
 
 // locks: each is on a lease, and the lease lives. That is asked for after the
-// keys were read, so that a lease may have ended meanwhile.
+// keys were read, so that a lease may have ended since.
 func (f *fsck) locks() {
 	alive := map[int64]bool{}
 	f.values("lock/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {

@@ -417,7 +417,7 @@ func (f *fsck) mail() {
 // checked by timers; whether an event, a task or a request ever comes is others'
 // business.
 //
-// A holder is no cause: whatever it has in hand is lost with it.
+// A holder is no cause: what it has in hand is lost with it.
 func (f *fsck) movers() {
 	for _, id := range f.ids {
 		r := f.records[id]
@@ -437,7 +437,7 @@ func (f *fsck) movers() {
 	}
 }
 
-// tellAgain tells of a child's end whoever waits for it: how it ended, if it is
+// tellAgain tells of a child's end the instance that waits for it: how it ended, if it is
 // there, and that it was cancelled if it is not.
 func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child string) {
 	ended, output := workflow.Cancelled, map[string]any(nil)

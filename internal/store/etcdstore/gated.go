@@ -17,7 +17,7 @@ import (
 
 // Starts that wait behind a gate. What an accepted stimulus means to start is a
 // queue item below queue/~gated/<gate>/ while somebody holds the gate. It is put
-// only while the gate is held ([Stimuli.Deliver] compares that), and whoever frees a
+// only while the gate is held ([Stimuli.Deliver] compares that), and the node that frees a
 // gate looks afterwards: raft orders the two, so the later one sees the earlier.
 // Nothing else looks at these items: no bookmark can take them.
 

@@ -111,7 +111,7 @@ func (o *ops) put(key string, v any) int64 {
 }
 
 // nested adds a transaction of its own: written only if its compares hold,
-// whatever the others do.
+// independently of the others.
 func (o *ops) nested(cmps []clientv3.Cmp, then, otherwise *ops) {
 	o.tail = append(o.tail, clientv3.OpTxn(cmps, then.list(), otherwise.list()))
 	o.size += sizeOf(cmps) + opOverhead

@@ -99,8 +99,8 @@ func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit in
 	}
 }
 
-// pageFrom is the key from which a page of a range goes on. It is in the range,
-// whatever the cursor is.
+// pageFrom is the key from which a page of a range goes on. It is in the range
+// for any cursor.
 func pageFrom(prefix, cursor string) string {
 	if cursor == "" {
 		return prefix

@@ -33,8 +33,8 @@ const MadeKey = "made-"
 
 // answer puts the record of a caller's key, and its entry, which says how large the
 // record is. Entries are in the order of writing, not of expiry: the oldest come
-// first, and a new age holds for all, whatever was configured when they were
-// written. Who may have the answer says the key.
+// first, and a new age holds for all, also if another was configured when they
+// were written. Who may have the answer says the key.
 func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
 	guarded := *a
 	guarded.Guard = k.Guard

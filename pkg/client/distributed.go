@@ -63,7 +63,7 @@ func (d Distributed) Work(ctx context.Context, recovered bool, placed func()) er
 
 // Remove implements [Client]: under the lock, as any delete.
 func (d Distributed) Remove(ctx context.Context) error {
-	lock, err := d.acquire(ctx, cluster.InstanceLock(d.id), along{})
+	lock, err := d.acquire(ctx, cluster.InstanceLock(d.id), d.n.cfg.Store.Loading(d.id, "", ""))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,8 @@ func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loade
 	name := cluster.InstanceLock(d.id)
 	ctx, span := tracing.Lock(ctx, d.id)
 	defer span.End()
-	lock, err := d.acquire(ctx, name, a)
+	loading := d.n.cfg.Store.Loading(d.id, a.key, a.definition)
+	lock, err := d.acquire(ctx, name, loading)
 	switch {
 	case errors.Is(err, ErrBusy):
 		span.Outcome("busy")
@@ -115,7 +116,7 @@ func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loade
 	o := owned{lock}
 	var loaded *store.Loaded
 	if resp, ok := lock.Reads(); ok {
-		loaded, err = d.n.cfg.Store.DecodeLoad(resp.Responses, resp.Header.Revision)
+		loaded, err = loading.Decode(resp.Responses, resp.Header.Revision)
 	} else {
 		loaded, err = d.n.cfg.Store.Load(ctx, d.id, a.key, a.definition)
 	}
@@ -131,7 +132,7 @@ func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loade
 // acquire tries for the lock without waiting. Only transient failures are
 // retried: a held lock means that somebody is at work, and the command belongs
 // into the mailbox.
-func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*cluster.Lock, error) {
+func (d Distributed) acquire(ctx context.Context, name cluster.Name, beside *etcdstore.Loading) (*cluster.Lock, error) {
 	waits := pace.Doubling(d.retry.Base).Spread(20).Times(d.retry.Retries)
 	attempt := 0
 	var lock *cluster.Lock
@@ -139,7 +140,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 	if err == nil {
 		err = pace.Repeat(ctx, waits, func() (again bool, err error) {
 			attempt++
-			lock, err = d.try(ctx, name, a)
+			lock, err = d.try(ctx, name, beside)
 			if again = !errors.Is(err, ErrBusy) && cluster.IsTransient(err); again {
 				d.n.cfg.Metrics.LockRetry(name.Scope(), cluster.RetryReason(err))
 				d.n.cfg.Log.WarnContext(ctx, "lock not acquired; trying again", "instanceId", d.id, "attempt", attempt, "error", err)
@@ -162,9 +163,9 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, a along) (*
 // try is one attempt. That this node itself is in the way is its clean-up after
 // a try that got no answer, as no other holding of the instance is here: it is
 // waited for.
-func (d Distributed) try(ctx context.Context, name cluster.Name, a along) (*cluster.Lock, error) {
+func (d Distributed) try(ctx context.Context, name cluster.Name, beside *etcdstore.Loading) (*cluster.Lock, error) {
 	for range cleanUpLooks {
-		lock, err := d.locks.TryAcquire(ctx, name, d.n.cfg.Store.LoadOps(d.id, a.key, a.definition)...)
+		lock, err := d.locks.TryAcquire(ctx, name, beside.Ops()...)
 		if err == nil || !d.locks.Mine(err) {
 			return lock, err
 		}

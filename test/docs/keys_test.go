@@ -20,7 +20,7 @@ var (
 	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster"}
 	keyPages    = []string{"docs/keys.md", "docs/keys-definitions.md"}
 	// forwards hand on what they are given.
-	forwards = []string{"conn.txn", "conn.write", "conn.read"}
+	forwards = []string{"conn.txn", "conn.read", "txn.submit", "txn.submitSmall"}
 )
 
 var (
@@ -271,7 +271,7 @@ func (p *keyPackage) nameOf(f *ast.FuncDecl) string {
 	return p.name + "." + f.Name.Name
 }
 
-// sends tells whether an expression sends a transaction: a call of txn or write, or
+// sends tells whether an expression sends a transaction: a call of txn or submit, or
 // one of Commit at the end of a chain that begins with Txn.
 func sends(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
@@ -280,7 +280,7 @@ func sends(e ast.Expr) bool {
 	}
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || f.Sel.Name != "Commit" {
-		return ok && (f.Sel.Name == "txn" || f.Sel.Name == "write")
+		return ok && (f.Sel.Name == "txn" || strings.HasPrefix(f.Sel.Name, "submit"))
 	}
 	for {
 		call, ok := f.X.(*ast.CallExpr)
@@ -356,7 +356,7 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 		"pkg/cluster/a.go":                 file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
 		"internal/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
 		"internal/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.txn(at + \"sub/\")\n}\n" +
-			"func (s *conn) txn() { s.client.Txn().Commit() }\nfunc (s *Store) tx() { tx.Commit() }\n"),
+			"func (s *conn) txn() { s.client.Txn().Commit() }\nfunc (s *Store) tx() { tx.Commit() }\nfunc (s *Store) Drop() { s.begin().submit(ctx) }\n"),
 		"internal/store/etcdstore/a_test.go": file("not Go"),
 		"docs/keys.md":                       file("| `nodes/<id>`, `…/self` | `nobody/x` |\n| `item/<hex>/<id>` | |\n| `items/<id>` | | `Store.Get`, `Store.Put`, `other.Put` and `store.Commit`\n"),
 		"docs/keys-definitions.md":           file(""),
@@ -368,6 +368,7 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 		"no page has the key item/~x/sub/",
 		"no code makes the key items/*",
 		"no page has the transaction of Session.put",
+		"no page has the transaction of Store.Drop",
 		"no page has the transaction of cluster.drop",
 		"no transaction is sent by Store.Get",
 	}

@@ -77,7 +77,7 @@ func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durat
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err := s.txn(ctx, "advance age", []clientv3.Cmp{modifiedAt(s.keys.age(), modified)}, []clientv3.Op{clientv3.OpPut(s.keys.age(), string(raw))}, nil)
+	resp, err := s.txn(ctx, "advance age", []clientv3.Cmp{modifiedAt(s.keys.age(), modified)}, []clientv3.Op{put(s.keys.age(), raw)}, nil)
 	if err != nil || !resp.Succeeded || resp.Header.ClusterId != a.Etcd {
 		return nil, false, err
 	}

@@ -29,28 +29,36 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committ
 		return nil, err
 	}
 	if !resp.Succeeded {
-		done, outcome, err := s.refused(ctx, c, t)
+		done, outcome, err := s.classifyRefusal(ctx, c, t)
 		if !errors.Is(err, ErrUnknown) {
 			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 		}
 		return done, err
 	}
-	done, outcome := s.applied(c, t, resp)
+	done, outcome := s.committed(c, t, resp)
 	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 	return done, nil
 }
 
 // prepared is a commit as etcd sees it.
 type prepared struct {
-	cmps     []clientv3.Cmp
-	then     []clientv3.Op
-	slices   []string // queue slices that the release looks at
-	releases bool     // the last operation is the release
-	looks    bool     // the last operation looks for queued stimuli, without a lock to release
-	reads    bool     // the last operation reads the mailbox if there is new mail, as the burst goes on
-	foreign  int      // compares on what the lock does not protect
-	size     int
+	cmps    []clientv3.Cmp
+	then    []clientv3.Op
+	last    ending
+	work    *newWork // that the last operation reads
+	foreign int      // compares on what the lock does not protect
+	size    int
 }
+
+// ending is what the last operation of a commit does.
+type ending int
+
+const (
+	endsPlain     ending = iota // nothing else
+	endsReleasing               // it releases the lock, or reads what is new
+	endsLooking                 // it looks for queued stimuli, without a lock to release
+	endsReading                 // it reads the mailbox if there is new mail, as the burst goes on
+)
 
 func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	id := c.After.Header.ID
@@ -67,11 +75,10 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	s.writeSent(c, o)
 	var err error
 	if c.Release && c.Fence != nil {
-		var release clientv3.Op
-		if release, t.releases = s.release(c, t); t.releases {
+		if release, ok := s.release(c, t); ok {
 			// Where it does not fit beside the rest, the committer releases.
-			if t.then, err = o.renderBeside(t.cmps, release); err != nil {
-				t.releases = false
+			if t.then, err = o.renderBeside(t.cmps, release); err == nil {
+				t.last = endsReleasing
 			}
 		}
 	}
@@ -79,14 +86,15 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 		if t.then, err = o.renderBeside(t.cmps, look); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
-		t.looks = true
+		t.last = endsLooking
 	}
-	if c.Continue != nil && !t.releases && !t.looks {
+	if c.Continue != nil && t.last == endsPlain {
 		// Where it does not fit beside the rest, the committer loads.
-		t.then, err = o.renderBeside(t.cmps, s.readNewMail(c))
-		t.reads = err == nil
+		if t.then, err = o.renderBeside(t.cmps, s.readNewMail(c, t)); err == nil {
+			t.last = endsReading
+		}
 	}
-	if !t.releases && !t.looks && !t.reads {
+	if t.last == endsPlain {
 		if t.then, err = o.renderBeside(t.cmps); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
@@ -41,7 +42,7 @@ var ErrTooLarge = errors.New("transaction too large")
 
 // txn sends one transaction under the store's deadline. Its error is either
 // definite (nothing was applied) or wraps [ErrUnknown].
-func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
+func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
@@ -52,21 +53,11 @@ func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, classify(err))
 	}
-	return resp, nil
-}
-
-// write sends a transaction of which only matters whether it was applied.
-func (s *conn) write(ctx context.Context, what string, cmps []clientv3.Cmp, o *ops) (bool, error) {
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, what, cmps, then, nil)
-	return err == nil && resp.Succeeded, err
+	return (*pb.TxnResponse)(resp), nil
 }
 
 // read sends reads only, as one request at one revision.
-func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
+func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
@@ -77,7 +68,7 @@ func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*clie
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return resp, nil
+	return (*pb.TxnResponse)(resp), nil
 }
 
 // get reads one key or range.

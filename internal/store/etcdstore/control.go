@@ -34,7 +34,7 @@ func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 			return modified, err
 		}
 		resp, err := s.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.keys.pause(), modified)},
-			[]clientv3.Op{clientv3.OpPut(s.keys.pause(), strconv.FormatBool(paused))}, nil)
+			[]clientv3.Op{put(s.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -44,17 +45,18 @@ func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (
 	if versionID == "" {
 		return "", 0, false, nil
 	}
-	resp, err := s.read(ctx, "find definition version", clientv3.OpGet(s.keys.versionID(versionID, id)),
-		clientv3.OpGet(s.keys.versionIDs(versionID), clientv3.WithFirstCreate()...))
+	var ask reads
+	newest, first := ask.value(s.keys.versionID(versionID, id)), ask.first(s.keys.versionIDs(versionID))
+	resp, err := s.read(ctx, "find definition version", ask.ops...)
 	if err != nil {
 		return "", 0, false, err
 	}
-	kvs := append(resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs...)
-	if len(kvs) == 0 {
+	kv := cmp.Or(newest.one(resp), first.one(resp))
+	if kv == nil {
 		return "", 0, false, nil
 	}
 	var e VersionRef
-	if err := Decode(kvs[0].Value, &e); err != nil {
+	if err := Decode(kv.Value, &e); err != nil {
 		return "", 0, false, err
 	}
 	return e.ID, e.Version, true, nil
@@ -74,32 +76,33 @@ func (s *Definitions) ReadDefinition(ctx context.Context, id, contentHash string
 
 func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
-	resp, err := s.read(ctx, what,
-		clientv3.OpGet(s.keys.head(id)), clientv3.OpGet(s.keys.indexed(id)), clientv3.OpGet(s.keys.content(id, contentHash)),
-		clientv3.OpGet(s.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	var ask reads
+	head, indexed, content := ask.value(s.keys.head(id)), ask.value(s.keys.indexed(id)), ask.value(s.keys.content(id, contentHash))
+	retired := ask.add(clientv3.OpGet(s.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	resp, err := s.read(ctx, what, ask.ops...)
 	if err != nil {
 		return nil, err
 	}
 	st := &store.DefinitionState{ID: id, Revision: resp.Header.Revision}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		st.Head = &store.DefinitionHead{Modified: kvs[0].ModRevision}
-		if err := DecodeWhole(kvs[0].Value, st.Head); err != nil {
+	if kv := head.one(resp); kv != nil {
+		st.Head = &store.DefinitionHead{Modified: kv.ModRevision}
+		if err := DecodeWhole(kv.Value, st.Head); err != nil {
 			return nil, err
 		}
 	}
-	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
-		if err := DecodeWhole(kvs[0].Value, &st.Indexed); err != nil {
+	if kv := indexed.one(resp); kv != nil {
+		if err := DecodeWhole(kv.Value, &st.Indexed); err != nil {
 			return nil, err
 		}
 	}
-	if kvs := resp.Responses[2].GetResponseRange().Kvs; len(kvs) > 0 && contentHash != "" {
+	if kv := content.one(resp); kv != nil && contentHash != "" {
 		var e VersionRef
-		if err := Decode(kvs[0].Value, &e); err != nil {
+		if err := Decode(kv.Value, &e); err != nil {
 			return nil, err
 		}
 		st.Seen = e.Version
 	}
-	for _, kv := range resp.Responses[3].GetResponseRange().Kvs {
+	for _, kv := range retired.in(resp).Kvs {
 		if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
 			st.Retired = append(st.Retired, ref.Version)
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
@@ -31,9 +33,9 @@ type change struct {
 	head   store.DefinitionHead // as it is to be; Writes and UpdatedAt are filled in
 	ops    *ops
 	guards []clientv3.Cmp
-	reads  []clientv3.Op // tell which guard did not hold
+	reads  reads // tell which guard did not hold
 	// refused makes the error of a guard that did not hold from the reads.
-	refused func(*clientv3.TxnResponse) error
+	refused func(*pb.TxnResponse) error
 }
 
 const (
@@ -74,13 +76,18 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 		return nil, fmt.Errorf("%s: %w", c.what, err)
 	}
 	if len(c.guards) > 0 {
-		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads)}
+		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads.ops)}
 	}
+	var otherwise reads
+	head := otherwise.value(s.keys.head(c.head.ID))
 	doubt := false // a copy may still be under way
 	for try := 1; ; try++ {
-		resp, err := s.txn(ctx, c.what, s.headStands(c), then, s.readHead(c))
+		resp, err := s.txn(ctx, c.what, s.headStands(c), then, otherwise.ops)
+		if err == nil && !resp.Succeeded {
+			return s.ownMove(c, head.one(resp))
+		}
 		if err == nil {
-			return s.judgeChange(ctx, c, resp, doubt)
+			return s.classifyGuards(ctx, c, resp, doubt)
 		}
 		if !errors.Is(err, ErrUnknown) {
 			if doubt {
@@ -101,17 +108,10 @@ func (s *Definitions) headStands(c *change) []clientv3.Cmp {
 	return []clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}
 }
 
-func (s *Definitions) readHead(c *change) []clientv3.Op {
-	return []clientv3.Op{clientv3.OpGet(s.keys.head(c.head.ID))}
-}
-
-func (s *Definitions) judgeChange(ctx context.Context, c *change, resp *clientv3.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
-	if !resp.Succeeded {
-		return s.ownMove(c, resp)
-	}
+// classifyGuards tells whether the guards held.
+func (s *Definitions) classifyGuards(ctx context.Context, c *change, resp *pb.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
 	if len(c.guards) > 0 {
-		inner := (*clientv3.TxnResponse)(resp.Responses[0].GetResponseTxn())
-		if !inner.Succeeded {
+		if inner := lastOf.nested(resp); !inner.Succeeded {
 			if doubt {
 				if done, err := s.seal(ctx, c); !errors.Is(err, errSealed) {
 					return done, err
@@ -125,13 +125,12 @@ func (s *Definitions) judgeChange(ctx context.Context, c *change, resp *clientv3
 	return &done, nil
 }
 
-// ownMove tells whether the head moved by this very change.
-func (s *Definitions) ownMove(c *change, resp *clientv3.TxnResponse) (*store.DefinitionHead, error) {
-	kvs := resp.Responses[0].GetResponseRange().Kvs
-	if len(kvs) == 0 {
+// ownMove tells whether the head, which is as kv says now, moved by this very change.
+func (s *Definitions) ownMove(c *change, kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
+	if kv == nil {
 		return nil, store.ErrHeadMoved
 	}
-	now, err := decodeHead(kvs[0])
+	now, err := decodeHead(kv)
 	if err != nil {
 		return nil, err
 	}
@@ -161,16 +160,20 @@ func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHea
 		same.head.Deleted = &c.head.UpdatedAt
 		same.head.Purged = true
 	}
+	key := s.keys.head(c.head.ID)
 	raw, err := Encode(same.head)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := s.txn(ctx, same.what, s.headStands(c), []clientv3.Op{clientv3.OpPut(s.keys.head(c.head.ID), string(raw))}, s.readHead(c))
+	t := s.begin(same.what, s.headStands(c)...)
+	t.putRaw(key, raw)
+	head := t.otherwise.value(key)
+	resp, err := t.submit(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err) // of the change, whatever became of the seal
 	}
 	if resp.Succeeded {
 		return nil, errSealed
 	}
-	return s.ownMove(c, resp)
+	return s.ownMove(c, head.one(resp))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -68,7 +69,7 @@ func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *sto
 	for _, r := range c.before.Indexed.Routes {
 		c.ops.del(s.keys.route(r.Method, r.Template))
 	}
-	var fresh []store.RouteEntry
+	var fresh []claim
 	for _, r := range routes {
 		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
 		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
@@ -79,25 +80,30 @@ func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *sto
 		if slices.Contains(c.before.Indexed.Routes, at) {
 			continue
 		}
-		fresh = append(fresh, r)
 		c.guards = append(c.guards, absent(key))
-		c.reads = append(c.reads, clientv3.OpGet(key))
+		fresh = append(fresh, claim{r, c.reads.value(key)})
 	}
 	if len(fresh) > 0 {
-		c.refused = func(inner *clientv3.TxnResponse) error { return routesTaken(h.ID, fresh, inner) }
+		c.refused = func(inner *pb.TxnResponse) error { return routesTaken(h.ID, fresh, inner) }
 	}
 }
 
+// claim is a route that has to be free, and the read of whose it is.
+type claim struct {
+	store.RouteEntry
+	owner read
+}
+
 // routesTaken says which routes are whose.
-func routesTaken(id string, routes []store.RouteEntry, resp *clientv3.TxnResponse) error {
+func routesTaken(id string, routes []claim, resp *pb.TxnResponse) error {
 	var taken workflow.Problems
-	for i, r := range routes {
-		kvs := resp.Responses[i].GetResponseRange().Kvs
-		if len(kvs) == 0 {
+	for _, r := range routes {
+		kv := r.owner.one(resp)
+		if kv == nil {
 			continue
 		}
 		var owner store.RouteEntry
-		if err := Decode(kvs[0].Value, &owner); err != nil {
+		if err := Decode(kv.Value, &owner); err != nil {
 			return err
 		}
 		if owner.DefinitionID == id {
@@ -123,15 +129,16 @@ func (s *Definitions) CheckRoutes(ctx context.Context, id string, routes []store
 	if len(routes) == 0 {
 		return nil
 	}
-	var reads []clientv3.Op
+	var ask reads
+	var claims []claim
 	for _, r := range routes {
-		reads = append(reads, clientv3.OpGet(s.keys.route(r.Method, workflow.RoutePattern(r.Template))))
+		claims = append(claims, claim{r, ask.value(s.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
 	}
-	resp, err := s.read(ctx, "check routes of "+id, reads...)
+	resp, err := s.read(ctx, "check routes of "+id, ask.ops...)
 	if err != nil {
 		return err
 	}
-	if err := routesTaken(id, routes, resp); workflow.CodeOf(err) != "" {
+	if err := routesTaken(id, claims, resp); workflow.CodeOf(err) != "" {
 		return err
 	}
 	return nil

@@ -65,17 +65,18 @@ const versionsPage = 100
 // and it is not retired. The head was read at the same revision; nil if there is
 // none. While the head stands, the answer does.
 func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
-	resp, err := s.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), get(s.keys.head(id)),
-		clientv3.OpGet(s.keys.body(id, n), clientv3.WithCountOnly()), clientv3.OpGet(s.keys.retired(id, n), clientv3.WithCountOnly()))
+	var ask reads
+	head, body, retired := ask.value(s.keys.head(id)), ask.count(s.keys.body(id, n)), ask.count(s.keys.retired(id, n))
+	resp, err := s.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.ops...)
 	if err != nil {
 		return nil, false, err
 	}
-	kvs := resp.Responses[0].GetResponseRange().Kvs
-	if len(kvs) == 0 {
+	kv := head.one(resp)
+	if kv == nil {
 		return nil, false, nil
 	}
-	head, err := decodeHead(kvs[0])
-	return head, err == nil && resp.Responses[1].GetResponseRange().Count > 0 && resp.Responses[2].GetResponseRange().Count == 0, err
+	h, err := decodeHead(kv)
+	return h, err == nil && body.found(resp) && !retired.found(resp), err
 }
 
 // MaxVersions is how many versions one call of [Definitions.RetireVersions] or

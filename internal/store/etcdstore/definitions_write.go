@@ -129,7 +129,7 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 		for _, in := range s.keys.running(st.ID) {
 			c.guards = append(c.guards, noneNewer(in, st.Revision))
 		}
-		c.refused = func(*clientv3.TxnResponse) error { return inUse() }
+		c.refused = func(*pb.TxnResponse) error { return inUse() }
 	}
 	return s.unpublish(ctx, c)
 }

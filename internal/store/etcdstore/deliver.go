@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -31,38 +32,31 @@ const (
 func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
-	cmps := []clientv3.Cmp{exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void)}
-	o := newOps()
-	s.putMail(o, instance, cmd)
+	t := s.begin("put command into the mailbox of "+instance, exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void))
+	s.putMail(t.ops, instance, cmd)
 	if cmd.Key != nil {
-		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
-		s.recordAccepted(o, instance, cmd)
+		t.when(absent(s.keys.keyRecord(cmd.Key.Name)))
+		s.recordAccepted(t.ops, instance, cmd)
 	}
 	if b != nil {
-		cmps = append(cmps, s.bookmarkStands(b))
+		t.when(s.bookmarkStands(b))
 	}
-	then, err := o.render()
-	if err != nil {
-		return PutGone, 0, err
-	}
-	otherwise := []clientv3.Op{
-		clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(rec, clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())}
+	there, consumed, used := t.otherwise.key(key), t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key)))
 	if b == nil || b.Created == 0 {
 		// That something exists can become true again.
-		otherwise = append(otherwise, s.void(void, key, rec))
+		t.otherwise.add(s.void(void, key, rec))
 	}
-	resp, err := s.txn(ctx, "put command into the mailbox of "+instance, cmps, then, otherwise)
+	resp, err := t.submitSmall(ctx)
 	switch {
 	case err != nil:
 		return PutGone, 0, err
 	case resp.Succeeded:
 		return PutDone, resp.Header.Revision, nil
 	}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		return PutDone, kvs[0].CreateRevision, nil
+	if kv := there.one(resp); kv != nil {
+		return PutDone, kv.CreateRevision, nil
 	}
-	if resp.Responses[1].GetResponseRange().Count > 0 || cmd.Key != nil && resp.Responses[2].GetResponseRange().Count > 0 {
+	if consumed.found(resp) || cmd.Key != nil && used.found(resp) {
 		return PutConsumed, 0, nil
 	}
 	return PutGone, 0, nil
@@ -145,42 +139,33 @@ const (
 // is void, since an id and a gate become free again, and who was refused must
 // not get an instance later.
 func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
-	void := s.keys.commandRecord(n.Header.ID, attempt(n.Command.ID, n.Header.CreatedAt))
-	cmps := append(s.newGuard(n, true), absent(void))
-	o := newOps()
-	s.writeNew(o, n)
+	id, mail, rec := n.Header.ID, s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)
+	void := s.keys.commandRecord(id, attempt(n.Command.ID, n.Header.CreatedAt))
+	t := s.begin("create instance "+id, append(s.newGuard(n, true), absent(void))...)
+	s.writeNew(t.ops, n)
 	if k := n.Command.Key; k != nil && answer != nil {
-		cmps = append(cmps, absent(s.keys.keyRecord(k.Name)))
-		s.answer(o, k, answer)
+		t.when(absent(s.keys.keyRecord(k.Name)))
+		s.answer(t.ops, k, answer)
 	}
-	then, err := o.render()
-	if err != nil {
-		return CreateExists, err
-	}
-	reads := []clientv3.Op{
-		clientv3.OpGet(s.keys.mail(n.Header.ID, n.Command.ID), clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.commandRecord(n.Header.ID, n.Command.ID), clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.keyRecord(keyName(n.Command.Key)), clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.instance(n.Header.ID), clientv3.WithCountOnly()),
-	}
+	inMail, consumed, used := t.otherwise.count(mail), t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(n.Command.Key)))
+	there, held := t.otherwise.count(s.keys.instance(id)), read(0)
 	if n.Gate != nil {
-		reads = append(reads, clientv3.OpGet(s.keys.gateOf(*n.Gate), clientv3.WithCountOnly()))
+		held = t.otherwise.count(s.keys.gateOf(*n.Gate))
 	}
-	reads = append(reads, s.void(void, s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)))
-	resp, err := s.txn(ctx, "create instance "+n.Header.ID, cmps, then, reads)
+	t.otherwise.add(s.void(void, mail, rec))
+	resp, err := t.submitSmall(ctx)
 	switch {
 	case err != nil:
 		return CreateExists, err
 	case resp.Succeeded:
 		return Created, nil
 	}
-	count := func(i int) bool { return resp.Responses[i].GetResponseRange().Count > 0 }
 	switch {
-	case count(0) || count(1) || n.Command.Key != nil && count(2):
+	case inMail.found(resp) || consumed.found(resp) || n.Command.Key != nil && used.found(resp):
 		return CreateUsed, nil
-	case count(3):
+	case there.found(resp):
 		return CreateExists, nil
-	case n.Gate != nil && count(4):
+	case n.Gate != nil && held.found(resp):
 		return CreateGated, nil
 	}
 	return CreateMoved, nil
@@ -229,52 +214,47 @@ const MaxDeliveries = 30
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started meanwhile, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
-	o := newOps()
-	var cmps []clientv3.Cmp
+	t := s.begin("deliver stimulus")
 	ids := make([]string, len(targets))
 	for i := range targets {
 		d := &targets[i]
 		ids[i] = d.Command.ID
 		switch {
 		case d.Wait != nil:
-			cmps = append(append(cmps, s.newGuard(d.New, false)...), exists(s.keys.gateOf(d.Wait.Held.Gate)))
-			s.putQueueItem(o, *d.Wait)
+			t.when(append(s.newGuard(d.New, false), exists(s.keys.gateOf(d.Wait.Held.Gate)))...)
+			s.putQueueItem(t.ops, *d.Wait)
 			continue
 		case d.New != nil:
-			cmps = append(cmps, s.newGuard(d.New, true)...)
-			s.writeNew(o, d.New)
+			t.when(s.newGuard(d.New, true)...)
+			s.writeNew(t.ops, d.New)
 			continue
 		}
-		cmps = append(cmps, s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
-		s.putMail(o, d.Bookmark.InstanceID, d.Command)
+		t.when(s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
+		s.putMail(t.ops, d.Bookmark.InstanceID, d.Command)
 	}
-	var done []clientv3.Op
+	earlier := func(*pb.TxnResponse) bool { return false }
 	switch {
 	case send != nil:
-		cmps = append(cmps, s.sendStands(send)...)
-		s.leave(o, send, rest)
+		t.when(s.sendStands(send)...)
+		s.leave(t.ops, send, rest)
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
-		cmps = append(cmps, absent(rec))
-		s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
+		t.when(absent(rec))
+		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		earlier = t.otherwise.count(rec).found
 	}
 	for _, a := range again {
-		o.put(s.keys.send(a.ID), a)
+		t.put(s.keys.send(a.ID), a)
 	}
 	if key != nil && answer != nil {
-		cmps = append(cmps, absent(s.keys.keyRecord(key.Name)))
-		s.answer(o, key, answer)
+		t.when(absent(s.keys.keyRecord(key.Name)))
+		s.answer(t.ops, key, answer)
 	}
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "deliver stimulus", cmps, then, done)
+	resp, err := t.submit(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
-	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
+	return earlier(resp), nil
 }
 
 // leave notes what is left of a send record. Its stimulus, which a slice has in its

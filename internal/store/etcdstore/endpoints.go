@@ -77,35 +77,32 @@ type Endpoint struct {
 func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
 	for len(among) > 0 {
 		n := min(len(among), maxLevel/2)
-		var reads []clientv3.Op
-		for _, e := range among[:n] {
-			reads = append(reads, get(s.keys.route(e.Method, e.Pattern)),
-				clientv3.OpGet(s.keys.bookmarks(e.Hash), clientv3.WithPrefix(), clientv3.WithLimit(1)))
+		var ask reads
+		routes, bookmarks := make([]read, n), make([]read, n)
+		for i, e := range among[:n] {
+			routes[i] = ask.value(s.keys.route(e.Method, e.Pattern))
+			bookmarks[i] = ask.add(clientv3.OpGet(s.keys.bookmarks(e.Hash), clientv3.WithPrefix(), clientv3.WithLimit(1)))
 		}
-		resp, err := s.read(ctx, "look for an endpoint", reads...)
+		resp, err := s.read(ctx, "look for an endpoint", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range among[:n] {
-			routes, waiting := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
-			if len(routes)+len(waiting) == 0 {
-				continue
-			}
 			e := &among[i]
-			if len(routes) > 0 {
-				e.Route = &store.RouteEntry{Modified: routes[0].ModRevision}
-				if err := DecodeWhole(routes[0].Value, e.Route); errors.Is(err, ErrDamaged) {
-					s.left(routes[0].Key, err)
+			if kv := routes[i].one(resp); kv != nil {
+				e.Route = &store.RouteEntry{Modified: kv.ModRevision}
+				if err := DecodeWhole(kv.Value, e.Route); errors.Is(err, ErrDamaged) {
+					s.left(kv.Key, err)
 					e.Route = nil
 				} else if err != nil {
 					return nil, err
 				}
 			}
-			if len(waiting) > 0 {
+			if kv := bookmarks[i].one(resp); kv != nil {
 				var b bookmarkEntry
-				if err := DecodeWhole(waiting[0].Value, &b); errors.Is(err, ErrDamaged) {
-					s.left(waiting[0].Key, err)
-					parts := strings.Split(string(waiting[0].Key), "/")
+				if err := DecodeWhole(kv.Value, &b); errors.Is(err, ErrDamaged) {
+					s.left(kv.Key, err)
+					parts := strings.Split(string(kv.Key), "/")
 					b.Instance = parts[len(parts)-2]
 				} else if err != nil {
 					return nil, err

@@ -30,52 +30,45 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // instance as that one made it: its index entries are where its own sub-status and
 // time put them, and whoever moves them has to know.
 func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
-	key := s.keys.mail(id, cmd.ID)
-	cmps := append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))
-	o := newOps()
-	s.putMail(o, id, cmd)
+	key, what := s.keys.mail(id, cmd.ID), "make command durable for "+id
+	t := s.begin(what, append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))...)
+	s.putMail(t.ops, id, cmd)
 	if cmd.Key != nil {
-		cmps = append(cmps, absent(s.keys.keyRecord(cmd.Key.Name)))
-		s.recordAccepted(o, id, cmd)
+		t.when(absent(s.keys.keyRecord(cmd.Key.Name)))
+		s.recordAccepted(t.ops, id, cmd)
 	}
+	there, used, twin := t.otherwise.key(key), t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key))), read(0)
 	if base == nil {
-		cmps = append(cmps, absent(s.keys.instance(id)))
-		o.put(s.keys.instance(id), fresh)
-		s.writeIndex(o, nil, &fresh.Header)
+		t.when(absent(s.keys.instance(id)))
+		t.put(s.keys.instance(id), fresh)
+		s.writeIndex(t.ops, nil, &fresh.Header)
+		twin = t.otherwise.value(s.keys.instance(id))
 	} else {
-		cmps = append(cmps, modifiedAt(s.keys.instance(id), base.Modified))
+		t.when(modifiedAt(s.keys.instance(id), base.Modified))
 	}
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return 0, err
-	}
-	other := []clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(cmd.Key)), clientv3.WithCountOnly())}
-	if base == nil {
-		other = append(other, clientv3.OpGet(s.keys.instance(id)))
-	}
-	resp, err := s.txn(ctx, "make command durable for "+id, cmps, then, other)
+	resp, err := t.submit(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if resp.Succeeded {
 		return resp.Header.Revision, nil
 	}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+	if kv := there.one(resp); kv != nil {
 		if base == nil {
-			for _, kv := range resp.Responses[2].GetResponseRange().Kvs {
+			for _, kv := range twin.in(resp).Kvs {
 				made, err := wholeRecord(kv)
 				if err != nil {
-					return 0, fmt.Errorf("make command durable for %s: %w", id, err)
+					return 0, fmt.Errorf("%s: %w", what, err)
 				}
 				*fresh = *made
 			}
 		}
-		return kvs[0].CreateRevision, nil
+		return kv.CreateRevision, nil
 	}
-	if cmd.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {
-		return 0, fmt.Errorf("make command durable for %s: %w", id, store.ErrConflict)
+	if cmd.Key != nil && used.found(resp) {
+		return 0, fmt.Errorf("%s: %w", what, store.ErrConflict)
 	}
-	return 0, fmt.Errorf("make command durable for %s: %w", id, store.ErrFenced)
+	return 0, fmt.Errorf("%s: %w", what, store.ErrFenced)
 }
 
 // CountAttempt rewrites a mailbox command with its attempts counted, before it
@@ -88,8 +81,7 @@ func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string,
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)),
-		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, nil)
+	resp, err := s.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)), []clientv3.Op{put(key, raw)}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -110,9 +102,7 @@ func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow
 	if err != nil {
 		return false, err
 	}
-	resp, err := s.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)},
-		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, nil)
-	return err == nil && resp.Succeeded, err
+	return applied(s.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)}, []clientv3.Op{put(key, raw)}, nil))
 }
 
 // Discard takes commands out of the mailbox without writing the instance: there is
@@ -130,25 +120,20 @@ func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *sto
 	if base != nil {
 		stands = modifiedAt(s.keys.instance(id), base.Modified)
 	}
-	cmps := append(fenceCompares(f), stands)
-	o := newOps()
+	t := s.begin("discard mail of "+id, append(fenceCompares(f), stands)...)
 	for i := range consumed {
 		done := &consumed[i]
 		if done.Created > 0 {
-			cmps = append(cmps, createdAt(s.keys.mail(id, done.Command.ID), done.Created))
+			t.when(createdAt(s.keys.mail(id, done.Command.ID), done.Created))
 		}
-		s.consumeOne(id, done, o)
+		s.consumeOne(id, done, t.ops)
 	}
 	for _, d := range dead {
-		s.putDead(o, d)
+		s.putDead(t.ops, d)
 	}
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return err
-	}
-	resp, err := s.txn(ctx, "discard mail of "+id, cmps, then, nil)
-	if err == nil && !resp.Succeeded {
-		return fmt.Errorf("discard mail of %s: %w", id, store.ErrFenced)
+	ok, err := applied(t.submit(ctx))
+	if err == nil && !ok {
+		return fmt.Errorf("%s: %w", t.what, store.ErrFenced)
 	}
 	return err
 }

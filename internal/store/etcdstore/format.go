@@ -50,12 +50,14 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 	}
 	kvs := found.Kvs
 	if len(kvs) == 0 {
-		resp, err := s.txn(ctx, "write the format", []clientv3.Cmp{absent(s.keys.format())},
-			[]clientv3.Op{clientv3.OpPut(s.keys.format(), string(raw))}, []clientv3.Op{clientv3.OpGet(s.keys.format())})
+		t := s.begin("write the format", absent(s.keys.format()))
+		t.putRaw(s.keys.format(), raw)
+		there := t.otherwise.value(s.keys.format())
+		resp, err := t.submit(ctx)
 		if err != nil || resp.Succeeded {
 			return err
 		}
-		kvs = resp.Responses[0].GetResponseRange().Kvs
+		kvs = there.in(resp).Kvs
 	}
 	return s.foreign(kvs)
 }

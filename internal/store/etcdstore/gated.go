@@ -29,13 +29,14 @@ func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *s
 	from, limit := s.keys.gatedQueue(g), int64(1)
 	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
 	for {
-		resp, err := s.read(ctx, "look behind a gate", clientv3.OpGet(s.keys.gateOf(g), clientv3.WithCountOnly()),
-			clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
+		var ask reads
+		gate, behind := ask.count(s.keys.gateOf(g)), ask.add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
+		resp, err := s.read(ctx, "look behind a gate", ask.ops...)
 		if err != nil {
 			return false, nil, nil, err
 		}
-		held = resp.Responses[0].GetResponseRange().Count > 0
-		kvs := resp.Responses[1].GetResponseRange().Kvs
+		held = gate.found(resp)
+		kvs := behind.in(resp).Kvs
 		for _, kv := range kvs {
 			is := &store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 			err := DecodeWhole(kv.Value, is)
@@ -74,27 +75,22 @@ const (
 // item, whose revision never comes back, starts at most once, and nobody draws a
 // conclusion from a refusal while it is there.
 func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
-	o := newOps()
-	o.del(item.At)
-	s.writeNew(o, n)
-	then, err := o.render()
-	if err != nil {
-		return HeldWaits, err
-	}
-	resp, err := s.txn(ctx, "start behind a gate", append(s.newGuard(n, true), createdAt(item.At, item.Created)), then, []clientv3.Op{
-		clientv3.OpGet(item.At, clientv3.WithKeysOnly()),
-		clientv3.OpGet(s.keys.instance(n.Header.ID), clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.commandRecord(n.Header.ID, n.Command.ID), clientv3.WithCountOnly())})
+	t := s.begin("start behind a gate", append(s.newGuard(n, true), createdAt(item.At, item.Created))...)
+	t.del(item.At)
+	s.writeNew(t.ops, n)
+	waits, there := t.otherwise.key(item.At), t.otherwise.count(s.keys.instance(n.Header.ID))
+	earlier := t.otherwise.count(s.keys.commandRecord(n.Header.ID, n.Command.ID))
+	resp, err := t.submitSmall(ctx)
 	switch {
 	case err != nil:
 		return HeldWaits, err
 	case resp.Succeeded:
 		return HeldStarted, nil
 	}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) == 0 || kvs[0].CreateRevision != item.Created {
+	if kv := waits.one(resp); kv == nil || kv.CreateRevision != item.Created {
 		return HeldGone, nil
 	}
-	if resp.Responses[1].GetResponseRange().Count+resp.Responses[2].GetResponseRange().Count > 0 {
+	if there.found(resp) || earlier.found(resp) {
 		return HeldDone, nil
 	}
 	return HeldWaits, nil
@@ -104,12 +100,9 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 //
 // If: its create revision.
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
-	o := newOps()
-	o.del(item.At)
-	then, err := o.render()
-	if err == nil {
-		_, err = s.txn(ctx, "drop queue item", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
-	}
+	t := s.begin("drop queue item", createdAt(item.At, item.Created))
+	t.del(item.At)
+	_, err := t.submitSmall(ctx)
 	return err
 }
 
@@ -117,16 +110,12 @@ func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 //
 // If: its create revision.
 func (s *Upkeep) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
-	o, dead := newOps(), expired(item, 0, at)
+	dead := expired(item, 0, at)
 	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
-	o.del(item.At)
-	s.putDead(o, dead)
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "bury what waited behind a gate", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
-	return err == nil && resp.Succeeded, err
+	t := s.begin("bury what waited behind a gate", createdAt(item.At, item.Created))
+	t.del(item.At)
+	s.putDead(t.ops, dead)
+	return applied(t.submitSmall(ctx))
 }
 
 // gatesPage is how many items one look for gates reads, keys only.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,8 +22,10 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 		return nil, err
 	}
 	key := s.keys.links()
-	resp, err := s.txn(ctx, "agree on the key of links", []clientv3.Cmp{absent(key)},
-		[]clientv3.Op{clientv3.OpPut(key, string(raw))}, []clientv3.Op{clientv3.OpGet(key)})
+	t := s.begin("agree on the key of links", absent(key))
+	t.putRaw(key, raw)
+	there := t.otherwise.value(key)
+	resp, err := t.submit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 		return proposed, nil
 	}
 	var k linkKey
-	err = Decode(resp.Responses[0].GetResponseRange().Kvs[0].Value, &k)
+	err = Decode(there.one(resp).Value, &k)
 	if err == nil && len(k.Key) < workflow.MinLinkKey {
 		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", ErrDamaged, len(k.Key), workflow.MinLinkKey)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -211,24 +212,20 @@ func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter,
 // If: its create revision. A replay leaves a record, by which a repeat after a
 // lost answer knows that it was done.
 func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
-	o := newOps()
-	o.del(s.keys.dead(d.ID))
-	var done []clientv3.Op
+	t := s.begin("take dead letter", createdAt(s.keys.dead(d.ID), d.Created))
+	t.del(s.keys.dead(d.ID))
+	earlier := func(*pb.TxnResponse) bool { return false }
 	if replay != nil {
-		o.put(s.keys.send(replay.ID), replay)
+		t.put(s.keys.send(replay.ID), replay)
 		rec := s.keys.commandRecord("~send", replay.ID)
-		s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-		done = []clientv3.Op{clientv3.OpGet(rec, clientv3.WithCountOnly())}
+		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		earlier = t.otherwise.count(rec).found
 	}
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "take dead letter", []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created)}, then, done)
+	resp, err := t.submitSmall(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
-	return done != nil && resp.Responses[0].GetResponseRange().Count > 0, nil
+	return earlier(resp), nil
 }
 
 // ReplayOutcome says what became of the replay of a command.
@@ -253,28 +250,22 @@ func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id str
 	cmd := *d.Command
 	cmd.Attempts, cmd.Begun = 0, nil
 	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
-	o := newOps()
-	o.del(s.keys.dead(d.ID))
-	s.putMail(o, d.InstanceID, cmd)
-	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-	cmps := []clientv3.Cmp{createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void)}
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return ReplayGone, err
-	}
-	resp, err := s.txn(ctx, "replay command of a dead letter", cmps, then, []clientv3.Op{
-		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.dead(d.ID), clientv3.WithCountOnly()),
-		clientv3.OpGet(s.keys.instance(d.InstanceID), clientv3.WithCountOnly()), s.void(void, rec)})
-	if err != nil || resp.Succeeded {
-		return Replayed, err
-	}
-	found := func(i int) bool { return resp.Responses[i].GetResponseRange().Count > 0 }
+	t := s.begin("replay command of a dead letter",
+		createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void))
+	t.del(s.keys.dead(d.ID))
+	s.putMail(t.ops, d.InstanceID, cmd)
+	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.keys.dead(d.ID)), t.otherwise.count(s.keys.instance(d.InstanceID))
+	t.otherwise.add(s.void(void, rec))
+	resp, err := t.submit(ctx)
 	switch {
-	case found(0):
-		return Replayed, nil // a lost answer
-	case !found(1):
+	case err != nil:
+		return ReplayGone, err
+	case resp.Succeeded, earlier.found(resp): // or a lost answer
+		return Replayed, nil
+	case !letter.found(resp):
 		return ReplayGone, nil
-	case !found(2):
+	case !instance.found(resp):
 		return ReplayNobody, nil
 	}
 	return ReplayInMail, nil

@@ -18,37 +18,52 @@ import (
 // mailBatch is how many commands one burst takes at most.
 const mailBatch = 50
 
-// LoadOps are the reads of [Instances.Load], for riding in the transaction that
-// takes the instance's lock. key names the record of a caller's
-// Idempotency-Key, definition a head to confirm; "" if there is none.
-func (s *Instances) LoadOps(id, key, definition string) []clientv3.Op {
-	reads := []clientv3.Op{get(s.keys.instance(id)), s.getMail(id)}
-	if key != "" || definition != "" {
-		reads = append(reads, get(s.keys.keyRecord(key)), clientv3.OpGet(s.keys.head(definition), clientv3.WithKeysOnly()))
-	}
-	return reads
+// Loading are the reads of [Instances.Load], which may ride in the transaction that
+// takes the instance's lock.
+type Loading struct {
+	reads
+	record, mail, answer, head read
 }
+
+// Loading makes the reads. key names the record of a caller's Idempotency-Key,
+// definition a head to confirm; "" if there is none.
+func (s *Instances) Loading(id, key, definition string) *Loading {
+	q := &Loading{}
+	q.record, q.mail = q.value(s.keys.instance(id)), q.add(s.getMail(id))
+	if key != "" || definition != "" {
+		q.answer, q.head = q.value(s.keys.keyRecord(key)), q.key(s.keys.head(definition))
+	}
+	return q
+}
+
+// Ops are the operations to be sent, in this order.
+func (q *Loading) Ops() []clientv3.Op { return q.ops }
 
 // Load reads an instance with its mailbox at one revision.
 func (s *Instances) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
-	resp, err := s.read(ctx, "load instance "+id, s.LoadOps(id, key, definition)...)
+	q := s.Loading(id, key, definition)
+	resp, err := s.read(ctx, "load instance "+id, q.ops...)
 	if err != nil {
 		return nil, err
 	}
-	return s.DecodeLoad(resp.Responses, resp.Header.Revision)
+	return q.decode(resp)
 }
 
-// DecodeLoad reads the answers to [Instances.LoadOps].
-func (s *Instances) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
-	l := &store.Loaded{Revision: revision}
+// Decode reads the answers to [Loading.Ops], which were read at one revision.
+func (q *Loading) Decode(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
+	return q.decode(&pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses})
+}
+
+func (q *Loading) decode(resp *pb.TxnResponse) (*store.Loaded, error) {
+	l := &store.Loaded{Revision: resp.Header.Revision}
 	var err error
-	if kvs := responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		if l.Record, err = wholeRecord(kvs[0]); err != nil {
+	if kv := q.record.one(resp); kv != nil {
+		if l.Record, err = wholeRecord(kv); err != nil {
 			return nil, err
 		}
-		l.Bytes += decodedBytes(kvs[0].Value)
+		l.Bytes += decodedBytes(kv.Value)
 	}
-	box := responses[1].GetResponseRange()
+	box := q.mail.in(resp)
 	l.Mail = decodeMail(box.Kvs)
 	for _, kv := range box.Kvs {
 		l.Bytes += decodedBytes(kv.Value)
@@ -56,17 +71,17 @@ func (s *Instances) DecodeLoad(responses []*pb.ResponseOp, revision int64) (*sto
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
 	}
-	if len(responses) == 2 {
+	if q.head == 0 { // it was not asked for
 		return l, nil
 	}
-	if kvs := responses[2].GetResponseRange().Kvs; len(kvs) > 0 {
+	if kv := q.answer.one(resp); kv != nil {
 		l.Answer = new(store.Answer)
-		if err := Decode(kvs[0].Value, l.Answer); err != nil {
+		if err := Decode(kv.Value, l.Answer); err != nil {
 			return nil, err
 		}
 	}
-	if kvs := responses[3].GetResponseRange().Kvs; len(kvs) > 0 {
-		l.Head = kvs[0].ModRevision
+	if kv := q.head.one(resp); kv != nil {
+		l.Head = kv.ModRevision
 	}
 	return l, nil
 }

@@ -51,33 +51,33 @@ func (s *Upkeep) Look(ctx context.Context, st workflow.Stimulus, hash string) (*
 
 func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
 	l := &Look{Hash: hash, stimulus: st}
-	var reads []clientv3.Op
+	var ask reads
+	var instance, waiting, starting, answer read
 	if st.InstanceID != "" {
-		reads = append(reads, get(s.keys.instance(st.InstanceID)))
+		instance = ask.value(s.keys.instance(st.InstanceID))
 	} else {
-		reads = append(reads, below(lookOp, s.bookmarkRange(l)), below(lookOp, s.keys.triggers(hash)))
+		waiting, starting = ask.add(below(lookOp, s.bookmarkRange(l))), ask.add(below(lookOp, s.keys.triggers(hash)))
 	}
 	if key != "" {
-		reads = append(reads, get(s.keys.keyRecord(key)))
+		answer = ask.value(s.keys.keyRecord(key))
 	}
-	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, reads...)
+	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, ask.ops...)
 	if err != nil {
 		return nil, err
 	}
 	l.Revision = resp.Header.Revision
 	if key != "" {
-		if kvs := resp.Responses[len(reads)-1].GetResponseRange().Kvs; len(kvs) > 0 {
+		if kv := answer.one(resp); kv != nil {
 			l.Answer = new(store.Answer)
-			if err := Decode(kvs[0].Value, l.Answer); err != nil {
+			if err := Decode(kv.Value, l.Answer); err != nil {
 				return nil, err
 			}
 		}
 	}
-	found := resp.Responses[0].GetResponseRange()
 	if st.InstanceID != "" {
-		return l, s.lookAddressed(l, found.Kvs)
+		return l, s.lookAddressed(l, instance.one(resp))
 	}
-	bookmarks, err := s.rest(ctx, found, s.bookmarkRange(l), l)
+	bookmarks, err := s.rest(ctx, waiting.in(resp), s.bookmarkRange(l), l)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string)
 		l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
 			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
 	}
-	triggers, err := s.rest(ctx, resp.Responses[1].GetResponseRange(), s.keys.triggers(hash), l)
+	triggers, err := s.rest(ctx, starting.in(resp), s.keys.triggers(hash), l)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +137,12 @@ func (s *conn) bookmarkRange(l *Look) string {
 	return s.keys.bookmarkSlice(l.Hash, l.stimulus.CorrelationID)
 }
 
-func (s *conn) lookAddressed(l *Look, kvs []*mvccpb.KeyValue) error {
-	if len(kvs) == 0 {
+func (s *conn) lookAddressed(l *Look, kv *mvccpb.KeyValue) error {
+	if kv == nil {
 		return nil
 	}
 	var err error
-	if l.Instance, err = decodeRecord(kvs[0]); err != nil {
+	if l.Instance, err = decodeRecord(kv); err != nil {
 		return err
 	}
 	h := &l.Instance.Header

@@ -88,52 +88,45 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 // From a send record: its mod revision stands for the records and the void. A
 // record that is gone has become something else already, by whomever: true.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
-	o := newOps()
-	s.putQueueItem(o, item)
-	cmps := look.guard(s.conn)
+	t := s.begin("queue stimulus", look.guard(s.conn)...)
+	s.putQueueItem(t.ops, item)
 	if look.send != nil {
-		return s.enqueueSend(ctx, o, cmps, look.send)
+		return s.enqueueSend(ctx, t, look.send)
 	}
 	rec := s.keys.commandRecord("~queue", item.ID)
 	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
-	cmps = append(cmps, absent(rec), absent(void))
-	s.record(o, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t.when(absent(rec), absent(void))
+	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
-		cmps = append(cmps, absent(s.keys.keyRecord(item.Key.Name)))
-		s.answer(o, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
+		t.when(absent(s.keys.keyRecord(item.Key.Name)))
+		s.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
 	}
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "queue stimulus", cmps, then, []clientv3.Op{
-		clientv3.OpGet(rec, clientv3.WithCountOnly()), clientv3.OpGet(s.keys.keyRecord(keyName(item.Key)), clientv3.WithCountOnly()),
-		s.void(void, rec)})
+	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(item.Key)))
+	t.otherwise.add(s.void(void, rec))
+	resp, err := t.submitSmall(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
-	if resp.Responses[0].GetResponseRange().Count > 0 {
+	if earlier.found(resp) {
 		return true, nil // a lost answer: it is in
 	}
-	if item.Key != nil && resp.Responses[1].GetResponseRange().Count > 0 {
+	if item.Key != nil && used.found(resp) {
 		return false, store.ErrConflict
 	}
 	return false, nil
 }
 
-func (s *Stimuli) enqueueSend(ctx context.Context, o *ops, cmps []clientv3.Cmp, send *store.Send) (bool, error) {
+func (s *Stimuli) enqueueSend(ctx context.Context, t *txn, send *store.Send) (bool, error) {
 	key := s.keys.send(send.ID)
-	o.del(key)
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "queue sent stimulus", append(cmps, modifiedAt(key, send.Modified)), then,
-		[]clientv3.Op{clientv3.OpGet(key, clientv3.WithKeysOnly())})
+	t.what = "queue sent stimulus"
+	t.when(modifiedAt(key, send.Modified))
+	t.del(key)
+	there := t.otherwise.key(key)
+	resp, err := t.submitSmall(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
-	return len(resp.Responses[0].GetResponseRange().Kvs) == 0, nil
+	return there.one(resp) == nil, nil
 }
 
 func keyName(k *workflow.CommandKey) string {
@@ -150,21 +143,14 @@ func keyName(k *workflow.CommandKey) string {
 // The bookmark is not compared: if it is burned meanwhile, the commit that finds
 // it gone sends the stimulus on.
 func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
-	o := newOps()
-	o.del(item.At)
+	t := s.begin("claim queue item", createdAt(item.At, item.Created), exists(s.keys.instance(instance)), absent(s.keys.commandRecord(instance, cmd.ID)))
+	t.del(item.At)
 	if item.Alone > 0 {
-		s.unmark(o, sliceOf(item.At), item.Alone)
+		s.unmark(t.ops, sliceOf(item.At), item.Alone)
 	}
-	s.putMail(o, instance, cmd)
-	then, err := o.render()
-	if err != nil {
-		return 0, false, err
-	}
-	resp, err := s.txn(ctx, "claim queue item", []clientv3.Cmp{
-		createdAt(item.At, item.Created),
-		exists(s.keys.instance(instance)),
-		absent(s.keys.commandRecord(instance, cmd.ID)),
-	}, then, []clientv3.Op{clientv3.OpGet(s.keys.mail(instance, cmd.ID), clientv3.WithKeysOnly())})
+	s.putMail(t.ops, instance, cmd)
+	mail := t.otherwise.key(s.keys.mail(instance, cmd.ID))
+	resp, err := t.submitSmall(ctx)
 	if err != nil {
 		return 0, false, err
 	}
@@ -172,8 +158,8 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 		return resp.Header.Revision, true, nil
 	}
 	// A lost answer shows as the command in the mailbox.
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		return kvs[0].CreateRevision, true, nil
+	if kv := mail.one(resp); kv != nil {
+		return kv.CreateRevision, true, nil
 	}
 	return 0, false, nil
 }
@@ -239,32 +225,29 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 //
 // If: the item's create revision.
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
-	resp, err := s.read(ctx, "read queue item", get(q.at),
-		clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+	var ask reads
+	found, slice := ask.value(q.at), ask.add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+	resp, err := s.read(ctx, "read queue item", ask.ops...)
 	if err != nil {
 		return "", err
 	}
-	found, beside := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
-	if len(found) == 0 {
+	kv := found.one(resp)
+	if kv == nil {
 		return "", nil
 	}
 	var item store.QueueItem
-	if err := DecodeWhole(found[0].Value, &item); err != nil {
-		s.left(found[0].Key, err)
+	if err := DecodeWhole(kv.Value, &item); err != nil {
+		s.left(kv.Key, err)
 		return "", nil // with the next mark it is looked at again; as an error all of the queue would be
 	}
-	o, dead := newOps(), expired(&item, waited, at)
-	o.del(q.at)
-	if item.Held == nil && len(beside) == 1 {
-		s.unmark(o, sliceOf(q.at), resp.Header.Revision)
+	dead := expired(&item, waited, at)
+	t := s.begin("expire queue item", createdAt(q.at, q.Created))
+	t.del(q.at)
+	if item.Held == nil && len(slice.in(resp).Kvs) == 1 {
+		s.unmark(t.ops, sliceOf(q.at), resp.Header.Revision)
 	}
-	s.putDead(o, dead)
-	then, err := o.render()
-	if err != nil {
-		return "", err
-	}
-	done, err := s.txn(ctx, "expire queue item", []clientv3.Cmp{createdAt(q.at, q.Created)}, then, nil)
-	if err != nil || !done.Succeeded {
+	s.putDead(t.ops, dead)
+	if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
 		return "", err
 	}
 	return dead.Reason, nil
@@ -276,15 +259,10 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 //
 // If: the item's create revision.
 func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
-	o := newOps()
-	o.del(item.At)
-	o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
-	then, err := o.render()
-	if err != nil {
-		return false, err
-	}
-	resp, err := s.txn(ctx, "requeue stimulus", []clientv3.Cmp{createdAt(item.At, item.Created)}, then, nil)
-	return err == nil && resp.Succeeded, err
+	t := s.begin("requeue stimulus", createdAt(item.At, item.Created))
+	t.del(item.At)
+	t.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	return applied(t.submitSmall(ctx))
 }
 
 // Awaited reports, for each hash, whether a trigger or a bookmark of it exists:
@@ -293,18 +271,17 @@ func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool,
 	found := map[string]bool{}
 	for len(hashes) > 0 {
 		n := min(len(hashes), maxLevel/2)
-		var reads []clientv3.Op
-		for _, h := range hashes[:n] {
-			for _, prefix := range []string{s.keys.triggers(h), s.keys.bookmarks(h)} {
-				reads = append(reads, clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
-			}
+		var ask reads
+		triggers, bookmarks := make([]read, n), make([]read, n)
+		for i, h := range hashes[:n] {
+			triggers[i], bookmarks[i] = ask.any(s.keys.triggers(h)), ask.any(s.keys.bookmarks(h))
 		}
-		resp, err := s.read(ctx, "look whether queued stimuli are awaited", reads...)
+		resp, err := s.read(ctx, "look whether queued stimuli are awaited", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i, h := range hashes[:n] {
-			found[h] = len(resp.Responses[2*i].GetResponseRange().Kvs)+len(resp.Responses[2*i+1].GetResponseRange().Kvs) > 0
+			found[h] = triggers[i].one(resp) != nil || bookmarks[i].one(resp) != nil
 		}
 		hashes = hashes[n:]
 	}
@@ -335,28 +312,24 @@ func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err
 		}
 	}
 	for chunk := range slices.Chunk(marked, MaxFire) {
-		reads := make([]clientv3.Op, len(chunk))
-		for i, key := range chunk {
-			reads[i] = clientv3.OpGet(key, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		var ask reads
+		for _, key := range chunk {
+			ask.any(key)
 		}
-		resp, err := s.read(ctx, "look for empty slices of the queue", reads...)
+		resp, err := s.read(ctx, "look for empty slices of the queue", ask.ops...)
 		if err != nil {
 			return "", err
 		}
-		o := newOps()
-		for i, r := range resp.Responses {
-			if len(r.GetResponseRange().Kvs) == 0 {
-				s.unmark(o, chunk[i], resp.Header.Revision)
+		t := s.begin("drop marks of the queue")
+		for i, key := range chunk {
+			if read(i).one(resp) == nil {
+				s.unmark(t.ops, key, resp.Header.Revision)
 			}
 		}
-		then, err := o.render()
-		if err != nil {
-			return "", err
-		}
-		if len(then) == 0 {
+		if len(t.tail) == 0 {
 			continue
 		}
-		if _, err := s.txn(ctx, "drop marks of the queue", nil, then, nil); err != nil {
+		if _, err := t.submitSmall(ctx); err != nil {
 			return "", err
 		}
 	}

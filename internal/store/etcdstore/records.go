@@ -79,11 +79,11 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 			return kv.ModRevision > over.upTo
 		})
 		for chunk := range slices.Chunk(resp.Kvs, MaxPurgeKeys) {
-			o := newOps()
+			t := s.begin("delete expired records")
 			for _, kv := range chunk {
-				s.forget(o, string(kv.Key), kv.ModRevision)
+				s.forget(t.ops, string(kv.Key), kv.ModRevision)
 			}
-			if err := s.sendForget(ctx, "delete expired records", o, len(chunk)); err != nil {
+			if _, err := t.submit(ctx); err != nil {
 				return n, "", err
 			}
 			n += len(chunk)
@@ -128,18 +128,6 @@ func (s *Upkeep) forget(o *ops, entry string, modified int64) {
 	o.nested([]clientv3.Cmp{modifiedAt(entry, modified)}, then, nil)
 }
 
-func (s *Upkeep) sendForget(ctx context.Context, what string, o *ops, n int) error {
-	if n == 0 {
-		return nil
-	}
-	then, err := o.renderBeside(nil)
-	if err != nil {
-		return err
-	}
-	_, err = s.txn(ctx, what, nil, then, nil)
-	return err
-}
-
 // KeyRecord is the record of a caller's key, as retention sees it: its entry in
 // the expiry index.
 type KeyRecord struct {
@@ -170,9 +158,13 @@ const MaxPurgeKeys = 200
 // written again since they were listed stay, as with [Upkeep.ExpireRecords]. It
 // only deletes: it has to work when etcd has no space.
 func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
-	o := newOps()
-	for _, r := range records {
-		s.forget(o, r.entry, r.Modified)
+	if len(records) == 0 {
+		return nil
 	}
-	return s.sendForget(ctx, "purge idempotency keys", o, len(records))
+	t := s.begin("purge idempotency keys")
+	for _, r := range records {
+		s.forget(t.ops, r.entry, r.Modified)
+	}
+	_, err := t.submit(ctx)
+	return err
 }

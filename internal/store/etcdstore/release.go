@@ -17,42 +17,57 @@ import (
 // since the send guard refuses to queue beside a bookmark that is durable.
 func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
+	var queue []string // slices that are looked at
 	if c.After.Header.Status == workflow.StatusRunning && !c.Delete {
-		t.slices = s.slices(&c.After.Header, append(slices.Clone(c.Created), rekeyed(c)...))
-		if len(t.slices) > maxSlices {
+		queue = s.slices(&c.After.Header, append(slices.Clone(c.Created), rekeyed(c)...))
+		if len(queue) > maxSlices {
 			return clientv3.Op{}, false
 		}
 		// As many of the older bookmarks as fit: a commit that did not ask for the
 		// release did not look for what was queued before its bookmarks.
 		for _, b := range c.After.Header.Bookmarks {
 			more := s.slices(&c.After.Header, []workflow.Bookmark{b})
-			more = slices.DeleteFunc(more, func(key string) bool { return slices.Contains(t.slices, key) })
-			if len(t.slices)+len(more) > maxSlices {
+			more = slices.DeleteFunc(more, func(key string) bool { return slices.Contains(queue, key) })
+			if len(queue)+len(more) > maxSlices {
 				break
 			}
-			t.slices = append(t.slices, more...)
+			queue = append(queue, more...)
 		}
 	}
-	cmps := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}
-	fetch := []clientv3.Op{s.getMail(id)}
-	for _, key := range t.slices {
+	cmps, work := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, s.workFor(id)
+	for _, key := range queue {
 		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
-		fetch = append(fetch, below(getQueueOp, key))
+		work.queue = append(work.queue, work.add(below(getQueueOp, key)))
 	}
-	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, fetch), true
+	t.work = work
+	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, work.ops), true
+}
+
+// newWork is what a burst goes on with, read where its lock is not released.
+type newWork struct {
+	reads
+	mail  read
+	queue []read // slices
+}
+
+func (s *conn) workFor(id string) *newWork {
+	w := &newWork{}
+	w.mail = w.add(s.getMail(id))
+	return w
 }
 
 // readNewMail is the inner transaction of a commit after which the burst goes on:
 // nothing if only its own ~continue is new, else all mail.
-func (s *Instances) readNewMail(c *store.Commit) clientv3.Op {
+func (s *Instances) readNewMail(c *store.Commit, t *prepared) clientv3.Op {
 	id := c.After.Header.ID
-	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, []clientv3.Op{s.getMail(id)})
+	t.work = s.workFor(id)
+	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops)
 }
 
 // readOn is what a burst goes on with.
-func (s *Instances) readOn(c *store.Commit, resp *pb.TxnResponse, revision int64) *store.Kept {
+func (s *Instances) readOn(c *store.Commit, work *newWork, resp *pb.TxnResponse, revision int64) *store.Kept {
 	if !resp.Succeeded {
-		return s.readRelease(resp, revision)
+		return s.readRelease(work, resp, revision)
 	}
 	// One that was there already was written over, and is as old as it was.
 	created := revision
@@ -97,11 +112,11 @@ func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) 
 func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
 	var items []store.QueueItem
 	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
-		reads := make([]clientv3.Op, len(keys))
-		for i, key := range keys {
-			reads[i] = below(getQueueOp, key)
+		var ask reads
+		for _, key := range keys {
+			ask.add(below(getQueueOp, key))
 		}
-		resp, err := s.read(ctx, "look for queued stimuli", reads...)
+		resp, err := s.read(ctx, "look for queued stimuli", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -115,17 +130,17 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 // Release frees the lock unless mail newer than seen is there, which it then
 // returns. [store.ErrFenced] means that the lock was gone already.
 func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
+	work := s.workFor(id)
 	resp, err := s.txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
-		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)},
-			[]clientv3.Op{del(f.Key)}, []clientv3.Op{s.getMail(id)})}, nil)
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)}, []clientv3.Op{del(f.Key)}, work.ops)}, nil)
 	if err != nil {
 		return nil, err
 	}
 	if !resp.Succeeded {
 		return nil, store.ErrFenced
 	}
-	return s.readRelease(resp.Responses[0].GetResponseTxn(), resp.Header.Revision), nil
+	return s.readRelease(work, lastOf.nested(resp), resp.Header.Revision), nil
 }
 
 // rekeyed are the kept bookmarks that a changed correlation moves: they are new
@@ -139,19 +154,19 @@ func rekeyed(c *store.Commit) []workflow.Bookmark {
 
 // readRelease reads the inner transaction's answer; nil means that the lock is
 // released.
-func (s *Instances) readRelease(resp *pb.TxnResponse, revision int64) *store.Kept {
+func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision int64) *store.Kept {
 	if resp.Succeeded {
 		return nil
 	}
 	kept := &store.Kept{Revision: revision}
-	kept.Mail = decodeMail(resp.Responses[0].GetResponseRange().Kvs)
+	kept.Mail = decodeMail(work.mail.in(resp).Kvs)
 	if len(kept.Mail) > mailBatch {
 		// What is left is not seen yet, or the next release would leave it behind.
 		kept.Revision = kept.Mail[mailBatch].Created - 1
 		kept.Mail = kept.Mail[:mailBatch]
 	}
-	for _, r := range resp.Responses[1:] {
-		kept.Queue = s.appendSlice(kept.Queue, r.GetResponseRange(), revision)
+	for _, slice := range work.queue {
+		kept.Queue = s.appendSlice(kept.Queue, slice.in(resp), revision)
 	}
 	return kept
 }

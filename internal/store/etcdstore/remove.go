@@ -80,12 +80,13 @@ func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at t
 // buryMail sets aside what lies in the mailbox, each command alone: that always fits.
 func (r *removal) buryMail(ctx context.Context) error {
 	for {
-		resp, err := r.s.read(ctx, "read mail of "+r.id, r.s.getMail(r.id))
+		work := r.s.workFor(r.id)
+		resp, err := r.s.read(ctx, "read mail of "+r.id, work.ops...)
 		if err != nil {
 			return err
 		}
 		r.seen = resp.Header.Revision
-		mail := decodeMail(resp.Responses[0].GetResponseRange().Kvs)
+		mail := decodeMail(work.mail.in(resp).Kvs)
 		if len(mail) == 0 {
 			return nil
 		}
@@ -120,13 +121,13 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	cmps := slices.Clip(r.guard)
+	begin := func() *txn { return r.s.begin("remove instance "+r.id, r.guard...) }
 	for len(keys) > removeChunk {
-		o := newOps()
+		t := begin()
 		for _, key := range keys[:removeChunk] {
-			o.del(key)
+			t.del(key)
 		}
-		if done, err := r.s.write(ctx, "remove instance "+r.id, cmps, o); err != nil || !done {
+		if done, err := applied(t.submit(ctx)); err != nil || !done {
 			return false, err
 		}
 		keys = keys[removeChunk:]
@@ -135,26 +136,27 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	o := r.beside
-	if o == nil {
-		o = newOps()
+	t := begin()
+	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
+	if r.beside != nil {
+		t.ops = r.beside
 	}
 	for _, key := range keys {
-		o.del(key)
+		t.del(key)
 	}
 	if gate != "" {
 		then := newOps()
 		then.del(gate)
-		o.nested(r.s.holdsGate(gate, r.id), then, nil)
+		t.nested(r.s.holdsGate(gate, r.id), then, nil)
 	}
-	if err := r.tell(ctx, o); err != nil {
+	if err := r.tell(ctx, t.ops); err != nil {
 		return false, err
 	}
-	o.del(r.s.keys.instance(r.id))
-	o.del(r.s.keys.cancel(r.id))
-	r.s.record(o, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
-	o.tail = append(o.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
-	return r.s.write(ctx, "remove instance "+r.id, append(cmps, noneNewer(r.s.keys.mailbox(r.id), r.seen)), o)
+	t.del(r.s.keys.instance(r.id))
+	t.del(r.s.keys.cancel(r.id))
+	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
+	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
+	return applied(t.submit(ctx))
 }
 
 // removeChunk is how many keys of an instance one transaction deletes.

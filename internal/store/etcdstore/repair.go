@@ -90,9 +90,9 @@ func (s *Upkeep) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bo
 			m.ops.putRaw(at, chunk)
 			return true, nil
 		}
-		o := newOps()
-		o.putRaw(at, chunk)
-		if done, err := s.write(ctx, "repair", m.cmps, o); err != nil || !done {
+		t := s.begin("repair", m.cmps...)
+		t.putRaw(at, chunk)
+		if done, err := applied(t.submit(ctx)); err != nil || !done {
 			return false, err
 		}
 	}
@@ -171,7 +171,9 @@ func (s *Upkeep) mend(ctx context.Context, n *Finding, locks func(id string) str
 	if m.lost != "" {
 		return s.removeLost(ctx, m, locks)
 	}
-	return s.write(ctx, "repair", m.cmps, m.ops)
+	t := s.begin("repair", m.cmps...)
+	t.ops = m.ops
+	return applied(t.submit(ctx))
 }
 
 // removeLost removes an instance whose record is of no use, with what the mend has.
@@ -205,13 +207,14 @@ func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) 
 // it says what the instance did.
 func (r *removal) keepJournal(ctx context.Context) (bool, error) {
 	const most = maxRequest / 4
-	all, o := true, newOps()
+	begin := func() *txn { return r.s.begin("repair", r.guard...) }
+	all, t := true, begin()
 	send := func() error {
-		if len(o.writes) == 0 || !all {
+		if len(t.writes) == 0 || !all {
 			return nil
 		}
-		done, err := r.s.write(ctx, "repair", r.guard, o)
-		all, o = done, newOps()
+		done, err := applied(t.submit(ctx))
+		all, t = done, begin()
 		return err
 	}
 	for cursor := ""; ; {
@@ -220,12 +223,12 @@ func (r *removal) keepJournal(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		for _, kv := range kvs {
-			if o.size+len(kv.Value) > most {
+			if t.size+len(kv.Value) > most {
 				if err := send(); err != nil {
 					return false, err
 				}
 			}
-			o.putRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
+			t.putRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
 		}
 		if cursor = next; next == "" {
 			err := send()

@@ -61,18 +61,18 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	reads := make([]clientv3.Op, len(shards))
-	for i, shard := range shards {
-		reads[i] = clientv3.OpGet(s.keys.finishedIn(shard), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	var ask reads
+	for _, shard := range shards {
+		ask.any(s.keys.finishedIn(shard))
 	}
-	resp, err := s.read(ctx, "look for finished instances", reads...)
+	resp, err := s.read(ctx, "look for finished instances", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
 	var some []int
-	for i, r := range resp.Responses {
-		if len(r.GetResponseRange().Kvs) > 0 {
-			some = append(some, shards[i])
+	for i, shard := range shards {
+		if read(i).one(resp) != nil {
+			some = append(some, shard)
 		}
 	}
 	return some, nil
@@ -98,22 +98,22 @@ const MaxPurge = 30
 //
 // Of a journal of more than a slice, a slice goes first.
 func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
-	reads := make([]clientv3.Op, len(ids))
-	for i, id := range ids {
-		reads[i] = clientv3.OpGet(s.keys.instance(id))
+	var ask reads
+	for _, id := range ids {
+		ask.value(s.keys.instance(id))
 	}
-	resp, err := s.read(ctx, "read finished instances", reads...)
+	resp, err := s.read(ctx, "read finished instances", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
 	batch := purge{s: s}
 	var failed error
-	for i, r := range resp.Responses {
-		kvs := r.GetResponseRange().Kvs
-		if len(kvs) == 0 {
+	for i := range ids {
+		kv := read(i).one(resp)
+		if kv == nil {
 			continue // it is gone, and with it its place in the order
 		}
-		rec, err := wholeRecord(kvs[0])
+		rec, err := wholeRecord(kv)
 		if err != nil {
 			s.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
@@ -172,9 +172,9 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 	if err != nil {
 		return purged, err
 	}
-	for i, r := range resp.Responses {
-		if r.GetResponseTxn().Succeeded {
-			purged = append(purged, p.ids[i])
+	for i, id := range p.ids {
+		if read(i).nested(resp).Succeeded {
+			purged = append(purged, id)
 		}
 	}
 	p.ids, p.list, p.entries = nil, nil, 0
@@ -188,14 +188,10 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	left := *rec
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
-	o := newOps()
-	s.writeEnd(o, &left, o.put(s.keys.instance(rec.Header.ID), left))
-	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
-	then, err := o.render()
-	if err != nil {
-		return err
-	}
-	_, err = s.txn(ctx, "shorten the journal of "+rec.Header.ID, guard, then, nil)
+	t := s.begin("shorten the journal of "+rec.Header.ID, guard...)
+	s.writeEnd(t.ops, &left, t.put(s.keys.instance(rec.Header.ID), left))
+	t.tail = append(t.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
+	_, err := t.submitSmall(ctx)
 	return err
 }
 
@@ -237,8 +233,8 @@ func (s *Upkeep) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err err
 	if err != nil {
 		return 0, err
 	}
-	for _, r := range resp.Responses {
-		if r.GetResponseTxn().Succeeded {
+	for i := range dead {
+		if read(i).nested(resp).Succeeded {
 			n++
 		}
 	}

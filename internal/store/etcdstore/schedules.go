@@ -54,11 +54,10 @@ func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, er
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
 func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
-	o := newOps()
-	cmps := []clientv3.Cmp{createdAt(due.Key, due.Created)}
-	o.del(due.Key)
+	t := s.begin("fire schedule of "+due.DefinitionID, createdAt(due.Key, due.Created))
+	t.del(due.Key)
 	if head != nil {
-		cmps = append(cmps, modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
+		t.when(modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
 	}
 	behind := len(starts) > 0 && starts[0].Gate != nil
 	if behind {
@@ -66,20 +65,16 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 		s.writeNew(then, &starts[0])
 		s.putNext(then, next, starts[1:])
 		s.putNext(otherwise, next, starts)
-		o.nested(s.newGuard(&starts[0], true), then, otherwise)
+		t.nested(s.newGuard(&starts[0], true), then, otherwise)
 	} else {
-		s.putNext(o, next, nil)
+		s.putNext(t.ops, next, nil)
 		for i := range starts {
 			then := newOps()
 			s.writeNew(then, &starts[i])
-			o.nested(s.newGuard(&starts[i], true), then, nil)
+			t.nested(s.newGuard(&starts[i], true), then, nil)
 		}
 	}
-	then, err := o.renderBeside(cmps)
-	if err != nil {
-		return false, 0, err
-	}
-	resp, err := s.txn(ctx, "fire schedule of "+due.DefinitionID, cmps, then, nil)
+	resp, err := t.submit(ctx)
 	if err != nil || !resp.Succeeded {
 		return false, 0, err
 	}
@@ -87,7 +82,7 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 		return true, 0, nil
 	}
 	gated = len(starts)
-	if resp.Responses[len(resp.Responses)-1].GetResponseTxn().Succeeded {
+	if lastOf.nested(resp).Succeeded {
 		gated--
 	}
 	return true, gated, nil

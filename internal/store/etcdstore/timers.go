@@ -63,22 +63,24 @@ func (s *Upkeep) DueTimersBehind(ctx context.Context, page []Due, now time.Time,
 
 // dueTimers reads in each shard from a key on; "": not in this one.
 func (s *Upkeep) dueTimers(ctx context.Context, from []string, now time.Time, perShard int64) ([]Due, error) {
-	var reads []clientv3.Op
-	var shards []int // of the reads
+	var ask reads
+	shards := make([]read, len(from))
 	for i, key := range from {
 		if key != "" {
-			reads = append(reads, clientv3.OpGet(key, clientv3.WithRange(s.keys.timers(i)+millis(now)+"0"), clientv3.WithLimit(perShard)))
-			shards = append(shards, i)
+			shards[i] = ask.add(clientv3.OpGet(key, clientv3.WithRange(s.keys.timers(i)+millis(now)+"0"), clientv3.WithLimit(perShard)))
 		}
 	}
-	resp, err := s.read(ctx, "read due timers", reads...)
+	resp, err := s.read(ctx, "read due timers", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
 	var due []Due
-	for i, r := range resp.Responses {
-		for _, kv := range r.GetResponseRange().Kvs {
-			d := Due{Shard: shards[i], key: string(kv.Key), created: kv.CreateRevision}
+	for i, key := range from {
+		if key == "" {
+			continue
+		}
+		for _, kv := range shards[i].in(resp).Kvs {
+			d := Due{Shard: i, key: string(kv.Key), created: kv.CreateRevision}
 			if err := DecodeWhole(kv.Value, &d.entry); err != nil {
 				s.left(kv.Key, err)
 				d.entry, d.Unreadable = timerEntry{Due: now}, true
@@ -123,8 +125,8 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 		return nil, err
 	}
 	var fired []string
-	for i, r := range resp.Responses {
-		if t := r.GetResponseTxn(); t.Succeeded && t.Responses[1].GetResponseTxn().Succeeded {
+	for i := range due {
+		if t := read(i).nested(resp); t.Succeeded && lastOf.nested(t).Succeeded {
 			fired = append(fired, due[i].entry.Instance)
 		}
 	}

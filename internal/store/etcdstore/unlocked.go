@@ -59,13 +59,12 @@ func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	return clientv3.OpTxn(cmps, nil, []clientv3.Op{put(key, raw)}), true
 }
 
-// refusedUnlocked tells why, after it was found that the commit is not applied.
-func (s *Instances) refusedUnlocked(c *store.Commit, resp *clientv3.TxnResponse) (metrics.CommitOutcome, error) {
-	u := c.Unlocked
-	if kvs := resp.Responses[3].GetResponseRange().Kvs; len(kvs) == 0 || kvs[0].Lease != u.Lease {
+// classifyUnlocked tells why, after it was found that the commit is not applied.
+func (e *evidence) classifyUnlocked(u *store.Unlocked) (metrics.CommitOutcome, error) {
+	if kv := e.node.one(e.resp); kv == nil || kv.Lease != u.Lease {
 		return metrics.CommitFenced, store.ErrFenced
 	}
-	if kvs := resp.Responses[4].GetResponseRange().Kvs; u.Head > 0 && (len(kvs) == 0 || kvs[0].ModRevision != u.Head) {
+	if kv := e.head.one(e.resp); u.Head > 0 && (kv == nil || kv.ModRevision != u.Head) {
 		return metrics.CommitConflict, store.ErrStale
 	}
 	return metrics.CommitConflict, store.ErrConflict

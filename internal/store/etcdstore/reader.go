@@ -3,9 +3,9 @@ package etcdstore
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -117,6 +117,42 @@ func (f InstanceFilter) fits(h *workflow.Instance) bool {
 		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID)
 }
 
+// Instance reads one record; nil if there is none.
+func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	return decodeRecord(resp.Kvs[0])
+}
+
+// Journal reads the journal of an instance, from the commit after seq on; it
+// returns the items of up to limit commits and the last commit's number, 0 at
+// the end.
+func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
+	prefix := s.keys.journalOf(id)
+	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
+	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+		var e journalEntry
+		damage := Decode(kv.Value, &e)
+		if damage == nil {
+			items, last = append(items, e.journal()...), e.Seq
+		} else {
+			key := string(kv.Key)
+			last, _ = strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
+			items = append(items, workflow.JournalItem{Event: "Damaged", Text: damage.Error()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if next == "" {
+		last = 0
+	}
+	return items, last, nil
+}
+
 // Task is a bookmark at which an instance waits for an outside worker.
 type Task struct {
 	InstanceID string
@@ -190,83 +226,4 @@ func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([
 		return nil
 	})
 	return out, next, err
-}
-
-// DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
-// there beside the error: to be deleted.
-func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
-	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
-	if err != nil || len(resp.Kvs) == 0 {
-		return nil, err
-	}
-	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
-	if err != nil {
-		d = store.DeadLetter{ID: id, Created: resp.Kvs[0].CreateRevision}
-	}
-	return &d, err
-}
-
-// TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into
-// a send record in the same transaction. False: it is gone.
-//
-// If: its create revision. A replay leaves a record, by which a repeat after a
-// lost answer knows that it was done.
-func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
-	t := s.begin("take dead letter", createdAt(s.keys.dead(d.ID), d.Created))
-	t.del(s.keys.dead(d.ID))
-	earlier := func(*pb.TxnResponse) bool { return false }
-	if replay != nil {
-		t.put(s.keys.send(replay.ID), replay)
-		rec := s.keys.commandRecord("~send", replay.ID)
-		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-		earlier = t.otherwise.count(rec).found
-	}
-	resp, err := t.submitSmall(ctx)
-	if err != nil || resp.Succeeded {
-		return err == nil, err
-	}
-	return earlier(resp), nil
-}
-
-// ReplayOutcome says what became of the replay of a command.
-type ReplayOutcome int
-
-// The outcomes of [Stimuli.ReplayCommand].
-const (
-	Replayed     ReplayOutcome = iota
-	ReplayGone                 // the dead letter is gone
-	ReplayNobody               // its instance is gone
-	ReplayInMail               // a command of its id is in the mailbox: the instance goes on without it
-)
-
-// ReplayCommand puts the command of a dead letter into its instance's mailbox again,
-// as it was before anybody began it; id names the replay.
-//
-// If: the dead letter's create revision; the instance exists; the command is not
-// there; this replay is not void. Then: delete the one, put the other, and a record of
-// the replay, by which a repeat knows. Else: the replay is void, as an instance of this
-// id may come, and a ~continue go.
-func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
-	cmd := *d.Command
-	cmd.Attempts, cmd.Begun = 0, nil
-	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
-	t := s.begin("replay command of a dead letter",
-		createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void))
-	t.del(s.keys.dead(d.ID))
-	s.putMail(t.ops, d.InstanceID, cmd)
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.keys.dead(d.ID)), t.otherwise.count(s.keys.instance(d.InstanceID))
-	t.otherwise.add(s.void(void, rec))
-	resp, err := t.submit(ctx)
-	switch {
-	case err != nil:
-		return ReplayGone, err
-	case resp.Succeeded, earlier.found(resp): // or a lost answer
-		return Replayed, nil
-	case !letter.found(resp):
-		return ReplayGone, nil
-	case !instance.found(resp):
-		return ReplayNobody, nil
-	}
-	return ReplayInMail, nil
 }

@@ -1,43 +1,20 @@
 package etcdstore
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// putMail puts a command into the mailbox of an instance, and where it is found if it
-// is to end that.
-func (s *conn) putMail(o *ops, instance string, cmd workflow.Command) {
-	o.put(s.keys.mail(instance, cmd.ID), lean(cmd))
-	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.put(s.keys.cancel(instance), cmd.ID)
-	}
-}
-
-// lean leaves out of a command what its stimulus says too: it is stored once.
-func lean(cmd workflow.Command) workflow.Command {
-	if cmd.Stimulus != nil && len(cmd.Input) > 0 && reflect.DeepEqual(cmd.Input, cmd.Stimulus.Input) {
-		cmd.Input = nil
-	}
-	return cmd
-}
-
-// whole is what lean left, as it was.
-func whole(cmd *workflow.Command) {
-	if cmd.Stimulus != nil && cmd.Input == nil {
-		cmd.Input = cmd.Stimulus.Input
-	}
-}
 
 // DeadID is the id of the dead letter of an instance's command. The id of a command comes
 // again, of a caller's key after its life, or of the rest of a burst: that is another one.
@@ -128,4 +105,83 @@ func decodeDead(kv *mvccpb.KeyValue, decode func([]byte, any) error) (store.Dead
 		}
 	}
 	return d, err
+}
+
+// DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
+// there beside the error: to be deleted.
+func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
+	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
+	if err != nil {
+		d = store.DeadLetter{ID: id, Created: resp.Kvs[0].CreateRevision}
+	}
+	return &d, err
+}
+
+// TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into
+// a send record in the same transaction. False: it is gone.
+//
+// If: its create revision. A replay leaves a record, by which a repeat after a
+// lost answer knows that it was done.
+func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
+	t := s.begin("take dead letter", createdAt(s.keys.dead(d.ID), d.Created))
+	t.del(s.keys.dead(d.ID))
+	earlier := func(*pb.TxnResponse) bool { return false }
+	if replay != nil {
+		t.put(s.keys.send(replay.ID), replay)
+		rec := s.keys.commandRecord("~send", replay.ID)
+		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		earlier = t.otherwise.count(rec).found
+	}
+	resp, err := t.submitSmall(ctx)
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return earlier(resp), nil
+}
+
+// ReplayOutcome says what became of the replay of a command.
+type ReplayOutcome int
+
+// The outcomes of [Stimuli.ReplayCommand].
+const (
+	Replayed     ReplayOutcome = iota
+	ReplayGone                 // the dead letter is gone
+	ReplayNobody               // its instance is gone
+	ReplayInMail               // a command of its id is in the mailbox: the instance goes on without it
+)
+
+// ReplayCommand puts the command of a dead letter into its instance's mailbox again,
+// as it was before anybody began it; id names the replay.
+//
+// If: the dead letter's create revision; the instance exists; the command is not
+// there; this replay is not void. Then: delete the one, put the other, and a record of
+// the replay, by which a repeat knows. Else: the replay is void, as an instance of this
+// id may come, and a ~continue go.
+func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
+	cmd := *d.Command
+	cmd.Attempts, cmd.Begun = 0, nil
+	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
+	t := s.begin("replay command of a dead letter",
+		createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void))
+	t.del(s.keys.dead(d.ID))
+	s.putMail(t.ops, d.InstanceID, cmd)
+	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.keys.dead(d.ID)), t.otherwise.count(s.keys.instance(d.InstanceID))
+	t.otherwise.add(s.void(void, rec))
+	resp, err := t.submit(ctx)
+	switch {
+	case err != nil:
+		return ReplayGone, err
+	case resp.Succeeded, earlier.found(resp): // or a lost answer
+		return Replayed, nil
+	case !letter.found(resp):
+		return ReplayGone, nil
+	case !instance.found(resp):
+		return ReplayNobody, nil
+	}
+	return ReplayInMail, nil
 }

@@ -168,3 +168,61 @@ func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 	_, err := t.submit(ctx)
 	return err
 }
+
+// Answer reads the record of a caller's Idempotency-Key; nil if there is none.
+func (s *Stimuli) Answer(ctx context.Context, key string) (*store.Answer, error) {
+	return s.keptAnswer(ctx, key)
+}
+
+// Answer reads the record of a caller's Idempotency-Key; nil if there is none.
+func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, error) {
+	return s.keptAnswer(ctx, key)
+}
+
+func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
+	resp, err := s.get(ctx, "read idempotency key", s.keys.keyRecord(key))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	a := new(store.Answer)
+	return a, Decode(resp.Kvs[0].Value, a)
+}
+
+// Effect reads what a command did; nil if it did nothing yet, or so long ago
+// that its record expired.
+func (s *Stimuli) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
+	resp, err := s.get(ctx, "read command record", s.keys.commandRecord(instance, command))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	e := new(store.Effect)
+	return e, Decode(resp.Kvs[0].Value, e)
+}
+
+// Effects reads what several commands did, each named by its instance and its id;
+// nil as for [Stimuli.Effect].
+func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect, error) {
+	var out []*store.Effect
+	for chunk := range slices.Chunk(of, maxLevel) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, e := range chunk {
+			reads[i] = get(s.keys.commandRecord(e.InstanceID, e.Command))
+		}
+		resp, err := s.read(ctx, "read command records", reads...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range resp.Responses {
+			var e *store.Effect
+			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
+				e = new(store.Effect)
+				if err := Decode(kvs[0].Value, e); err != nil {
+					s.left(kvs[0].Key, err)
+					e = nil
+				}
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package etcdstore
+
+import (
+	"context"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// WatchInstance gives a hint when an instance was written, until ctx ends or the
+// watch breaks; then the channel closes.
+func (s *Reader) WatchInstance(ctx context.Context, id string) <-chan struct{} {
+	return s.hints(ctx, s.keys.instance(id))
+}
+
+// WatchAnswer gives a hint when the answer to a caller's key was written, as
+// [Stimuli.WatchEffect] does.
+func (s *Stimuli) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
+	return s.hints(ctx, s.keys.keyRecord(key))
+}
+
+// WatchEffect watches for the record of one command; the channel gives a value
+// when it may be there, and closes when ctx ends or the watch breaks. It is a
+// hint: look with [Stimuli.Effect], also without it.
+func (s *Stimuli) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
+	return s.hints(ctx, s.keys.commandRecord(instance, command))
+}
+
+// watchBegins is how long a look waits at most for the watch that goes before it.
+const watchBegins = 200 * time.Millisecond
+
+// begin makes watches by open, and then follows them, on a goroutine that ends with
+// follow. It waits until they have begun, so that a look that comes after it misses
+// nothing. It does not wait long: etcd's client gives a watch only when a member has
+// begun it, and one that hangs keeps nobody from looking. follow hears whether they
+// began late: they do not tell of what was put before, so one more look has to follow.
+func begin(open func(), follow func(late bool)) {
+	began, late := make(chan struct{}), make(chan struct{})
+	go func() {
+		open()
+		select {
+		case began <- struct{}{}:
+			follow(false)
+		case <-late:
+			follow(true)
+		}
+	}()
+	patience := time.NewTimer(watchBegins)
+	defer patience.Stop()
+	select {
+	case <-began:
+	case <-patience.C:
+		close(late)
+	}
+}
+
+// hints coalesces the puts of one key into tokens. Its goroutine ends with ctx, which
+// the caller must end. A watch that begins late gives a hint at once.
+func (s *conn) hints(ctx context.Context, key string) <-chan struct{} {
+	hint, events := make(chan struct{}, 1), clientv3.WatchChan(nil)
+	begin(func() {
+		events = s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
+	}, func(late bool) {
+		defer close(hint)
+		if late {
+			hint <- struct{}{}
+		}
+		for resp := range events {
+			if resp.Err() != nil {
+				return
+			}
+			select {
+			case hint <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return hint
+}

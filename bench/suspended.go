@@ -117,7 +117,7 @@ func (s *suspended) lookUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		look, err := store.Stimuli.Look(ctx, st, hash, "")
+		look, err := store.Stimuli.Match(ctx, st, hash, "")
 		if err == nil && len(look.Bookmarks) != 1 {
 			err = fmt.Errorf("%d bookmarks found instead of one", len(look.Bookmarks))
 		}

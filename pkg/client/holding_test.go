@@ -392,7 +392,7 @@ func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 				}
 				st := workflow.EventStimulus("early", "x")
 				hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
-				look := must(m.store.Stimuli.Look(t.Context(), st, hash, ""))(t)
+				look := must(m.store.Stimuli.Match(t.Context(), st, hash, ""))(t)
 				now := time.Now().UTC()
 				ok := must(m.store.Stimuli.Enqueue(t.Context(), store.QueueItem{ID: "q1", Stimulus: st, Hash: hash, CreatedAt: now}, look))(t)
 				if !ok {

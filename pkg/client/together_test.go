@@ -244,7 +244,7 @@ func TestStimuliQueuedBeforeManyBookmarksAreFound(t *testing.T) {
 	for _, i := range early {
 		st := workflow.EventStimulus(fmt.Sprint("e", i), nil)
 		hash := must(workflow.Hash(st.ActivityType, st.Payload))(t)
-		look := must(m.store.Stimuli.Look(t.Context(), st, hash, ""))(t)
+		look := must(m.store.Stimuli.Match(t.Context(), st, hash, ""))(t)
 		now := time.Now().UTC()
 		if !must(m.store.Stimuli.Enqueue(t.Context(), store.QueueItem{ID: fmt.Sprint("q", i), Stimulus: st, Hash: hash, CreatedAt: now}, look))(t) {
 			t.Fatal("not queued")

@@ -273,7 +273,7 @@ const maxAsked = 8
 
 // onePlace leaves in the look the one place that the request is for, and asks it. False:
 // a place moved; look again.
-func (s *sending) onePlace(ctx context.Context, look *etcdstore.Look) (bool, error) {
+func (s *sending) onePlace(ctx context.Context, look *etcdstore.Match) (bool, error) {
 	if n := len(look.Bookmarks) + len(look.Triggers); n > 1 && n <= maxAsked {
 		if ok, err := s.fitting(ctx, look); err != nil || !ok {
 			return false, err
@@ -291,10 +291,10 @@ func (s *sending) onePlace(ctx context.Context, look *etcdstore.Look) (bool, err
 
 // fitting leaves out of a look the places whose constraints refuse the path: they are
 // no part of the pattern that the places share. False: a place moved; look again.
-func (s *sending) fitting(ctx context.Context, look *etcdstore.Look) (bool, error) {
+func (s *sending) fitting(ctx context.Context, look *etcdstore.Match) (bool, error) {
 	var bookmarks []store.BookmarkRef
 	for i, b := range look.Bookmarks {
-		place, err := s.place(ctx, &etcdstore.Look{Bookmarks: look.Bookmarks[i : i+1], Instance: look.Instance})
+		place, err := s.place(ctx, &etcdstore.Match{Bookmarks: look.Bookmarks[i : i+1], Instance: look.Instance})
 		if err != nil || place == nil {
 			return false, err
 		}
@@ -304,7 +304,7 @@ func (s *sending) fitting(ctx context.Context, look *etcdstore.Look) (bool, erro
 	}
 	var triggers []store.TriggerRef
 	for i, t := range look.Triggers {
-		place, err := s.place(ctx, &etcdstore.Look{Triggers: look.Triggers[i : i+1]})
+		place, err := s.place(ctx, &etcdstore.Match{Triggers: look.Triggers[i : i+1]})
 		if err != nil || place == nil {
 			return false, err
 		}
@@ -318,7 +318,7 @@ func (s *sending) fitting(ctx context.Context, look *etcdstore.Look) (bool, erro
 
 // admitted asks the one place that a request met whether it takes it, and what it
 // gets then. False: the place moved; look again.
-func (s *sending) admitted(ctx context.Context, look *etcdstore.Look) (bool, error) {
+func (s *sending) admitted(ctx context.Context, look *etcdstore.Match) (bool, error) {
 	place, err := s.place(ctx, look)
 	if err != nil || place == nil {
 		return false, err
@@ -335,7 +335,7 @@ func (s *sending) admitted(ctx context.Context, look *etcdstore.Look) (bool, err
 // place reads what the one place says about itself: a trigger in its route, a
 // bookmark in its instance, since the entry of its template is everybody's who
 // waits there. Nil: it is not as the look found it.
-func (s *sending) place(ctx context.Context, look *etcdstore.Look) (*workflow.Endpoint, error) {
+func (s *sending) place(ctx context.Context, look *etcdstore.Match) (*workflow.Endpoint, error) {
 	if len(look.Triggers) > 0 {
 		return s.startingPlace(ctx, &look.Triggers[0])
 	}

@@ -464,7 +464,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 // triggerOf is the activity of the one trigger of a hash.
 func (m *member) triggerOf(t *testing.T, hash string) string {
 	t.Helper()
-	look, err := m.store.Stimuli.Look(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
+	look, err := m.store.Stimuli.Match(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
 	if err != nil || len(look.Triggers) != 1 {
 		t.Fatal(look, err)
 	}

@@ -202,7 +202,7 @@ func (r *Runtime) queuePage(ctx context.Context, items []store.QueueItem) error 
 		if item.Unreadable != nil {
 			return nil //nolint:nilerr // it is left to others
 		}
-		look, err := r.cfg.Upkeep.Look(ctx, item.Stimulus, item.Hash)
+		look, err := r.cfg.Upkeep.Match(ctx, item.Stimulus, item.Hash)
 		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 			return nil // so is what waits for it; else all of the queue would be looked at again and again
 		}

@@ -32,7 +32,7 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, err := m.store.Stimuli.Look(t.Context(), st, hash, "")
+		look, err := m.store.Stimuli.Match(t.Context(), st, hash, "")
 		if err != nil {
 			t.Fatal(err)
 		}

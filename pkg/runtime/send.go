@@ -118,7 +118,7 @@ func (s *sending) keyName() string {
 
 // try looks once and acts on what it saw; done is false if that had moved.
 func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error) {
-	look, err := s.r.cfg.Stimuli.Look(ctx, s.st, s.hash, s.keyName())
+	look, err := s.r.cfg.Stimuli.Match(ctx, s.st, s.hash, s.keyName())
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return res, false, damaged("what the stimulus is for", err)
 	}
@@ -172,7 +172,7 @@ func (s *sending) try(ctx context.Context) (res SendResult, done bool, err error
 	return s.several(ctx, look)
 }
 
-func addressable(st workflow.Stimulus, look *etcdstore.Look) error {
+func addressable(st workflow.Stimulus, look *etcdstore.Match) error {
 	switch {
 	case look.Instance == nil:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
@@ -185,7 +185,7 @@ func addressable(st workflow.Stimulus, look *etcdstore.Look) error {
 }
 
 // queue keeps a stimulus that meets nothing.
-func (s *sending) queue(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
+func (s *sending) queue(ctx context.Context, look *etcdstore.Match) (SendResult, bool, error) {
 	if err := s.r.awaitable(s.st.ActivityType); err != nil {
 		return SendResult{}, false, err
 	}

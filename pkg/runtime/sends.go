@@ -52,7 +52,7 @@ func (r *Runtime) resolveSend(ctx context.Context, send *store.Send) (more bool,
 	if len(send.Targets) > 0 {
 		return r.deliverSlice(ctx, send, now)
 	}
-	look, err := r.cfg.Stimuli.LookAgain(ctx, send, hash)
+	look, err := r.cfg.Stimuli.MatchAgain(ctx, send, hash)
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return false, nil // until its instance is deleted, when it is a dead letter
 	}

@@ -16,7 +16,7 @@ import (
 // several delivers to more than one target: one transaction puts a command for
 // each, or, beyond [etcdstore.MaxDeliveries], a send record with the fixed list
 // is accepted and worked off in slices.
-func (s *sending) several(ctx context.Context, look *etcdstore.Look) (SendResult, bool, error) {
+func (s *sending) several(ctx context.Context, look *etcdstore.Match) (SendResult, bool, error) {
 	if look.More {
 		return SendResult{}, false, workflow.Fail(workflow.CodeTooLarge, tooMany)
 	}
@@ -69,7 +69,7 @@ func carry(ctx context.Context, ds []delivery) {
 	}
 }
 
-func targetsOf(look *etcdstore.Look) []store.Target {
+func targetsOf(look *etcdstore.Match) []store.Target {
 	var targets []store.Target
 	for i := range look.Bookmarks {
 		targets = append(targets, store.Target{Bookmark: &look.Bookmarks[i]})

@@ -18,7 +18,7 @@ import (
 
 // fixed accepts an event for what look found, as a call with more targets than
 // one transaction takes does, and as late as it may.
-func (m *member) fixed(id string, st workflow.Stimulus, look *etcdstore.Look) {
+func (m *member) fixed(id string, st workflow.Stimulus, look *etcdstore.Match) {
 	m.t.Helper()
 	send := store.Send{ID: id, Stimulus: st, CreatedAt: time.Now().UTC()}
 	for i := range look.Bookmarks {
@@ -32,13 +32,13 @@ func (m *member) fixed(id string, st workflow.Stimulus, look *etcdstore.Look) {
 	}
 }
 
-func (m *member) look(st workflow.Stimulus) *etcdstore.Look {
+func (m *member) look(st workflow.Stimulus) *etcdstore.Match {
 	m.t.Helper()
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	look, err := m.store.Stimuli.Look(m.t.Context(), st, hash, "")
+	look, err := m.store.Stimuli.Match(m.t.Context(), st, hash, "")
 	if err != nil {
 		m.t.Fatal(err)
 	}

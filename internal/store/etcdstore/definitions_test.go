@@ -170,7 +170,7 @@ func testPublishWrites(d *defs) {
 	if err != nil || v == nil || v.Source != "one" || v.CreatedAt != d.now {
 		t.Errorf("body: %+v, %v", v, err)
 	}
-	look, err := d.Stimuli.Look(d.ctx(), workflow.Stimulus{ActivityType: "Elsa.Event"}, "h1", "")
+	look, err := d.Stimuli.Match(d.ctx(), workflow.Stimulus{ActivityType: "Elsa.Event"}, "h1", "")
 	if err != nil || len(look.Triggers) != 1 || look.Triggers[0].DefinitionID != "order" || look.Triggers[0].Version != 1 || look.Triggers[0].Modified != h.Modified {
 		t.Errorf("a stimulus finds %+v, %v", look, err)
 	}

@@ -43,7 +43,7 @@ func sound(t *testing.T) *world {
 		t.Fatal(ok, err)
 	}
 	st := event("nothing")
-	look, err := w.Stimuli.Look(w.ctx(), st, hashOf("nothing"), "")
+	look, err := w.Stimuli.Match(w.ctx(), st, hashOf("nothing"), "")
 	w.ok(err)
 	queued, err := w.Enqueue(w.ctx(), store.QueueItem{ID: "q", Stimulus: st, Hash: hashOf("nothing"), CreatedAt: w.now}, look)
 	if w.ok(err); !queued {

@@ -51,7 +51,7 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	out := make(chan string)
 	ctx = clientv3.WithRequireLeader(ctx)
 	var cancels, pause clientv3.WatchChan
-	begin(func() {
+	beginWatch(func() {
 		cancels = s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 		pause = s.client.Watch(ctx, s.keys.pause())
 	}, func(late bool) {

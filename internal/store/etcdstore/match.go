@@ -17,13 +17,13 @@ import (
 // as many as a send record holds.
 const MaxTargets = 10_000
 
-// lookPage is how many of them one request reads.
-const lookPage = 500
+// matchPage is how many of them one request reads.
+const matchPage = 500
 
-var lookOp = clientv3.OpGet("", clientv3.WithLimit(lookPage))
+var matchOp = clientv3.OpGet("", clientv3.WithLimit(matchPage))
 
-// Look is what a stimulus meets, read at one revision.
-type Look struct {
+// Match is what a stimulus meets, read at one revision.
+type Match struct {
 	Hash      string
 	Bookmarks []store.BookmarkRef
 	Triggers  []store.TriggerRef
@@ -36,27 +36,27 @@ type Look struct {
 	send     *store.Send
 }
 
-// Look finds the bookmarks and triggers that st is for. A stimulus with a
+// Match finds the bookmarks and triggers that st is for. A stimulus with a
 // correlation meets only bookmarks of that correlation; one without meets all;
 // an addressed one only its instance's, and no trigger. key names the caller's
 // record; "" if there is none.
-func (s *Stimuli) Look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
-	return s.look(ctx, st, hash, key)
+func (s *Stimuli) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
+	return s.match(ctx, st, hash, key)
 }
 
-// Look is [Stimuli.Look], for what waits in the queue.
-func (s *Upkeep) Look(ctx context.Context, st workflow.Stimulus, hash string) (*Look, error) {
-	return s.look(ctx, st, hash, "")
+// Match is [Stimuli.Match], for what waits in the queue.
+func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (*Match, error) {
+	return s.match(ctx, st, hash, "")
 }
 
-func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string) (*Look, error) {
-	l := &Look{Hash: hash, stimulus: st}
+func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
+	m := &Match{Hash: hash, stimulus: st}
 	var ask reads
 	var instance, waiting, starting, answer read
 	if st.InstanceID != "" {
 		instance = ask.value(s.keys.instance(st.InstanceID))
 	} else {
-		waiting, starting = ask.add(below(lookOp, s.bookmarkRange(l))), ask.add(below(lookOp, s.keys.triggers(hash)))
+		waiting, starting = ask.add(below(matchOp, s.bookmarkRange(m))), ask.add(below(matchOp, s.keys.triggers(hash)))
 	}
 	if key != "" {
 		answer = ask.value(s.keys.keyRecord(key))
@@ -65,19 +65,19 @@ func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string)
 	if err != nil {
 		return nil, err
 	}
-	l.Revision = resp.Header.Revision
+	m.Revision = resp.Header.Revision
 	if key != "" {
 		if kv := answer.one(resp); kv != nil {
-			l.Answer = new(store.Answer)
-			if err := Decode(kv.Value, l.Answer); err != nil {
+			m.Answer = new(store.Answer)
+			if err := Decode(kv.Value, m.Answer); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if st.InstanceID != "" {
-		return l, s.lookAddressed(l, instance.one(resp))
+		return m, s.matchAddressed(m, instance.one(resp))
 	}
-	bookmarks, err := s.rest(ctx, waiting.in(resp), s.bookmarkRange(l), l)
+	bookmarks, err := s.rest(ctx, waiting.in(resp), s.bookmarkRange(m), m)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +90,10 @@ func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string)
 			return nil, err
 		}
 		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
-		l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
+		m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
 			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
 	}
-	triggers, err := s.rest(ctx, starting.in(resp), s.keys.triggers(hash), l)
+	triggers, err := s.rest(ctx, starting.in(resp), s.keys.triggers(hash), m)
 	if err != nil {
 		return nil, err
 	}
@@ -106,22 +106,22 @@ func (s *conn) look(ctx context.Context, st workflow.Stimulus, hash, key string)
 		if err != nil {
 			return nil, err
 		}
-		l.Triggers = append(l.Triggers, ref)
+		m.Triggers = append(m.Triggers, ref)
 	}
-	return l, nil
+	return m, nil
 }
 
 // rest reads on after the first page of a range, at the look's revision: a
 // stimulus is for all that waits at one moment. Of too many it reads no more.
-func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, l *Look) ([]*mvccpb.KeyValue, error) {
+func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, m *Match) ([]*mvccpb.KeyValue, error) {
 	kvs := first.Kvs
 	if first.Count > MaxTargets { // to be refused, and not read
-		l.More = true
+		m.More = true
 		return kvs, nil
 	}
 	for more := first.More; more; {
-		page, err := s.get(ctx, "look up stimulus of "+l.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
-			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(lookPage), clientv3.WithRev(l.Revision))
+		page, err := s.get(ctx, "look up stimulus of "+m.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision))
 		if err != nil {
 			return nil, err
 		}
@@ -130,28 +130,28 @@ func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, pref
 	return kvs, nil
 }
 
-func (s *conn) bookmarkRange(l *Look) string {
-	if l.stimulus.CorrelationID == "" {
-		return s.keys.bookmarks(l.Hash)
+func (s *conn) bookmarkRange(m *Match) string {
+	if m.stimulus.CorrelationID == "" {
+		return s.keys.bookmarks(m.Hash)
 	}
-	return s.keys.bookmarkSlice(l.Hash, l.stimulus.CorrelationID)
+	return s.keys.bookmarkSlice(m.Hash, m.stimulus.CorrelationID)
 }
 
-func (s *conn) lookAddressed(l *Look, kv *mvccpb.KeyValue) error {
+func (s *conn) matchAddressed(m *Match, kv *mvccpb.KeyValue) error {
 	if kv == nil {
 		return nil
 	}
 	var err error
-	if l.Instance, err = decodeRecord(kv); err != nil {
+	if m.Instance, err = decodeRecord(kv); err != nil {
 		return err
 	}
-	h := &l.Instance.Header
-	if h.Status != workflow.StatusRunning || l.stimulus.CorrelationID != "" && l.stimulus.CorrelationID != h.CorrelationID {
+	h := &m.Instance.Header
+	if h.Status != workflow.StatusRunning || m.stimulus.CorrelationID != "" && m.stimulus.CorrelationID != h.CorrelationID {
 		return nil
 	}
 	for _, b := range h.Bookmarks {
-		if b.Hash == l.Hash && (l.stimulus.BookmarkID == "" || l.stimulus.BookmarkID == b.ID) {
-			l.Bookmarks = append(l.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID})
+		if b.Hash == m.Hash && (m.stimulus.BookmarkID == "" || m.stimulus.BookmarkID == b.ID) {
+			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID})
 		}
 	}
 	return nil
@@ -167,14 +167,14 @@ func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 }
 
 // guard holds as long as nothing appeared that the look would have met.
-func (l *Look) guard(s *conn) []clientv3.Cmp {
-	if id := l.stimulus.InstanceID; id != "" {
-		if l.Instance == nil {
+func (m *Match) guard(s *conn) []clientv3.Cmp {
+	if id := m.stimulus.InstanceID; id != "" {
+		if m.Instance == nil {
 			return []clientv3.Cmp{absent(s.keys.instance(id))}
 		}
-		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), l.Instance.Modified)}
+		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), m.Instance.Modified)}
 	}
-	return []clientv3.Cmp{noneNewer(s.bookmarkRange(l), l.Revision), noneNewer(s.keys.triggers(l.Hash), l.Revision)}
+	return []clientv3.Cmp{noneNewer(s.bookmarkRange(m), m.Revision), noneNewer(s.keys.triggers(m.Hash), m.Revision)}
 }
 
 // bookmarkStands holds while the bookmark is where it was found.

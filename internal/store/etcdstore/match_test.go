@@ -11,7 +11,7 @@ import (
 func TestALookMeetsAllThatWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const per, n = 90, lookPage + 30
+	const per, n = 90, matchPage + 30
 	for i := 0; i < n; i += per {
 		id := fmt.Sprint("i", i)
 		var bookmarks []workflow.Bookmark

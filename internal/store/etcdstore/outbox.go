@@ -49,15 +49,15 @@ func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.An
 	return fmt.Errorf("%s: %w", t.what, store.ErrConflict)
 }
 
-// LookAgain looks up a send record's stimulus; what is found is delivered, or
+// MatchAgain looks up a send record's stimulus; what is found is delivered, or
 // queued, in a transaction that compares the record.
-func (s *Stimuli) LookAgain(ctx context.Context, send *store.Send, hash string) (*Look, error) {
-	l, err := s.Look(ctx, send.Stimulus, hash, "")
+func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string) (*Match, error) {
+	m, err := s.match(ctx, send.Stimulus, hash, "")
 	if err != nil {
 		return nil, err
 	}
-	l.send = send
-	return l, nil
+	m.send = send
+	return m, nil
 }
 
 // BurySend turns a send record into a dead letter.

@@ -21,10 +21,10 @@ import (
 type traffic struct {
 	*world
 	t        *rapid.T
-	sent     []string         // ids of stimuli, in order
-	accepted map[string]bool  // by id: the store said that it has it
-	seen     map[string]*Look // by id of a stimulus that was not accepted: as it was last looked at
-	stale    []*store.Commit  // built, and not sent yet
+	sent     []string          // ids of stimuli, in order
+	accepted map[string]bool   // by id: the store said that it has it
+	seen     map[string]*Match // by id of a stimulus that was not accepted: as it was last looked at
+	stale    []*store.Commit   // built, and not sent yet
 }
 
 var instances = []string{"a", "b"}
@@ -42,7 +42,7 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 		}
 		one := *w
 		one.allParts = all(s)
-		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*Look{}}
+		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*Match{}}
 		for _, id := range instances {
 			x.instanceIn(id, rapid.SampledFrom([]string{"", "k"}).Draw(rt, "correlation"))
 		}
@@ -153,7 +153,7 @@ func (x *traffic) resolve(t *rapid.T) {
 		t.Skip("no send record")
 	}
 	send := &sends[rapid.IntRange(0, len(sends)-1).Draw(t, "which")]
-	l, err := x.LookAgain(x.ctx(), send, hashOf(send.Stimulus.Payload.(map[string]any)["eventName"].(string)))
+	l, err := x.MatchAgain(x.ctx(), send, hashOf(send.Stimulus.Payload.(map[string]any)["eventName"].(string)))
 	x.ok(err)
 	x.spoiled(t, func() error {
 		if len(l.Bookmarks) == 0 {

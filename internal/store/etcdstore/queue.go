@@ -87,14 +87,14 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 //
 // From a send record: its mod revision stands for the records and the void. A
 // record that is gone has become something else already, by whomever: true.
-func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, look *Look) (bool, error) {
-	t := s.begin("queue stimulus", look.guard(s.conn)...)
+func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
+	t := s.begin("queue stimulus", met.guard(s.conn)...)
 	s.putQueueItem(t.ops, item)
-	if look.send != nil {
-		return s.enqueueSend(ctx, t, look.send)
+	if met.send != nil {
+		return s.enqueueSend(ctx, t, met.send)
 	}
 	rec := s.keys.commandRecord("~queue", item.ID)
-	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(look.Revision, 10))
+	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
 	t.when(absent(rec), absent(void))
 	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {

@@ -64,7 +64,7 @@ func TestARequeuedStimulusCanBeQueuedAgain(t *testing.T) {
 	}
 	sends, _, err := w.Sends(w.ctx(), "", 10)
 	w.ok(err)
-	l, err := w.LookAgain(w.ctx(), &sends[0], item.Hash)
+	l, err := w.MatchAgain(w.ctx(), &sends[0], item.Hash)
 	w.ok(err)
 	if ok, err := w.Enqueue(w.ctx(), w.item("i", event("paid")), l); err != nil || !ok {
 		t.Fatalf("%t, %v", ok, err)
@@ -79,7 +79,7 @@ func TestASentStimulusIsNotQueuedBesideABookmarkThatAppeared(t *testing.T) {
 	w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 	sends, _, err := w.Sends(w.ctx(), "", 10)
 	w.ok(err)
-	l, err := w.LookAgain(w.ctx(), &sends[0], hashOf("paid"))
+	l, err := w.MatchAgain(w.ctx(), &sends[0], hashOf("paid"))
 	w.ok(err)
 	w.instance("a", "paid")
 	if ok, err := w.Enqueue(w.ctx(), w.item("s", event("paid")), l); err != nil || ok {

@@ -211,7 +211,7 @@ var transactions = []transaction{
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
-		l, err := w.LookAgain(w.ctx(), &sends[0], hashOf("paid"))
+		l, err := w.MatchAgain(w.ctx(), &sends[0], hashOf("paid"))
 		w.ok(err)
 		return func() (string, error) { return said(w.Enqueue(w.ctx(), w.item("s", event("paid")), l)) }
 	}},

@@ -29,12 +29,12 @@ func (s *Stimuli) WatchEffect(ctx context.Context, instance, command string) <-c
 // watchBegins is how long a look waits at most for the watch that goes before it.
 const watchBegins = 200 * time.Millisecond
 
-// begin makes watches by open, and then follows them, on a goroutine that ends with
+// beginWatch makes watches by open, and then follows them, on a goroutine that ends with
 // follow. It waits until they have begun, so that a look that comes after it misses
 // nothing. It does not wait long: etcd's client gives a watch only when a member has
 // begun it, and one that hangs keeps nobody from looking. follow hears whether they
 // began late: they do not tell of what was put before, so one more look has to follow.
-func begin(open func(), follow func(late bool)) {
+func beginWatch(open func(), follow func(late bool)) {
 	began, late := make(chan struct{}), make(chan struct{})
 	go func() {
 		open()
@@ -58,7 +58,7 @@ func begin(open func(), follow func(late bool)) {
 // the caller must end. A watch that begins late gives a hint at once.
 func (s *conn) hints(ctx context.Context, key string) <-chan struct{} {
 	hint, events := make(chan struct{}, 1), clientv3.WatchChan(nil)
-	begin(func() {
+	beginWatch(func() {
 		events = s.client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithFilterDelete())
 	}, func(late bool) {
 		defer close(hint)

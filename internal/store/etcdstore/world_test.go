@@ -259,11 +259,11 @@ func ends(c *store.Commit) *store.Commit {
 	return c
 }
 
-func (w *world) look(st workflow.Stimulus) *Look {
+func (w *world) look(st workflow.Stimulus) *Match {
 	w.tb.Helper()
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	w.ok(err)
-	l, err := w.Stimuli.Look(w.ctx(), st, hash, "")
+	l, err := w.Stimuli.Match(w.ctx(), st, hash, "")
 	w.ok(err)
 	return l
 }

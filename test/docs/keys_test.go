@@ -157,11 +157,11 @@ func readCode(t *testing.T, tree fs.FS) stored {
 }
 
 // keyPackage is a package that makes keys: all but constants are expressions that
-// begin with a field root, or with a call of a method of the type keys.
+// begin with a field root, or with a call of a method of a type of keys.
 type keyPackage struct {
 	name    string
 	funcs   []*ast.FuncDecl
-	methods map[string]*ast.FuncDecl // of keys
+	methods map[string]*ast.FuncDecl // of types of keys
 	consts  map[string]string
 }
 
@@ -175,7 +175,7 @@ func (p *keyPackage) add(t *testing.T, source string) {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			p.funcs = append(p.funcs, n)
-			if receiver(n) == "keys" {
+			if strings.HasSuffix(strings.ToLower(receiver(n)), "keys") {
 				p.methods[n.Name.Name] = n
 			}
 		case *ast.ValueSpec:

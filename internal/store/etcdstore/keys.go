@@ -33,7 +33,12 @@ const noCorrelation = "-"
 // keys builds every key of one cluster, and is the only place that does.
 // Instance, definition and activity ids match [A-Za-z0-9._:-]+ and stand as
 // they are; everything else is encoded so that it holds no slash.
-type keys struct{ root string }
+type keys struct {
+	root string
+	definitionKeys
+}
+
+func keysBelow(root string) keys { return keys{root, definitionKeys{root}} }
 
 func (k keys) instance(id string) string { return k.root + "instance/" + id }
 func (k keys) journal(id string, seq int64) string {
@@ -88,27 +93,11 @@ func (k keys) gatedQueue(g store.Gate) string {
 // addressed is the queue slice of items for one instance.
 func addressed(instanceID string) string { return "@" + instanceID }
 
-func (k keys) triggers(hash string) string { return k.root + "trigger/" + hash + "/" }
-func (k keys) trigger(hash, definition, activity string) string {
-	return k.triggers(hash) + definition + "/" + encode(activity)
-}
-func (k keys) routes() string { return k.root + "route/" }
-func (k keys) route(method, template string) string {
-	return k.routes() + method + "/" + encode(template)
-}
-
 func (k keys) timers(shard int) string { return fmt.Sprintf("%stimer/%02x/", k.root, shard) }
 func (k keys) timer(bookmark string, due time.Time) string {
 	return k.timers(timerShard(bookmark)) + millis(due) + "/" + encode(bookmark)
 }
-func (k keys) crons(shard int) string { return fmt.Sprintf("%scron/%02x/", k.root, shard) }
-func (k keys) cron(definition, activity string, due time.Time) string {
-	return k.crons(timerShard(definition)) + millis(due) + "/" + definition + "/" + encode(activity)
-}
 
-func (k keys) definitions() string         { return k.root + "definition/" }
-func (k keys) definition(id string) string { return k.definitions() + id + "/" }
-func (k keys) head(id string) string       { return k.definition(id) + "head" }
 func (k keys) gate(definition, correlation string) string {
 	return k.root + "gate/" + definition + "/" + slice(correlation)
 }

@@ -69,7 +69,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	c := &conn{client: cfg.Client, keys: keys{root: cfg.Root}, log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
+	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

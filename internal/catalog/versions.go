@@ -91,7 +91,7 @@ func (c *Catalog) PurgeVersions(ctx context.Context, keep int64, age *store.Age,
 	if err != nil {
 		return 0, err
 	}
-	wanted := etcdstore.Settled(retired, age)
+	wanted := etcdstore.LongRetired(retired, age)
 	if keep > 0 {
 		old, err := c.outnumbered(ctx, keep, retired)
 		if err != nil {

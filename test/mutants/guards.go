@@ -335,7 +335,7 @@ var guards = []patch{
 	{"records go by their age", "internal/store/etcdstore/idempotency.go",
 		"return kv.ModRevision > over.upTo", "return false", inStore, "TestExpiryGoes"},
 	{"versions go an hour after they were retired", "internal/store/etcdstore/definitions_versions.go",
-		"age.Of(since) >= versionsSettle", "age.Of(since) >= 0", inRuntime, "TestVersionsThatNothingNeedsGo"},
+		"age.Of(since) >= retiredFor", "age.Of(since) >= 0", inRuntime, "TestVersionsThatNothingNeedsGo"},
 	{"a retired version is not begun with", "internal/store/etcdstore/definitions_versions.go",
 		" && !retired.found(resp), err", ", err", inRuntime, "TestVersionsThatNothingNeedsGo"},
 	{"a start of a named version compares the head", "pkg/runtime/start.go",

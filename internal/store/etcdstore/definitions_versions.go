@@ -154,15 +154,15 @@ func versionIn(key, prefix string) (VersionRef, bool) {
 	return VersionRef{id, n}, ok && err == nil
 }
 
-// versionsSettle is how long a version is retired before its body may go: what had
+// retiredFor is how long a version is retired before its body may go: what had
 // met it before is in etcd by then, or over. As long as bodies outlive a delete.
-const versionsSettle = time.Hour
+const retiredFor = time.Hour
 
-// Settled picks those of retired versions whose bodies may go once nobody uses them.
-func Settled(retired map[VersionRef]int64, age *store.Age) []VersionRef {
+// LongRetired picks those of retired versions whose bodies may go once nobody uses them.
+func LongRetired(retired map[VersionRef]int64, age *store.Age) []VersionRef {
 	var out []VersionRef
 	for ref, since := range retired {
-		if age.Of(since) >= versionsSettle {
+		if age.Of(since) >= retiredFor {
 			out = append(out, ref)
 		}
 	}

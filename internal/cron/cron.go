@@ -1,7 +1,7 @@
 // Package cron reads the cron expressions of definitions.
 //
 // They have six fields, seconds first, with L, W and # as Elsa has them, and are in
-// UTC: an expression means the same on each node, whatever the zone that it is in.
+// UTC: an expression means the same on each node, in any time zone.
 // It guarantees that equal arguments give equal results; it has no clock.
 package cron
 

@@ -1,8 +1,8 @@
 // Package outgoing makes the requests that workflows send to other servers.
 //
 // It guarantees that no connection is opened to an address that is not public,
-// unless that is allowed, whatever a name resolves to and wherever an answer sends
-// it on; and that what was meant for one server is sent to no other. What it says
+// unless that is allowed: also if a name resolves to such an address or an answer
+// redirects to one; and that what was meant for one server is sent to no other. What it says
 // of a failure has nothing of the network that the node is in. It does not limit a
 // request as a whole, nor an answer's body: its caller does.
 package outgoing

@@ -45,7 +45,7 @@ func TestGlossary(t *testing.T) {
 // glossaryOf gives the words of a glossary, and what is wrong with it; used is
 // the text of all other pages.
 func glossaryOf(page, used string) (words, problems []string) {
-	page, avoid, _ := strings.Cut(page, "\n## Words to avoid\n")
+	page, avoid, _ := strings.Cut(page, section)
 	for _, cells := range rows(page) {
 		if len(cells) != 2 || cells[1] == "" {
 			problems = append(problems, "not a word and a meaning: "+strings.Join(cells, " | "))
@@ -71,6 +71,76 @@ func glossaryOf(page, used string) (words, problems []string) {
 		}
 	}
 	return words, problems
+}
+
+// section is where the glossary lists words to avoid.
+const section = "\n## Words to avoid\n"
+
+var backquoted = regexp.MustCompile("`[^`]*`")
+
+// The words of the glossary's last table are in no page and in no comment of the
+// product.
+func TestWordsToAvoidAreNowhere(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(root)
+	words := avoided(read(t, tree, glossary))
+	if len(words) < 5 {
+		t.Fatalf("found %q to avoid", words)
+	}
+	_, texts := readAll(t, tree)
+	for _, p := range have(words, texts) {
+		t.Error(p)
+	}
+}
+
+// avoided gives the words of the last table of a glossary.
+func avoided(page string) []string {
+	_, page, _ = strings.Cut(page, section)
+	var words []string
+	for _, cells := range rows(page[strings.LastIndex(page, "\n\n")+1:]) {
+		words = append(words, strings.Split(cells[0], ", ")...)
+	}
+	return words
+}
+
+// begun are folders whose comments are not yet through.
+var begun = []string{"internal/store/etcdstore/", "internal/upkeep/", "pkg/client/", "pkg/runtime/"}
+
+// have says which of the texts have one of the words. Names in back-quotes do not count,
+// nor do the words of tests and of the glossary itself.
+func have(words []string, texts []text) []string {
+	pattern := regexp.MustCompile(`(?i)\b(?:` + strings.Join(words, "|") + `)\b`)
+	var problems []string
+	for _, x := range texts {
+		if x.file == glossary || x.guard || strings.HasSuffix(x.file, "_test.go") || strings.HasPrefix(x.file, "test/") ||
+			slices.ContainsFunc(begun, func(folder string) bool { return strings.HasPrefix(x.file, folder) }) {
+			continue
+		}
+		for _, word := range pattern.FindAllString(backquoted.ReplaceAllString(x.words, ""), -1) {
+			problems = append(problems, x.file+":"+x.line+": "+word+" is a word to avoid, see "+glossary)
+		}
+	}
+	return problems
+}
+
+func TestAvoidedWordsAreFound(t *testing.T) {
+	t.Parallel()
+	words := avoided("# G\n\n| word | meaning |\n|---|---|\n| burst | A. |\n\n## Words to avoid\n\n| not this | but this |\n|---|---|\n| job | burst |\n\n" +
+		"These are nowhere:\n\n| not this | but this |\n|---|---|\n| anew, blue print | again |\n| slot | permit |\n")
+	if want := []string{"anew", "blue print", "slot"}; !slices.Equal(words, want) {
+		t.Fatalf("words %q, want %q", words, want)
+	}
+	problems := have(words, []text{
+		{file: "a.go", line: "1", words: "// Anew a job, a Blue print; slots, `slot`"}, {file: "a_test.go", line: "1", words: "// anew"},
+		{file: "test/a.go", line: "1", words: "// anew"}, {file: glossary, line: "1", words: "anew"}, {file: "b.md", line: "2", words: "renewed; a slot."},
+	})
+	want := []string{
+		"a.go:1: Anew is a word to avoid, see " + glossary, "a.go:1: Blue print is a word to avoid, see " + glossary,
+		"b.md:2: slot is a word to avoid, see " + glossary,
+	}
+	if !slices.Equal(problems, want) {
+		t.Errorf("problems %q, want %q", problems, want)
+	}
 }
 
 // rows gives the cells of each line of a page's tables but their heads.

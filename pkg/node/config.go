@@ -195,77 +195,98 @@ func (c Config) withDefaults() (Config, error) {
 
 // check says everything that is wrong at once.
 func (c Config) check() error {
-	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if err := workflow.CheckID("node-id", c.NodeID); err != nil {
-		errs = append(errs, err)
-	}
-	if err := workflow.CheckID("cluster", c.Cluster); err != nil {
-		errs = append(errs, err)
-	}
+	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(),
+		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkDefinitions())
+}
+
+// mistakes are what is wrong with some of the settings.
+type mistakes []error
+
+func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Errorf(format, args...)) }
+
+func (c Config) checkModes() error {
+	var wrong mistakes
 	if c.Coordination != cluster.ModeDistributed && c.Coordination != cluster.ModeLocal {
-		wrong("coordination is %q; it must be %s or %s", c.Coordination, cluster.ModeDistributed, cluster.ModeLocal)
+		wrong.add("coordination is %q; it must be %s or %s", c.Coordination, cluster.ModeDistributed, cluster.ModeLocal)
 	}
 	if c.GroupCommit != GroupCommitOn && c.GroupCommit != GroupCommitOff {
-		wrong("group-commit is %q; it must be %s or %s", c.GroupCommit, GroupCommitOn, GroupCommitOff)
+		wrong.add("group-commit is %q; it must be %s or %s", c.GroupCommit, GroupCommitOn, GroupCommitOff)
 	}
 	if c.JavaScript != JavaScriptOn && c.JavaScript != JavaScriptOff {
-		wrong("javascript is %q; it must be %s or %s", c.JavaScript, JavaScriptOn, JavaScriptOff)
+		wrong.add("javascript is %q; it must be %s or %s", c.JavaScript, JavaScriptOn, JavaScriptOff)
 	}
+	return errors.Join(wrong...)
+}
+
+// checkLimits is about times and sizes.
+func (c Config) checkLimits() error {
+	var wrong mistakes
 	if c.SessionTTL < cluster.MinTTL {
-		wrong("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)
+		wrong.add("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)
 	}
 	for name, d := range map[string]time.Duration{"drain-delay": c.DrainDelay, "drain-timeout": c.DrainTimeout, "etcd-dial-timeout": c.EtcdDialTimeout} {
 		if d < 0 {
-			wrong("%s is %v; it must not be negative", name, d)
+			wrong.add("%s is %v; it must not be negative", name, d)
 		}
 	}
 	if c.EtcdQuota < 0 || c.EtcdQuota > maxQuota {
-		wrong("etcd-quota-bytes is %d; it must be positive and at most %d (8 GiB)", c.EtcdQuota, int64(maxQuota))
-	}
-	if err := c.Retention.check(); err != nil {
-		errs = append(errs, err)
+		wrong.add("etcd-quota-bytes is %d; it must be positive and at most %d (8 GiB)", c.EtcdQuota, int64(maxQuota))
 	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
-		wrong("MaxBody is %d and MaxInFlight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
+		wrong.add("MaxBody is %d and MaxInFlight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
 	}
 	if c.BodyBytes < 0 || c.MaxConnections < 0 || c.MaxConnectionsPerAddress < 0 {
-		wrong("body-bytes is %d, max-connections %d and max-connections-per-address %d; they must be positive", c.BodyBytes, c.MaxConnections, c.MaxConnectionsPerAddress)
+		wrong.add("body-bytes is %d, max-connections %d and max-connections-per-address %d; they must be positive", c.BodyBytes, c.MaxConnections, c.MaxConnectionsPerAddress)
 	}
 	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
-		wrong("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
+		wrong.add("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
 	}
+	return errors.Join(wrong...)
+}
+
+func (c Config) checkCertificate() error {
+	var wrong mistakes
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		wrong("tls-cert and tls-key belong together; one of them is missing")
+		wrong.add("tls-cert and tls-key belong together; one of them is missing")
 	}
 	if c.TLSCACert != "" && c.TLSCert == "" {
-		wrong("tls-cacert is about the certificates of nodes, and there is no tls-cert")
+		wrong.add("tls-cacert is about the certificates of nodes, and there is no tls-cert")
 	}
+	return errors.Join(wrong...)
+}
+
+// checkEtcd is about how etcd is reached.
+func (c Config) checkEtcd() error {
+	var wrong mistakes
 	if (c.EtcdCert == "") != (c.EtcdKey == "") {
-		wrong("etcd-cert and etcd-key belong together; one of them is missing")
+		wrong.add("etcd-cert and etcd-key belong together; one of them is missing")
 	}
 	if (c.EtcdUser == "") != (c.EtcdPasswordFile == "") {
-		wrong("etcd-user and etcd-password-file belong together; one of them is missing")
+		wrong.add("etcd-user and etcd-password-file belong together; one of them is missing")
 	}
 	if len(c.EtcdEndpoints) == 0 && (c.EtcdCACert != "" || c.EtcdCert != "" || c.EtcdUser != "") {
-		wrong("there are settings for connecting to etcd, and no etcd-endpoints")
+		wrong.add("there are settings for connecting to etcd, and no etcd-endpoints")
 	}
 	for _, e := range c.EtcdEndpoints {
 		if strings.TrimSpace(e) == "" {
-			wrong("etcd-endpoints has an empty entry")
+			wrong.add("etcd-endpoints has an empty entry")
 		}
 	}
-	if err := errors.Join(c.checkListen(), c.checkAuth(), c.checkHosts()); err != nil {
-		errs = append(errs, err)
+	return errors.Join(wrong...)
+}
+
+func (c Config) checkDefinitions() error {
+	if c.Definitions == "" {
+		return nil
 	}
-	if c.Definitions != "" {
-		if info, err := os.Stat(c.Definitions); err != nil {
-			wrong("definitions: %w", err)
-		} else if !info.IsDir() {
-			wrong("definitions: %s is not a directory", c.Definitions)
-		}
+	info, err := os.Stat(c.Definitions)
+	if err != nil {
+		return fmt.Errorf("definitions: %w", err)
 	}
-	return errors.Join(errs...)
+	if !info.IsDir() {
+		return fmt.Errorf("definitions: %s is not a directory", c.Definitions)
+	}
+	return nil
 }
 
 func isLoopback(host string) bool {

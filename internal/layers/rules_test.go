@@ -3,6 +3,7 @@ package layers
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,6 +91,14 @@ func tree(t *testing.T, files map[string]string) string {
 		}
 	}
 	return root
+}
+
+// finds fails a test of a check that does not say just what it should.
+func finds(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 func TestTreeIsReadAsItIs(t *testing.T) {

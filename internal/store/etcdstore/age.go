@@ -22,7 +22,7 @@ type storedAge struct {
 // Age reads how old the cluster is; it has no marks if nobody ever wrote that.
 //
 // Marks of another etcd say nothing of the revisions of this one, which a restore
-// or a copy has begun anew: then what is there counts as new. Two that were set up
+// or a copy has begun again: then what is there counts as new. Two that were set up
 // with the same names have the same id; but all marks are revisions of this key.
 func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.age(ctx) }
 

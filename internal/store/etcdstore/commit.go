@@ -111,7 +111,7 @@ const deletedRecord = "~deleted"
 //
 // That what the commit consumes is there follows from them: bookmarks and mail
 // of an existing instance are deleted only together with a write of the
-// instance, by whoever holds its lock. So a burst may take more commands than
+// instance, by the node that holds its lock. So a burst may take more commands than
 // etcd would compare one by one.
 func (s *Instances) guard(c *store.Commit, t *prepared) {
 	id := c.After.Header.ID

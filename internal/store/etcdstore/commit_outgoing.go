@@ -160,6 +160,6 @@ func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
 	}
 	start := child.Command.Start
 	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
-		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it anew",
+		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it again",
 			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
 }

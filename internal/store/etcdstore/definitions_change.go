@@ -170,7 +170,7 @@ func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHea
 	head := t.otherwise.value(key)
 	resp, err := t.submit(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err) // of the change, whatever became of the seal
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err) // of the change, also if it is sealed
 	}
 	if resp.Succeeded {
 		return nil, errSealed

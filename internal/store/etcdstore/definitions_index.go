@@ -114,7 +114,7 @@ func routesTaken(id string, routes []claim, resp *pb.TxnResponse) error {
 				r.Method, r.Template, owner.DefinitionID, owner.ActivityID)})
 	}
 	if len(taken) == 0 {
-		return store.ErrHeadMoved // it was freed meanwhile, or lost its owner: read again
+		return store.ErrHeadMoved // it was freed, or lost its owner: read again
 	}
 	details := make([]string, len(taken))
 	for i, p := range taken {

@@ -13,7 +13,7 @@ import (
 )
 
 // Versions that nothing uses go in two steps. First a version is retired: from
-// then on nobody begins anything with it. Long after that, when whatever had met it
+// then on nobody begins anything with it. Long after that, when all that had met it
 // before is in etcd where [Definitions.VersionUsers] finds it, or is over, its body goes,
 // if nobody uses it. A retired version never comes back.
 
@@ -116,7 +116,7 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 }
 
 // nameOf is the key of Elsa's id of a version, if the key is this version's; "" if
-// it is not. Whoever writes it moves the definition's head.
+// it is not. A transaction that writes it moves the definition's head.
 func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
 	resp, err := s.get(ctx, what, s.keys.body(ref.ID, ref.Version))

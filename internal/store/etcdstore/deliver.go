@@ -92,7 +92,7 @@ func (s *conn) writeNew(o *ops, n *NewInstance) {
 // newGuard: the instance is absent, and was never created by this command
 // (a delete leaves the record); the gate is free, unless the caller compares it
 // otherwise; the definition's head, the trigger and the send record are as found. A
-// node that stood still must not start what another has put behind the gate meanwhile.
+// node that stood still must not start what another has put behind the gate since.
 func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
@@ -209,10 +209,10 @@ const MaxDeliveries = 30
 // If: every target as found, no record of any command; the send record as read, and
 // the count of what is done of its list,
 // or, without one, no record of this delivery (a repeat after a lost answer finds
-// it in Else, however far the targets have come meanwhile); no record of the
+// it in Else, however far the targets have come); no record of the
 // caller's key. What is to wait behind a gate: the gate is held. That can become
 // true again, beside a send record that is as it was: then it still has to wait,
-// or was started meanwhile, and newGuard refuses. Then: the commands, the new instances, the records.
+// or was started, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
 	t := s.begin("deliver stimulus")
 	ids := make([]string, len(targets))

@@ -28,7 +28,7 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 //
 // So does a start whose twin on another node was faster. Then fresh becomes the
 // instance as that one made it: its index entries are where its own sub-status and
-// time put them, and whoever moves them has to know.
+// time put them, and the commit that moves them has to know.
 func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
 	key, what := s.keys.mail(id, cmd.ID), "make command durable for "+id
 	t := s.begin(what, append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))...)

@@ -86,7 +86,7 @@ func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	return r, Decode(kv.Value, r)
 }
 
-// wholeRecord is decodeRecord for whoever writes it again.
+// wholeRecord is decodeRecord for a caller that writes it again.
 func wholeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
 	return r, DecodeWhole(kv.Value, r)

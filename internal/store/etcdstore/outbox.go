@@ -97,7 +97,7 @@ func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, e
 }
 
 // Standing leaves out the bookmarks that are gone. Triggers stay: the stimulus is
-// for those that it met, whatever was published or retracted since.
+// for those that it met, also if others were published or they were retracted since.
 func (s *Stimuli) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
 	var ask reads
 	bookmarks := make([]read, len(targets))

@@ -86,7 +86,7 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 // then the stimulus has gone elsewhere.
 //
 // From a send record: its mod revision stands for the records and the void. A
-// record that is gone has become something else already, by whomever: true.
+// record that is gone has become something else already: true.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
 	t := s.begin("queue stimulus", met.guard(s.conn)...)
 	s.putQueueItem(t.ops, item)
@@ -140,7 +140,7 @@ func keyName(k *workflow.CommandKey) string {
 // as cmd. False: the item or the instance is gone.
 //
 // If: the item's create revision; the instance exists; no record of the command.
-// The bookmark is not compared: if it is burned meanwhile, the commit that finds
+// The bookmark is not compared: if it is burned by then, the commit that finds
 // it gone sends the stimulus on.
 func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
 	t := s.begin("claim queue item", createdAt(item.At, item.Created), exists(s.keys.instance(instance)), absent(s.keys.commandRecord(instance, cmd.ID)))
@@ -221,7 +221,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 }
 
 // ExpireQueueItem turns an item, which has waited for so long, into a dead letter and
-// tells its reason; "": it was claimed meanwhile, or cannot be read here, and stays.
+// tells its reason; "": it was claimed, or cannot be read here, and stays.
 //
 // If: the item's create revision.
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
@@ -294,9 +294,9 @@ const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 const marksPage = 500
 
 // DropMarks deletes the marks of slices that are empty; it looks at some from cursor
-// on and returns where to go on, "" at the end. Whoever takes the last item of a slice
-// deletes its marks, as far as it knows; this is for the others, which cost whoever
-// comes to wait there a request.
+// on and returns where to go on, "" at the end. The transaction that takes the last
+// item of a slice deletes its marks, as far as it knows; this is for the others, which
+// cost each instance that comes to wait there a request.
 //
 // If, each nested: no mark was put since its slice was seen empty.
 func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err error) {

@@ -44,7 +44,7 @@ func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at ti
 	return fmt.Errorf("remove instance %s: %w", id, store.ErrFenced)
 }
 
-// removeLooks is how often a removal looks again because mail came meanwhile.
+// removeLooks is how often a removal looks again because mail came.
 const removeLooks = 20
 
 // removal is the delete of one instance, as it was read.

@@ -27,8 +27,8 @@ type Config struct {
 	KeepKeys time.Duration
 }
 
-// Store is what one cluster keeps in etcd, in parts. Whoever needs a part is given
-// that part only. All are safe for concurrent use and own no goroutine.
+// Store is what one cluster keeps in etcd, in parts. A caller is given the part that
+// it needs, and no other. All are safe for concurrent use and own no goroutine.
 type Store struct {
 	*conn
 	Definitions *Definitions

@@ -49,6 +49,12 @@ func (f *fsck) instances() {
 		}
 	})
 	f.ids = slices.Sorted(maps.Keys(f.records))
+	f.children(told)
+}
+
+// children names, beside what is wrong with an instance, its children that run on.
+// Those of told are cancelled with it.
+func (f *fsck) children(told map[string]bool) {
 	for _, id := range f.ids {
 		if p := f.records[id].Header.Parent; p != nil && f.records[id].Header.Status == workflow.StatusRunning {
 			n := f.causes[f.below(f.s.keys.instance(p.InstanceID))]

@@ -17,13 +17,10 @@ import (
 // exists for this attempt only and that is given to [concurrency.Mutex]. So it sees
 // what the Mutex sends, and makes it stronger:
 //
-//   - The caller's reads are part of the transaction that takes the lock, and of
-//     the one that confirms it after a wait.
+//   - The caller's reads are part of the transaction that takes the lock.
 //   - The put of the lock key carries who asked, so that holders have a name.
-//   - A try puts its key only if no other node has one. The plain Mutex always puts
+//   - The key is put only if no other node has one. The plain Mutex always puts
 //     it and deletes it again; until then others take it for the holder's.
-//   - After a wait, ownership is confirmed by the age of all keys, not only by
-//     the existence of our own.
 //   - Each delete compares the create revision, so that one that arrives late
 //     cannot remove the key of a later acquisition of the same session.
 //   - Each call has a deadline.
@@ -35,13 +32,11 @@ type acquisition struct {
 	key    string // prefix + lease
 	value  string
 	lease  clientv3.LeaseID
-	try    bool // does not wait for a holder
 	reads  []clientv3.Op
 
 	// What happened so far.
 	sent   bool                  // our key may exist
 	rev    int64                 // create revision of our key, 0 while unknown
-	waited bool                  // somebody else was the owner at first
 	owner  *mvccpb.KeyValue      // the owner that was met
 	owned  bool                  // a transaction has shown us as the owner
 	loaded *clientv3.TxnResponse // the reads, from that transaction; nil if it had none
@@ -67,14 +62,13 @@ func (v lockValue) encode() string {
 // of ours was put.
 var errRefused = errors.New("refused: somebody else owns the lock")
 
-// errNotOwner ends a wait inside the Mutex whose result does not hold.
-var errNotOwner = errors.New("the wait ended without ownership")
+// errNotOwner ends a try that the Mutex takes for a success and that is none.
+var errNotOwner = errors.New("the try ended without ownership")
 
-// mutex makes the Mutex of this acquisition. Ctx is its client's context: when it ends,
-// also the clean-up ends, which the Mutex runs without a deadline of its own.
+// mutex makes the Mutex of this acquisition. Ctx is its client's context too.
 func (a *acquisition) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
 	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))
-	client.KV, client.Watcher, client.Lease = a, base.Watcher, ownedLease{base.Lease}
+	client.KV, client.Lease = a, ownedLease{base.Lease}
 	session, err := concurrency.NewSession(client, concurrency.WithLease(a.lease), concurrency.WithContext(ctx))
 	if err != nil {
 		return nil, err
@@ -105,17 +99,17 @@ func (a *acquisition) Txn(ctx context.Context) clientv3.Txn { return &acquisitio
 // acquisitionTxn collects the Mutex's transaction:
 //
 //	If CreateRevision(key)=0  Then put key, get owner  Else get key, get owner
+//
+// and sends
+//
+//	If CreateRevision(every key of the lock)=0  Then put key, reads  Else get key, get owner
 type acquisitionTxn struct {
 	a           *acquisition
 	ctx         context.Context // of this one call, as clientv3's own Txn keeps it
-	cmps        []clientv3.Cmp
 	then, other []clientv3.Op
 }
 
-func (t *acquisitionTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
-	t.cmps = append(t.cmps, cs...)
-	return t
-}
+func (t *acquisitionTxn) If(...clientv3.Cmp) clientv3.Txn { return t }
 func (t *acquisitionTxn) Then(ops ...clientv3.Op) clientv3.Txn {
 	t.then = append(t.then, ops...)
 	return t
@@ -134,19 +128,14 @@ func (t *acquisitionTxn) Commit() (*clientv3.TxnResponse, error) {
 		return nil, errors.New("cluster: concurrency.Mutex sent a transaction of an unknown shape")
 	}
 	t.then[0].WithValueBytes([]byte(a.value))
-	then := t.then
-	if a.try {
-		// The whole prefix is empty, our key too; on an empty range the create
-		// revision is 0. So the node whose key is put is the owner; it need not read the owner.
-		t.cmps = []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(a.prefix), "=", 0).WithPrefix()}
-		then = t.then[:1]
-	}
 	a.sent = true
 	ctx, cancel := withCallTimeout(t.ctx)
 	defer cancel()
+	// On an empty range the create revision is 0. So the node whose key is put is the
+	// owner; it need not read the owner.
 	resp, err := a.KV.Txn(ctx).
-		If(t.cmps...).
-		Then(slices.Concat(then, a.reads)...).
+		If(clientv3.Compare(clientv3.CreateRevision(a.prefix), "=", 0).WithPrefix()).
+		Then(slices.Concat(t.then[:1], a.reads)...).
 		Else(t.other...).
 		Commit()
 	if err != nil {
@@ -154,82 +143,28 @@ func (t *acquisitionTxn) Commit() (*clientv3.TxnResponse, error) {
 		a.sent = !isDefinite(err)
 		return nil, err
 	}
-	var mine *mvccpb.KeyValue
 	if resp.Succeeded {
-		a.rev = resp.Header.Revision
-		if len(then) < own {
-			a.acquired(resp, len(then))
-			return &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: []*pb.ResponseOp{resp.Responses[0], nobody}}, nil
-		}
-	} else if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		// Left by an acquisition whose outcome nobody knew, on this very lease.
-		mine = kvs[0]
-		a.rev = mine.CreateRevision
+		a.rev, a.owned = resp.Header.Revision, true
+		a.loaded = &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: resp.Responses[1:]}
+		return &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: []*pb.ResponseOp{resp.Responses[0], nobody}}, nil
 	}
-	owners := resp.Responses[1].GetResponseRange().Kvs
-	switch {
-	case len(owners) == 0 || owners[0].CreateRevision == a.rev:
-		// We are the owner at the revision of this very transaction.
-		a.acquired(resp, own)
-	case mine == nil && !resp.Succeeded:
-		a.owner, a.sent = owners[0], false
+	mine, owner := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
+	if len(mine) == 0 {
+		a.owner, a.sent = owner[0], false
 		return nil, errRefused
-	default:
-		a.owner = owners[0]
-		a.waited = true
 	}
-	return trimmed(resp, own), nil
+	// Left by an acquisition whose outcome nobody knew, on this very lease: ours if it
+	// is the oldest, without the reads, and else a waiter, which the Mutex deletes.
+	a.rev = mine[0].CreateRevision
+	if a.owned = owner[0].CreateRevision == a.rev; !a.owned {
+		a.owner = owner[0]
+	}
+	return resp, nil
 }
 
 // nobody is the answer to a Mutex that asks for the owner: none. Such a Mutex is the
 // owner itself.
 var nobody = &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: &pb.RangeResponse{}}}
-
-// acquired notes that we are the owner, and keeps the answers to the reads, which
-// follow those of the Mutex. The rare transaction that finds our key there already
-// has no reads: its caller has to load by itself.
-func (a *acquisition) acquired(resp *clientv3.TxnResponse, own int) {
-	a.owned = true
-	if len(resp.Responses)-own != len(a.reads) {
-		return
-	}
-	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: true}
-	c.Responses = resp.Responses[own:]
-	a.loaded = &c
-}
-
-func trimmed(resp *clientv3.TxnResponse, n int) *clientv3.TxnResponse {
-	c := clientv3.TxnResponse{Header: resp.Header, Succeeded: resp.Succeeded}
-	c.Responses = resp.Responses[:n:n]
-	return &c
-}
-
-// Get is how the Mutex looks for the next older waiter, and at its own key after
-// the wait. The latter becomes a transaction that proves ownership and reads.
-func (a *acquisition) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	ctx, cancel := withCallTimeout(ctx)
-	defer cancel()
-	if key != a.key {
-		return a.KV.Get(ctx, key, opts...)
-	}
-	resp, err := a.KV.Txn(ctx).
-		If(clientv3.Compare(clientv3.CreateRevision(key), "=", a.rev),
-			clientv3.Compare(clientv3.CreateRevision(a.prefix), ">", a.rev-1).WithPrefix()).
-		Then(append([]clientv3.Op{clientv3.OpGet(key), clientv3.OpGet(key, clientv3.WithCountOnly())}, a.reads...)...).
-		Else(clientv3.OpGet(key)).
-		Commit()
-	if err != nil {
-		return nil, err
-	}
-	got := resp.Responses[0].GetResponseRange()
-	if resp.Succeeded {
-		a.acquired(resp, own)
-	} else if len(got.Kvs) > 0 {
-		return nil, errNotOwner
-	}
-	// Without our key this is empty, and the Mutex says that the session expired.
-	return (*clientv3.GetResponse)(got), nil
-}
 
 // Delete is how the Mutex removes its own key.
 func (a *acquisition) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {

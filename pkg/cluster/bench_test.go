@@ -24,28 +24,20 @@ func BenchmarkLockCycle(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close(context.Background())
-	for _, how := range []string{"acquire", "try"} {
-		b.Run(how, func(b *testing.B) {
-			take := s.Locks().Acquire
-			if how == "try" {
-				take = s.Locks().TryAcquire
+	var next atomic.Int64
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		name := InstanceLock(fmt.Sprint(next.Add(1)))
+		for pb.Next() {
+			l, err := s.Locks().TryAcquire(b.Context(), name)
+			if err != nil {
+				b.Error(err)
+				return
 			}
-			var next atomic.Int64
-			b.SetParallelism(32)
-			b.RunParallel(func(pb *testing.PB) {
-				name := InstanceLock(fmt.Sprint(next.Add(1)))
-				for pb.Next() {
-					l, err := take(b.Context(), name)
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					if err := l.Release(b.Context()); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
-	}
+			if err := l.Release(b.Context()); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
 }

@@ -12,8 +12,8 @@
 //   - A name does not stay locked because an answer was lost: what nobody on this
 //     node holds is removed within about two seconds while the session lives, and
 //     with its lease otherwise.
-//   - [Locks.Acquire] and [Locks.TryAcquire] return when their context ends, also
-//     when the network is gone.
+//   - [Locks.TryAcquire] returns when its context ends, also when the network is
+//     gone.
 //   - At most one live node of one id, and no local node beside another.
 //
 // # Not guaranteed
@@ -25,7 +25,7 @@
 //     whether the holder was confirmed. Look again in any case.
 //   - That two nodes see the same members at the same time. [Session.Members] and
 //     [Session.PreferredNode] are for efficiency.
-//   - Fairness, beyond the order in which waiters reached etcd.
+//   - Fairness: no line is formed at a lock.
 //
 // # The session
 //
@@ -50,6 +50,12 @@
 // only afterwards if the process was paused.
 //
 // # How a lock is taken
+//
+// At once or not at all. Nobody waits for a lock, other than in Elsa, where a run
+// waits for the lock of its instance: what finds it held goes into the instance's
+// mailbox, where it is durable and needs no connection, or is done by the holder in
+// any case. A wait would bring the traps of etcd notes 3, 4 and 10. Other programs
+// may wait, with etcd's own mutex; the fence and [Locks.List] reckon with their keys.
 //
 // The local lock of the name comes first ([keylock.Table], one per epoch), then a
 // [concurrency.Mutex], new for each acquisition, whose transaction carries the

@@ -76,7 +76,7 @@ type reason string
 func sessionLost(why reason) error { return fmt.Errorf("%w: %s", ErrSessionLost, why) }
 
 // IsTransient tells whether acquiring a lock again may help: the outcome is
-// unknown, etcd was not reachable or overloaded, or a wait was overtaken by a
+// unknown, etcd was not reachable or overloaded, or a read was overtaken by a
 // compaction. Held locks, a lost session, conflicts, the caller's own
 // cancellation and definite refusals (permission, size, too many operations, a
 // dead lease) are not transient: the same call would end the same way.

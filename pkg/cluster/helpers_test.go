@@ -102,13 +102,34 @@ func (w *world) ctx() context.Context {
 	return ctx
 }
 
-func (w *world) lock(s *Session, n Name, reads ...clientv3.Op) *Lock {
+// take tries again and again as long as the lock is held.
+func (w *world) take(s *Session, n Name) (*Lock, error) {
+	ctx := w.ctx()
+	for {
+		l, err := s.Locks().TryAcquire(ctx, n)
+		if !errors.Is(err, ErrHeld) || ctx.Err() != nil {
+			return l, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (w *world) lock(s *Session, n Name) *Lock {
 	w.t.Helper()
-	l, err := s.Locks().Acquire(w.ctx(), n, reads...)
+	l, err := w.take(s, n)
 	if err != nil {
 		w.t.Fatalf("acquire: %v", err)
 	}
 	return l
+}
+
+// waiter puts the key of a session that waits behind the holder of a lock, as other
+// programs with etcd's mutex do.
+func (w *world) waiter(s *Session, n Name) Fence {
+	w.t.Helper()
+	lease := s.Epoch().Lease
+	key := w.prefix(n) + leaseHex(lease)
+	return Fence{Key: key, Prefix: w.prefix(n), Revision: w.put(key, "", clientv3.WithLease(lease))}
 }
 
 func (w *world) release(l *Lock) {

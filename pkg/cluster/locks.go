@@ -17,29 +17,20 @@ import (
 // [concurrency.Mutex].
 type Locks struct{ s *Session }
 
-// Acquire waits until the lock is ours, or returns soon after ctx has ended, also
-// when the network is gone.
+// TryAcquire takes the lock if it is free and never waits for a holder. It returns
+// soon after ctx has ended, also when the network is gone.
 //
 // The reads (gets, or transactions of gets) are executed inside the transaction
 // that takes the lock, so that what they load is no older than the ownership;
 // see [Lock.Reads].
 //
-// It does not retry; [IsTransient] tells whether that may help. After an error
-// whose outcome is unknown the lock's key may exist for a moment: the name stays
-// locked on this node until a clean-up has removed it. Errors: the cause of ctx,
-// [ErrSessionLost] if this node has no live session, anything from etcd.
-func (l *Locks) Acquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
-	start := time.Now()
-	lock, err := l.acquire(ctx, name, reads, start)
-	l.account(ctx, name, start, err)
-	return lock, err
-}
-
-// TryAcquire takes the lock if it is free and never waits for a holder. If the
-// lock is held it returns a [*HeldError], which is [ErrHeld] and names the
-// holder; all other errors mean that the try failed and says nothing about the
-// lock. A lock that another goroutine of this node holds or is busy with is held
-// too, by this node. See Acquire for reads.
+// If the lock is held it returns a [*HeldError], which is [ErrHeld] and names the
+// holder; a lock that another goroutine of this node holds or is busy with is held
+// too, by this node. All other errors mean that the try failed and says nothing
+// about the lock: the cause of ctx, [ErrSessionLost] if this node has no live
+// session, anything from etcd. [IsTransient] tells whether another try may help.
+// After one whose outcome is unknown the lock's key may exist for a moment: the
+// name stays locked on this node until a clean-up has removed it.
 func (l *Locks) TryAcquire(ctx context.Context, name Name, reads ...clientv3.Op) (*Lock, error) {
 	start := time.Now()
 	lock, err := l.tryAcquire(ctx, name, reads, start)
@@ -60,33 +51,6 @@ func (l *Locks) account(ctx context.Context, name Name, start time.Time, err err
 	}
 }
 
-func (l *Locks) acquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
-	e := l.s.Epoch()
-	if e == nil {
-		return nil, fmt.Errorf("lock %s: %w", name, l.s.notReady())
-	}
-	ctx, stop := within(ctx, e)
-	defer stop()
-	a := l.newAcquisition(e, name, reads, start)
-	contended := !e.local.TryLock(a.key)
-	if contended {
-		if err := e.local.Lock(ctx, a.key); err != nil {
-			l.s.cfg.Metrics.LockContended(name.scope)
-			return nil, fmt.Errorf("lock %s, which this node itself is busy with: %w", name, err)
-		}
-	}
-	// It ends with its context, also while it cleans up: see acquisition.mutex.
-	err := l.mutexCall(ctx, a, name, (*concurrency.Mutex).Lock)
-	if contended || a.waited {
-		l.s.cfg.Metrics.LockContended(name.scope)
-	}
-	if err != nil {
-		l.s.abandon(e, a)
-		return nil, l.explain(ctx, e, name, err)
-	}
-	return l.handle(e, a, name)
-}
-
 func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, start time.Time) (*Lock, error) {
 	e := l.s.Epoch()
 	if e == nil {
@@ -97,11 +61,10 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 	const tries = 3
 	for i := 1; ; i++ {
 		a := l.newAcquisition(e, name, reads, start)
-		a.try = true
 		if !e.local.TryLock(a.key) {
 			return nil, l.heldHere(e, a, name)
 		}
-		err := l.mutexCall(ctx, a, name, (*concurrency.Mutex).TryLock)
+		err := l.tryMutex(ctx, a, name)
 		if err == nil {
 			return l.handle(e, a, name)
 		}
@@ -152,14 +115,13 @@ func (l *Locks) newAcquisition(e *Epoch, name Name, reads []clientv3.Op, start t
 	}
 }
 
-// mutexCall runs one method of a new Mutex: a Mutex that has been used is never
-// used again.
-func (l *Locks) mutexCall(ctx context.Context, a *acquisition, name Name, call func(*concurrency.Mutex, context.Context) error) error {
+// tryMutex tries a new Mutex: one that has been used is never used again.
+func (l *Locks) tryMutex(ctx context.Context, a *acquisition, name Name) error {
 	mutex, err := a.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
 	if err != nil {
 		return err
 	}
-	if err := call(mutex, requireLeader(ctx)); err != nil {
+	if err := mutex.TryLock(requireLeader(ctx)); err != nil {
 		return err
 	}
 	if !a.owned {
@@ -194,10 +156,6 @@ func (l *Locks) explain(ctx context.Context, e *Epoch, name Name, err error) err
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		e.doubt()
 		err = sessionLost("etcd does not know the lease any more")
-	case errors.Is(err, concurrency.ErrSessionExpired):
-		// Our key went away while we waited: with its lease, or by hand.
-		e.doubt()
-		err = errors.New("our place among the waiters is gone")
 	}
 	return fmt.Errorf("lock %s: %w", name, err)
 }

@@ -23,54 +23,23 @@ func TestReadsRideInTheTransactionThatTakesTheLock(t *testing.T) {
 	a := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
 	key := Root(w.name) + "instance/i-1"
 	modified := w.put(key, "state")
-	for _, take := range []func(context.Context, Name, ...clientv3.Op) (*Lock, error){a.Locks().Acquire, a.Locks().TryAcquire} {
-		gets, txns := faults.Calls("get"), faults.Calls("txn")
-		l, err := take(w.ctx(), someLock, clientv3.OpGet(key), clientv3.OpGet(Root(w.name)+"mailbox/", clientv3.WithPrefix()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g, x := faults.Calls("get")-gets, faults.Calls("txn")-txns; g != 0 || x != 1 {
-			t.Errorf("%d gets and %d transactions, want one transaction", g, x)
-		}
-		resp, ok := l.Reads()
-		if !ok || len(resp.Responses) != 2 || resp.Header.Revision != l.Fence().Revision {
-			t.Fatalf("reads %v, %v; fence %+v", resp, ok, l.Fence())
-		}
-		kv := resp.Responses[0].GetResponseRange().Kvs[0]
-		if string(kv.Value) != "state" || kv.ModRevision != modified {
-			t.Errorf("read %v", kv)
-		}
-		w.release(l)
+	gets, txns := faults.Calls("get"), faults.Calls("txn")
+	l, err := a.Locks().TryAcquire(w.ctx(), someLock, clientv3.OpGet(key), clientv3.OpGet(Root(w.name)+"mailbox/", clientv3.WithPrefix()))
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// After a wait the reads must show what the holder before us wrote.
-func TestReadsAfterAWaitSeeTheFormerHoldersCommit(t *testing.T) {
-	w := newWorld(t)
-	a, b := w.open("a"), w.open("b")
-	key := Root(w.name) + "instance/i-1"
-	w.put(key, "old")
-	l := w.lock(a, someLock)
-	got := make(chan *Lock, 1)
-	go func() {
-		l, err := b.Locks().Acquire(w.ctx(), someLock, clientv3.OpGet(key))
-		if err != nil {
-			t.Error(err)
-		}
-		got <- l
-	}()
-	w.waitKeys(someLock, 2)
-	w.put(key, "new")
+	if g, x := faults.Calls("get")-gets, faults.Calls("txn")-txns; g != 0 || x != 1 {
+		t.Errorf("%d gets and %d transactions, want one transaction", g, x)
+	}
+	resp, ok := l.Reads()
+	if !ok || len(resp.Responses) != 2 || resp.Header.Revision != l.Fence().Revision {
+		t.Fatalf("reads %v, %v; fence %+v", resp, ok, l.Fence())
+	}
+	kv := resp.Responses[0].GetResponseRange().Kvs[0]
+	if string(kv.Value) != "state" || kv.ModRevision != modified {
+		t.Errorf("read %v", kv)
+	}
 	w.release(l)
-	next := <-got
-	if next == nil {
-		t.FailNow()
-	}
-	resp, ok := next.Reads()
-	if !ok || string(resp.Responses[0].GetResponseRange().Kvs[0].Value) != "new" {
-		t.Errorf("read %v, %v", resp, ok)
-	}
-	w.release(next)
 }
 
 // A leftover key of our own lease is taken over, with its revision as the fence.
@@ -98,7 +67,7 @@ func TestALeftoverWaiterIsRemovedByTheNextTry(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open("a"), w.open("b")
 	l := w.lock(b, someLock)
-	w.put(w.prefix(someLock)+leaseHex(a.Epoch().Lease), "", clientv3.WithLease(a.Epoch().Lease))
+	w.waiter(a, someLock)
 	if held := w.refused(a, someLock); held.Holder.NodeID != "b" {
 		t.Errorf("refused by %+v", held)
 	}
@@ -113,28 +82,13 @@ func TestADefiniteRefusalFreesTheLocalLockAtOnce(t *testing.T) {
 	for i := range 200 {
 		reads = append(reads, clientv3.OpGet(fmt.Sprint("k", i)))
 	}
-	for _, take := range []func(context.Context, Name, ...clientv3.Op) (*Lock, error){a.Locks().Acquire, a.Locks().TryAcquire} {
-		_, err := take(w.ctx(), someLock, reads...)
-		if !errors.Is(err, rpctypes.ErrTooManyOps) || IsTransient(err) {
-			t.Errorf("error %v", err)
-		}
-		if n := a.Epoch().local.Len(); n != 0 {
-			t.Errorf("%d local locks left", n)
-		}
-	}
-}
-
-func TestAcquireWaitsForALocalHolderWithinItsContext(t *testing.T) {
-	w := newWorld(t)
-	a := w.open("a")
-	l := w.lock(a, someLock)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := a.Locks().Acquire(ctx, someLock); !errors.Is(err, context.DeadlineExceeded) || !IsTransient(err) {
+	_, err := a.Locks().TryAcquire(w.ctx(), someLock, reads...)
+	if !errors.Is(err, rpctypes.ErrTooManyOps) || IsTransient(err) {
 		t.Errorf("error %v", err)
 	}
-	w.release(l)
-	w.release(w.lock(a, someLock))
+	if n := a.Epoch().local.Len(); n != 0 {
+		t.Errorf("%d local locks left", n)
+	}
 }
 
 // The caller's context is for taking the lock, not for holding it.
@@ -142,7 +96,7 @@ func TestALockOutlivesTheContextItWasTakenWith(t *testing.T) {
 	w := newWorld(t)
 	a := w.open("a")
 	ctx, cancel := context.WithCancel(t.Context())
-	l, err := a.Locks().Acquire(ctx, someLock)
+	l, err := a.Locks().TryAcquire(ctx, someLock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,12 +158,7 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 	for i := range 5 {
 		w.lock(a, InstanceLock(fmt.Sprint("i-", i)))
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.release(w.lock(b, refresh))
-	}()
-	w.waitKeys(refresh, 2)
+	waiter := w.waiter(b, refresh)
 	infos, next, err := a.Locks().List(w.ctx(), ScopeRefresh, 10, "")
 	if err != nil || next != "" || len(infos) != 1 {
 		t.Fatalf("%+v, %q, %v", infos, next, err)
@@ -218,7 +167,9 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	w.release(l)
-	<-done
+	if _, err := w.raw.Delete(w.ctx(), waiter.Key); err != nil {
+		t.Fatal(err)
+	}
 
 	var names []string
 	for cursor, pages := "", 0; ; pages++ {

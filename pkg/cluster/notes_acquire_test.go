@@ -35,7 +35,7 @@ func TestNote01_OneSessionOneNameOneHolder(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 10 {
-				l, err := s.Locks().Acquire(w.ctx(), someLock)
+				l, err := w.take(s, someLock)
 				if err != nil {
 					t.Error(err)
 					return
@@ -87,19 +87,6 @@ func TestNote02_AmbiguousTryIsCleanedUp(t *testing.T) {
 	w.release(w.lock(a, someLock))
 }
 
-// The same for a wait.
-func TestNote02_AmbiguousAcquireIsCleanedUp(t *testing.T) {
-	w := newWorld(t)
-	faults := clustertest.NewFaults(1)
-	a := w.open("a", func(c *Config) { faults.Wrap(c.Client) })
-	lost := faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1,
-		Match: func(c clustertest.Call) bool { return c.PutsUnder(w.prefix(someLock)) }})
-	if _, err := a.Locks().Acquire(w.ctx(), someLock); !IsTransient(err) || lost.Fired() != 1 {
-		t.Fatalf("error %v, fired %d", err, lost.Fired())
-	}
-	w.waitKeys(someLock, 0)
-}
-
 // A put that is delivered after the clean-up has looked: only the janitor finds it.
 func TestNote02_LateTryIsRemovedByTheJanitor(t *testing.T) {
 	w := newWorld(t)
@@ -123,72 +110,44 @@ func TestNote02_LateTryIsRemovedByTheJanitor(t *testing.T) {
 	}
 }
 
-// The janitor must leave alone what somebody holds, waits for, or commits with.
+// The janitor must leave alone what somebody holds or commits with.
 func TestNote02_JanitorSparesTheLiving(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open("a"), w.open("b")
 	l := w.lock(a, someLock)
-	got := make(chan *Lock, 1)
-	go func() {
-		l, err := b.Locks().Acquire(w.ctx(), someLock)
-		if err != nil {
-			t.Error(err)
-		}
-		got <- l
-	}()
-	w.waitKeys(someLock, 2)
 	for _, s := range []*Session{a, b} {
 		if err := s.tidy(w.ctx(), s.Epoch()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := w.keys(someLock); n != 2 {
-		t.Fatalf("%d keys left, want the holder's and the waiter's", n)
+	if n := w.keys(someLock); n != 1 {
+		t.Fatalf("%d keys left, want the holder's", n)
 	}
 	w.release(l)
-	if l := <-got; l != nil {
-		w.release(l)
-	}
 }
 
-// Mutex.Lock outlives its context on a dead network.
-func TestNote03_AcquireReturnsWithItsContextOnADeadNetwork(t *testing.T) {
-	for _, when := range []string{"before", "during the wait", "try"} {
-		t.Run(when, func(t *testing.T) {
-			w := newWorld(t)
-			proxy := w.etcd.Proxy(t)
-			a := w.open("a", func(c *Config) { c.Client = proxy.Client(t) })
-			b := w.open("b")
-			held := w.lock(b, someLock)
-			w.release(w.lock(a, InstanceLock("warm up")))
-			const asked = 700 * time.Millisecond
-			ctx, cancel := context.WithTimeout(t.Context(), asked)
-			defer cancel()
-			start := time.Now()
-			acquire := a.Locks().Acquire
-			if when == "try" {
-				acquire = a.Locks().TryAcquire
-			}
-			if when != "during the wait" {
-				proxy.BlackHole()
-			} else {
-				go func() {
-					w.waitKeys(someLock, 2)
-					proxy.BlackHole()
-				}()
-			}
-			_, err := acquire(ctx, someLock)
-			if d := time.Since(start); d > asked+500*time.Millisecond {
-				t.Errorf("asked for %v, took %v", asked, d)
-			}
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v", err)
-			}
-			proxy.Heal()
-			w.release(held)
-			w.waitKeys(someLock, 0)
-		})
+// The mutex's own calls outlive their context on a dead network.
+func TestNote03_ATryReturnsWithItsContextOnADeadNetwork(t *testing.T) {
+	w := newWorld(t)
+	proxy := w.etcd.Proxy(t)
+	a := w.open("a", func(c *Config) { c.Client = proxy.Client(t) })
+	held := w.lock(w.open("b"), someLock)
+	w.release(w.lock(a, InstanceLock("warm up")))
+	const asked = 700 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), asked)
+	defer cancel()
+	proxy.BlackHole()
+	start := time.Now()
+	_, err := a.Locks().TryAcquire(ctx, someLock)
+	if d := time.Since(start); d > asked+500*time.Millisecond {
+		t.Errorf("asked for %v, took %v", asked, d)
 	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	proxy.Heal()
+	w.release(held)
+	w.waitKeys(someLock, 0)
 }
 
 // A caller without a deadline of its own gets one for each call.
@@ -204,39 +163,13 @@ func TestNote03_ACallWithoutAnAnswerEnds(t *testing.T) {
 	proxy.Heal()
 }
 
-// A waiter that a partition left behind becomes the owner when the holder leaves.
-func TestNote04_GhostOwnerIsRemoved(t *testing.T) {
-	w := newWorld(t)
-	proxy := w.etcd.Proxy(t)
-	a := w.run("a", func(c *Config) { c.Client, c.LeaseClient = proxy.Client(t), w.etcd.Client(t) })
-	b, c := w.open("b"), w.open("c")
-	held := w.lock(b, someLock)
-	ctx, cancel := context.WithCancel(t.Context())
-	gaveUp := make(chan error, 1)
-	go func() {
-		_, err := a.Locks().Acquire(ctx, someLock)
-		gaveUp <- err
-	}()
-	w.waitKeys(someLock, 2)
-	proxy.BlackHole()
-	cancel()
-	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	w.release(held)
-	if holder, ok, err := c.Locks().Inspect(w.ctx(), someLock); err != nil || !ok || holder.NodeID != "a" {
-		t.Fatalf("no ghost: %+v %v %v; nothing is tested", holder, ok, err)
-	}
-	proxy.Heal()
-	w.release(w.lock(c, someLock))
-}
-
-// The same, when nobody remembers the waiter: the janitor alone.
-func TestNote04_JanitorRemovesAForgottenWaiter(t *testing.T) {
+// A waiter's key that was left behind becomes the owner when the holder leaves.
+func TestNote04_JanitorRemovesTheGhostOwner(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open("a"), w.open("b")
-	key := w.prefix(someLock) + leaseHex(a.Epoch().Lease)
-	w.put(key, "", clientv3.WithLease(a.Epoch().Lease))
+	l := w.lock(b, someLock)
+	w.waiter(a, someLock)
+	w.release(l)
 	if held := w.refused(b, someLock); held.Holder.NodeID != "a" {
 		t.Errorf("refused by %+v", held)
 	}

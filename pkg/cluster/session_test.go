@@ -157,7 +157,7 @@ func TestCloseIsIdempotentAndFreesEverything(t *testing.T) {
 	if a.Epoch() != nil || !errors.Is(a.Ready(), ErrClosed) {
 		t.Errorf("epoch %v, ready %v", a.Epoch(), a.Ready())
 	}
-	if _, err := a.Locks().Acquire(w.ctx(), someLock); !errors.Is(err, ErrClosed) {
+	if _, err := a.Locks().TryAcquire(w.ctx(), someLock); !errors.Is(err, ErrClosed) {
 		t.Errorf("acquire after close: %v", err)
 	}
 	if err := a.Run(w.ctx()); !errors.Is(err, ErrClosed) {

@@ -163,6 +163,8 @@ var guards = []patch{
 		"s.page(ctx, \"list queue\", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())", "s.page(ctx, \"list queue\", s.keys.queues()+shard, cursor, limit)", inRuntime, "TestTheSweepOfTheQueue"},
 	{"without space a delete is not refused with the put that shares its proposal", "pkg/cluster/groupcommit/batch.go",
 		"\tcase errors.Is(err, rpctypes.ErrNoSpace):\n\t\tb.tellFull(err)\n", "", inGroup, "TestDeletesComeThrough"},
+	{"note 18: requests share a proposal only if their reads and writes allow it", "pkg/cluster/groupcommit/batch.go",
+		"case !b.queue.sets.compatible(&c.sets):", "case false:", inGroup, "TestFoldedRequestsAreAsIfAlone"},
 	{"note 18: requests that share a proposal do not write the same", "pkg/cluster/groupcommit/sets.go",
 		"!b.writes.overlapAny(r.writes) && ", "", inGroup, ""},
 	{"note 18: none writes what an earlier one reads", "pkg/cluster/groupcommit/sets.go",

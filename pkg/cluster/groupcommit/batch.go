@@ -42,7 +42,7 @@ func (b *batch) add(c *call) bool {
 			return false
 		case b.size+c.sets.size > maxSize:
 			return false
-		case !b.queue.kv.unchecked && !b.queue.sets.compatible(&c.sets):
+		case !b.queue.sets.compatible(&c.sets):
 			return false
 		}
 	}

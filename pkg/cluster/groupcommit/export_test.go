@@ -9,10 +9,6 @@ import (
 // Patience sets how long a permit is held without an answer.
 func Patience(k *KV, d time.Duration) { k.patience = d }
 
-// Unchecked makes k fold without comparing read and write sets, to show what they are
-// for.
-func Unchecked(k *KV) { k.unchecked = true }
-
 // Waiting is how many requests gather.
 func (k *KV) Waiting() int {
 	n := 0

@@ -43,8 +43,7 @@ type KV struct {
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // proposals under way that no caller sends himself
 
-	patience  time.Duration // changed by tests only, before the first request
-	unchecked bool          // a test leaves out the sets to show what would happen
+	patience time.Duration // changed by tests only, before the first request
 }
 
 // ErrClosed is the answer to requests after [KV.Close].

@@ -12,14 +12,13 @@ import (
 // txn is a transaction while it is made.
 //
 //	If    cmps
-//	Then  what ops collects, in front of last
+//	Then  what ops collects
 //	Else  otherwise
 type txn struct {
 	s    *conn
 	what string
 	cmps []clientv3.Cmp
 	*ops
-	last      []clientv3.Op // of Then; one at most, so that its answer is the last
 	otherwise reads
 }
 
@@ -34,7 +33,7 @@ func (t *txn) when(cmps ...clientv3.Cmp) { t.cmps = append(t.cmps, cmps...) }
 // submit sends the transaction under the store's deadline. Its error is either
 // definite (nothing was applied) or wraps [ErrUnknown].
 func (t *txn) submit(ctx context.Context) (*pb.TxnResponse, error) {
-	then, err := t.renderBeside(t.cmps, t.last...)
+	then, err := t.renderBeside(t.cmps)
 	if err != nil {
 		return nil, err
 	}

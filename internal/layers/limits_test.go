@@ -19,7 +19,7 @@ const (
 
 // largeTypes have more than maxMethods methods, each for a reason.
 var largeTypes = map[string]string{
-	"pkg/client.holding":  "being split",
+	"pkg/client.owner":    "being split",
 	"pkg/runtime.Runtime": "being split",
 
 	"pkg/engine.Execution": "it is all that an activity may ask and do, in one place, as testing.T is for a test",

@@ -24,67 +24,67 @@ func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
 
 // collect takes the commands in hand for the next burst. After a takeover one
 // command goes at a time, so that a poisonous one harms no other.
-func (h *holding) collect(mail []store.Mail, more bool) batch {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.mark == nil { // what ran in quarantine is over
-		h.n.quarantine.leave(h)
+func (o *owner) collect(mail []store.Mail, more bool) batch {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mark == nil { // what ran in quarantine is over
+		o.n.quarantine.leave(o)
 	}
-	mail, start := h.awake(mail)
-	if h.crowded {
+	mail, start := o.awake(mail)
+	if o.crowded {
 		var never *store.Mail
-		mail, never = h.whatEnds(mail)
+		mail, never = o.whatEnds(mail)
 		start, more = cmp.Or(start, never), true
 	}
-	mail = endsFirst(h.withoutTwins(mail))
-	switch i := slices.IndexFunc(mail, h.suspect); {
+	mail = endsFirst(o.withoutTwins(mail))
+	switch i := slices.IndexFunc(mail, o.suspect); {
 	case i == 0:
-		b := h.alone(mail[0])
+		b := o.alone(mail[0])
 		b.more, b.start = more || len(mail) > 1, start
 		return b
 	case i > 0:
 		mail, more = mail[:i], true
 	}
-	b := batch{mail: mail, more: more, start: start, hands: h.inbox[:min(len(h.inbox), handBatch)]}
-	b = atMost(importsAlone(b), h.atMost)
-	h.inbox = h.inbox[len(b.hands):]
+	b := batch{mail: mail, more: more, start: start, hands: o.inbox[:min(len(o.inbox), handBatch)]}
+	b = atMost(importsAlone(b), o.atMost)
+	o.inbox = o.inbox[len(b.hands):]
 	for _, w := range b.hands {
 		w.taken = true
 	}
-	h.active = b.hands
+	o.active = b.hands
 	return b
 }
 
 // collectEnd is collect, and if nothing may run of as much mail as one look reads, what
 // ends the instance is taken from behind that: it does not wait with it.
-func (h *holding) collectEnd(ctx context.Context, mail []store.Mail, more bool) (batch, error) {
-	work := h.collect(mail, more)
+func (o *owner) collectEnd(ctx context.Context, mail []store.Mail, more bool) (batch, error) {
+	work := o.collect(mail, more)
 	if !work.empty() || !more || len(mail) == 0 {
 		return work, nil
 	}
-	id, err := h.n.cfg.Store.Interrupted(ctx, h.id)
+	id, err := o.n.cfg.Store.Interrupted(ctx, o.id)
 	if err != nil || id == "" || slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.ID == id }) {
 		return work, err
 	}
-	end, err := h.n.cfg.Store.Mail(ctx, h.id, id)
+	end, err := o.n.cfg.Store.Mail(ctx, o.id, id)
 	if err != nil || end == nil {
 		return work, err
 	}
-	return h.collect(append(slices.Clone(mail), *end), more), nil
+	return o.collect(append(slices.Clone(mail), *end), more), nil
 }
 
 // withoutTwins leaves out the mail that is in hand too: a twin of the call on
 // another node, or late durability, has put it into the mailbox. It is run for the
 // one who waits, also when that is not in this burst. What was taken over is run as
-// mail, whose attempts count, unless it was this holding that made it durable. mu is
+// mail, whose attempts count, unless it was this owner that made it durable. mu is
 // held.
-func (h *holding) withoutTwins(mail []store.Mail) []store.Mail {
-	if len(h.inbox) == 0 {
+func (o *owner) withoutTwins(mail []store.Mail) []store.Mail {
+	if len(o.inbox) == 0 {
 		return mail
 	}
 	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
-		for _, w := range h.inbox {
-			if w.cmd.ID == m.Command.ID && (w.created > 0 || !h.suspect(m)) {
+		for _, w := range o.inbox {
+			if w.cmd.ID == m.Command.ID && (w.created > 0 || !o.suspect(m)) {
 				w.created = m.Created
 				return true
 			}
@@ -106,16 +106,16 @@ func atMost(b batch, n int) batch {
 }
 
 // halve gives a burst back that is too large for a commit together. It is run
-// again, with half of its commands, as is the rest of this holding: the ids of what
+// again, with half of its commands, as is the rest of this owner: the ids of what
 // it makes derive from its commands, so nothing of the first run stays. It is false
 // if there is only one.
-func (h *holding) halve(work *batch) bool {
+func (o *owner) halve(work *batch) bool {
 	n := len(work.mail) + len(work.hands)
 	if n < 2 {
 		return false
 	}
-	h.atMost = n / 2
-	h.giveBack(work.hands)
+	o.atMost = n / 2
+	o.giveBack(work.hands)
 	work.hands = nil
 	return true
 }

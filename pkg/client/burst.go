@@ -17,7 +17,7 @@ import (
 // burst is one uninterrupted execution: its commands, and what has to be
 // committed of them.
 type burst struct {
-	h          *holding
+	o          *owner
 	b          *engine.Burst
 	definition string // that it runs
 	before     *store.Record
@@ -55,8 +55,8 @@ func (s *served) nothing() bool {
 }
 
 // open makes the engine's burst from what is known of the instance.
-func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
-	x := &burst{h: h, before: h.base, env: h.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
+func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
+	x := &burst{o: o, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
 	x.env.Takeover = work.counted
 	if err := known(work); err != nil {
@@ -64,31 +64,31 @@ func (h *holding) open(ctx context.Context, work *batch) (*burst, error) {
 	}
 	var err error
 	switch {
-	case h.base != nil && len(h.base.State) > 0:
-		hd := h.base.Header
+	case o.base != nil && len(o.base.State) > 0:
+		hd := o.base.Header
 		x.definition = hd.DefinitionID
-		prog, perr := h.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
+		prog, perr := o.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
 		if perr != nil {
 			return x, perr
 		}
-		if x.b, err = engine.Load(prog, hd, h.base.State, x.env); err != nil {
+		if x.b, err = engine.Load(prog, hd, o.base.State, x.env); err != nil {
 			err = &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
-				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", h.id, hd.Version, hd.DefinitionID)}
+				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", o.id, hd.Version, hd.DefinitionID)}
 		}
 	default:
-		cmd, created := firstStart(work, h.base)
+		cmd, created := firstStart(work, o.base)
 		if cmd == nil {
-			if h.base == nil {
-				return x, notFound(h.id)
+			if o.base == nil {
+				return x, notFound(o.id)
 			}
-			return x, fmt.Errorf("instance %s never ran and has no start command", h.id)
+			return x, fmt.Errorf("instance %s never ran and has no start command", o.id)
 		}
 		x.definition = cmd.Start.DefinitionID
-		prog, perr := h.n.cfg.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
+		prog, perr := o.n.cfg.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
 		if perr != nil {
 			return x, perr
 		}
-		x.b, err = engine.New(prog, h.id, cmd.Start, created, x.env)
+		x.b, err = engine.New(prog, o.id, cmd.Start, created, x.env)
 	}
 	return x, err
 }
@@ -148,20 +148,20 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
-			x.h.giveBack(work.hands)
+			x.o.giveBack(work.hands)
 			work.hands = nil
 			return nil
 		}
 	}
 	for i, w := range work.hands {
-		if err := x.one(ctx, w.cmd, x.h.durable(w), w); err != nil {
+		if err := x.one(ctx, w.cmd, x.o.durable(w), w); err != nil {
 			return err
 		}
 		if x.goOn || x.heavy() {
 			if !x.again {
 				i++
 			}
-			x.h.giveBack(work.hands[i:], work.hands[:i]...)
+			x.o.giveBack(work.hands[i:], work.hands[:i]...)
 			work.hands = work.hands[:i]
 			return nil
 		}
@@ -182,7 +182,7 @@ const maxLeft = 384 << 10
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
 	if x.traced {
 		var span tracing.Span
-		ctx, span = x.h.n.cfg.Tracer.Command(ctx, x.h.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
+		ctx, span = x.o.n.cfg.Tracer.Command(ctx, x.o.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
 		defer span.End()
 	}
 	x.traced = true
@@ -196,10 +196,10 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		x.late = append(x.late, began.Sub(*cmd.Due))
 	}
 	if x.again {
-		x.h.deletion = cmd.ID
+		x.o.deletion = cmd.ID
 		return nil
 	}
-	effect.InstanceID = x.h.id
+	effect.InstanceID = x.o.id
 	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped}
 	var response *workflow.Response
 	if x.b != nil {
@@ -322,9 +322,9 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
 		st := *cmd.Stimulus
 		if cmd.Several {
-			st.InstanceID, st.CorrelationID = x.h.id, "" // which may change until it waits again
+			st.InstanceID, st.CorrelationID = x.o.id, "" // which may change until it waits again
 		}
-		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
+		id := "again-" + workflow.DeriveID(x.o.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
 		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}
@@ -348,8 +348,8 @@ func (x *burst) tooLate(cmd workflow.Command, reason workflow.DeadReason, code w
 
 func (x *burst) bury(cmd workflow.Command, reason workflow.DeadReason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
-	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.h.id, &cmd), Reason: reason, Detail: detail,
-		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
+	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.o.id, &cmd), Reason: reason, Detail: detail,
+		Command: &cmd, InstanceID: x.o.id, CreatedAt: x.env.Now()})
 }
 
 // buries tells whether all that the burst does is to set aside what it took.
@@ -376,14 +376,14 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return refused(workflow.CodeInstanceMoved, ""), nil
 	}
-	prog, err := x.h.n.cfg.Program(x.h.ctx, in.Instance.DefinitionID, in.Instance.Version)
+	prog, err := x.o.n.cfg.Program(x.o.ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
 	}
 	if err != nil {
 		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
 	}
-	in.Instance.ID = x.h.id
+	in.Instance.ID = x.o.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
@@ -397,16 +397,16 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 
 // unfit tells why a header cannot take the place of the instance's; "" if it can. What
 // it names is written into indexes.
-func (x *burst) unfit(h *workflow.Instance) string {
-	if !h.SubStatus.Known() || h.Status != h.SubStatus.Status() {
-		return fmt.Sprintf("instance.status %q and instance.subStatus %q do not go together", h.Status, h.SubStatus)
+func (x *burst) unfit(o *workflow.Instance) string {
+	if !o.SubStatus.Known() || o.Status != o.SubStatus.Status() {
+		return fmt.Sprintf("instance.status %q and instance.subStatus %q do not go together", o.Status, o.SubStatus)
 	}
-	if err := workflow.CheckID("definition", h.DefinitionID); err != nil {
+	if err := workflow.CheckID("definition", o.DefinitionID); err != nil {
 		return err.Error()
 	}
-	for _, b := range h.Bookmarks {
-		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.h.id {
-			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.h.id)
+	for _, b := range o.Bookmarks {
+		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.o.id {
+			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.o.id)
 		}
 	}
 	return ""

@@ -19,116 +19,116 @@ import (
 
 // step is one round: burst, commit, answers. It returns the work that came
 // meanwhile, or that the lock was released.
-func (h *holding) step(ctx context.Context, work batch, last bool) (next batch, released bool, err error) {
-	ctx, span := h.trace(ctx, &work)
+func (o *owner) step(ctx context.Context, work batch, last bool) (next batch, released bool, err error) {
+	ctx, span := o.trace(ctx, &work)
 	defer func() {
 		if err != nil {
 			span.Fail(failure(err))
 		}
 		span.End()
 	}()
-	x, err := h.open(ctx, &work)
+	x, err := o.open(ctx, &work)
 	if err != nil {
-		return h.unopened(ctx, x, work, err)
+		return o.unopened(ctx, x, work, err)
 	}
-	if work.why == "" && !h.enter(x, &work) { // what is set aside does not run
-		h.crowded = true
-		h.giveBack(work.hands)
-		return h.reload(ctx) // what ends it may be behind this
+	if work.why == "" && !o.enter(x, &work) { // what is set aside does not run
+		o.crowded = true
+		o.giveBack(work.hands)
+		return o.reload(ctx) // what ends it may be behind this
 	}
 	// What this node cannot run, or has no place for, counts no attempt.
-	if work.counted && work.why == "" && !h.marked(work.mail[0].Command.ID) {
-		if !h.isolate(ctx, &work.mail[0].Command) {
-			return h.reload(ctx) // others of this instance go on
+	if work.counted && work.why == "" && !o.marked(work.mail[0].Command.ID) {
+		if !o.isolate(ctx, &work.mail[0].Command) {
+			return o.reload(ctx) // others of this instance go on
 		}
-		if err := h.countAttempt(ctx, &work); err != nil {
-			return next, false, h.fail(work.hands, err)
+		if err := o.countAttempt(ctx, &work); err != nil {
+			return next, false, o.fail(work.hands, err)
 		}
 	}
-	h.mu.Lock()
-	h.burst = x.b
-	h.mu.Unlock()
+	o.mu.Lock()
+	o.burst = x.b
+	o.mu.Unlock()
 	began := time.Now()
 	err = x.work(ctx, &work)
-	h.mu.Lock()
-	h.burst = nil
-	h.mu.Unlock()
-	h.n.cfg.Metrics.Burst(time.Since(began), tracing.TraceID(ctx))
+	o.mu.Lock()
+	o.burst = nil
+	o.mu.Unlock()
+	o.n.cfg.Metrics.Burst(time.Since(began), tracing.TraceID(ctx))
 	if err != nil {
-		return next, false, h.fail(work.hands, err)
+		return next, false, o.fail(work.hands, err)
 	}
-	return h.commitBurst(ctx, x, work, last)
+	return o.commitBurst(ctx, x, work, last)
 }
 
 // commitBurst makes a burst durable and answers those who wait for it.
-func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
-	h.writing <- struct{}{}
+func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool) (next batch, released bool, err error) {
+	o.writing <- struct{}{}
 	x.leaveMail()
 	if len(x.consumed) == 0 && !x.goOn { // every command in hand found its bookmark gone
-		h.giveBack(nil) // a twin that comes from now on is looked at anew
-		h.serve(x, h.base)
-		<-h.writing
+		o.giveBack(nil) // a twin that comes from now on is looked at anew
+		o.serve(x, o.base)
+		<-o.writing
 		return batch{mail: nil, more: work.more}, false, nil
 	}
 	if x.why != "" && x.buries() && x.unrun() {
-		<-h.writing
-		return h.oneByOne(ctx, x, x.consumed) // a state would keep its start from running later
+		<-o.writing
+		return o.oneByOne(ctx, x, x.consumed) // a state would keep its start from running later
 	}
-	h.ending = x.goOn && h.onlyEnds(&work)
-	h.looks()
-	c, err := x.commit(!last && !work.more && h.idle())
+	o.ending = x.goOn && o.onlyEnds(&work)
+	o.looks()
+	c, err := x.commit(!last && !work.more && o.idle())
 	var done *store.Committed
 	if err == nil {
-		err = h.unlocked(ctx, c, x.goOn)
+		err = o.unlocked(ctx, c, x.goOn)
 	}
 	if err == nil {
-		done, err = h.send(ctx, c)
+		done, err = o.send(ctx, c)
 	}
 	if errors.Is(err, etcdstore.ErrTooLarge) && c != nil && c.Unlocked != nil {
 		// The look for queued stimuli may not fit beside the rest; under the lock it
 		// can be done afterwards.
-		if err = h.relock(ctx, c); err == nil {
-			done, err = h.send(ctx, c)
+		if err = o.relock(ctx, c); err == nil {
+			done, err = o.send(ctx, c)
 		}
 	}
 	if err == nil {
 		// The answers too: late durability must not find a command that took effect
 		// and still waits, or it takes effect again.
-		h.settle(c, done)
+		o.settle(c, done)
 		after := &c.After
 		if c.Delete {
 			after = nil
 		}
-		h.serve(x, after)
+		o.serve(x, after)
 	}
 	if errors.Is(err, store.ErrStale) {
-		h.stale(work.hands)
+		o.stale(work.hands)
 	}
-	<-h.writing
+	<-o.writing
 	switch {
 	case errors.Is(err, store.ErrStale):
 		return batch{}, true, nil
 	case errors.Is(err, store.ErrConflict):
-		return h.conflict(ctx, work)
-	case errors.Is(err, etcdstore.ErrTooLarge) && h.halve(&work):
+		return o.conflict(ctx, work)
+	case errors.Is(err, etcdstore.ErrTooLarge) && o.halve(&work):
 		return work, false, nil
-	case h.hold(x, &work, err):
+	case o.hold(x, &work, err):
 		return work, false, nil
 	case errors.Is(err, etcdstore.ErrTooLarge) && x.buries():
-		return h.oneByOne(ctx, x, x.consumed) // it is a dead letter for a better reason than its size
+		return o.oneByOne(ctx, x, x.consumed) // it is a dead letter for a better reason than its size
 	case errors.Is(err, etcdstore.ErrTooLarge):
-		return h.park(ctx, x, work, err)
+		return o.park(ctx, x, work, err)
 	case err != nil:
-		return next, false, h.fail(work.hands, err)
+		return next, false, o.fail(work.hands, err)
 	}
-	h.announce(c)
+	o.announce(c)
 	for _, late := range x.late {
-		h.n.cfg.Metrics.TimerLateness(late)
+		o.n.cfg.Metrics.TimerLateness(late)
 	}
 	if done.Waits {
-		h.n.cfg.Hint([]string{h.id}, false)
+		o.n.cfg.Hint([]string{o.id}, false)
 	}
-	return h.more(ctx, x, c, done, work)
+	return o.more(ctx, x, c, done, work)
 }
 
 // leaveMail accepts the commands in hand that came to nothing and that late
@@ -136,22 +136,22 @@ func (h *holding) commitBurst(ctx context.Context, x *burst, work batch, last bo
 // and mail goes on, to the queue or to the dead letters. The next round does that.
 // The burst has the right to write, so that no more become durable.
 func (x *burst) leaveMail() {
-	h := x.h
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	o := x.o
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	x.served = slices.DeleteFunc(x.served, func(s served) bool {
 		if !s.nothing() || s.w.created == 0 {
 			return false
 		}
 		x.consumed = slices.DeleteFunc(x.consumed, func(c store.Consumed) bool { return c.Command.ID == s.w.cmd.ID })
-		s.w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		s.w.finish(Result{Accepted: true, Instance: o.header()}, nil)
 		return true
 	})
 }
 
 // commit builds the transaction of this burst.
 func (x *burst) commit(release bool) (*store.Commit, error) {
-	h := x.h
+	o := x.o
 	res, err := x.b.Result()
 	if workflow.CodeOf(err) == workflow.CodeTooLarge {
 		return nil, fmt.Errorf("%w: %w", etcdstore.ErrTooLarge, err) // what it keeps is too much to be encoded
@@ -163,23 +163,23 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	before := h.base
+	o.mu.Lock()
+	before := o.base
 	for i := range x.consumed { // a command may have become durable meanwhile
-		for _, w := range h.active {
+		for _, w := range o.active {
 			if w.cmd.ID == x.consumed[i].Command.ID && w.created > 0 {
 				x.consumed[i].Created = w.created
 			}
 		}
 	}
-	h.mu.Unlock()
+	o.mu.Unlock()
 	c := &store.Commit{
-		ID: id.String(), Fence: h.owner().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
+		ID: id.String(), Fence: o.ownership().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
-		Requeue: x.requeue, Dead: x.dead, SeenMail: h.seen,
+		Requeue: x.requeue, Dead: x.dead, SeenMail: o.seen,
 		// The release looks for stimuli of as many bookmarks only.
-		Release: release && !x.goOn && (!h.blind || len(res.Instance.Bookmarks) <= etcdstore.MaxUnlocked),
+		Release: release && !x.goOn && (!o.blind || len(res.Instance.Bookmarks) <= etcdstore.MaxUnlocked),
 	}
 	if before != nil {
 		c.After.Seq = before.Seq + 1
@@ -198,7 +198,7 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	}
 	for _, ch := range res.Children {
 		start := ch.Start
-		gate, err := h.n.cfg.Gate(h.ctx, &start)
+		gate, err := o.n.cfg.Gate(o.ctx, &start)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	}
 	for _, child := range res.Cancel {
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
-			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(h.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
+			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(o.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
 	}
 	for _, ev := range res.Events {
 		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})
@@ -243,23 +243,23 @@ func (x *burst) tellParent(c *store.Commit, before *store.Record) {
 
 // send commits, repeating the identical transaction while its outcome is
 // unknown and the ownership lasts.
-func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, error) {
-	ctx, span := tracing.Commit(ctx, h.id, c.After.Seq)
+func (o *owner) send(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+	ctx, span := tracing.Commit(ctx, o.id, c.After.Seq)
 	defer span.End()
 	var done *store.Committed
 	err := context.Cause(ctx) // nothing goes out for an ownership that is over
 	if err == nil {
 		waits := pace.Doubling(50 * time.Millisecond).UpTo(2 * time.Second).Spread(20)
 		err = pace.Repeat(ctx, waits, func() (again bool, err error) {
-			done, err = h.n.cfg.Store.Commit(ctx, c)
+			done, err = o.n.cfg.Store.Commit(ctx, c)
 			if again = isUnknown(err); again {
-				h.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", h.id, "sequence", c.After.Seq, "error", err)
+				o.n.cfg.Log.WarnContext(ctx, "commit without an answer; sending it again", "instanceId", o.id, "sequence", c.After.Seq, "error", err)
 			}
 			return again, err
 		})
 	}
 	if errors.Is(err, etcdstore.ErrUnknown) {
-		h.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
+		o.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
 	}
 	switch {
 	case err != nil:
@@ -275,30 +275,30 @@ func (h *holding) send(ctx context.Context, c *store.Commit) (*store.Committed, 
 }
 
 // settle notes what is durable now.
-func (h *holding) settle(c *store.Commit, done *store.Committed) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.active, h.mark = nil, nil
-	h.crowded = h.crowded && !c.Delete && !finished(&c.After)
+func (o *owner) settle(c *store.Commit, done *store.Committed) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.active, o.mark = nil, nil
+	o.crowded = o.crowded && !c.Delete && !finished(&c.After)
 	if c.Delete {
-		h.base = nil
+		o.base = nil
 	} else {
 		after := c.After
 		after.Modified = done.Modified
-		h.base = &after
+		o.base = &after
 	}
 	if done.Released {
-		h.own.Released()
-		h.closed = true // what is offered from now on needs a new holding
+		o.own.Released()
+		o.closed = true // what is offered from now on needs a new owner
 	}
 	if done.Kept != nil {
-		h.seen = done.Kept.Revision
+		o.seen = done.Kept.Revision
 	}
 }
 
 // announce counts, and wakes whoever has to do something about the commit.
-func (h *holding) announce(c *store.Commit) {
-	n := h.n
+func (o *owner) announce(c *store.Commit) {
+	n := o.n
 	n.buried(c.Dead)
 	if c.Before == nil || c.Before.Seq == 0 {
 		n.cfg.Metrics.InstanceStarted()
@@ -327,11 +327,11 @@ func (h *holding) announce(c *store.Commit) {
 // serve answers the waiters of a burst, and those of its parts before, when it
 // does not go on after this commit: the answer to a start or an event is what
 // the whole burst did.
-func (h *holding) serve(x *burst, after *store.Record) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if n := len(h.partly); n > 0 { // the burst went on after the last of them
-		last := h.partly[n-1]
+func (o *owner) serve(x *burst, after *store.Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.partly); n > 0 { // the burst went on after the last of them
+		last := o.partly[n-1]
 		last.result.Response = cmp.Or(last.result.Response, x.response)
 	}
 	for _, s := range x.served {
@@ -345,65 +345,65 @@ func (h *holding) serve(x *burst, after *store.Record) {
 		}
 		s.w.result = Result{Effect: s.effect, Response: s.response}
 		s.w.applied = true
-		h.partly = append(h.partly, s.w)
+		o.partly = append(o.partly, s.w)
 	}
 	if !x.goOn {
-		h.answer(after, false)
+		o.answer(after, false)
 	}
 }
 
 // answer answers those whose commands were applied; accepted if the burst did not
 // come to its end here. mu is held.
-func (h *holding) answer(after *store.Record, accepted bool) {
-	for _, w := range h.partly {
+func (o *owner) answer(after *store.Record, accepted bool) {
+	for _, w := range o.partly {
 		w.result.Accepted = accepted
 		if after != nil {
 			w.result.Instance = after.Header
 		}
 		w.finish(w.result, nil)
 	}
-	h.partly = nil
+	o.partly = nil
 }
 
 // more finds out what there is to do after a commit.
-func (h *holding) more(ctx context.Context, x *burst, c *store.Commit, done *store.Committed, work batch) (batch, bool, error) {
+func (o *owner) more(ctx context.Context, x *burst, c *store.Commit, done *store.Committed, work batch) (batch, bool, error) {
 	fresh := len(c.Created) > 0 || c.Before != nil && c.Before.Header.CorrelationID != c.After.Header.CorrelationID
 	if fresh && (x.goOn || work.more) {
-		h.blind = true
+		o.blind = true
 	}
 	switch {
 	case done.Released:
 		return batch{}, true, nil
 	case x.goOn && done.Kept == nil || work.more || done.Resolved:
-		next, _, err := h.reload(ctx)
+		next, _, err := o.reload(ctx)
 		if err != nil || !done.Resolved {
 			return next, false, err
 		}
 		// The answer that was lost may have told of queued stimuli.
-		queued, _, err := h.lookQueue(ctx, &c.After.Header)
+		queued, _, err := o.lookQueue(ctx, &c.After.Header)
 		next.mail = append(next.mail, queued.mail...)
 		return next, false, err
 	case done.Kept != nil:
 		mail := done.Kept.Mail
 		if len(done.Kept.Queue) > 0 {
-			claimed, err := h.claim(ctx, &c.After.Header, done.Kept.Queue)
+			claimed, err := o.claim(ctx, &c.After.Header, done.Kept.Queue)
 			return batch{mail: append(mail, claimed...)}, false, err
 		}
 		return batch{mail: mail}, false, nil
-	case fresh || h.blind:
-		return h.lookQueue(ctx, &c.After.Header)
+	case fresh || o.blind:
+		return o.lookQueue(ctx, &c.After.Header)
 	}
 	return batch{}, false, nil
 }
 
 // reload reads the mailbox again.
-func (h *holding) reload(ctx context.Context) (batch, bool, error) {
-	l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
+func (o *owner) reload(ctx context.Context) (batch, bool, error) {
+	l, err := o.n.cfg.Store.Load(ctx, o.id, "", "")
 	if err != nil {
 		return batch{}, false, err
 	}
-	h.mu.Lock()
-	h.base, h.seen = l.Record, l.Revision
-	h.mu.Unlock()
+	o.mu.Lock()
+	o.base, o.seen = l.Record, l.Revision
+	o.mu.Unlock()
 	return batch{mail: l.Mail, more: l.More}, false, nil
 }

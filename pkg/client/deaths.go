@@ -173,16 +173,16 @@ func ends(k workflow.CommandKind) bool {
 // awake leaves out the mail that rests. While the instance's start rests, or the rest
 // of a burst, only what ends it goes on; commands in hand wait in the mailbox. mu is
 // held.
-func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
+func (o *owner) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
 		return mail, nil
 	}
 	blocked := false
 	out = slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
-		if h.atWork(m.Command.ID) || h.n.fate(h.id, &m.Command) != rests {
+		if o.atWork(m.Command.ID) || o.n.fate(o.id, &m.Command) != rests {
 			return false
 		}
-		h.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
+		o.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
 		blocked = blocked || begins(m.Command.Kind)
 		if m.Command.Kind == workflow.CommandStart {
 			start = &m
@@ -192,46 +192,46 @@ func (h *holding) awake(mail []store.Mail) (out []store.Mail, start *store.Mail)
 	if !blocked {
 		return out, nil
 	}
-	h.putOff(func(w *waiter) bool { return !ends(w.cmd.Kind) })
+	o.putOff(func(w *waiter) bool { return !ends(w.cmd.Kind) })
 	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) }), start
 }
 
-// atWork tells whether this holding has begun a command, and goes on with it: it does
+// atWork tells whether this owner has begun a command, and goes on with it: it does
 // not rest on account of that. mu is held.
-func (h *holding) atWork(command string) bool {
-	return command == h.unfit || h.begun(command)
+func (o *owner) atWork(command string) bool {
+	return command == o.unfit || o.begun(command)
 }
 
 // marked tells whether the mark of this process at a command stands, or, of a
 // deletion that comes again, that it was run already.
-func (h *holding) marked(command string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.begun(command)
+func (o *owner) marked(command string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.begun(command)
 }
 
 // begun needs mu.
-func (h *holding) begun(command string) bool {
-	return command == h.deletion || h.mark != nil && h.mark.before.ID == command
+func (o *owner) begun(command string) bool {
+	return command == o.deletion || o.mark != nil && o.mark.before.ID == command
 }
 
 // putOff answers commands in hand that are not run now: they are in the mailbox, or
 // go there. mu is held.
-func (h *holding) putOff(which func(*waiter) bool) {
-	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+func (o *owner) putOff(which func(*waiter) bool) {
+	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
 		if !which(w) {
 			return false
 		}
-		h.refuse(w, ErrBusy)
+		o.refuse(w, ErrBusy)
 		return true
 	})
 }
 
 // refuse answers a command that is not run now: accepted, if it is in the mailbox. mu
 // is held.
-func (h *holding) refuse(w *waiter, err error) {
+func (o *owner) refuse(w *waiter, err error) {
 	if w.created > 0 {
-		w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+		w.finish(Result{Accepted: true, Instance: o.header()}, nil)
 		return
 	}
 	w.finish(Result{}, err)
@@ -239,18 +239,18 @@ func (h *holding) refuse(w *waiter, err error) {
 
 // suspect tells whether a command shares no burst, so that it harms no other: it was
 // taken over, or is not to be run.
-func (h *holding) suspect(m store.Mail) bool {
-	return h.recovered && m.Created <= h.found || m.Command.Attempts > 0 || m.Command.ID == h.unfit
+func (o *owner) suspect(m store.Mail) bool {
+	return o.recovered && m.Created <= o.found || m.Command.Attempts > 0 || m.Command.ID == o.unfit
 }
 
 // alone is the batch of one such command.
-func (h *holding) alone(m store.Mail) batch {
+func (o *owner) alone(m store.Mail) batch {
 	b := batch{mail: []store.Mail{m}, counted: true}
 	switch {
-	case m.Command.ID == h.unfit:
-		b.why = h.unfitFor
-	case h.n.fate(h.id, &m.Command) == poison:
-		b.why = h.n.died(&m.Command)
+	case m.Command.ID == o.unfit:
+		b.why = o.unfitFor
+	case o.n.fate(o.id, &m.Command) == poison:
+		b.why = o.n.died(&m.Command)
 	}
 	return b
 }
@@ -274,8 +274,8 @@ func (n *Node) died(cmd *workflow.Command) string {
 
 // countAttempt notes, before a command runs that was taken over, that this process
 // begins it.
-func (h *holding) countAttempt(ctx context.Context, work *batch) error {
-	n, m := h.n, &work.mail[0]
+func (o *owner) countAttempt(ctx context.Context, work *batch) error {
+	n, m := o.n, &work.mail[0]
 	before := m.Command // without a mark of this process that it does not know of
 	before.Begun = slices.DeleteFunc(n.recent(before.Begun), func(b workflow.Begun) bool { return b.Process == n.cfg.Process })
 	cmd := before
@@ -284,18 +284,18 @@ func (h *holding) countAttempt(ctx context.Context, work *batch) error {
 	by := workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now(), Age: n.cfg.Store.Elapsed().Milliseconds()}
 	cmd.Begun = append(cmd.Begun, by)
 	cmd.Begun = cmd.Begun[max(0, len(cmd.Begun)-maxMarks):]
-	counted, err := n.cfg.Store.CountAttempt(ctx, h.owner().Fence(), h.id, cmd, m.Created)
+	counted, err := n.cfg.Store.CountAttempt(ctx, o.ownership().Fence(), o.id, cmd, m.Created)
 	if err == nil || errors.Is(err, etcdstore.ErrUnknown) {
-		h.mu.Lock()
-		h.mark = &mark{before: before, by: by, counted: counted}
-		h.mu.Unlock()
+		o.mu.Lock()
+		o.mark = &mark{before: before, by: by, counted: counted}
+		o.mu.Unlock()
 	}
 	if err != nil {
 		return err
 	}
 	m.Command = cmd
 	n.cfg.Metrics.Takeover()
-	n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
+	n.cfg.Log.InfoContext(ctx, "took over a command that another node left", "instanceId", o.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts)
 	return nil
 }
 
@@ -308,13 +308,13 @@ type mark struct {
 
 // written looks for a mark whose writing got no answer: 0, if it is not there, or if
 // another process has begun the command since, whose mark is not to go with it.
-func (h *holding) written(ctx context.Context, m *mark) (int64, error) {
-	there, err := h.n.cfg.Store.Mail(ctx, h.id, m.before.ID)
+func (o *owner) written(ctx context.Context, m *mark) (int64, error) {
+	there, err := o.n.cfg.Store.Mail(ctx, o.id, m.before.ID)
 	if err != nil || there == nil || len(there.Command.Begun) == 0 {
 		return 0, err
 	}
 	last := there.Command.Begun[len(there.Command.Begun)-1]
-	if last.Process != m.by.Process || !last.At.Equal(m.by.At) { // or it is of a later holding of this process
+	if last.Process != m.by.Process || !last.At.Equal(m.by.At) { // or it is of a later owner of this process
 		return 0, nil
 	}
 	return there.Modified, nil
@@ -323,11 +323,11 @@ func (h *holding) written(ctx context.Context, m *mark) (int64, error) {
 // takeBackMark undoes the mark of a command that was begun, and not committed: this
 // process lives, whatever became of its session. A node that drains leaves no trace;
 // else that it was begun is remembered, so that the next attempt waits.
-func (h *holding) takeBackMark(ctx context.Context) {
-	h.mu.Lock()
-	m := h.mark
-	h.mark = nil
-	h.mu.Unlock()
+func (o *owner) takeBackMark(ctx context.Context) {
+	o.mu.Lock()
+	m := o.mark
+	o.mark = nil
+	o.mu.Unlock()
 	if m == nil {
 		return
 	}
@@ -335,20 +335,20 @@ func (h *holding) takeBackMark(ctx context.Context) {
 	defer cancel()
 	cmd := m.before
 	select {
-	case <-h.n.draining:
+	case <-o.n.draining:
 	default:
 		cmd.Attempts++
 	}
 	counted, err := m.counted, error(nil)
 	if counted == 0 {
-		counted, err = h.written(ctx, m)
+		counted, err = o.written(ctx, m)
 	}
 	if counted > 0 {
-		_, err = h.n.cfg.Store.TakeBackAttempt(ctx, h.id, cmd, counted)
+		_, err = o.n.cfg.Store.TakeBackAttempt(ctx, o.id, cmd, counted)
 	}
 	if err != nil {
 		// As long as this process has a session it is seen to live.
-		h.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", h.id, "commandId", cmd.ID, "error", err)
+		o.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", o.id, "commandId", cmd.ID, "error", err)
 	}
 }
 
@@ -362,7 +362,7 @@ func (x *burst) setAside(cmd workflow.Command) store.Effect {
 		x.extra = append(x.extra, workflow.Incident{Message: x.why, Time: x.env.Now()})
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}
 	}
-	x.h.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.h.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
+	x.o.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.o.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
 	if out := x.b.Hold(cmd, x.why); out == engine.Applied && cmd.Kind == workflow.CommandStart {
 		x.begun = true
 		return store.Effect{Outcome: workflow.OutcomeStarted}
@@ -377,10 +377,10 @@ func held(cmd *workflow.Command) bool {
 
 // hold makes the next round set aside the one command of a burst that did not fit,
 // if the instance cannot go on without it; else it is false.
-func (h *holding) hold(x *burst, work *batch, cause error) bool {
+func (o *owner) hold(x *burst, work *batch, cause error) bool {
 	if !errors.Is(cause, etcdstore.ErrTooLarge) || x.why != "" || len(work.mail) != 1 || len(work.hands) > 0 || !held(&work.mail[0].Command) {
 		return false
 	}
-	h.unfit, h.unfitFor = work.mail[0].Command.ID, fmt.Sprintf("instance %s: %v", h.id, cause)
+	o.unfit, o.unfitFor = work.mail[0].Command.ID, fmt.Sprintf("instance %s: %v", o.id, cause)
 	return true
 }

@@ -51,7 +51,7 @@ func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, erro
 
 // Begin implements [Client].
 func (d Distributed) Begin(ctx context.Context, cmd workflow.Command) (Result, error) {
-	return d.n.do(ctx, d.id, d.begin, &cmd, false, nil)
+	return d.n.do(ctx, d.id, d.startUnlocked, &cmd, false, nil)
 }
 
 // Work implements [Client].
@@ -79,7 +79,7 @@ func (d Distributed) Remove(ctx context.Context) error {
 // the lock a moment ago. Most instances that are sent something are idle, and a
 // try that finds them held says so; only where one tries again and again is the
 // try, which is a proposal, dearer than the look. None either if this node holds
-// it, since then the command joins the holding.
+// it, since then the command joins the owner.
 func (d Distributed) Busy(ctx context.Context) (bool, error) {
 	if !d.n.contended.lately(d.id) || d.n.Holds(d.id) {
 		return false, nil
@@ -95,11 +95,11 @@ func (d Distributed) Busy(ctx context.Context) (bool, error) {
 func (n *Node) Holds(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.holdings[id] != nil
+	return n.owners[id] != nil
 }
 
 // take takes the lock; the instance is loaded in the same transaction.
-func (d Distributed) take(ctx context.Context, a along) (ownership, *store.Loaded, error) {
+func (d Distributed) take(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
 	name := cluster.InstanceLock(d.id)
 	ctx, span := tracing.Lock(ctx, d.id)
 	defer span.End()
@@ -161,7 +161,7 @@ func (d Distributed) acquire(ctx context.Context, name cluster.Name, beside *etc
 }
 
 // try is one attempt. That this node itself is in the way is its clean-up after
-// a try that got no answer, as no other holding of the instance is here: it is
+// a try that got no answer, as no other owner of the instance is here: it is
 // waited for.
 func (d Distributed) try(ctx context.Context, name cluster.Name, beside *etcdstore.Loading) (*cluster.Lock, error) {
 	for range cleanUpLooks {

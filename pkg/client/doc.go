@@ -13,7 +13,7 @@
 //
 // # How an instance is worked
 //
-// The node that owns an instance has one holding for it:
+// The node that owns an instance has one owner for it:
 //
 //	take lock + load -> run commands -> commit and release
 //	                        ^                  |
@@ -21,13 +21,13 @@
 //
 // Commands come from three places: in hand (a caller of this node waits for the
 // outcome), from the mailbox (durable), and claimed from the bookmark queue.
-// While a holding lives, callers on the same node hand it their commands in
+// While an owner lives, callers on the same node hand it their commands in
 // memory; callers elsewhere put theirs into the mailbox. Either way commands
 // that come while a commit is under way are taken together into the next one.
 //
 // # Places
 //
-// Before its first burst a holding takes a place of its definition ([Limits]). If
+// Before its first burst an owner takes a place of its definition ([Limits]). If
 // there is none, it lets the lock go; commands in hand get [ErrCrowded], and what
 // is in the mailbox waits until a burst ends here. So bursts may wait for the
 // outside as long as they like.
@@ -37,6 +37,6 @@
 //
 // # Concurrency
 //
-// [Node] and the clients are safe for concurrent use. Each holding is one
+// [Node] and the clients are safe for concurrent use. Each owner is one
 // goroutine, owned by the Node, which waits for all of them in Stop.
 package client

@@ -4,12 +4,12 @@ package client
 // instance.
 func (n *Node) InHand(id string) int {
 	n.mu.Lock()
-	h := n.holdings[id]
+	o := n.owners[id]
 	n.mu.Unlock()
-	if h == nil {
+	if o == nil {
 		return 0
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.inbox)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.inbox)
 }

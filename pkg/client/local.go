@@ -9,7 +9,7 @@ import (
 )
 
 // Local is an instance on a node that is alone: ownership is the node's own
-// holding, and the commit is guarded by the instance's revision.
+// owner, and the commit is guarded by the instance's revision.
 type Local struct {
 	n  *Node
 	id string
@@ -45,9 +45,9 @@ func (l Local) Remove(ctx context.Context) error {
 // Busy implements [Client]; nobody else is there.
 func (l Local) Busy(context.Context) (bool, error) { return false, nil }
 
-// take loads the instance; that this node has no other holding of it is the
+// take loads the instance; that this node has no other owner of it is the
 // ownership.
-func (l Local) take(ctx context.Context, a along) (ownership, *store.Loaded, error) {
+func (l Local) take(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
 	loaded, err := l.n.cfg.Store.Load(ctx, l.id, a.key, a.definition)
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", l.id), err)
@@ -57,7 +57,7 @@ func (l Local) take(ctx context.Context, a along) (ownership, *store.Loaded, err
 
 // alone is the ownership of a node without others.
 type alone struct {
-	ctx context.Context // the handle's product: it lasts until the node stops the holding
+	ctx context.Context // the handle's product: it lasts until the node stops the owner
 }
 
 func (a alone) Context() context.Context    { return a.ctx }

@@ -55,7 +55,7 @@ type Config struct {
 
 const (
 	retryAfter = time.Second
-	inboxLimit = 1000 // commands in hand per holding; more are ErrBusy
+	inboxLimit = 1000 // commands in hand per owner; more are ErrBusy
 )
 
 // Node works the instances that this node owns at the moment.
@@ -64,9 +64,9 @@ type Node struct {
 	places *places
 
 	mu       sync.Mutex
-	holdings map[string]*holding // guarded by mu
-	stopping bool                // guarded by mu
-	draining chan struct{}       // closed by Drain
+	owners   map[string]*owner // guarded by mu
+	stopping bool              // guarded by mu
+	draining chan struct{}     // closed by Drain
 
 	resting    resting
 	quarantine quarantine
@@ -102,7 +102,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, holdings: map[string]*holding{}, draining: make(chan struct{})}, nil
+	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, owners: map[string]*owner{}, draining: make(chan struct{})}, nil
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
@@ -111,10 +111,10 @@ func NewNode(cfg Config) (*Node, error) {
 func (n *Node) Interrupt(id string) {
 	n.places.interrupt(id)
 	n.mu.Lock()
-	h := n.holdings[id]
+	o := n.owners[id]
 	n.mu.Unlock()
-	if h != nil {
-		h.interrupt()
+	if o != nil {
+		o.interrupt()
 	}
 }
 
@@ -122,7 +122,7 @@ func (n *Node) Interrupt(id string) {
 func (n *Node) Owned() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.holdings)
+	return len(n.owners)
 }
 
 // Drain refuses new work and makes the causes of running bursts durable, so
@@ -152,11 +152,11 @@ func (n *Node) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	n.mu.Lock()
-	for _, h := range n.holdings {
-		h.cancel(errStopped)
+	for _, o := range n.owners {
+		o.cancel(errStopped)
 		// An activity that does not end with its context is no reason to count this
 		// as a death.
-		n.wg.Go(func() { h.takeBackMark(context.Background()) })
+		n.wg.Go(func() { o.takeBackMark(context.Background()) })
 	}
 	n.mu.Unlock()
 	<-done
@@ -172,29 +172,29 @@ func (n *Node) seen(id string) {
 }
 
 // do is the one path of every mutating operation: hand the command to the
-// holding of this instance, or take the instance and become it.
-func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
+// owner of this instance, or take the instance and become it.
+func (n *Node) do(ctx context.Context, id string, take acquireFunc, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
 	if cmd != nil && !ends(cmd.Kind) && n.places.waits(id) && !n.Holds(id) {
 		return Result{}, ErrCrowded // without asking etcd; what is before it waits too
 	}
 	for {
-		h, w, owner, err := n.join(ctx, id, cmd)
+		o, w, owner, err := n.join(ctx, id, cmd)
 		if err != nil {
 			return Result{}, err
 		}
 		if owner {
-			if err := h.take(ctx, take, cmd); err != nil {
+			if err := o.take(ctx, take, cmd); err != nil {
 				if ctx.Err() != nil {
-					n.leave(h, errLeft) // that is this caller's affair: the others try for themselves
+					n.leave(o, errLeft) // that is this caller's affair: the others try for themselves
 				} else {
-					n.leave(h, err)
+					n.leave(o, err)
 				}
 				return Result{}, err
 			}
-			h.recovered, h.placed = recovered, placed
+			o.recovered, o.placed = recovered, placed
 			go func() {
 				defer n.wg.Done()
-				h.run()
+				o.run()
 			}()
 		}
 		if w == nil {
@@ -202,13 +202,13 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 				return Result{}, nil // somebody here is at it, and will look into the mailbox before it leaves
 			}
 			select {
-			case <-h.done:
-				return Result{}, h.err
+			case <-o.done:
+				return Result{}, o.err
 			case <-ctx.Done():
 				return Result{}, nil // the mail is durable, and Stop waits for who works on it
 			}
 		}
-		res, err := h.await(ctx, w)
+		res, err := o.await(ctx, w)
 		if errors.Is(err, errLeft) {
 			continue
 		}
@@ -216,22 +216,22 @@ func (n *Node) do(ctx context.Context, id string, take taker, cmd *workflow.Comm
 	}
 }
 
-// errLeft tells a waiter that its holding ended without touching its command.
-var errLeft = errors.New("the holding ended first")
+// errLeft tells a waiter that its owner ended without touching its command.
+var errLeft = errors.New("the owner ended first")
 
-// join finds or makes the holding of an instance and puts cmd into its hands.
-func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (h *holding, w *waiter, owner bool, err error) {
+// join finds or makes the owner of an instance and puts cmd into its hands.
+func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (o *owner, w *waiter, owner bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if cmd != nil {
 		w = &waiter{cmd: *cmd, done: make(chan struct{})}
 		w.cmd.Trace = tracing.Traceparent(ctx)
 	}
-	if h = n.holdings[id]; h != nil {
-		joined, open := h.offer(w)
+	if o = n.owners[id]; o != nil {
+		joined, open := o.offer(w)
 		switch {
 		case open && (joined != nil || w == nil):
-			return h, joined, false, nil
+			return o, joined, false, nil
 		case open:
 			return nil, nil, false, ErrBusy // its hands are full
 		}
@@ -239,26 +239,26 @@ func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (h *h
 	if n.stopping {
 		return nil, nil, false, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: retryAfter}
 	}
-	h = newHolding(n, id)
-	h.offer(w)
-	n.holdings[id] = h
+	o = newOwner(n, id)
+	o.offer(w)
+	n.owners[id] = o
 	n.wg.Add(1)
-	return h, w, true, nil
+	return o, w, true, nil
 }
 
-// leave ends a holding that could not take its instance: everybody who joined
+// leave ends an owner that could not take its instance: everybody who joined
 // it meanwhile gets the same answer.
-func (n *Node) leave(h *holding, err error) {
-	n.forget(h)
-	h.finish(err)
+func (n *Node) leave(o *owner, err error) {
+	n.forget(o)
+	o.finish(err)
 	n.wg.Done()
 }
 
-// forget makes the next command open a new holding.
-func (n *Node) forget(h *holding) {
+// forget makes the next command open a new owner.
+func (n *Node) forget(o *owner) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.holdings[h.id] == h {
-		delete(n.holdings, h.id)
+	if n.owners[o.id] == o {
+		delete(n.owners, o.id)
 	}
 }

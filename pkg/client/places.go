@@ -302,38 +302,38 @@ func (n *Node) Sweep(mailed map[string]bool) Crowd {
 	return c
 }
 
-// enter takes a place for the burst of work, once for a holding; false if there is none. What only ends
+// enter takes a place for the burst of work, once for an owner; false if there is none. What only ends
 // the instance needs none, nor does what comes after its end.
-func (h *holding) enter(x *burst, work *batch) bool {
-	if h.place != nil || h.onlyEnds(work) || x.before != nil && finished(x.before) {
+func (o *owner) enter(x *burst, work *batch) bool {
+	if o.place != nil || o.onlyEnds(work) || x.before != nil && finished(x.before) {
 		return true
 	}
-	w := want{in: compartment{x.definition, h.recovered}, bytes: h.weigh(work)}
+	w := want{in: compartment{x.definition, o.recovered}, bytes: o.weigh(work)}
 	mailed := len(work.mail) > 0
-	h.mu.Lock()
+	o.mu.Lock()
 	for _, hand := range work.hands {
 		mailed = mailed || hand.created > 0
 	}
-	h.mu.Unlock()
-	if !h.n.places.enter(h.id, w, mailed) {
+	o.mu.Unlock()
+	if !o.n.places.enter(o.id, w, mailed) {
 		return false
 	}
-	h.place = &w
-	if h.placed != nil {
-		h.placed()
+	o.place = &w
+	if o.placed != nil {
+		o.placed()
 	}
 	return true
 }
 
 // onlyEnds reports whether all commands end the instance.
-func (h *holding) onlyEnds(b *batch) bool {
-	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !h.ends(&m.Command) }) &&
-		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !h.ends(&w.cmd) })
+func (o *owner) onlyEnds(b *batch) bool {
+	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !o.ends(&m.Command) }) &&
+		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !o.ends(&w.cmd) })
 }
 
 // ends tells whether a command ends the instance, or is what is left of that.
-func (h *holding) ends(c *workflow.Command) bool {
-	return ends(c.Kind) || h.ending && c.Kind == workflow.CommandContinue
+func (o *owner) ends(c *workflow.Command) bool {
+	return ends(c.Kind) || o.ending && c.Kind == workflow.CommandContinue
 }
 
 // finished tells whether an instance will not run again, whatever comes but an import.
@@ -343,20 +343,20 @@ func finished(r *store.Record) bool {
 
 // whatEnds keeps of the mail what ends the instance, and gives the start of one that
 // never ran. Of what is in hand the rest gets [ErrCrowded]. mu is held.
-func (h *holding) whatEnds(mail []store.Mail) (out []store.Mail, start *store.Mail) {
+func (o *owner) whatEnds(mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	for i := range mail {
 		switch m := &mail[i]; {
-		case h.ends(&m.Command):
+		case o.ends(&m.Command):
 			out = append(out, *m)
 		case m.Command.Kind == workflow.CommandStart:
 			start = m
 		}
 	}
-	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
 		if ends(w.cmd.Kind) {
 			return false
 		}
-		h.refuse(w, ErrCrowded)
+		o.refuse(w, ErrCrowded)
 		return true
 	})
 	return out, start
@@ -372,8 +372,8 @@ const (
 )
 
 // weigh estimates the bytes that a burst works on.
-func (h *holding) weigh(work *batch) int64 {
-	size := int64(h.loaded.Bytes)
+func (o *owner) weigh(work *batch) int64 {
+	size := int64(o.loaded.Bytes)
 	for _, w := range work.hands {
 		size += int64(engine.Weigh(w.cmd.Input) + len(w.cmd.State))
 		if w.cmd.Start != nil {

@@ -33,7 +33,7 @@ type quarantine struct {
 	wake func(instance string, recovered bool)
 
 	mu     sync.Mutex
-	in     *holding              // that runs one; guarded by mu
+	in     *owner                // that runs one; guarded by mu
 	queued map[suspect]time.Time // who waits, since it was last found so; guarded by mu
 	line   []suspect             // the same, in order, with some who do not any more; guarded by mu
 	called string                // instance of the one that was woken, and not seen yet; guarded by mu
@@ -63,25 +63,25 @@ func (q *quarantine) wait(s suspect) {
 	q.queued[s] = time.Now()
 }
 
-// enter takes the place for a command of a holding; if it is taken, that waits.
-func (q *quarantine) enter(h *holding, command string) bool {
+// enter takes the place for a command of an owner; if it is taken, that waits.
+func (q *quarantine) enter(o *owner, command string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s := suspect{h.id, command}
-	if q.in != nil && q.in != h {
+	s := suspect{o.id, command}
+	if q.in != nil && q.in != o {
 		q.wait(s)
 		return false
 	}
-	q.in = h
+	q.in = o
 	delete(q.queued, s)
 	return true
 }
 
-// leave gives the place back, if this holding has it.
-func (q *quarantine) leave(h *holding) {
+// leave gives the place back, if this owner has it.
+func (q *quarantine) leave(o *owner) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.in == h {
+	if q.in == o {
 		q.in = nil
 		q.call()
 	}
@@ -149,16 +149,16 @@ func (q *quarantine) waits(s suspect) bool {
 
 // isolate takes the quarantine for the one command of a batch that is counted, if it
 // needs it.
-func (h *holding) isolate(ctx context.Context, cmd *workflow.Command) bool {
-	n := h.n
+func (o *owner) isolate(ctx context.Context, cmd *workflow.Command) bool {
+	n := o.n
 	if !n.decides(cmd) {
 		return true
 	}
-	if !n.quarantine.enter(h, cmd.ID) {
+	if !n.quarantine.enter(o, cmd.ID) {
 		return false
 	}
 	n.cfg.Metrics.Suspect()
 	n.cfg.Log.WarnContext(ctx, "a command runs again that processes ended with; if this one does, it is not run any more. No other such command runs here meanwhile",
-		"instanceId", h.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts+1, "ended", n.ended(cmd))
+		"instanceId", o.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts+1, "ended", n.ended(cmd))
 	return true
 }

@@ -15,16 +15,16 @@ func TestQuarantine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var called []string
 		q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
-		var in *holding
+		var in *owner
 		wants := map[string]bool{}
 		try := func(id string) {
-			h := &holding{id: id}
+			o := &owner{id: id}
 			asks := rapid.Bool().Draw(t, "asks first")
-			if (!asks || !q.full(suspect{id, "c"})) && q.enter(h, "c") {
+			if (!asks || !q.full(suspect{id, "c"})) && q.enter(o, "c") {
 				if in != nil {
 					t.Fatalf("%s is in beside %s", id, in.id)
 				}
-				in = h
+				in = o
 				delete(wants, id)
 			} else if in == nil {
 				t.Fatal("nobody is in, and yet it is full")
@@ -47,10 +47,10 @@ func TestQuarantine(t *testing.T) {
 				if in == nil {
 					t.Skip("nobody is in")
 				}
-				h := in
+				o := in
 				in = nil
-				q.leave(&holding{id: h.id}) // another one of the same instance
-				q.leave(h)
+				q.leave(&owner{id: o.id}) // another one of the same instance
+				q.leave(o)
 			},
 			"try": func(t *rapid.T) {
 				if len(called) == 0 {
@@ -99,15 +99,15 @@ func TestWhoWaitsForQuarantineIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	var called []string
 	q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
-	h, a, b := &holding{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
-	if !q.enter(h, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
+	o, a, b := &owner{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
+	if !q.enter(o, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
 		t.Fatal("it is not as it should be at first")
 	}
 	q.queued[a] = time.Now().Add(-restMost)
 	if q.waits(a) || !q.full(a) || !q.waits(a) {
 		t.Error("it is not looked at again, or does not wait again")
 	}
-	q.leave(h)
+	q.leave(o)
 	if len(called) != 1 || called[0] != "a" {
 		t.Errorf("%v are called", called)
 	}

@@ -12,25 +12,25 @@ import (
 
 // lookQueue claims queued stimuli for bookmarks that are durable; needed where
 // the commit did not look itself, and where there is no lock to keep.
-func (h *holding) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
-	h.blind = false
+func (o *owner) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
+	o.blind = false
 	if hd.Status != workflow.StatusRunning {
 		return batch{}, false, nil
 	}
 	var items []store.QueueItem
-	err := h.insist(ctx, func() (err error) {
-		items, err = h.n.cfg.Store.LookQueue(ctx, hd, hd.Bookmarks)
+	err := o.insist(ctx, func() (err error) {
+		items, err = o.n.cfg.Store.LookQueue(ctx, hd, hd.Bookmarks)
 		return err
 	})
 	if err != nil || len(items) == 0 {
 		return batch{}, false, err
 	}
-	claimed, err := h.claim(ctx, hd, items)
+	claimed, err := o.claim(ctx, hd, items)
 	return batch{mail: claimed}, false, err
 }
 
 // claim takes queued stimuli into the own mailbox, one per bookmark that waits.
-func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []store.QueueItem) ([]store.Mail, error) {
+func (o *owner) claim(ctx context.Context, hd *workflow.Instance, items []store.QueueItem) ([]store.Mail, error) {
 	var mail []store.Mail
 	taken := map[string]bool{}
 	for i := range items {
@@ -44,8 +44,8 @@ func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []stor
 			cmd := workflow.Command{ID: item.ID, Kind: workflow.CommandResume, CreatedAt: item.CreatedAt, Bookmark: b.ID, Input: st.Input, Stimulus: &st, Key: item.Key, Trace: item.Trace}
 			var created int64
 			var ok bool
-			err := h.insist(ctx, func() (err error) {
-				created, ok, err = h.n.cfg.Store.Claim(ctx, item, h.id, cmd)
+			err := o.insist(ctx, func() (err error) {
+				created, ok, err = o.n.cfg.Store.Claim(ctx, item, o.id, cmd)
 				return err
 			})
 			if err != nil {
@@ -63,7 +63,7 @@ func (h *holding) claim(ctx context.Context, hd *workflow.Instance, items []stor
 
 // insist repeats what may be repeated while it fails: of a queued stimulus that
 // the commit met nobody else knows, before the next slow sweep of the queue.
-func (h *holding) insist(ctx context.Context, do func() error) error {
+func (o *owner) insist(ctx context.Context, do func() error) error {
 	return pace.Repeat(ctx, pace.Every(secureRetry).Times(insistTries), func() (bool, error) {
 		err := do()
 		return err != nil && !errors.Is(err, etcdstore.ErrTooLarge), err

@@ -13,8 +13,8 @@ import (
 
 // trace begins the span of a burst, in the trace of its first command. A lock
 // that was taken before anybody knew for which command shows up below it.
-func (h *holding) trace(ctx context.Context, work *batch) (context.Context, tracing.Span) {
-	if h.n.cfg.Tracer == nil {
+func (o *owner) trace(ctx context.Context, work *batch) (context.Context, tracing.Span) {
+	if o.n.cfg.Tracer == nil {
 		return ctx, tracing.Span{}
 	}
 	var first *workflow.Command
@@ -24,21 +24,21 @@ func (h *holding) trace(ctx context.Context, work *batch) (context.Context, trac
 	} else {
 		first = &work.hands[0].cmd
 	}
-	h.mu.Lock()
-	base := h.base // late durability may be writing it
-	h.mu.Unlock()
+	o.mu.Lock()
+	base := o.base // late durability may be writing it
+	o.mu.Unlock()
 	definition := ""
 	if base != nil {
 		definition = base.Header.DefinitionID
 	} else if first.Start != nil {
 		definition = first.Start.DefinitionID
 	}
-	ctx, span := h.n.cfg.Tracer.Burst(ctx, h.id, definition, len(work.mail)+len(work.hands), mailed,
+	ctx, span := o.n.cfg.Tracer.Burst(ctx, o.id, definition, len(work.mail)+len(work.hands), mailed,
 		tracing.Origin{Trace: first.Trace, Sent: first.CreatedAt})
-	if _, locked := h.owner().(owned); locked && h.untold {
-		tracing.Locked(ctx, h.id, h.began, h.taken)
+	if _, locked := o.ownership().(owned); locked && o.untold {
+		tracing.Locked(ctx, o.id, o.began, o.taken)
 	}
-	h.untold = false
+	o.untold = false
 	return ctx, span
 }
 

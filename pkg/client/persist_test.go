@@ -10,7 +10,7 @@ import (
 )
 
 // A burst that goes on gives its calls back. One whose twin came by mail is durable,
-// and the mail is this holding's to do now: taken back, it would be left to the sweep.
+// and the mail is this owner's to do now: taken back, it would be left to the sweep.
 func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -21,20 +21,20 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		"its twin is mail":    {[]store.Mail{{Command: workflow.Command{ID: "call"}, Created: 7}}, false},
 		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
 	} {
-		h := newHolding(&Node{}, "i")
+		o := newOwner(&Node{}, "i")
 		w := &waiter{cmd: workflow.Command{ID: "call"}, done: make(chan struct{})}
-		if _, open := h.offer(w); !open {
-			t.Fatal("the holding is closed")
+		if _, open := o.offer(w); !open {
+			t.Fatal("the owner is closed")
 		}
-		work := h.collect(tt.mail, false)
-		if h.takeBack(w) {
+		work := o.collect(tt.mail, false)
+		if o.takeBack(w) {
 			t.Errorf("%s: taken back out of a burst", name)
 		}
-		h.giveBack(work.hands)
-		if got := h.takeBack(w); got != tt.want {
+		o.giveBack(work.hands)
+		if got := o.takeBack(w); got != tt.want {
 			t.Errorf("%s: taken back: %v", name, got)
 		}
-		if again := h.collect(nil, false); (len(again.hands) == 0) != tt.want {
+		if again := o.collect(nil, false); (len(again.hands) == 0) != tt.want {
 			t.Errorf("%s: the next burst has %d calls", name, len(again.hands))
 		}
 	}
@@ -48,19 +48,19 @@ func (free) Context() context.Context { return context.Background() }
 func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
-		h := newHolding(&Node{}, "i")
-		err := h.take(t.Context(), func(context.Context, along) (ownership, *store.Loaded, error) {
+		o := newOwner(&Node{}, "i")
+		err := o.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			if stopped {
-				h.cancel(errStopped)
+				o.cancel(errStopped)
 			}
 			return free{}, &store.Loaded{}, nil
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := errors.Is(context.Cause(h.ctx), errStopped); got != stopped {
+		if got := errors.Is(context.Cause(o.ctx), errStopped); got != stopped {
 			t.Errorf("%s: dropped: %t", name, got)
 		}
-		h.stop(nil)
+		o.stop(nil)
 	}
 }

@@ -21,19 +21,19 @@ type ownership interface {
 	Released() // a commit has freed the lock already
 }
 
-// taker takes an instance and loads it, no earlier than it is taken. along names
+// acquireFunc takes an instance and loads it, no earlier than it is taken. preload names
 // what is read with it.
-type taker func(ctx context.Context, along along) (ownership, *store.Loaded, error)
+type acquireFunc func(ctx context.Context, preload preload) (ownership, *store.Loaded, error)
 
-// along is what taking an instance reads for the sake of the first command: the
+// preload is what taking an instance reads for the sake of the first command: the
 // record of a caller's Idempotency-Key, the head of the definition that is
 // started.
-type along struct {
+type preload struct {
 	key, definition string
 	head            int64 // of the definition, as it was planned with
 }
 
-func alongFor(cmd *workflow.Command) (a along) {
+func preloadFor(cmd *workflow.Command) (a preload) {
 	if cmd == nil {
 		return a
 	}
@@ -49,9 +49,9 @@ func alongFor(cmd *workflow.Command) (a along) {
 // waiter is a command in hand, and who waits for it.
 type waiter struct {
 	cmd     workflow.Command
-	created int64 // of its mailbox key, once it was made durable; guarded by holding.mu
-	taken   bool  // part of the burst under way; guarded by holding.mu
-	applied bool  // by a commit after which the burst went on; guarded by holding.mu
+	created int64 // of its mailbox key, once it was made durable; guarded by owner.mu
+	taken   bool  // part of the burst under way; guarded by owner.mu
+	applied bool  // by a commit after which the burst went on; guarded by owner.mu
 
 	done   chan struct{} // closed once result and err are set
 	result Result
@@ -67,9 +67,9 @@ func (w *waiter) finish(r Result, err error) {
 	}
 }
 
-// holding is one instance in this node's hands, from taking to release. Its
-// goroutine runs [holding.run]; waiters look in through await.
-type holding struct {
+// owner is one instance in this node's hands, from taking to release. Its
+// goroutine runs [owner.run]; waiters look in through await.
+type owner struct {
 	n         *Node
 	id        string
 	key       string    // the record that was read along
@@ -111,24 +111,24 @@ type holding struct {
 	over   bool                    // guarded by mu; own is given back
 }
 
-func newHolding(n *Node, id string) *holding {
-	return &holding{n: n, id: id, began: time.Now(), done: make(chan struct{}), writing: make(chan struct{}, 1)}
+func newOwner(n *Node, id string) *owner {
+	return &owner{n: n, id: id, began: time.Now(), done: make(chan struct{}), writing: make(chan struct{}, 1)}
 }
 
 // offer hands in a command, none if w is nil. It returns the waiter to wait for
 // (the twin's, if the same call is here already; nil if the hands are full), and
-// whether the holding is still open.
-func (h *holding) offer(w *waiter) (*waiter, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
+// whether the owner is still open.
+func (o *owner) offer(w *waiter) (*waiter, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
 		return nil, false
 	}
 	if w == nil {
-		h.hinted = true
+		o.hinted = true
 		return nil, true
 	}
-	for _, twin := range slices.Concat(h.active, h.partly, h.inbox) {
+	for _, twin := range slices.Concat(o.active, o.partly, o.inbox) {
 		if twin.cmd.ID != w.cmd.ID {
 			continue
 		}
@@ -138,10 +138,10 @@ func (h *holding) offer(w *waiter) (*waiter, bool) {
 		}
 		return twin, true
 	}
-	if len(h.inbox) >= inboxLimit {
+	if len(o.inbox) >= inboxLimit {
 		return nil, true
 	}
-	h.inbox = append(h.inbox, w)
+	o.inbox = append(o.inbox, w)
 	return w, true
 }
 
@@ -150,13 +150,13 @@ func sameGuard(a, b *workflow.Guard) bool {
 }
 
 // answerTwins answers the waiters whose key had been used before.
-func (h *holding) answerTwins(name string, a *store.Answer) {
+func (o *owner) answerTwins(name string, a *store.Answer) {
 	if a == nil {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
 		if w.cmd.Key == nil || w.cmd.Key.Name != name {
 			return false
 		}
@@ -167,10 +167,10 @@ func (h *holding) answerTwins(name string, a *store.Answer) {
 
 // refuseStale sends back a start whose definition has another head by now than
 // the one its version was taken from: it would run what is no longer published.
-func (h *holding) refuseStale(head int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.inbox = slices.DeleteFunc(h.inbox, func(w *waiter) bool {
+func (o *owner) refuseStale(head int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
 		if w.cmd.Start == nil || w.cmd.Start.Head == 0 || w.cmd.Start.Head == head {
 			return false
 		}
@@ -181,139 +181,139 @@ func (h *holding) refuseStale(head int64) {
 
 // durable is the create revision of a command's mailbox key, 0 while it is only in
 // hand.
-func (h *holding) durable(w *waiter) int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (o *owner) durable(w *waiter) int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	return w.created
 }
 
 // giveBack puts commands that were taken, and not applied, in front of the
 // inbox again; active are those that the burst goes on with.
-func (h *holding) giveBack(hands []*waiter, active ...*waiter) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (o *owner) giveBack(hands []*waiter, active ...*waiter) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, w := range hands {
 		w.taken = false
 	}
-	h.inbox = append(slices.Clone(hands), h.inbox...)
-	h.active = active
+	o.inbox = append(slices.Clone(hands), o.inbox...)
+	o.active = active
 }
 
-func (h *holding) interrupt() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.burst != nil {
-		h.burst.Interrupt()
+func (o *owner) interrupt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.burst != nil {
+		o.burst.Interrupt()
 	}
 }
 
-func (h *holding) cancel(cause error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drop = cause
-	if h.stop != nil {
-		h.stop(cause)
+func (o *owner) cancel(cause error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.drop = cause
+	if o.stop != nil {
+		o.stop(cause)
 	}
 }
 
 // take gets the instance and what is known of it.
-func (h *holding) take(ctx context.Context, take taker, cmd *workflow.Command) error {
-	a := alongFor(cmd)
-	h.looks()
+func (o *owner) take(ctx context.Context, take acquireFunc, cmd *workflow.Command) error {
+	a := preloadFor(cmd)
+	o.looks()
 	own, loaded, err := take(ctx, a)
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.own, h.key = own, a.key
-	h.taken, h.untold = time.Now(), !tracing.Recorded(ctx)
-	h.ctx, h.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
-	if h.drop != nil {
-		h.stop(h.drop)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.own, o.key = own, a.key
+	o.taken, o.untold = time.Now(), !tracing.Recorded(ctx)
+	o.ctx, o.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
+	if o.drop != nil {
+		o.stop(o.drop)
 	}
-	h.first(loaded)
+	o.first(loaded)
 	return nil
 }
 
 // first notes what was loaded; mu is held.
-func (h *holding) first(l *store.Loaded) {
-	h.base, h.seen, h.found, h.loaded = l.Record, l.Revision, l.Revision, l
+func (o *owner) first(l *store.Loaded) {
+	o.base, o.seen, o.found, o.loaded = l.Record, l.Revision, l.Revision, l
 }
 
 // run works the instance until there is nothing left to do or the lock is lost.
-func (h *holding) run() {
-	err := h.rounds(h.ctx)
-	h.end(err)
+func (o *owner) run() {
+	err := o.rounds(o.ctx)
+	o.end(err)
 }
 
 // rounds is the loop of the package comment.
-func (h *holding) rounds(ctx context.Context) error {
-	mail, more := h.loaded.Mail, h.loaded.More
-	h.answerTwins(h.key, h.loaded.Answer)
-	h.refuseStale(h.loaded.Head)
+func (o *owner) rounds(ctx context.Context) error {
+	mail, more := o.loaded.Mail, o.loaded.More
+	o.answerTwins(o.key, o.loaded.Answer)
+	o.refuseStale(o.loaded.Head)
 	for round := 0; ; round++ {
-		work, err := h.collectEnd(ctx, mail, more)
+		work, err := o.collectEnd(ctx, mail, more)
 		if err != nil {
 			return err
 		}
-		if work.empty() && h.crowded {
+		if work.empty() && o.crowded {
 			return ErrCrowded
 		}
 		if work.empty() {
-			released, left, err := h.leaveIfIdle(ctx)
+			released, left, err := o.leaveIfIdle(ctx)
 			if released || err != nil {
 				return err
 			}
 			mail = left
 			continue
 		}
-		next, released, err := h.step(ctx, work, round >= h.n.cfg.Rounds)
+		next, released, err := o.step(ctx, work, round >= o.n.cfg.Rounds)
 		if released || err != nil {
 			return err
 		}
 		mail, more = next.mail, next.more
-		if round >= h.n.cfg.Rounds {
-			if h.blind { // the next holding would not know
-				h.mu.Lock()
-				hd := h.header()
-				h.mu.Unlock()
-				if _, _, err := h.lookQueue(ctx, &hd); err != nil {
+		if round >= o.n.cfg.Rounds {
+			if o.blind { // the next owner would not know
+				o.mu.Lock()
+				hd := o.header()
+				o.mu.Unlock()
+				if _, _, err := o.lookQueue(ctx, &hd); err != nil {
 					return err
 				}
 			}
 			// Others may want the lock. What is left is in the mailbox, or goes back
 			// to its waiter.
-			h.cut = true
+			o.cut = true
 			return nil
 		}
 	}
 }
 
 // idle reports whether nobody has handed in anything.
-func (h *holding) idle() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.inbox) == 0
+func (o *owner) idle() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.inbox) == 0
 }
 
 // leaveIfIdle releases the lock if the mailbox holds nothing new.
-func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
-	h.writing <- struct{}{}
-	defer func() { <-h.writing }()
-	if _, ok := h.owner().(*begun); ok {
+func (o *owner) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
+	o.writing <- struct{}{}
+	defer func() { <-o.writing }()
+	if _, ok := o.ownership().(*unlockedStart); ok {
 		return true, nil, nil // nothing was written, so nobody can have sent it anything
 	}
-	h.looks()
-	f := h.owner().Fence()
+	o.looks()
+	f := o.ownership().Fence()
 	if f == nil { // nothing to compare and delete: look, then let go
-		l, err := h.n.cfg.Store.Load(ctx, h.id, "", "")
-		if err != nil || !h.anyAwake(l.Mail) {
+		l, err := o.n.cfg.Store.Load(ctx, o.id, "", "")
+		if err != nil || !o.anyAwake(l.Mail) {
 			return true, nil, err
 		}
 		return false, l.Mail, nil
 	}
-	kept, err := h.n.cfg.Store.Release(ctx, *f, h.id, h.seen)
+	kept, err := o.n.cfg.Store.Release(ctx, *f, o.id, o.seen)
 	switch {
 	case errors.Is(err, store.ErrFenced):
 		return true, nil, err
@@ -321,91 +321,91 @@ func (h *holding) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 		// end releases through the handle, which knows how to clean up
 		return true, nil, nil
 	case kept == nil:
-		h.mu.Lock()
-		h.own.Released()
-		h.closed = true
-		h.mu.Unlock()
+		o.mu.Lock()
+		o.own.Released()
+		o.closed = true
+		o.mu.Unlock()
 		return true, nil, nil
 	}
-	h.seen = kept.Revision
+	o.seen = kept.Revision
 	// Behind what rests may lie more than one look reads, so that the lock would never
 	// be free of new mail: a sweep looks again.
-	return !h.anyAwake(kept.Mail), kept.Mail, nil
+	return !o.anyAwake(kept.Mail), kept.Mail, nil
 }
 
 // anyAwake tells whether there is mail to work.
-func (h *holding) anyAwake(mail []store.Mail) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	mail, _ = h.awake(mail)
+func (o *owner) anyAwake(mail []store.Mail) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	mail, _ = o.awake(mail)
 	return len(mail) > 0
 }
 
 // end gives everything back: the lock, the waiters that were not served, the
 // place in the node's table.
-func (h *holding) end(err error) {
-	n := h.n
-	if h.place != nil {
-		defer n.places.leave(*h.place)
+func (o *owner) end(err error) {
+	n := o.n
+	if o.place != nil {
+		defer n.places.leave(*o.place)
 	}
-	defer n.quarantine.leave(h)
-	n.forget(h)
-	h.stop(nil)
-	h.mu.Lock()
-	h.over = true
-	own := h.own
-	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), releaseTimeout)
+	defer n.quarantine.leave(o)
+	n.forget(o)
+	o.stop(nil)
+	o.mu.Lock()
+	o.over = true
+	own := o.own
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), releaseTimeout)
 	defer cancel()
-	h.takeBackMark(ctx) // before others have the instance
+	o.takeBackMark(ctx) // before others have the instance
 	if errors.Is(err, store.ErrFenced) {
 		own.Released() // there is nothing to delete
 	} else {
 		// With the key goes what a commit of unknown outcome was to be proved by.
 		if rerr := own.Release(ctx); rerr != nil {
 			// The work is done; the lease frees the lock at the latest.
-			n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", h.id, "error", rerr)
+			n.cfg.Log.Warn("lock not released; its lease will free it", "instanceId", o.id, "error", rerr)
 		}
 	}
 	if err == nil {
 		err = errLeft
 	}
-	h.finish(err)
-	if h.cut || h.hinted {
-		n.cfg.Hint([]string{h.id}, false)
+	o.finish(err)
+	if o.cut || o.hinted {
+		n.cfg.Hint([]string{o.id}, false)
 	}
 }
 
 // looks is called before the mailbox is looked at, which may be as part of a commit:
 // what was told until then is seen.
-func (h *holding) looks() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hinted = false
+func (o *owner) looks() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hinted = false
 }
 
 const releaseTimeout = 5 * time.Second
 
 // finish answers everybody who is left.
-func (h *holding) finish(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.closed = true
-	h.err = err
+func (o *owner) finish(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.err = err
 	if errors.Is(err, errLeft) {
-		h.err = nil
+		o.err = nil
 	}
-	h.answer(h.base, true)
-	for _, w := range h.inbox {
+	o.answer(o.base, true)
+	for _, w := range o.inbox {
 		switch {
 		case errors.Is(err, errLeft), errors.Is(err, ErrBusy), errors.Is(err, ErrCrowded), workflow.CodeOf(err) != "":
 			w.finish(Result{}, err)
 		case w.created > 0: // a burst had taken it, and gave it back
-			w.finish(Result{Accepted: true, Instance: h.header()}, nil)
+			w.finish(Result{Accepted: true, Instance: o.header()}, nil)
 		default:
-			w.finish(Result{}, unavailable("this node lost instance "+h.id+" before it could run the command", err))
+			w.finish(Result{}, unavailable("this node lost instance "+o.id+" before it could run the command", err))
 		}
 	}
-	h.inbox = nil
-	close(h.done)
+	o.inbox = nil
+	close(o.done)
 }

@@ -11,49 +11,49 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// begun is the ownership of an instance that exists only here: its id was made a
+// unlockedStart is the ownership of an instance that exists only here: its id was made a
 // moment ago and nobody has seen it. Its first commit makes it durable and
 // visible in one write, guarded by the node's session (store.Unlocked), and
 // leaves it free. Where that is not enough, because the cause has to become
 // durable before the burst ends, or the burst goes on after a commit, the lock is
-// taken first: see [holding.lock].
-type begun struct {
+// taken first: see [owner.lock].
+type unlockedStart struct {
 	standing *cluster.Membership
-	lock     taker
+	lock     acquireFunc
 }
 
-func (b *begun) Context() context.Context    { return b.standing.Context() }
-func (*begun) Fence() *store.Fence           { return nil }
-func (*begun) Release(context.Context) error { return nil }
-func (*begun) Released()                     {}
+func (b *unlockedStart) Context() context.Context    { return b.standing.Context() }
+func (*unlockedStart) Fence() *store.Fence           { return nil }
+func (*unlockedStart) Release(context.Context) error { return nil }
+func (*unlockedStart) Released()                     {}
 
-// begin takes an instance that exists only here.
-func (d Distributed) begin(_ context.Context, a along) (ownership, *store.Loaded, error) {
+// startUnlocked takes an instance that exists only here.
+func (d Distributed) startUnlocked(_ context.Context, a preload) (ownership, *store.Loaded, error) {
 	standing, err := d.locks.Membership()
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s cannot be started", d.id), err)
 	}
-	return &begun{standing: standing, lock: d.take}, &store.Loaded{Head: a.head}, nil
+	return &unlockedStart{standing: standing, lock: d.take}, &store.Loaded{Head: a.head}, nil
 }
 
 // owner is how the instance is owned now.
-func (h *holding) owner() ownership {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.own
+func (o *owner) ownership() ownership {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.own
 }
 
 // unlocked gives what guards the commit c of an instance that exists only here.
 // It is nil if there is a lock, which there is when it returns if c needs one: a
 // burst that goes on after its commit, or more bookmarks than one look compares.
 // The caller has the right to write.
-func (h *holding) unlocked(ctx context.Context, c *store.Commit, goOn bool) error {
-	b, ok := h.owner().(*begun)
+func (o *owner) unlocked(ctx context.Context, c *store.Commit, goOn bool) error {
+	b, ok := o.ownership().(*unlockedStart)
 	if !ok {
 		return nil
 	}
 	if goOn || c.Before != nil || c.Delete || len(c.Created) > etcdstore.MaxUnlocked {
-		return h.relock(ctx, c)
+		return o.relock(ctx, c)
 	}
 	c.Unlocked = &store.Unlocked{Key: b.standing.Key, Lease: int64(b.standing.Lease)}
 	for _, done := range c.Consumed {
@@ -65,34 +65,34 @@ func (h *holding) unlocked(ctx context.Context, c *store.Commit, goOn bool) erro
 }
 
 // relock puts c under the lock.
-func (h *holding) relock(ctx context.Context, c *store.Commit) error {
-	if err := h.lock(ctx); err != nil {
+func (o *owner) relock(ctx context.Context, c *store.Commit) error {
+	if err := o.lock(ctx); err != nil {
 		return err
 	}
-	c.Unlocked, c.Fence, c.SeenMail = nil, h.owner().Fence(), h.seen
+	c.Unlocked, c.Fence, c.SeenMail = nil, o.ownership().Fence(), o.seen
 	return nil
 }
 
 // lock takes the lock of an instance that was begun without. The caller has the
 // right to write. Nobody contends: whoever could know the id learns it from us.
-func (h *holding) lock(ctx context.Context) error {
-	b, ok := h.owner().(*begun)
+func (o *owner) lock(ctx context.Context) error {
+	b, ok := o.ownership().(*unlockedStart)
 	if !ok {
 		return nil
 	}
-	h.mu.Lock()
-	a := along{}
-	if len(h.active) > 0 {
-		a = alongFor(&h.active[0].cmd)
+	o.mu.Lock()
+	a := preload{}
+	if len(o.active) > 0 {
+		a = preloadFor(&o.active[0].cmd)
 	}
-	h.mu.Unlock()
+	o.mu.Unlock()
 	own, loaded, err := b.lock(ctx, a)
 	if err != nil {
 		return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
 	}
-	if err := h.under(b, own, loaded, a); err != nil {
+	if err := o.under(b, own, loaded, a); err != nil {
 		if rerr := own.Release(ctx); rerr != nil {
-			h.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", h.id, "error", rerr)
+			o.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", o.id, "error", rerr)
 		}
 		return err
 	}
@@ -100,21 +100,21 @@ func (h *holding) lock(ctx context.Context) error {
 }
 
 // under goes on under a lock, unless it came too late.
-func (h *holding) under(b *begun, own ownership, loaded *store.Loaded, a along) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (o *owner) under(b *unlockedStart, own ownership, loaded *store.Loaded, a preload) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	lock, ok := own.(owned)
-	if h.over || !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
-		return fmt.Errorf("instance %s: what it was begun with is over: %w", h.id, store.ErrFenced)
+	if o.over || !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
+		return fmt.Errorf("instance %s: what it was begun with is over: %w", o.id, store.ErrFenced)
 	}
 	if a.definition != "" && loaded.Head != a.head {
-		for _, w := range h.active {
+		for _, w := range o.active {
 			w.finish(Result{}, moved(&w.cmd))
 		}
-		h.stop(errStale)
+		o.stop(errStale)
 		return store.ErrStale
 	}
-	h.own, h.seen = own, loaded.Revision
+	o.own, o.seen = own, loaded.Revision
 	return nil
 }
 
@@ -122,13 +122,13 @@ var errStale = errors.New("the definition was changed meanwhile")
 
 // stale answers starts whose definition was published anew: they are to be
 // planned again.
-func (h *holding) stale(hands []*waiter) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (o *owner) stale(hands []*waiter) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, w := range hands {
 		w.finish(Result{}, moved(&w.cmd))
 	}
-	h.active = nil
+	o.active = nil
 }
 
 func moved(cmd *workflow.Command) error {

@@ -16,22 +16,22 @@ import (
 // late durability, or a drain comes first, it makes the command durable: from
 // then on it is visible, can be cancelled, is taken over, and "accepted" is
 // honest.
-func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
-	timer := time.NewTimer(h.n.cfg.LateAfter)
+func (o *owner) await(ctx context.Context, w *waiter) (Result, error) {
+	timer := time.NewTimer(o.n.cfg.LateAfter)
 	defer timer.Stop()
 	select {
 	case <-w.done:
 		return w.result, w.err
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-h.n.draining:
+	case <-o.n.draining:
 	}
-	if h.takeBack(w) {
+	if o.takeBack(w) {
 		return Result{}, ErrBusy // its turn did not come: let it wait in the mailbox
 	}
 	secured := make(chan error, 1)
-	if !h.n.attach(func() { secured <- h.secure(w) }) {
-		return h.ended(w) // no holding is left, so this one has answered everybody
+	if !o.n.attach(func() { secured <- o.secure(w) }) {
+		return o.ended(w) // no owner is left, so this one has answered everybody
 	}
 	grace := time.NewTimer(secureTimeout)
 	defer grace.Stop()
@@ -54,38 +54,38 @@ func (h *holding) await(ctx context.Context, w *waiter) (Result, error) {
 			break
 		}
 		if err != nil && !isUnknown(err) {
-			return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", err)
+			return Result{}, unavailable("this node lost instance "+o.id+" before it could commit", err)
 		}
 		if err != nil {
 			break
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return Result{Accepted: true, Instance: h.header()}, nil
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return Result{Accepted: true, Instance: o.header()}, nil
 	case <-grace.C:
 	}
-	return Result{}, unknown("instance "+h.id+" could not be made durable in time", ctx.Err())
+	return Result{}, unknown("instance "+o.id+" could not be made durable in time", ctx.Err())
 }
 
-// ended gives the answer of a holding that is over, or will be at once.
-func (h *holding) ended(w *waiter) (Result, error) {
-	<-h.done
+// ended gives the answer of an owner that is over, or will be at once.
+func (o *owner) ended(w *waiter) (Result, error) {
+	<-o.done
 	select {
 	case <-w.done:
 		return w.result, w.err
 	default:
-		return Result{}, unknown("instance "+h.id+" was given up", h.err)
+		return Result{}, unknown("instance "+o.id+" was given up", o.err)
 	}
 }
 
 const secureTimeout = 5 * time.Second
 
-// attach runs f on a goroutine that Stop waits for, as long as a holding keeps
+// attach runs f on a goroutine that Stop waits for, as long as an owner keeps
 // the wait group above zero.
 func (n *Node) attach(f func()) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.holdings) == 0 {
+	if len(n.owners) == 0 {
 		return false
 	}
 	n.wg.Go(f)
@@ -93,17 +93,17 @@ func (n *Node) attach(f func()) bool {
 }
 
 // takeBack removes a command that no burst has taken yet, and that is not durable:
-// this holding took what is from the mailbox's list, and would leave it there.
+// this owner took what is from the mailbox's list, and would leave it there.
 // Others may wait for it too, with the same key: their call is as busy.
-func (h *holding) takeBack(w *waiter) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (o *owner) takeBack(w *waiter) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if w.taken || w.created > 0 {
 		return false
 	}
-	for i, x := range h.inbox {
+	for i, x := range o.inbox {
 		if x == w {
-			h.inbox = append(h.inbox[:i:i], h.inbox[i+1:]...)
+			o.inbox = append(o.inbox[:i:i], o.inbox[i+1:]...)
 			w.finish(Result{}, ErrBusy)
 			return true
 		}
@@ -113,24 +113,24 @@ func (h *holding) takeBack(w *waiter) bool {
 
 // secure puts a command in hand into the mailbox, and a new instance beside it
 // as Executing, under the fence.
-func (h *holding) secure(w *waiter) error {
+func (o *owner) secure(w *waiter) error {
 	select {
-	case h.writing <- struct{}{}:
+	case o.writing <- struct{}{}:
 	case <-w.done:
 		return nil
 	}
-	defer func() { <-h.writing }()
+	defer func() { <-o.writing }()
 	select {
 	case <-w.done:
 		return nil
 	default:
 	}
-	if err := h.lock(h.ctx); err != nil {
+	if err := o.lock(o.ctx); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	base, created, applied := h.base, w.created, w.applied
-	h.mu.Unlock()
+	o.mu.Lock()
+	base, created, applied := o.base, w.created, w.applied
+	o.mu.Unlock()
 	if created > 0 || applied {
 		return nil
 	}
@@ -139,28 +139,28 @@ func (h *holding) secure(w *waiter) error {
 	}
 	var fresh *store.Record
 	if base == nil {
-		hd := etcdstore.NewHeader(h.id, w.cmd, w.cmd.CreatedAt)
+		hd := etcdstore.NewHeader(o.id, w.cmd, w.cmd.CreatedAt)
 		hd.SubStatus = workflow.Executing
 		fresh = &store.Record{Header: hd}
 	}
 	var rev int64
-	err := pace.Repeat(h.ctx, pace.Every(secureRetry), func() (again bool, err error) {
+	err := pace.Repeat(o.ctx, pace.Every(secureRetry), func() (again bool, err error) {
 		// Without an answer the identical transaction goes out again: until it is
 		// known whether the command is durable, nothing may be committed.
-		rev, err = h.n.cfg.Store.Secure(h.ctx, h.owner().Fence(), h.id, base, fresh, w.cmd)
+		rev, err = o.n.cfg.Store.Secure(o.ctx, o.ownership().Fence(), o.id, base, fresh, w.cmd)
 		return isUnknown(err), err
 	})
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
+	o.mu.Lock()
 	w.created = rev
 	if fresh != nil {
 		fresh.Modified = cmp.Or(fresh.Modified, rev)
-		h.base = fresh
+		o.base = fresh
 	}
-	h.mu.Unlock()
-	h.n.cfg.Metrics.LateDurability()
+	o.mu.Unlock()
+	o.n.cfg.Metrics.LateDurability()
 	return nil
 }
 

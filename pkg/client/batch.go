@@ -24,19 +24,24 @@ func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
 
 // collect takes the commands in hand for the next burst. After a takeover one
 // command goes at a time, so that a poisonous one harms no other.
-func (o *owner) collect(mail []store.Mail, more bool) batch {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.mark == nil { // what ran in quarantine is over
+func (o *owner) collect(mail []store.Mail, more bool) (work batch) {
+	now := o.header()
+	o.inbox.choose(func(c *choice) { work = o.chooseFrom(c, now, mail, more) })
+	return work
+}
+
+// chooseFrom is collect, while the inbox does not change.
+func (o *owner) chooseFrom(c *choice, now workflow.Instance, mail []store.Mail, more bool) batch {
+	if !o.marksAny() { // what ran in quarantine is over
 		o.n.quarantine.leave(o)
 	}
-	mail, start := o.awake(mail)
+	mail, start := o.awake(c, now, mail)
 	if o.crowded {
 		var never *store.Mail
-		mail, never = o.whatEnds(mail)
+		mail, never = o.whatEnds(c, now, mail)
 		start, more = cmp.Or(start, never), true
 	}
-	mail = endsFirst(o.withoutTwins(mail))
+	mail = endsFirst(o.withoutTwins(c, mail))
 	switch i := slices.IndexFunc(mail, o.suspect); {
 	case i == 0:
 		b := o.alone(mail[0])
@@ -45,13 +50,8 @@ func (o *owner) collect(mail []store.Mail, more bool) batch {
 	case i > 0:
 		mail, more = mail[:i], true
 	}
-	b := batch{mail: mail, more: more, start: start, hands: o.inbox[:min(len(o.inbox), handBatch)]}
-	b = atMost(importsAlone(b), o.atMost)
-	o.inbox = o.inbox[len(b.hands):]
-	for _, w := range b.hands {
-		w.taken = true
-	}
-	o.active = b.hands
+	b := atMost(importsAlone(batch{mail: mail, more: more, start: start, hands: c.first(handBatch)}), o.atMost)
+	b.hands = c.take(len(b.hands))
 	return b
 }
 
@@ -76,21 +76,9 @@ func (o *owner) collectEnd(ctx context.Context, mail []store.Mail, more bool) (b
 // withoutTwins leaves out the mail that is in hand too: a twin of the call on
 // another node, or late durability, has put it into the mailbox. It is run for the
 // one who waits, also when that is not in this burst. What was taken over is run as
-// mail, whose attempts count, unless it was this owner that made it durable. mu is
-// held.
-func (o *owner) withoutTwins(mail []store.Mail) []store.Mail {
-	if len(o.inbox) == 0 {
-		return mail
-	}
-	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
-		for _, w := range o.inbox {
-			if w.cmd.ID == m.Command.ID && (w.created > 0 || !o.suspect(m)) {
-				w.created = m.Created
-				return true
-			}
-		}
-		return false
-	})
+// mail, whose attempts count, unless it was this owner that made it durable.
+func (o *owner) withoutTwins(c *choice, mail []store.Mail) []store.Mail {
+	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool { return c.twin(&m, o.suspect(m)) })
 }
 
 // atMost cuts a batch to its first n commands; all, if n is 0.
@@ -115,7 +103,7 @@ func (o *owner) halve(work *batch) bool {
 		return false
 	}
 	o.atMost = n / 2
-	o.giveBack(work.hands)
+	o.inbox.giveBack(work.hands)
 	work.hands = nil
 	return true
 }

@@ -148,20 +148,20 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
-			x.o.giveBack(work.hands)
+			x.o.inbox.giveBack(work.hands)
 			work.hands = nil
 			return nil
 		}
 	}
 	for i, w := range work.hands {
-		if err := x.one(ctx, w.cmd, x.o.durable(w), w); err != nil {
+		if err := x.one(ctx, w.cmd, x.o.inbox.durable(w), w); err != nil {
 			return err
 		}
 		if x.goOn || x.heavy() {
 			if !x.again {
 				i++
 			}
-			x.o.giveBack(work.hands[i:], work.hands[:i]...)
+			x.o.inbox.giveBack(work.hands[i:], work.hands[:i]...)
 			work.hands = work.hands[:i]
 			return nil
 		}
@@ -397,14 +397,14 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 
 // unfit tells why a header cannot take the place of the instance's; "" if it can. What
 // it names is written into indexes.
-func (x *burst) unfit(o *workflow.Instance) string {
-	if !o.SubStatus.Known() || o.Status != o.SubStatus.Status() {
-		return fmt.Sprintf("instance.status %q and instance.subStatus %q do not go together", o.Status, o.SubStatus)
+func (x *burst) unfit(hd *workflow.Instance) string {
+	if !hd.SubStatus.Known() || hd.Status != hd.SubStatus.Status() {
+		return fmt.Sprintf("instance.status %q and instance.subStatus %q do not go together", hd.Status, hd.SubStatus)
 	}
-	if err := workflow.CheckID("definition", o.DefinitionID); err != nil {
+	if err := workflow.CheckID("definition", hd.DefinitionID); err != nil {
 		return err.Error()
 	}
-	for _, b := range o.Bookmarks {
+	for _, b := range hd.Bookmarks {
 		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.o.id {
 			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.o.id)
 		}

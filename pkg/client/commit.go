@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ func (o *owner) step(ctx context.Context, work batch, last bool) (next batch, re
 	}
 	if work.why == "" && !o.enter(x, &work) { // what is set aside does not run
 		o.crowded = true
-		o.giveBack(work.hands)
+		o.inbox.giveBack(work.hands)
 		return o.reload(ctx) // what ends it may be behind this
 	}
 	// What this node cannot run, or has no place for, counts no attempt.
@@ -42,7 +41,7 @@ func (o *owner) step(ctx context.Context, work batch, last bool) (next batch, re
 			return o.reload(ctx) // others of this instance go on
 		}
 		if err := o.countAttempt(ctx, &work); err != nil {
-			return next, false, o.fail(work.hands, err)
+			return next, false, o.fail(err)
 		}
 	}
 	o.mu.Lock()
@@ -55,7 +54,7 @@ func (o *owner) step(ctx context.Context, work batch, last bool) (next batch, re
 	o.mu.Unlock()
 	o.n.cfg.Metrics.Burst(time.Since(began), tracing.TraceID(ctx))
 	if err != nil {
-		return next, false, o.fail(work.hands, err)
+		return next, false, o.fail(err)
 	}
 	return o.commitBurst(ctx, x, work, last)
 }
@@ -65,8 +64,8 @@ func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool
 	o.writing <- struct{}{}
 	x.leaveMail()
 	if len(x.consumed) == 0 && !x.goOn { // every command in hand found its bookmark gone
-		o.giveBack(nil) // a twin that comes from now on is looked at anew
-		o.serve(x, o.base)
+		o.inbox.giveBack(nil) // a twin that comes from now on is looked at anew
+		o.inbox.commit(x.served, x.response, headerOf(o.committed()), x.goOn, false)
 		<-o.writing
 		return batch{mail: nil, more: work.more}, false, nil
 	}
@@ -75,8 +74,8 @@ func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool
 		return o.oneByOne(ctx, x, x.consumed) // a state would keep its start from running later
 	}
 	o.ending = x.goOn && o.onlyEnds(&work)
-	o.looks()
-	c, err := x.commit(!last && !work.more && o.idle())
+	o.inbox.looks()
+	c, err := x.commit(!last && !work.more && o.inbox.idle())
 	var done *store.Committed
 	if err == nil {
 		err = o.unlocked(ctx, c, x.goOn)
@@ -95,14 +94,10 @@ func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool
 		// The answers too: late durability must not find a command that took effect
 		// and still waits, or it takes effect again.
 		o.settle(c, done)
-		after := &c.After
-		if c.Delete {
-			after = nil
-		}
-		o.serve(x, after)
+		o.inbox.commit(x.served, x.response, headerOf(o.committed()), x.goOn, done.Released)
 	}
 	if errors.Is(err, store.ErrStale) {
-		o.stale(work.hands)
+		o.stale()
 	}
 	<-o.writing
 	switch {
@@ -119,7 +114,7 @@ func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool
 	case errors.Is(err, etcdstore.ErrTooLarge):
 		return o.park(ctx, x, work, err)
 	case err != nil:
-		return next, false, o.fail(work.hands, err)
+		return next, false, o.fail(err)
 	}
 	o.announce(c)
 	for _, late := range x.late {
@@ -136,15 +131,12 @@ func (o *owner) commitBurst(ctx context.Context, x *burst, work batch, last bool
 // and mail goes on, to the queue or to the dead letters. The next round does that.
 // The burst has the right to write, so that no more become durable.
 func (x *burst) leaveMail() {
-	o := x.o
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	now := x.o.header()
 	x.served = slices.DeleteFunc(x.served, func(s served) bool {
-		if !s.nothing() || s.w.created == 0 {
+		if !s.nothing() || !x.o.inbox.accept(s.w, now) {
 			return false
 		}
 		x.consumed = slices.DeleteFunc(x.consumed, func(c store.Consumed) bool { return c.Command.ID == s.w.cmd.ID })
-		s.w.finish(Result{Accepted: true, Instance: o.header()}, nil)
 		return true
 	})
 }
@@ -163,16 +155,14 @@ func (x *burst) commit(release bool) (*store.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.mu.Lock()
-	before := o.base
-	for i := range x.consumed { // a command may have become durable meanwhile
-		for _, w := range o.active {
-			if w.cmd.ID == x.consumed[i].Command.ID && w.created > 0 {
-				x.consumed[i].Created = w.created
+	before := o.committed()
+	for _, m := range o.inbox.runningMail() { // it may have become durable meanwhile
+		for i := range x.consumed {
+			if x.consumed[i].Command.ID == m.Command.ID {
+				x.consumed[i].Created = m.Created
 			}
 		}
 	}
-	o.mu.Unlock()
 	c := &store.Commit{
 		ID: id.String(), Fence: o.ownership().Fence(), Before: before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
@@ -278,7 +268,7 @@ func (o *owner) send(ctx context.Context, c *store.Commit) (*store.Committed, er
 func (o *owner) settle(c *store.Commit, done *store.Committed) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.active, o.mark = nil, nil
+	o.mark = nil
 	o.crowded = o.crowded && !c.Delete && !finished(&c.After)
 	if c.Delete {
 		o.base = nil
@@ -289,7 +279,6 @@ func (o *owner) settle(c *store.Commit, done *store.Committed) {
 	}
 	if done.Released {
 		o.own.Released()
-		o.closed = true // what is offered from now on needs a new owner
 	}
 	if done.Kept != nil {
 		o.seen = done.Kept.Revision
@@ -322,47 +311,6 @@ func (o *owner) announce(c *store.Commit) {
 	if sent := len(c.Sends)+len(c.Requeue) > 0; sent || len(ids) > 0 {
 		n.cfg.Hint(ids, sent)
 	}
-}
-
-// serve answers the waiters of a burst, and those of its parts before, when it
-// does not go on after this commit: the answer to a start or an event is what
-// the whole burst did.
-func (o *owner) serve(x *burst, after *store.Record) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if n := len(o.partly); n > 0 { // the burst went on after the last of them
-		last := o.partly[n-1]
-		last.result.Response = cmp.Or(last.result.Response, x.response)
-	}
-	for _, s := range x.served {
-		if s.nothing() { // whatever the burst goes on to do is not its answer, nor may it count as durable
-			r := Result{Effect: s.effect, Response: s.response}
-			if after != nil {
-				r.Instance = after.Header
-			}
-			s.w.finish(r, nil)
-			continue
-		}
-		s.w.result = Result{Effect: s.effect, Response: s.response}
-		s.w.applied = true
-		o.partly = append(o.partly, s.w)
-	}
-	if !x.goOn {
-		o.answer(after, false)
-	}
-}
-
-// answer answers those whose commands were applied; accepted if the burst did not
-// come to its end here. mu is held.
-func (o *owner) answer(after *store.Record, accepted bool) {
-	for _, w := range o.partly {
-		w.result.Accepted = accepted
-		if after != nil {
-			w.result.Instance = after.Header
-		}
-		w.finish(w.result, nil)
-	}
-	o.partly = nil
 }
 
 // more finds out what there is to do after a commit.

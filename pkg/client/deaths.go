@@ -171,9 +171,9 @@ func ends(k workflow.CommandKind) bool {
 }
 
 // awake leaves out the mail that rests. While the instance's start rests, or the rest
-// of a burst, only what ends it goes on; commands in hand wait in the mailbox. mu is
-// held.
-func (o *owner) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
+// of a burst, only what ends it goes on; commands in hand wait in the mailbox. now is
+// what is known of the instance.
+func (o *owner) awake(c *choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
 		return mail, nil
 	}
@@ -182,7 +182,7 @@ func (o *owner) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
 		if o.atWork(m.Command.ID) || o.n.fate(o.id, &m.Command) != rests {
 			return false
 		}
-		o.putOff(func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
+		c.putOff(now, ErrBusy, func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
 		blocked = blocked || begins(m.Command.Kind)
 		if m.Command.Kind == workflow.CommandStart {
 			start = &m
@@ -192,14 +192,14 @@ func (o *owner) awake(mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !blocked {
 		return out, nil
 	}
-	o.putOff(func(w *waiter) bool { return !ends(w.cmd.Kind) })
+	c.putOff(now, ErrBusy, func(w *waiter) bool { return !ends(w.cmd.Kind) })
 	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) }), start
 }
 
 // atWork tells whether this owner has begun a command, and goes on with it: it does
-// not rest on account of that. mu is held.
+// not rest on account of that.
 func (o *owner) atWork(command string) bool {
-	return command == o.unfit || o.begun(command)
+	return command == o.unfit || o.marked(command)
 }
 
 // marked tells whether the mark of this process at a command stands, or, of a
@@ -207,34 +207,14 @@ func (o *owner) atWork(command string) bool {
 func (o *owner) marked(command string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.begun(command)
-}
-
-// begun needs mu.
-func (o *owner) begun(command string) bool {
 	return command == o.deletion || o.mark != nil && o.mark.before.ID == command
 }
 
-// putOff answers commands in hand that are not run now: they are in the mailbox, or
-// go there. mu is held.
-func (o *owner) putOff(which func(*waiter) bool) {
-	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
-		if !which(w) {
-			return false
-		}
-		o.refuse(w, ErrBusy)
-		return true
-	})
-}
-
-// refuse answers a command that is not run now: accepted, if it is in the mailbox. mu
-// is held.
-func (o *owner) refuse(w *waiter, err error) {
-	if w.created > 0 {
-		w.finish(Result{Accepted: true, Instance: o.header()}, nil)
-		return
-	}
-	w.finish(Result{}, err)
+// marksAny tells whether a mark of this process stands.
+func (o *owner) marksAny() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mark != nil
 }
 
 // suspect tells whether a command shares no burst, so that it harms no other: it was

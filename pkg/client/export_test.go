@@ -9,7 +9,7 @@ func (n *Node) InHand(id string) int {
 	if o == nil {
 		return 0
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.inbox)
+	o.inbox.mu.Lock()
+	defer o.inbox.mu.Unlock()
+	return len(o.inbox.waiting)
 }

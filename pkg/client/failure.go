@@ -18,37 +18,44 @@ const abandoned = metrics.CommitAbandoned
 
 // fail answers the commands in hand of a burst that came to nothing, and hands
 // err on. What is durable of them is taken up again, here or elsewhere.
-func (o *owner) fail(hands []*waiter, err error) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (o *owner) fail(err error) error {
 	if o.ctx.Err() != nil && !errors.Is(err, etcdstore.ErrUnknown) && !errors.Is(err, store.ErrFenced) {
 		o.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
 	}
-	for _, w := range hands {
-		switch {
-		case w.created > 0:
-			w.finish(Result{Accepted: true, Instance: o.header()}, nil)
-		case errors.Is(err, etcdstore.ErrUnknown):
-			w.finish(Result{}, unknown("the commit of instance "+o.id+" got no answer", err))
-		case errors.Is(err, store.ErrBreach):
-			o.n.cfg.Log.ErrorContext(o.ctx, "the instance moved under its lock; this must not happen", "instanceId", o.id, "error", err)
-			w.finish(Result{}, &workflow.Error{Code: workflow.CodeInternal, Detail: "the instance moved under its lock; nothing was applied", Err: err})
-		case workflow.CodeOf(err) != "":
-			w.finish(Result{}, err)
-		default:
-			w.finish(Result{}, unavailable("this node lost instance "+o.id+" before it could commit", errors.Join(err, context.Cause(o.ctx))))
-		}
+	now, refusal := o.header(), err
+	switch {
+	case errors.Is(err, etcdstore.ErrUnknown):
+		refusal = unknown("the commit of instance "+o.id+" got no answer", err)
+	case errors.Is(err, store.ErrBreach):
+		o.n.cfg.Log.ErrorContext(o.ctx, "the instance moved under its lock; this must not happen", "instanceId", o.id, "error", err)
+		refusal = &workflow.Error{Code: workflow.CodeInternal, Detail: "the instance moved under its lock; nothing was applied", Err: err}
+	case workflow.CodeOf(err) == "":
+		refusal = unavailable("this node lost instance "+o.id+" before it could commit", errors.Join(err, context.Cause(o.ctx)))
 	}
-	o.active = nil
+	o.inbox.answerRunning(func(w *waiter) (Result, error) { return w.acceptedOr(now, refusal) })
 	return err
 }
 
-// header is what is known of the instance; mu is held.
+// committed is the record as it was last committed; nil: absent.
+func (o *owner) committed() *store.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.base
+}
+
+// header is what is known of the instance.
 func (o *owner) header() workflow.Instance {
-	if o.base == nil {
-		return workflow.Instance{ID: o.id}
+	if base := o.committed(); base != nil {
+		return base.Header
 	}
-	return o.base.Header
+	return workflow.Instance{ID: o.id}
+}
+
+func headerOf(r *store.Record) workflow.Instance {
+	if r == nil {
+		return workflow.Instance{}
+	}
+	return r.Header
 }
 
 // conflict: something that the lock does not protect moved: another call with
@@ -59,7 +66,7 @@ func (o *owner) conflict(ctx context.Context, work batch) (batch, bool, error) {
 		if w.cmd.Key != nil {
 			a, err := o.n.cfg.Store.Answer(ctx, w.cmd.Key.Name)
 			if err != nil {
-				return batch{}, false, o.fail(work.hands, err)
+				return batch{}, false, o.fail(err)
 			}
 			if a != nil {
 				w.finish(Result{Answer: a}, nil)
@@ -68,7 +75,7 @@ func (o *owner) conflict(ctx context.Context, work batch) (batch, bool, error) {
 		}
 		again = append(again, w)
 	}
-	o.giveBack(again)
+	o.inbox.giveBack(again)
 	return o.reload(ctx)
 }
 
@@ -81,22 +88,17 @@ func (o *owner) unopened(ctx context.Context, x *burst, work batch, err error) (
 	}
 	switch workflow.CodeOf(err) {
 	case workflow.CodeUnavailable, workflow.CodeBusy, workflow.CodeNotRunnable:
-		return batch{}, false, o.fail(work.hands, err)
+		return batch{}, false, o.fail(err)
 	}
 	if ctx.Err() != nil {
-		return batch{}, false, o.fail(work.hands, err)
+		return batch{}, false, o.fail(err)
 	}
 	return o.park(ctx, x, work, err)
 }
 
 // discard: there is no such instance. Its mail becomes dead letters.
 func (o *owner) discard(ctx context.Context, x *burst, work batch, cause error) (batch, bool, error) {
-	for _, w := range work.hands {
-		w.finish(Result{}, cause)
-	}
-	o.mu.Lock()
-	o.active = nil
-	o.mu.Unlock()
+	o.inbox.answerRunning(func(*waiter) (Result, error) { return Result{}, cause })
 	if len(work.mail) == 0 {
 		return batch{}, false, nil
 	}
@@ -129,9 +131,7 @@ func (n *Node) buried(dead []store.DeadLetter) {
 // record, or with each other: each one alone, and the record stays as it is. That
 // always fits, so no command is in the way of those behind it.
 func (o *owner) oneByOne(ctx context.Context, x *burst, consumed []store.Consumed) (batch, bool, error) {
-	o.mu.Lock()
-	base := o.base
-	o.mu.Unlock()
+	base := o.committed()
 	for i := range consumed {
 		var dead []store.DeadLetter
 		for _, d := range x.dead {
@@ -140,13 +140,15 @@ func (o *owner) oneByOne(ctx context.Context, x *burst, consumed []store.Consume
 			}
 		}
 		if err := o.n.cfg.Store.Discard(ctx, o.ownership().Fence(), o.id, base, consumed[i:i+1], dead); err != nil {
-			return batch{}, false, o.fail(nil, err)
+			return batch{}, false, o.fail(err)
 		}
 		o.n.buried(dead)
 	}
 	o.mu.Lock()
-	o.active, o.mark = nil, nil
+	o.mark = nil
 	o.mu.Unlock()
+	now := o.header()
+	o.inbox.answerRunning(func(w *waiter) (Result, error) { return w.acceptedOr(now, errLeft) }) // what is set aside is durable
 	return o.reload(ctx)
 }
 
@@ -167,33 +169,22 @@ func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (ba
 		reason = workflow.DeadTooLarge
 	}
 	refusal := &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %s: %v", o.id, cause)}
-	for _, w := range work.hands {
-		if w.created == 0 {
-			w.finish(Result{}, refusal)
-		}
-	}
-	o.mu.Lock()
-	base := o.base
-	durable := slices.Clone(work.mail)
-	for _, w := range o.active {
-		if w.created > 0 {
-			durable = append(durable, store.Mail{Command: w.cmd, Created: w.created})
-		}
-	}
-	o.active = nil
-	o.mu.Unlock()
+	base := o.committed()
+	durable := slices.Concat(work.mail, o.inbox.runningMail())
+	now := o.header()
+	o.inbox.answerRunning(func(w *waiter) (Result, error) { return w.acceptedOr(now, refusal) })
 	if base == nil || len(durable) == 0 {
 		return batch{}, false, nil
 	}
-	now := x.env.Now()
+	at := x.env.Now()
 	after := *base
 	after.Seq++
-	after.Header.UpdatedAt = now
-	after.Header.Incidents = append(slices.Clone(base.Header.Incidents), workflow.Incident{Message: refusal.Detail, Time: now})
+	after.Header.UpdatedAt = at
+	after.Header.Incidents = append(slices.Clone(base.Header.Incidents), workflow.Incident{Message: refusal.Detail, Time: at})
 	if len(base.State) == 0 { // it never ran, and never will
-		after.Header.Status, after.Header.SubStatus, after.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &now
+		after.Header.Status, after.Header.SubStatus, after.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &at
 	}
-	c := &store.Commit{ID: uuid.NewString(), Fence: o.ownership().Fence(), Before: base, After: after, At: now}
+	c := &store.Commit{ID: uuid.NewString(), Fence: o.ownership().Fence(), Before: base, After: after, At: at}
 	x.dead = nil
 	for _, m := range durable {
 		x.bury(m.Command, reason, refusal.Detail)
@@ -207,7 +198,7 @@ func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (ba
 		return o.parkApart(ctx, x, c)
 	}
 	if err != nil {
-		return batch{}, false, o.fail(nil, err)
+		return batch{}, false, o.fail(err)
 	}
 	o.settle(c, done)
 	o.announce(c)
@@ -224,7 +215,7 @@ func (o *owner) parkApart(ctx context.Context, x *burst, c *store.Commit) (batch
 	switch {
 	case errors.Is(err, etcdstore.ErrTooLarge):
 	case err != nil:
-		return batch{}, false, o.fail(nil, err)
+		return batch{}, false, o.fail(err)
 	default:
 		o.mu.Lock()
 		after := c.After

@@ -53,10 +53,7 @@ type Config struct {
 	Tracer  *tracing.Tracer // nil: no traces
 }
 
-const (
-	retryAfter = time.Second
-	inboxLimit = 1000 // commands in hand per owner; more are ErrBusy
-)
+const retryAfter = time.Second
 
 // Node works the instances that this node owns at the moment.
 type Node struct {
@@ -224,26 +221,37 @@ func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (o *o
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if cmd != nil {
-		w = &waiter{cmd: *cmd, done: make(chan struct{})}
+		w = newWaiter(*cmd)
 		w.cmd.Trace = tracing.Traceparent(ctx)
 	}
 	if o = n.owners[id]; o != nil {
-		joined, open := o.offer(w)
-		switch {
-		case open && (joined != nil || w == nil):
-			return o, joined, false, nil
-		case open:
-			return nil, nil, false, ErrBusy // its hands are full
+		joined, open, err := o.hand(w)
+		if open {
+			return o, joined, false, err
 		}
 	}
 	if n.stopping {
 		return nil, nil, false, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: retryAfter}
 	}
 	o = newOwner(n, id)
-	o.offer(w)
+	if w != nil {
+		o.inbox.offer(w)
+	}
 	n.owners[id] = o
 	n.wg.Add(1)
 	return o, w, true, nil
+}
+
+// hand gives an owner a command, or tells it of mail if w is nil. It is not open when
+// it takes no more.
+func (o *owner) hand(w *waiter) (joined *waiter, open bool, err error) {
+	if w == nil {
+		return nil, o.inbox.tell(), nil
+	}
+	if joined, open = o.inbox.offer(w); open && joined == nil {
+		err = ErrBusy // its inbox is full
+	}
+	return joined, open, err
 }
 
 // leave ends an owner that could not take its instance: everybody who joined

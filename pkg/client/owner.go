@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -46,33 +45,12 @@ func preloadFor(cmd *workflow.Command) (a preload) {
 	return a
 }
 
-// waiter is a command in hand, and who waits for it.
-type waiter struct {
-	cmd     workflow.Command
-	created int64 // of its mailbox key, once it was made durable; guarded by owner.mu
-	taken   bool  // part of the burst under way; guarded by owner.mu
-	applied bool  // by a commit after which the burst went on; guarded by owner.mu
-
-	done   chan struct{} // closed once result and err are set
-	result Result
-	err    error
-}
-
-func (w *waiter) finish(r Result, err error) {
-	select {
-	case <-w.done:
-	default:
-		w.result, w.err = r, err
-		close(w.done)
-	}
-}
-
 // owner is one instance in this node's hands, from taking to release. Its
 // goroutine runs [owner.run]; waiters look in through await.
 type owner struct {
 	n         *Node
 	id        string
-	key       string    // the record that was read along
+	key       string    // the record that was that was read along
 	own       ownership // guarded by mu
 	recovered bool
 	found     int64  // revision at which it was taken: what came later nobody left; set before run
@@ -93,17 +71,14 @@ type owner struct {
 
 	writing chan struct{} // capacity 1: who writes for this instance, burst or late durability
 
+	inbox inbox
+
 	mu     sync.Mutex
-	inbox  []*waiter     // guarded by mu
-	closed bool          // guarded by mu; no more offers
-	hinted bool          // guarded by mu; somebody told of mail since the last look into the mailbox began
 	mark   *mark         // of this process at the command of the burst; guarded by mu
 	base   *store.Record // as last committed, nil: absent; guarded by mu
 	seen   int64         // mail up to this revision is known; used by run only
 	loaded *store.Loaded // what taking the instance brought; used by run only
 	blind  bool          // stimuli that were queued before its bookmarks were not looked for yet; used by run only
-	active []*waiter     // part of the burst under way; guarded by mu
-	partly []*waiter     // their commands were applied, and the burst goes on; guarded by mu
 	burst  *engine.Burst // guarded by mu; nil between bursts
 	ctx    context.Context
 	stop   context.CancelCauseFunc // guarded by mu; nil until the instance is taken
@@ -115,88 +90,22 @@ func newOwner(n *Node, id string) *owner {
 	return &owner{n: n, id: id, began: time.Now(), done: make(chan struct{}), writing: make(chan struct{}, 1)}
 }
 
-// offer hands in a command, none if w is nil. It returns the waiter to wait for
-// (the twin's, if the same call is here already; nil if the hands are full), and
-// whether the owner is still open.
-func (o *owner) offer(w *waiter) (*waiter, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return nil, false
-	}
-	if w == nil {
-		o.hinted = true
-		return nil, true
-	}
-	for _, twin := range slices.Concat(o.active, o.partly, o.inbox) {
-		if twin.cmd.ID != w.cmd.ID {
-			continue
-		}
-		if k, other := w.cmd.Key, twin.cmd.Key; k != nil && other != nil && (k.BodyHash != other.BodyHash || !sameGuard(k.Guard, other.Guard)) {
-			w.finish(Result{}, workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key is in use for another request; use a new key for a new request"))
-			return w, true
-		}
-		return twin, true
-	}
-	if len(o.inbox) >= inboxLimit {
-		return nil, true
-	}
-	o.inbox = append(o.inbox, w)
-	return w, true
-}
-
-func sameGuard(a, b *workflow.Guard) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
 // answerTwins answers the waiters whose key had been used before.
 func (o *owner) answerTwins(name string, a *store.Answer) {
 	if a == nil {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
-		if w.cmd.Key == nil || w.cmd.Key.Name != name {
-			return false
-		}
-		w.finish(Result{Answer: a}, nil)
-		return true
+	o.inbox.answerWaiting(func(w *waiter) (Result, error, bool) {
+		return Result{Answer: a}, nil, w.cmd.Key != nil && w.cmd.Key.Name == name
 	})
 }
 
 // refuseStale sends back a start whose definition has another head by now than
 // the one its version was taken from: it would run what is no longer published.
 func (o *owner) refuseStale(head int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
-		if w.cmd.Start == nil || w.cmd.Start.Head == 0 || w.cmd.Start.Head == head {
-			return false
-		}
-		w.finish(Result{}, moved(&w.cmd))
-		return true
+	o.inbox.answerWaiting(func(w *waiter) (Result, error, bool) {
+		return Result{}, moved(&w.cmd), w.cmd.Start != nil && w.cmd.Start.Head != 0 && w.cmd.Start.Head != head
 	})
-}
-
-// durable is the create revision of a command's mailbox key, 0 while it is only in
-// hand.
-func (o *owner) durable(w *waiter) int64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return w.created
-}
-
-// giveBack puts commands that were taken, and not applied, in front of the
-// inbox again; active are those that the burst goes on with.
-func (o *owner) giveBack(hands []*waiter, active ...*waiter) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, w := range hands {
-		w.taken = false
-	}
-	o.inbox = append(slices.Clone(hands), o.inbox...)
-	o.active = active
 }
 
 func (o *owner) interrupt() {
@@ -219,7 +128,7 @@ func (o *owner) cancel(cause error) {
 // take gets the instance and what is known of it.
 func (o *owner) take(ctx context.Context, take acquireFunc, cmd *workflow.Command) error {
 	a := preloadFor(cmd)
-	o.looks()
+	o.inbox.looks()
 	own, loaded, err := take(ctx, a)
 	if err != nil {
 		return err
@@ -275,9 +184,7 @@ func (o *owner) rounds(ctx context.Context) error {
 		mail, more = next.mail, next.more
 		if round >= o.n.cfg.Rounds {
 			if o.blind { // the next owner would not know
-				o.mu.Lock()
 				hd := o.header()
-				o.mu.Unlock()
 				if _, _, err := o.lookQueue(ctx, &hd); err != nil {
 					return err
 				}
@@ -290,13 +197,6 @@ func (o *owner) rounds(ctx context.Context) error {
 	}
 }
 
-// idle reports whether nobody has handed in anything.
-func (o *owner) idle() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.inbox) == 0
-}
-
 // leaveIfIdle releases the lock if the mailbox holds nothing new.
 func (o *owner) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	o.writing <- struct{}{}
@@ -304,7 +204,7 @@ func (o *owner) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	if _, ok := o.ownership().(*unlockedStart); ok {
 		return true, nil, nil // nothing was written, so nobody can have sent it anything
 	}
-	o.looks()
+	o.inbox.looks()
 	f := o.ownership().Fence()
 	if f == nil { // nothing to compare and delete: look, then let go
 		l, err := o.n.cfg.Store.Load(ctx, o.id, "", "")
@@ -323,8 +223,8 @@ func (o *owner) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 	case kept == nil:
 		o.mu.Lock()
 		o.own.Released()
-		o.closed = true
 		o.mu.Unlock()
+		o.inbox.shut()
 		return true, nil, nil
 	}
 	o.seen = kept.Revision
@@ -335,9 +235,8 @@ func (o *owner) leaveIfIdle(ctx context.Context) (bool, []store.Mail, error) {
 
 // anyAwake tells whether there is mail to work.
 func (o *owner) anyAwake(mail []store.Mail) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	mail, _ = o.awake(mail)
+	now := o.header()
+	o.inbox.choose(func(c *choice) { mail, _ = o.awake(c, now, mail) })
 	return len(mail) > 0
 }
 
@@ -371,41 +270,25 @@ func (o *owner) end(err error) {
 		err = errLeft
 	}
 	o.finish(err)
-	if o.cut || o.hinted {
+	if o.cut || o.inbox.unseen() {
 		n.cfg.Hint([]string{o.id}, false)
 	}
-}
-
-// looks is called before the mailbox is looked at, which may be as part of a commit:
-// what was told until then is seen.
-func (o *owner) looks() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.hinted = false
 }
 
 const releaseTimeout = 5 * time.Second
 
 // finish answers everybody who is left.
 func (o *owner) finish(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.closed = true
+	now, after := o.header(), headerOf(o.committed())
 	o.err = err
 	if errors.Is(err, errLeft) {
 		o.err = nil
 	}
-	o.answer(o.base, true)
-	for _, w := range o.inbox {
-		switch {
-		case errors.Is(err, errLeft), errors.Is(err, ErrBusy), errors.Is(err, ErrCrowded), workflow.CodeOf(err) != "":
-			w.finish(Result{}, err)
-		case w.created > 0: // a burst had taken it, and gave it back
-			w.finish(Result{Accepted: true, Instance: o.header()}, nil)
-		default:
-			w.finish(Result{}, unavailable("this node lost instance "+o.id+" before it could run the command", err))
+	o.inbox.close(after, func(w *waiter) (Result, error) {
+		if errors.Is(err, errLeft) || errors.Is(err, ErrBusy) || errors.Is(err, ErrCrowded) || workflow.CodeOf(err) != "" {
+			return Result{}, err
 		}
-	}
-	o.inbox = nil
+		return w.acceptedOr(now, unavailable("this node lost instance "+o.id+" before it could run the command", err))
+	})
 	close(o.done)
 }

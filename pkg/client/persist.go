@@ -26,7 +26,7 @@ func (o *owner) await(ctx context.Context, w *waiter) (Result, error) {
 	case <-timer.C:
 	case <-o.n.draining:
 	}
-	if o.takeBack(w) {
+	if o.inbox.takeBack(w) {
 		return Result{}, ErrBusy // its turn did not come: let it wait in the mailbox
 	}
 	secured := make(chan error, 1)
@@ -59,8 +59,6 @@ func (o *owner) await(ctx context.Context, w *waiter) (Result, error) {
 		if err != nil {
 			break
 		}
-		o.mu.Lock()
-		defer o.mu.Unlock()
 		return Result{Accepted: true, Instance: o.header()}, nil
 	case <-grace.C:
 	}
@@ -92,25 +90,6 @@ func (n *Node) attach(f func()) bool {
 	return true
 }
 
-// takeBack removes a command that no burst has taken yet, and that is not durable:
-// this owner took what is from the mailbox's list, and would leave it there.
-// Others may wait for it too, with the same key: their call is as busy.
-func (o *owner) takeBack(w *waiter) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if w.taken || w.created > 0 {
-		return false
-	}
-	for i, x := range o.inbox {
-		if x == w {
-			o.inbox = append(o.inbox[:i:i], o.inbox[i+1:]...)
-			w.finish(Result{}, ErrBusy)
-			return true
-		}
-	}
-	return false
-}
-
 // secure puts a command in hand into the mailbox, and a new instance beside it
 // as Executing, under the fence.
 func (o *owner) secure(w *waiter) error {
@@ -120,20 +99,16 @@ func (o *owner) secure(w *waiter) error {
 		return nil
 	}
 	defer func() { <-o.writing }()
-	select {
-	case <-w.done:
+	if w.finished() {
 		return nil
-	default:
 	}
 	if err := o.lock(o.ctx); err != nil {
 		return err
 	}
-	o.mu.Lock()
-	base, created, applied := o.base, w.created, w.applied
-	o.mu.Unlock()
-	if created > 0 || applied {
+	if o.inbox.lasting(w) {
 		return nil
 	}
+	base := o.committed()
 	if base == nil && w.cmd.Start == nil {
 		return errNoInstance
 	}
@@ -153,8 +128,8 @@ func (o *owner) secure(w *waiter) error {
 	if err != nil {
 		return err
 	}
+	o.inbox.persisted(w, rev)
 	o.mu.Lock()
-	w.created = rev
 	if fresh != nil {
 		fresh.Modified = cmp.Or(fresh.Modified, rev)
 		o.base = fresh

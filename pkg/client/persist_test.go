@@ -22,16 +22,16 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
 	} {
 		o := newOwner(&Node{}, "i")
-		w := &waiter{cmd: workflow.Command{ID: "call"}, done: make(chan struct{})}
-		if _, open := o.offer(w); !open {
+		w := newWaiter(workflow.Command{ID: "call"})
+		if _, open := o.inbox.offer(w); !open {
 			t.Fatal("the owner is closed")
 		}
 		work := o.collect(tt.mail, false)
-		if o.takeBack(w) {
+		if o.inbox.takeBack(w) {
 			t.Errorf("%s: taken back out of a burst", name)
 		}
-		o.giveBack(work.hands)
-		if got := o.takeBack(w); got != tt.want {
+		o.inbox.giveBack(work.hands)
+		if got := o.inbox.takeBack(w); got != tt.want {
 			t.Errorf("%s: taken back: %v", name, got)
 		}
 		if again := o.collect(nil, false); (len(again.hands) == 0) != tt.want {

@@ -309,12 +309,7 @@ func (o *owner) enter(x *burst, work *batch) bool {
 		return true
 	}
 	w := want{in: compartment{x.definition, o.recovered}, bytes: o.weigh(work)}
-	mailed := len(work.mail) > 0
-	o.mu.Lock()
-	for _, hand := range work.hands {
-		mailed = mailed || hand.created > 0
-	}
-	o.mu.Unlock()
+	mailed := len(work.mail) > 0 || len(o.inbox.runningMail()) > 0
 	if !o.n.places.enter(o.id, w, mailed) {
 		return false
 	}
@@ -342,8 +337,8 @@ func finished(r *store.Record) bool {
 }
 
 // whatEnds keeps of the mail what ends the instance, and gives the start of one that
-// never ran. Of what is in hand the rest gets [ErrCrowded]. mu is held.
-func (o *owner) whatEnds(mail []store.Mail) (out []store.Mail, start *store.Mail) {
+// never ran. Of what is in hand the rest gets [ErrCrowded].
+func (o *owner) whatEnds(c *choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	for i := range mail {
 		switch m := &mail[i]; {
 		case o.ends(&m.Command):
@@ -352,13 +347,7 @@ func (o *owner) whatEnds(mail []store.Mail) (out []store.Mail, start *store.Mail
 			start = m
 		}
 	}
-	o.inbox = slices.DeleteFunc(o.inbox, func(w *waiter) bool {
-		if ends(w.cmd.Kind) {
-			return false
-		}
-		o.refuse(w, ErrCrowded)
-		return true
-	})
+	c.putOff(now, ErrCrowded, func(w *waiter) bool { return !ends(w.cmd.Kind) })
 	return out, start
 }
 

@@ -80,12 +80,7 @@ func (o *owner) lock(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	o.mu.Lock()
-	a := preload{}
-	if len(o.active) > 0 {
-		a = preloadFor(&o.active[0].cmd)
-	}
-	o.mu.Unlock()
+	a := preloadFor(o.inbox.firstRunning())
 	own, loaded, err := b.lock(ctx, a)
 	if err != nil {
 		return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
@@ -101,18 +96,19 @@ func (o *owner) lock(ctx context.Context) error {
 
 // under goes on under a lock, unless it came too late.
 func (o *owner) under(b *unlockedStart, own ownership, loaded *store.Loaded, a preload) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	lock, ok := own.(owned)
-	if o.over || !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
+	if !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
 		return fmt.Errorf("instance %s: what it was begun with is over: %w", o.id, store.ErrFenced)
 	}
 	if a.definition != "" && loaded.Head != a.head {
-		for _, w := range o.active {
-			w.finish(Result{}, moved(&w.cmd))
-		}
+		o.stale()
 		o.stop(errStale)
 		return store.ErrStale
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return fmt.Errorf("instance %s was given up: %w", o.id, store.ErrFenced)
 	}
 	o.own, o.seen = own, loaded.Revision
 	return nil
@@ -122,13 +118,8 @@ var errStale = errors.New("the definition was changed meanwhile")
 
 // stale answers starts whose definition was published anew: they are to be
 // planned again.
-func (o *owner) stale(hands []*waiter) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, w := range hands {
-		w.finish(Result{}, moved(&w.cmd))
-	}
-	o.active = nil
+func (o *owner) stale() {
+	o.inbox.answerRunning(func(w *waiter) (Result, error) { return Result{}, moved(&w.cmd) })
 }
 
 func moved(cmd *workflow.Command) error {

@@ -24,9 +24,7 @@ func (o *owner) trace(ctx context.Context, work *batch) (context.Context, tracin
 	} else {
 		first = &work.hands[0].cmd
 	}
-	o.mu.Lock()
-	base := o.base // late durability may be writing it
-	o.mu.Unlock()
+	base := o.committed() // late durability may be writing it
 	definition := ""
 	if base != nil {
 		definition = base.Header.DefinitionID

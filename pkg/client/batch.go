@@ -1,8 +1,6 @@
 package client
 
 import (
-	"cmp"
-	"context"
 	"slices"
 
 	"github.com/weft-run/weft/internal/store"
@@ -20,70 +18,13 @@ type batch struct {
 	start   *store.Mail // of an instance that never ran, which rests
 }
 
-func (b *batch) empty() bool { return len(b.mail) == 0 && len(b.hands) == 0 }
+func (b *batch) size() int { return len(b.mail) + len(b.hands) }
 
-// collect takes the commands in hand for the next burst. After a takeover one
-// command goes at a time, so that a poisonous one harms no other.
-func (o *owner) collect(mail []store.Mail, more bool) (work batch) {
-	now := o.header()
-	o.inbox.choose(func(c *choice) { work = o.chooseFrom(c, now, mail, more) })
-	return work
-}
-
-// chooseFrom is collect, while the inbox does not change.
-func (o *owner) chooseFrom(c *choice, now workflow.Instance, mail []store.Mail, more bool) batch {
-	if !o.marksAny() { // what ran in quarantine is over
-		o.n.quarantine.leave(o)
-	}
-	mail, start := o.awake(c, now, mail)
-	if o.crowded {
-		var never *store.Mail
-		mail, never = o.whatEnds(c, now, mail)
-		start, more = cmp.Or(start, never), true
-	}
-	mail = endsFirst(o.withoutTwins(c, mail))
-	switch i := slices.IndexFunc(mail, o.suspect); {
-	case i == 0:
-		b := o.alone(mail[0])
-		b.more, b.start = more || len(mail) > 1, start
-		return b
-	case i > 0:
-		mail, more = mail[:i], true
-	}
-	b := atMost(importsAlone(batch{mail: mail, more: more, start: start, hands: c.first(handBatch)}), o.atMost)
-	b.hands = c.take(len(b.hands))
-	return b
-}
-
-// collectEnd is collect, and if nothing may run of as much mail as one look reads, what
-// ends the instance is taken from behind that: it does not wait with it.
-func (o *owner) collectEnd(ctx context.Context, mail []store.Mail, more bool) (batch, error) {
-	work := o.collect(mail, more)
-	if !work.empty() || !more || len(mail) == 0 {
-		return work, nil
-	}
-	id, err := o.n.cfg.Store.Interrupted(ctx, o.id)
-	if err != nil || id == "" || slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.ID == id }) {
-		return work, err
-	}
-	end, err := o.n.cfg.Store.Mail(ctx, o.id, id)
-	if err != nil || end == nil {
-		return work, err
-	}
-	return o.collect(append(slices.Clone(mail), *end), more), nil
-}
-
-// withoutTwins leaves out the mail that is in hand too: a twin of the call on
-// another node, or late durability, has put it into the mailbox. It is run for the
-// one who waits, also when that is not in this burst. What was taken over is run as
-// mail, whose attempts count, unless it was this owner that made it durable.
-func (o *owner) withoutTwins(c *choice, mail []store.Mail) []store.Mail {
-	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool { return c.twin(&m, o.suspect(m)) })
-}
+func (b *batch) empty() bool { return b.size() == 0 }
 
 // atMost cuts a batch to its first n commands; all, if n is 0.
 func atMost(b batch, n int) batch {
-	if n == 0 || len(b.mail)+len(b.hands) <= n {
+	if n == 0 || b.size() <= n {
 		return b
 	}
 	if len(b.mail) > n {
@@ -91,21 +32,6 @@ func atMost(b batch, n int) batch {
 	}
 	b.hands = b.hands[:n-len(b.mail)]
 	return b
-}
-
-// halve gives a burst back that is too large for a commit together. It is run
-// again, with half of its commands, as is the rest of this owner: the ids of what
-// it makes derive from its commands, so nothing of the first run stays. It is false
-// if there is only one.
-func (o *owner) halve(work *batch) bool {
-	n := len(work.mail) + len(work.hands)
-	if n < 2 {
-		return false
-	}
-	o.atMost = n / 2
-	o.inbox.giveBack(work.hands)
-	work.hands = nil
-	return true
 }
 
 // importsAlone cuts a batch so that an import has a burst of its own: it takes the place of

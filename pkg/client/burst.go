@@ -17,7 +17,7 @@ import (
 // burst is one uninterrupted execution: its commands, and what has to be
 // committed of them.
 type burst struct {
-	o          *owner
+	h          *handle // the burst runs beside the owner, and has nothing of it
 	b          *engine.Burst
 	definition string // that it runs
 	before     *store.Record
@@ -37,6 +37,7 @@ type burst struct {
 	why        string             // its one command is set aside for this reason; "": it is run
 	goOn       bool               // the engine wants a commit before it goes on
 	again      bool               // the last command is not done: it comes again after that commit
+	deletion   string             // that command
 	replaced   *workflow.Instance // an import took the place of the engine's result
 }
 
@@ -56,7 +57,7 @@ func (s *served) nothing() bool {
 
 // open makes the engine's burst from what is known of the instance.
 func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
-	x := &burst{o: o, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
+	x := &burst{h: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
 	x.env.Takeover = work.counted
 	if err := known(work); err != nil {
@@ -148,20 +149,20 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
-			x.o.inbox.giveBack(work.hands)
+			x.h.inbox.giveBack(work.hands)
 			work.hands = nil
 			return nil
 		}
 	}
 	for i, w := range work.hands {
-		if err := x.one(ctx, w.cmd, x.o.inbox.durable(w), w); err != nil {
+		if err := x.one(ctx, w.cmd, x.h.inbox.durable(w), w); err != nil {
 			return err
 		}
 		if x.goOn || x.heavy() {
 			if !x.again {
 				i++
 			}
-			x.o.inbox.giveBack(work.hands[i:], work.hands[:i]...)
+			x.h.inbox.giveBack(work.hands[i:], work.hands[:i]...)
 			work.hands = work.hands[:i]
 			return nil
 		}
@@ -182,7 +183,7 @@ const maxLeft = 384 << 10
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
 	if x.traced {
 		var span tracing.Span
-		ctx, span = x.o.n.cfg.Tracer.Command(ctx, x.o.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
+		ctx, span = x.h.n.cfg.Tracer.Command(ctx, x.h.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
 		defer span.End()
 	}
 	x.traced = true
@@ -196,10 +197,10 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		x.late = append(x.late, began.Sub(*cmd.Due))
 	}
 	if x.again {
-		x.o.deletion = cmd.ID
+		x.deletion = cmd.ID
 		return nil
 	}
-	effect.InstanceID = x.o.id
+	effect.InstanceID = x.h.id
 	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped}
 	var response *workflow.Response
 	if x.b != nil {
@@ -230,53 +231,29 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 // apply runs one command. A command that is done with, whatever its effect, is
 // no error. In hand it is not durable, and nobody was told that it is accepted.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
-	if x.deleting {
-		switch {
-		case forAnyone(cmd):
-			return x.gone(cmd, inHand), nil
-		case inHand && cmd.Kind == workflow.CommandStart:
-			return store.Effect{Outcome: workflow.OutcomeGone, Code: string(workflow.CodeInstanceNotFound)}, nil // of the next one of this id
-		}
-		return x.tooLate(cmd, workflow.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand), nil
-	}
-	if cmd.Kind == workflow.CommandStart {
-		// The start in the mailbox is the instance's own; any other is of somebody
-		// who chose the same id. One that was set aside unread can be replayed.
-		other := inHand && x.before != nil
-		if x.begun || other || x.before != nil && x.before.Seq > 0 && len(x.before.State) > 0 {
-			return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceExists)}, nil
-		}
-	}
-	if x.why != "" {
+	switch {
+	case x.deleting:
+		return x.afterDelete(cmd, inHand), nil
+	case cmd.Kind == workflow.CommandStart && x.started(inHand):
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceExists)}, nil
+	case x.why != "":
 		return x.setAside(cmd), nil
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
 		x.begun = true
 	case workflow.CommandImport:
-		return x.load(cmd)
+		return x.load(tracing.Quiet(ctx), cmd)
 	case workflow.CommandDelete:
-		out, err := x.b.Run(ctx, cmd)
-		if out == engine.CommitFirst { // it has more children than one commit cancels, and the rest is known to its state only
-			x.goOn, x.again = true, true
-			return store.Effect{}, err
-		}
-		x.deleting = true
-		return store.Effect{Outcome: workflow.OutcomeApplied}, err
+		return x.delete(ctx, cmd)
 	}
 	out, err := x.b.Run(ctx, cmd)
 	if err != nil {
 		return store.Effect{}, err
 	}
-	if out == engine.NoBookmark && cmd.Stimulus != nil {
-		// The instance may wait for the same again, further on.
-		st := cmd.Stimulus
-		if hash, herr := workflow.Hash(st.ActivityType, st.Payload); herr == nil && st.BookmarkID == "" {
-			if id, ok := x.b.Waiting(hash, st.CorrelationID); ok {
-				cmd.Bookmark = id
-				out, err = x.b.Run(ctx, cmd)
-			}
-		}
+	if id := x.elsewhere(out, &cmd); id != "" {
+		cmd.Bookmark = id
+		out, err = x.b.Run(ctx, cmd)
 	}
 	switch out {
 	case engine.Applied:
@@ -293,6 +270,50 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		return x.tooLate(cmd, workflow.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
 	}
 	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
+}
+
+// afterDelete decides about a command that comes behind the one that deletes the
+// instance.
+func (x *burst) afterDelete(cmd workflow.Command, inHand bool) store.Effect {
+	switch {
+	case forAnyone(cmd):
+		return x.gone(cmd, inHand)
+	case inHand && cmd.Kind == workflow.CommandStart:
+		return store.Effect{Outcome: workflow.OutcomeGone, Code: string(workflow.CodeInstanceNotFound)} // of the next one of this id
+	}
+	return x.tooLate(cmd, workflow.DeadInstanceGone, workflow.CodeInstanceNotFound, inHand)
+}
+
+// started tells whether a start comes second. The one in the mailbox is the
+// instance's own; any other is of somebody who chose the same id. One that was set
+// aside unread can be replayed.
+func (x *burst) started(inHand bool) bool {
+	return x.begun || x.before != nil && (inHand || x.before.Seq > 0 && len(x.before.State) > 0)
+}
+
+func (x *burst) delete(ctx context.Context, cmd workflow.Command) (store.Effect, error) {
+	out, err := x.b.Run(ctx, cmd)
+	if out == engine.CommitFirst { // it has more children than one commit cancels, and the rest is known to its state only
+		x.goOn, x.again = true, true
+		return store.Effect{}, err
+	}
+	x.deleting = true
+	return store.Effect{Outcome: workflow.OutcomeApplied}, err
+}
+
+// elsewhere is another bookmark for a stimulus whose own is gone: the instance may wait
+// for the same again, further on. It is "" if there is none.
+func (x *burst) elsewhere(out engine.Outcome, cmd *workflow.Command) string {
+	st := cmd.Stimulus
+	if out != engine.NoBookmark || st == nil || st.BookmarkID != "" {
+		return ""
+	}
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return ""
+	}
+	id, _ := x.b.Waiting(hash, st.CorrelationID)
+	return id
 }
 
 func effectOf(k workflow.CommandKind) workflow.Outcome {
@@ -322,9 +343,9 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
 		st := *cmd.Stimulus
 		if cmd.Several {
-			st.InstanceID, st.CorrelationID = x.o.id, "" // which may change until it waits again
+			st.InstanceID, st.CorrelationID = x.h.id, "" // which may change until it waits again
 		}
-		id := "again-" + workflow.DeriveID(x.o.id, cmd.ID)
+		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
 		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}
@@ -348,8 +369,8 @@ func (x *burst) tooLate(cmd workflow.Command, reason workflow.DeadReason, code w
 
 func (x *burst) bury(cmd workflow.Command, reason workflow.DeadReason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
-	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.o.id, &cmd), Reason: reason, Detail: detail,
-		Command: &cmd, InstanceID: x.o.id, CreatedAt: x.env.Now()})
+	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.h.id, &cmd), Reason: reason, Detail: detail,
+		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
 }
 
 // buries tells whether all that the burst does is to set aside what it took.
@@ -359,7 +380,7 @@ func (x *burst) buries() bool { return len(x.dead) > 0 && len(x.dead) == len(x.c
 func (x *burst) unrun() bool { return x.before == nil || len(x.before.State) == 0 }
 
 // load takes an imported state in the place of the present one.
-func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
+func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, error) {
 	var in struct {
 		Instance workflow.Instance `json:"instance"`
 		State    json.RawMessage   `json:"state"`
@@ -376,14 +397,14 @@ func (x *burst) load(cmd workflow.Command) (store.Effect, error) {
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return refused(workflow.CodeInstanceMoved, ""), nil
 	}
-	prog, err := x.o.n.cfg.Program(x.o.ctx, in.Instance.DefinitionID, in.Instance.Version)
+	prog, err := x.h.n.cfg.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
 	}
 	if err != nil {
 		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
 	}
-	in.Instance.ID = x.o.id
+	in.Instance.ID = x.h.id
 	b, err := engine.Load(prog, in.Instance, in.State, x.env)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
@@ -405,8 +426,8 @@ func (x *burst) unfit(hd *workflow.Instance) string {
 		return err.Error()
 	}
 	for _, b := range hd.Bookmarks {
-		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.o.id {
-			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.o.id)
+		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.h.id {
+			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.h.id)
 		}
 	}
 	return ""

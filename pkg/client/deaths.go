@@ -199,36 +199,29 @@ func (o *owner) awake(c *choice, now workflow.Instance, mail []store.Mail) (out 
 // atWork tells whether this owner has begun a command, and goes on with it: it does
 // not rest on account of that.
 func (o *owner) atWork(command string) bool {
-	return command == o.unfit || o.marked(command)
+	return o.course.unfit.is(command) || o.marked(command)
 }
 
 // marked tells whether the mark of this process at a command stands, or, of a
 // deletion that comes again, that it was run already.
 func (o *owner) marked(command string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return command == o.deletion || o.mark != nil && o.mark.before.ID == command
+	return command == o.course.deletion || o.mark != nil && o.mark.before.ID == command
 }
 
-// marksAny tells whether a mark of this process stands.
-func (o *owner) marksAny() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.mark != nil
-}
+func (u *unfit) is(command string) bool { return u != nil && u.command == command }
 
 // suspect tells whether a command shares no burst, so that it harms no other: it was
 // taken over, or is not to be run.
 func (o *owner) suspect(m store.Mail) bool {
-	return o.recovered && m.Created <= o.found || m.Command.Attempts > 0 || m.Command.ID == o.unfit
+	return o.taken.recovered && m.Created <= o.taken.at || m.Command.Attempts > 0 || o.course.unfit.is(m.Command.ID)
 }
 
 // alone is the batch of one such command.
 func (o *owner) alone(m store.Mail) batch {
 	b := batch{mail: []store.Mail{m}, counted: true}
 	switch {
-	case m.Command.ID == o.unfit:
-		b.why = o.unfitFor
+	case o.course.unfit.is(m.Command.ID):
+		b.why = o.course.unfit.why
 	case o.n.fate(o.id, &m.Command) == poison:
 		b.why = o.n.died(&m.Command)
 	}
@@ -264,11 +257,9 @@ func (o *owner) countAttempt(ctx context.Context, work *batch) error {
 	by := workflow.Begun{Process: n.cfg.Process, Node: n.cfg.NodeID, At: n.cfg.Env().Now(), Age: n.cfg.Store.Elapsed().Milliseconds()}
 	cmd.Begun = append(cmd.Begun, by)
 	cmd.Begun = cmd.Begun[max(0, len(cmd.Begun)-maxMarks):]
-	counted, err := n.cfg.Store.CountAttempt(ctx, o.ownership().Fence(), o.id, cmd, m.Created)
+	counted, err := n.cfg.Store.CountAttempt(ctx, o.own.Fence(), o.id, cmd, m.Created)
 	if err == nil || errors.Is(err, etcdstore.ErrUnknown) {
-		o.mu.Lock()
 		o.mark = &mark{before: before, by: by, counted: counted}
-		o.mu.Unlock()
 	}
 	if err != nil {
 		return err
@@ -288,8 +279,8 @@ type mark struct {
 
 // written looks for a mark whose writing got no answer: 0, if it is not there, or if
 // another process has begun the command since, whose mark is not to go with it.
-func (o *owner) written(ctx context.Context, m *mark) (int64, error) {
-	there, err := o.n.cfg.Store.Mail(ctx, o.id, m.before.ID)
+func (h *handle) written(ctx context.Context, m *mark) (int64, error) {
+	there, err := h.n.cfg.Store.Mail(ctx, h.id, m.before.ID)
 	if err != nil || there == nil || len(there.Command.Begun) == 0 {
 		return 0, err
 	}
@@ -303,11 +294,7 @@ func (o *owner) written(ctx context.Context, m *mark) (int64, error) {
 // takeBackMark undoes the mark of a command that was begun, and not committed: this
 // process lives, whatever became of its session. A node that drains leaves no trace;
 // else that it was begun is remembered, so that the next attempt waits.
-func (o *owner) takeBackMark(ctx context.Context) {
-	o.mu.Lock()
-	m := o.mark
-	o.mark = nil
-	o.mu.Unlock()
+func (h *handle) takeBackMark(ctx context.Context, m *mark) {
 	if m == nil {
 		return
 	}
@@ -315,20 +302,20 @@ func (o *owner) takeBackMark(ctx context.Context) {
 	defer cancel()
 	cmd := m.before
 	select {
-	case <-o.n.draining:
+	case <-h.n.draining:
 	default:
 		cmd.Attempts++
 	}
 	counted, err := m.counted, error(nil)
 	if counted == 0 {
-		counted, err = o.written(ctx, m)
+		counted, err = h.written(ctx, m)
 	}
 	if counted > 0 {
-		_, err = o.n.cfg.Store.TakeBackAttempt(ctx, o.id, cmd, counted)
+		_, err = h.n.cfg.Store.TakeBackAttempt(ctx, h.id, cmd, counted)
 	}
 	if err != nil {
 		// As long as this process has a session it is seen to live.
-		o.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", o.id, "commandId", cmd.ID, "error", err)
+		h.n.cfg.Log.WarnContext(ctx, "that a command was begun here, and given up, is not noted", "instanceId", h.id, "commandId", cmd.ID, "error", err)
 	}
 }
 
@@ -342,7 +329,7 @@ func (x *burst) setAside(cmd workflow.Command) store.Effect {
 		x.extra = append(x.extra, workflow.Incident{Message: x.why, Time: x.env.Now()})
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}
 	}
-	x.o.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.o.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
+	x.h.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.h.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
 	if out := x.b.Hold(cmd, x.why); out == engine.Applied && cmd.Kind == workflow.CommandStart {
 		x.begun = true
 		return store.Effect{Outcome: workflow.OutcomeStarted}
@@ -353,14 +340,4 @@ func (x *burst) setAside(cmd workflow.Command) store.Effect {
 // held tells whether the engine keeps a command that is set aside for a retry.
 func held(cmd *workflow.Command) bool {
 	return begins(cmd.Kind) || cmd.Kind == workflow.CommandChildEnd || cmd.Kind == workflow.CommandResume && cmd.Timer
-}
-
-// hold makes the next round set aside the one command of a burst that did not fit,
-// if the instance cannot go on without it; else it is false.
-func (o *owner) hold(x *burst, work *batch, cause error) bool {
-	if !errors.Is(cause, etcdstore.ErrTooLarge) || x.why != "" || len(work.mail) != 1 || len(work.hands) > 0 || !held(&work.mail[0].Command) {
-		return false
-	}
-	o.unfit, o.unfitFor = work.mail[0].Command.ID, fmt.Sprintf("instance %s: %v", o.id, cause)
-	return true
 }

@@ -13,16 +13,36 @@
 //
 // # How an instance is worked
 //
-// The node that owns an instance has one owner for it:
+// The node that works an instance has one owner for it, a state machine on a
+// goroutine of its own. Each state is a type with what it needs, and its function
+// next returns the state after it:
 //
-//	take lock + load -> run commands -> commit and release
-//	                        ^                  |
-//	                        +-- new work came -+   (at most 100 rounds)
+//	taking       the lock, and the instance in the same transaction; on the caller's goroutine
+//	  |
+//	choosing     the commands of the next burst <---------------+-----------+
+//	  |     \                                                   |           |
+//	  |      leaving    nothing to do: the lock goes, unless mail came -----+
+//	  |         |                                               |
+//	opening   the engine's burst, its place, its mark           |
+//	  |         |                                               |
+//	working   the burst runs; requests are answered             |
+//	  |         |                                               |
+//	committing  one transaction, which may free the lock        |
+//	  |         |                                               |
+//	following   what the store said: answers, and what is next -+
+//	  |    \    |
+//	  |     yielding    after 100 rounds: others may want the lock
+//	  |      /
+//	releasing    all is given back, everybody is answered
+//
+// A burst that cannot be opened, or that fails, goes to releasing, or it is parked:
+// the old state stays, with an incident. What follows a commit is decided by a pure
+// function ([sent.after]).
 //
 // Commands come from three places: in hand (a caller of this node waits for the
 // outcome), from the mailbox (durable), and claimed from the bookmark queue.
-// While an owner lives, callers on the same node hand it their commands in
-// memory; callers elsewhere put theirs into the mailbox. Either way commands
+// While an owner is there, callers on the same node put their commands into its
+// inbox; callers elsewhere put theirs into the mailbox. Either way commands
 // that come while a commit is under way are taken together into the next one.
 //
 // # Places
@@ -37,6 +57,12 @@
 //
 // # Concurrency
 //
-// [Node] and the clients are safe for concurrent use. Each owner is one
-// goroutine, owned by the Node, which waits for all of them in Stop.
+// [Node] and the clients are safe for concurrent use. What an owner knows belongs to
+// its goroutine, which the Node waits for in Stop. Other goroutines have its handle:
+// the inbox, which has a lock of its own; a channel on which a caller asks to have its
+// command made durable, which is read in the state working only; and two things that
+// reach a running burst at once, an interrupt and the end of the node's time. The
+// burst, a command that is made durable, and a mark that is taken back run on
+// goroutines of their own, which the owner starts in the state working, and waits for
+// before it leaves that.
 package client

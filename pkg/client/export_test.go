@@ -4,12 +4,12 @@ package client
 // instance.
 func (n *Node) InHand(id string) int {
 	n.mu.Lock()
-	o := n.owners[id]
+	h := n.owners[id]
 	n.mu.Unlock()
-	if o == nil {
+	if h == nil {
 		return 0
 	}
-	o.inbox.mu.Lock()
-	defer o.inbox.mu.Unlock()
-	return len(o.inbox.waiting)
+	h.inbox.mu.Lock()
+	defer h.inbox.mu.Unlock()
+	return len(h.inbox.waiting)
 }

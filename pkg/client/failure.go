@@ -36,37 +36,15 @@ func (o *owner) fail(err error) error {
 	return err
 }
 
-// committed is the record as it was last committed; nil: absent.
-func (o *owner) committed() *store.Record {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.base
-}
-
-// header is what is known of the instance.
-func (o *owner) header() workflow.Instance {
-	if base := o.committed(); base != nil {
-		return base.Header
-	}
-	return workflow.Instance{ID: o.id}
-}
-
-func headerOf(r *store.Record) workflow.Instance {
-	if r == nil {
-		return workflow.Instance{}
-	}
-	return r.Header
-}
-
 // conflict: something that the lock does not protect moved: another call with
 // the same key was faster, or, under local coordination, the instance moved.
-func (o *owner) conflict(ctx context.Context, work batch) (batch, bool, error) {
+func (o *owner) conflict(r *round, work batch) state {
 	var again []*waiter
 	for _, w := range work.hands {
 		if w.cmd.Key != nil {
-			a, err := o.n.cfg.Store.Answer(ctx, w.cmd.Key.Name)
+			a, err := o.n.cfg.Store.Answer(r.ctx, w.cmd.Key.Name)
 			if err != nil {
-				return batch{}, false, o.fail(err)
+				return r.failed(o.fail(err))
 			}
 			if a != nil {
 				w.finish(Result{Answer: a}, nil)
@@ -76,31 +54,31 @@ func (o *owner) conflict(ctx context.Context, work batch) (batch, bool, error) {
 		again = append(again, w)
 	}
 	o.inbox.giveBack(again)
-	return o.reload(ctx)
+	return r.again(o)
 }
 
 // unopened: there is nothing to run the commands on. What this node cannot run
 // or read it leaves as it is: what is durable stays in the mailbox for a node that
 // can.
-func (o *owner) unopened(ctx context.Context, x *burst, work batch, err error) (batch, bool, error) {
+func (o *owner) unopened(r *round, x *burst, work batch, err error) state {
 	if o.base == nil && known(&work) == nil {
-		return o.discard(ctx, x, work, err)
+		return o.discard(r, x, work, err)
 	}
 	switch workflow.CodeOf(err) {
 	case workflow.CodeUnavailable, workflow.CodeBusy, workflow.CodeNotRunnable:
-		return batch{}, false, o.fail(err)
+		return r.failed(o.fail(err))
 	}
-	if ctx.Err() != nil {
-		return batch{}, false, o.fail(err)
+	if r.ctx.Err() != nil {
+		return r.failed(o.fail(err))
 	}
-	return o.park(ctx, x, work, err)
+	return o.park(r, x, work, err)
 }
 
 // discard: there is no such instance. Its mail becomes dead letters.
-func (o *owner) discard(ctx context.Context, x *burst, work batch, cause error) (batch, bool, error) {
+func (o *owner) discard(r *round, x *burst, work batch, cause error) state {
 	o.inbox.answerRunning(func(*waiter) (Result, error) { return Result{}, cause })
 	if len(work.mail) == 0 {
-		return batch{}, false, nil
+		return r.then(o, nil, false)
 	}
 	x.deleting = true
 	var consumed []store.Consumed
@@ -109,15 +87,15 @@ func (o *owner) discard(ctx context.Context, x *burst, work batch, cause error) 
 		effect.InstanceID = o.id
 		consumed = append(consumed, store.Consumed{Command: m.Command, Created: m.Created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped})
 	}
-	err := o.n.cfg.Store.Discard(ctx, o.ownership().Fence(), o.id, nil, consumed, x.dead)
+	err := o.n.cfg.Store.Discard(r.ctx, o.own.Fence(), o.id, nil, consumed, x.dead)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return o.oneByOne(ctx, x, consumed)
+		return o.oneByOne(r, x, consumed)
 	}
 	if err != nil {
-		return batch{}, false, err
+		return r.failed(err)
 	}
 	o.n.buried(x.dead)
-	return o.reload(ctx)
+	return r.again(o)
 }
 
 // buried counts dead letters that are durable.
@@ -130,8 +108,7 @@ func (n *Node) buried(dead []store.DeadLetter) {
 // oneByOne sets commands aside that do not fit one transaction with the instance's
 // record, or with each other: each one alone, and the record stays as it is. That
 // always fits, so no command is in the way of those behind it.
-func (o *owner) oneByOne(ctx context.Context, x *burst, consumed []store.Consumed) (batch, bool, error) {
-	base := o.committed()
+func (o *owner) oneByOne(r *round, x *burst, consumed []store.Consumed) state {
 	for i := range consumed {
 		var dead []store.DeadLetter
 		for _, d := range x.dead {
@@ -139,24 +116,22 @@ func (o *owner) oneByOne(ctx context.Context, x *burst, consumed []store.Consume
 				dead = append(dead, d)
 			}
 		}
-		if err := o.n.cfg.Store.Discard(ctx, o.ownership().Fence(), o.id, base, consumed[i:i+1], dead); err != nil {
-			return batch{}, false, o.fail(err)
+		if err := o.n.cfg.Store.Discard(r.ctx, o.own.Fence(), o.id, o.base, consumed[i:i+1], dead); err != nil {
+			return r.failed(o.fail(err))
 		}
 		o.n.buried(dead)
 	}
-	o.mu.Lock()
 	o.mark = nil
-	o.mu.Unlock()
 	now := o.header()
 	o.inbox.answerRunning(func(w *waiter) (Result, error) { return w.acceptedOr(now, errLeft) }) // what is set aside is durable
-	return o.reload(ctx)
+	return r.again(o)
 }
 
 // park is the commit for work that cannot be done: the old state stays, an
 // incident says why, durable commands become dead letters, commands in hand get
 // the error.
-func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (batch, bool, error) {
-	o.n.cfg.Log.ErrorContext(ctx, "burst cannot be committed", "instanceId", o.id, "error", cause)
+func (o *owner) park(r *round, x *burst, work batch, cause error) state {
+	o.n.cfg.Log.ErrorContext(r.ctx, "burst cannot be committed", "instanceId", o.id, "error", cause)
 	code := workflow.CodeOf(cause)
 	if errors.Is(cause, etcdstore.ErrTooLarge) {
 		code = workflow.CodeTooLarge
@@ -169,12 +144,12 @@ func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (ba
 		reason = workflow.DeadTooLarge
 	}
 	refusal := &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %s: %v", o.id, cause)}
-	base := o.committed()
+	base := o.base
 	durable := slices.Concat(work.mail, o.inbox.runningMail())
 	now := o.header()
 	o.inbox.answerRunning(func(w *waiter) (Result, error) { return w.acceptedOr(now, refusal) })
 	if base == nil || len(durable) == 0 {
-		return batch{}, false, nil
+		return r.then(o, nil, false)
 	}
 	at := x.env.Now()
 	after := *base
@@ -184,7 +159,7 @@ func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (ba
 	if len(base.State) == 0 { // it never ran, and never will
 		after.Header.Status, after.Header.SubStatus, after.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &at
 	}
-	c := &store.Commit{ID: uuid.NewString(), Fence: o.ownership().Fence(), Before: base, After: after, At: at}
+	c := &store.Commit{ID: uuid.NewString(), Fence: o.own.Fence(), Before: base, After: after, At: at}
 	x.dead = nil
 	for _, m := range durable {
 		x.bury(m.Command, reason, refusal.Detail)
@@ -192,37 +167,35 @@ func (o *owner) park(ctx context.Context, x *burst, work batch, cause error) (ba
 			Effect: store.Effect{InstanceID: o.id, Outcome: workflow.OutcomeRefused, Code: string(code)}})
 	}
 	c.Dead = x.dead
-	x.tellParent(c, base)
-	done, err := o.send(ctx, c)
+	x.tellParent(c)
+	res, err := o.send(r.ctx, c)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return o.parkApart(ctx, x, c)
+		return o.parkApart(r, x, c)
 	}
 	if err != nil {
-		return batch{}, false, o.fail(err)
+		return r.failed(o.fail(err))
 	}
-	o.settle(c, done)
+	o.settle(c, res)
 	o.announce(c)
-	return o.reload(ctx)
+	return r.again(o)
 }
 
 // parkApart parks what does not fit one transaction with its dead letters: the
 // incident first, so that no instance waits in silence for what it will not get. A
 // record that has no room for an incident stays as it is.
-func (o *owner) parkApart(ctx context.Context, x *burst, c *store.Commit) (batch, bool, error) {
+func (o *owner) parkApart(r *round, x *burst, c *store.Commit) state {
 	consumed := c.Consumed
 	c.ID, c.Consumed, c.Dead = uuid.NewString(), nil, nil
-	done, err := o.send(ctx, c)
+	res, err := o.send(r.ctx, c)
 	switch {
 	case errors.Is(err, etcdstore.ErrTooLarge):
 	case err != nil:
-		return batch{}, false, o.fail(err)
+		return r.failed(o.fail(err))
 	default:
-		o.mu.Lock()
 		after := c.After
-		after.Modified = done.Modified
+		after.Modified = res.Modified
 		o.base = &after
-		o.mu.Unlock()
 		o.announce(c)
 	}
-	return o.oneByOne(ctx, x, consumed)
+	return o.oneByOne(r, x, consumed)
 }

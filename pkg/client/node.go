@@ -61,9 +61,9 @@ type Node struct {
 	places *places
 
 	mu       sync.Mutex
-	owners   map[string]*owner // guarded by mu
-	stopping bool              // guarded by mu
-	draining chan struct{}     // closed by Drain
+	owners   map[string]*handle // guarded by mu
+	stopping bool               // guarded by mu
+	draining chan struct{}      // closed by Drain
 
 	resting    resting
 	quarantine quarantine
@@ -99,7 +99,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, owners: map[string]*owner{}, draining: make(chan struct{})}, nil
+	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, owners: map[string]*handle{}, draining: make(chan struct{})}, nil
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
@@ -108,10 +108,10 @@ func NewNode(cfg Config) (*Node, error) {
 func (n *Node) Interrupt(id string) {
 	n.places.interrupt(id)
 	n.mu.Lock()
-	o := n.owners[id]
+	h := n.owners[id]
 	n.mu.Unlock()
-	if o != nil {
-		o.interrupt()
+	if h != nil {
+		h.interrupt()
 	}
 }
 
@@ -149,11 +149,8 @@ func (n *Node) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	n.mu.Lock()
-	for _, o := range n.owners {
-		o.cancel(errStopped)
-		// An activity that does not end with its context is no reason to count this
-		// as a death.
-		n.wg.Go(func() { o.takeBackMark(context.Background()) })
+	for _, h := range n.owners {
+		h.drop(errStopped)
 	}
 	n.mu.Unlock()
 	<-done
@@ -170,42 +167,43 @@ func (n *Node) seen(id string) {
 
 // do is the one path of every mutating operation: hand the command to the
 // owner of this instance, or take the instance and become it.
-func (n *Node) do(ctx context.Context, id string, take acquireFunc, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
+func (n *Node) do(ctx context.Context, id string, acquire acquireFunc, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
 	if cmd != nil && !ends(cmd.Kind) && n.places.waits(id) && !n.Holds(id) {
 		return Result{}, ErrCrowded // without asking etcd; what is before it waits too
 	}
 	for {
-		o, w, owner, err := n.join(ctx, id, cmd)
+		h, w, isNew, err := n.join(ctx, id, cmd)
 		if err != nil {
 			return Result{}, err
 		}
-		if owner {
-			if err := o.take(ctx, take, cmd); err != nil {
+		if isNew {
+			o, first, err := h.take(ctx, acquire, cmd)
+			if err != nil {
 				if ctx.Err() != nil {
-					n.leave(o, errLeft) // that is this caller's affair: the others try for themselves
+					n.leave(h, errLeft) // that is this caller's affair: the others try for themselves
 				} else {
-					n.leave(o, err)
+					n.leave(h, err)
 				}
 				return Result{}, err
 			}
-			o.recovered, o.placed = recovered, placed
+			o.taken.recovered, o.seat.placed = recovered, placed
 			go func() {
 				defer n.wg.Done()
-				o.run()
+				o.run(first)
 			}()
 		}
 		if w == nil {
-			if !owner {
+			if !isNew {
 				return Result{}, nil // somebody here is at it, and will look into the mailbox before it leaves
 			}
 			select {
-			case <-o.done:
-				return Result{}, o.err
+			case <-h.done:
+				return Result{}, h.err
 			case <-ctx.Done():
 				return Result{}, nil // the mail is durable, and Stop waits for who works on it
 			}
 		}
-		res, err := o.await(ctx, w)
+		res, err := h.await(ctx, w)
 		if errors.Is(err, errLeft) {
 			continue
 		}
@@ -216,57 +214,46 @@ func (n *Node) do(ctx context.Context, id string, take acquireFunc, cmd *workflo
 // errLeft tells a waiter that its owner ended without touching its command.
 var errLeft = errors.New("the owner ended first")
 
-// join finds or makes the owner of an instance and puts cmd into its hands.
-func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (o *owner, w *waiter, owner bool, err error) {
+// join finds the owner of an instance, or makes room for a new one, and puts cmd into
+// its hands.
+func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (h *handle, w *waiter, isNew bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if cmd != nil {
 		w = newWaiter(*cmd)
 		w.cmd.Trace = tracing.Traceparent(ctx)
 	}
-	if o = n.owners[id]; o != nil {
-		joined, open, err := o.hand(w)
+	if h = n.owners[id]; h != nil {
+		joined, open, err := h.hand(w)
 		if open {
-			return o, joined, false, err
+			return h, joined, false, err
 		}
 	}
 	if n.stopping {
 		return nil, nil, false, &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: retryAfter}
 	}
-	o = newOwner(n, id)
+	h = newHandle(n, id)
 	if w != nil {
-		o.inbox.offer(w)
+		h.inbox.offer(w)
 	}
-	n.owners[id] = o
+	n.owners[id] = h
 	n.wg.Add(1)
-	return o, w, true, nil
-}
-
-// hand gives an owner a command, or tells it of mail if w is nil. It is not open when
-// it takes no more.
-func (o *owner) hand(w *waiter) (joined *waiter, open bool, err error) {
-	if w == nil {
-		return nil, o.inbox.tell(), nil
-	}
-	if joined, open = o.inbox.offer(w); open && joined == nil {
-		err = ErrBusy // its inbox is full
-	}
-	return joined, open, err
+	return h, w, true, nil
 }
 
 // leave ends an owner that could not take its instance: everybody who joined
-// it meanwhile gets the same answer.
-func (n *Node) leave(o *owner, err error) {
-	n.forget(o)
-	o.finish(err)
+// it gets the same answer.
+func (n *Node) leave(h *handle, err error) {
+	n.forget(h)
+	h.close(nil, err)
 	n.wg.Done()
 }
 
 // forget makes the next command open a new owner.
-func (n *Node) forget(o *owner) {
+func (n *Node) forget(h *handle) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.owners[o.id] == o {
-		delete(n.owners, o.id)
+	if n.owners[h.id] == h {
+		delete(n.owners, h.id)
 	}
 }

@@ -13,134 +13,180 @@ import (
 )
 
 // await waits for a command in hand. When the caller's deadline, the limit of
-// late durability, or a drain comes first, it makes the command durable: from
+// Config.LateAfter, or a drain comes first, it has the command made durable: from
 // then on it is visible, can be cancelled, is taken over, and "accepted" is
 // honest.
-func (o *owner) await(ctx context.Context, w *waiter) (Result, error) {
-	timer := time.NewTimer(o.n.cfg.LateAfter)
+func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
+	timer := time.NewTimer(h.n.cfg.LateAfter)
 	defer timer.Stop()
 	select {
 	case <-w.done:
 		return w.result, w.err
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-o.n.draining:
+	case <-h.n.draining:
 	}
-	if o.inbox.takeBack(w) {
+	if h.inbox.takeBack(w) {
 		return Result{}, ErrBusy // its turn did not come: let it wait in the mailbox
 	}
-	secured := make(chan error, 1)
-	if !o.n.attach(func() { secured <- o.secure(w) }) {
-		return o.ended(w) // no owner is left, so this one has answered everybody
-	}
-	grace := time.NewTimer(secureTimeout)
+	return h.ask(ctx, w)
+}
+
+// ask asks the owner to make a command durable, and waits for that or for the answer
+// to the command, which is better.
+func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
+	r := persistRequest{w: w, answer: make(chan persistAnswer, 1)}
+	grace := time.NewTimer(persistTimeout)
 	defer grace.Stop()
 	select {
 	case <-w.done:
 		return w.result, w.err
-	case err := <-secured:
-		select {
-		case <-w.done: // it ended meanwhile: the better answer
-			return w.result, w.err
-		default:
-		}
-		// What cannot be made durable is as much in hand as before, and may be committed.
-		if errors.Is(err, errNoInstance) || errors.Is(err, etcdstore.ErrTooLarge) {
-			select {
-			case <-w.done: // its burst says what there is to say
-				return w.result, w.err
-			case <-grace.C:
-			}
-			break
-		}
-		if err != nil && !isUnknown(err) {
-			return Result{}, unavailable("this node lost instance "+o.id+" before it could commit", err)
-		}
-		if err != nil {
-			break
-		}
-		return Result{Accepted: true, Instance: o.header()}, nil
+	case <-h.done:
+		return h.ended(w)
 	case <-grace.C:
+		return h.undecided(ctx, w)
+	case h.persists <- r:
 	}
-	return Result{}, unknown("instance "+o.id+" could not be made durable in time", ctx.Err())
-}
-
-// ended gives the answer of an owner that is over, or will be at once.
-func (o *owner) ended(w *waiter) (Result, error) {
-	<-o.done
+	var a persistAnswer
 	select {
 	case <-w.done:
 		return w.result, w.err
-	default:
-		return Result{}, unknown("instance "+o.id+" was given up", o.err)
+	case <-grace.C:
+		return h.undecided(ctx, w)
+	case a = <-r.answer:
 	}
+	if errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {
+		// It is as much in hand as before, and may be committed: its burst says what
+		// there is to say.
+		select {
+		case <-w.done:
+			return w.result, w.err
+		case <-grace.C:
+			return h.undecided(ctx, w)
+		}
+	}
+	switch {
+	case w.finished():
+		return w.result, w.err
+	case a.err == nil:
+		return Result{Accepted: true, Instance: a.now}, nil
+	case isUnknown(a.err):
+		return h.undecided(ctx, w)
+	}
+	return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", a.err)
 }
 
-const secureTimeout = 5 * time.Second
-
-// attach runs f on a goroutine that Stop waits for, as long as an owner keeps
-// the wait group above zero.
-func (n *Node) attach(f func()) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.owners) == 0 {
-		return false
-	}
-	n.wg.Go(f)
-	return true
-}
-
-// secure puts a command in hand into the mailbox, and a new instance beside it
-// as Executing, under the fence.
-func (o *owner) secure(w *waiter) error {
-	select {
-	case o.writing <- struct{}{}:
-	case <-w.done:
-		return nil
-	}
-	defer func() { <-o.writing }()
+// ended gives the answer of an owner that is gone.
+func (h *handle) ended(w *waiter) (Result, error) {
 	if w.finished() {
+		return w.result, w.err
+	}
+	return Result{}, unknown("instance "+h.id+" was given up", h.err)
+}
+
+// undecided is the answer when the owner did not come to the request, or did not learn
+// what became of it. A twin may have made the command durable, or a commit its effect.
+func (h *handle) undecided(ctx context.Context, w *waiter) (Result, error) {
+	if h.inbox.lasting(w) {
+		return Result{Accepted: true, Instance: h.known(nil)}, nil
+	}
+	return Result{}, unknown("instance "+h.id+" could not be made durable in time", ctx.Err())
+}
+
+const persistTimeout = 5 * time.Second
+
+// persistRequest asks an owner to make a command in hand durable.
+type persistRequest struct {
+	w      *waiter
+	answer chan persistAnswer // capacity 1
+}
+
+// persistAnswer: without an error the command, or its effect, is durable.
+type persistAnswer struct {
+	now workflow.Instance // as far as it is known
+	err error
+}
+
+// persisted is what became of a request.
+type persisted struct {
+	persistRequest
+	locked  *locked       // the lock that was taken for it; nil: none was
+	created int64         // revision of the mailbox key; 0: nothing was written
+	fresh   *store.Record // of the instance that was made for it; nil: none was
+	err     error
+}
+
+// persist makes a command durable while the burst runs. There may be one such request
+// at a time: what it finds out decides what the next one, or the commit, has to write.
+func (o *owner) persist(r persistRequest) chan persisted {
+	h, ctx, own, base := o.handle, o.ctx, o.own, o.base
+	out := make(chan persisted, 1)
+	go func() {
+		p := persisted{persistRequest: r}
+		p.err = h.persist(ctx, own, base, &p)
+		out <- p
+	}()
+	return out
+}
+
+// persisted notes what became of a request, and answers it.
+func (o *owner) persisted(p persisted) {
+	if p.locked != nil {
+		o.own, o.seen = p.locked.own, p.locked.seen
+	}
+	if p.created > 0 {
+		o.inbox.persisted(p.w, p.created)
+		if p.fresh != nil {
+			p.fresh.Modified = cmp.Or(p.fresh.Modified, p.created)
+			o.base = p.fresh
+		}
+		o.n.cfg.Metrics.LateDurability()
+	}
+	if errors.Is(p.err, store.ErrStale) {
+		o.stop(errStale)
+	}
+	p.answer <- persistAnswer{o.header(), p.err}
+}
+
+// persist puts a command in hand into the mailbox, and a new instance beside it
+// as Executing, under the fence.
+func (h *handle) persist(ctx context.Context, own ownership, base *store.Record, p *persisted) (err error) {
+	if p.w.finished() {
 		return nil
 	}
-	if err := o.lock(o.ctx); err != nil {
+	if p.locked, err = h.lock(ctx, own); err != nil {
 		return err
 	}
-	if o.inbox.lasting(w) {
+	if p.locked != nil {
+		own = p.locked.own
+	}
+	if h.inbox.lasting(p.w) {
 		return nil
 	}
-	base := o.committed()
-	if base == nil && w.cmd.Start == nil {
+	if base == nil && p.w.cmd.Start == nil {
 		return errNoInstance
 	}
 	var fresh *store.Record
 	if base == nil {
-		hd := etcdstore.NewHeader(o.id, w.cmd, w.cmd.CreatedAt)
+		hd := etcdstore.NewHeader(h.id, p.w.cmd, p.w.cmd.CreatedAt)
 		hd.SubStatus = workflow.Executing
 		fresh = &store.Record{Header: hd}
 	}
-	var rev int64
-	err := pace.Repeat(o.ctx, pace.Every(secureRetry), func() (again bool, err error) {
+	var created int64
+	err = pace.Repeat(ctx, pace.Every(persistRetry), func() (again bool, err error) {
 		// Without an answer the identical transaction goes out again: until it is
 		// known whether the command is durable, nothing may be committed.
-		rev, err = o.n.cfg.Store.Secure(o.ctx, o.ownership().Fence(), o.id, base, fresh, w.cmd)
+		created, err = h.n.cfg.Store.Secure(ctx, own.Fence(), h.id, base, fresh, p.w.cmd)
 		return isUnknown(err), err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		p.created, p.fresh = created, fresh
 	}
-	o.inbox.persisted(w, rev)
-	o.mu.Lock()
-	if fresh != nil {
-		fresh.Modified = cmp.Or(fresh.Modified, rev)
-		o.base = fresh
-	}
-	o.mu.Unlock()
-	o.n.cfg.Metrics.LateDurability()
-	return nil
+	return err
 }
 
 // errNoInstance: there is no instance that a command could be kept for, and the
 // command makes none.
 var errNoInstance = errors.New("there is no such instance")
 
-const secureRetry = 100 * time.Millisecond
+const persistRetry = 100 * time.Millisecond

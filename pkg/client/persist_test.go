@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -21,7 +22,7 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		"its twin is mail":    {[]store.Mail{{Command: workflow.Command{ID: "call"}, Created: 7}}, false},
 		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
 	} {
-		o := newOwner(&Node{}, "i")
+		o := &owner{handle: newHandle(&Node{}, "i")}
 		w := newWaiter(workflow.Command{ID: "call"})
 		if _, open := o.inbox.offer(w); !open {
 			t.Fatal("the owner is closed")
@@ -48,15 +49,21 @@ func (free) Context() context.Context { return context.Background() }
 func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
-		o := newOwner(&Node{}, "i")
-		err := o.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
+		h := newHandle(&Node{}, "i")
+		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			if stopped {
-				o.cancel(errStopped)
+				h.drop(errStopped)
 			}
 			return free{}, &store.Loaded{}, nil
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if stopped {
+			select {
+			case <-o.ctx.Done():
+			case <-time.After(10 * time.Second):
+			}
 		}
 		if got := errors.Is(context.Cause(o.ctx), errStopped); got != stopped {
 			t.Errorf("%s: dropped: %t", name, got)

@@ -33,7 +33,7 @@ type quarantine struct {
 	wake func(instance string, recovered bool)
 
 	mu     sync.Mutex
-	in     *owner                // that runs one; guarded by mu
+	in     *handle               // that runs one; guarded by mu
 	queued map[suspect]time.Time // who waits, since it was last found so; guarded by mu
 	line   []suspect             // the same, in order, with some who do not any more; guarded by mu
 	called string                // instance of the one that was woken, and not seen yet; guarded by mu
@@ -64,24 +64,24 @@ func (q *quarantine) wait(s suspect) {
 }
 
 // enter takes the place for a command of an owner; if it is taken, that waits.
-func (q *quarantine) enter(o *owner, command string) bool {
+func (q *quarantine) enter(h *handle, command string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s := suspect{o.id, command}
-	if q.in != nil && q.in != o {
+	s := suspect{h.id, command}
+	if q.in != nil && q.in != h {
 		q.wait(s)
 		return false
 	}
-	q.in = o
+	q.in = h
 	delete(q.queued, s)
 	return true
 }
 
 // leave gives the place back, if this owner has it.
-func (q *quarantine) leave(o *owner) {
+func (q *quarantine) leave(h *handle) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.in == o {
+	if q.in == h {
 		q.in = nil
 		q.call()
 	}
@@ -154,7 +154,7 @@ func (o *owner) isolate(ctx context.Context, cmd *workflow.Command) bool {
 	if !n.decides(cmd) {
 		return true
 	}
-	if !n.quarantine.enter(o, cmd.ID) {
+	if !n.quarantine.enter(o.handle, cmd.ID) {
 		return false
 	}
 	n.cfg.Metrics.Suspect()

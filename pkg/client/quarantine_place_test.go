@@ -15,10 +15,10 @@ func TestQuarantine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var called []string
 		q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
-		var in *owner
+		var in *handle
 		wants := map[string]bool{}
 		try := func(id string) {
-			o := &owner{id: id}
+			o := &handle{id: id}
 			asks := rapid.Bool().Draw(t, "asks first")
 			if (!asks || !q.full(suspect{id, "c"})) && q.enter(o, "c") {
 				if in != nil {
@@ -49,7 +49,7 @@ func TestQuarantine(t *testing.T) {
 				}
 				o := in
 				in = nil
-				q.leave(&owner{id: o.id}) // another one of the same instance
+				q.leave(&handle{id: o.id}) // another one of the same instance
 				q.leave(o)
 			},
 			"try": func(t *rapid.T) {
@@ -99,7 +99,7 @@ func TestWhoWaitsForQuarantineIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	var called []string
 	q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
-	o, a, b := &owner{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
+	o, a, b := &handle{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
 	if !q.enter(o, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
 		t.Fatal("it is not as it should be at first")
 	}

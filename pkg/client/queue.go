@@ -12,10 +12,10 @@ import (
 
 // lookQueue claims queued stimuli for bookmarks that are durable; needed where
 // the commit did not look itself, and where there is no lock to keep.
-func (o *owner) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bool, error) {
-	o.blind = false
+func (o *owner) lookQueue(ctx context.Context, hd *workflow.Instance) ([]store.Mail, error) {
+	o.course.unmatched = false
 	if hd.Status != workflow.StatusRunning {
-		return batch{}, false, nil
+		return nil, nil
 	}
 	var items []store.QueueItem
 	err := o.insist(ctx, func() (err error) {
@@ -23,10 +23,9 @@ func (o *owner) lookQueue(ctx context.Context, hd *workflow.Instance) (batch, bo
 		return err
 	})
 	if err != nil || len(items) == 0 {
-		return batch{}, false, err
+		return nil, err
 	}
-	claimed, err := o.claim(ctx, hd, items)
-	return batch{mail: claimed}, false, err
+	return o.claim(ctx, hd, items)
 }
 
 // claim takes queued stimuli into the own mailbox, one per bookmark that waits.
@@ -64,7 +63,7 @@ func (o *owner) claim(ctx context.Context, hd *workflow.Instance, items []store.
 // insist repeats what may be repeated while it fails: of a queued stimulus that
 // the commit met nobody else knows, before the next slow sweep of the queue.
 func (o *owner) insist(ctx context.Context, do func() error) error {
-	return pace.Repeat(ctx, pace.Every(secureRetry).Times(insistTries), func() (bool, error) {
+	return pace.Repeat(ctx, pace.Every(persistRetry).Times(insistTries), func() (bool, error) {
 		err := do()
 		return err != nil && !errors.Is(err, etcdstore.ErrTooLarge), err
 	})

@@ -16,7 +16,7 @@ import (
 // visible in one write, guarded by the node's session (store.Unlocked), and
 // leaves it free. Where that is not enough, because the cause has to become
 // durable before the burst ends, or the burst goes on after a commit, the lock is
-// taken first: see [owner.lock].
+// taken first: see [handle.lock].
 type unlockedStart struct {
 	standing *cluster.Membership
 	lock     acquireFunc
@@ -36,19 +36,11 @@ func (d Distributed) startUnlocked(_ context.Context, a preload) (ownership, *st
 	return &unlockedStart{standing: standing, lock: d.take}, &store.Loaded{Head: a.head}, nil
 }
 
-// owner is how the instance is owned now.
-func (o *owner) ownership() ownership {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.own
-}
-
 // unlocked gives what guards the commit c of an instance that exists only here.
 // It is nil if there is a lock, which there is when it returns if c needs one: a
 // burst that goes on after its commit, or more bookmarks than one look compares.
-// The caller has the right to write.
 func (o *owner) unlocked(ctx context.Context, c *store.Commit, goOn bool) error {
-	b, ok := o.ownership().(*unlockedStart)
+	b, ok := o.own.(*unlockedStart)
 	if !ok {
 		return nil
 	}
@@ -66,60 +58,67 @@ func (o *owner) unlocked(ctx context.Context, c *store.Commit, goOn bool) error 
 
 // relock puts c under the lock.
 func (o *owner) relock(ctx context.Context, c *store.Commit) error {
-	if err := o.lock(ctx); err != nil {
-		return err
+	l, err := o.lock(ctx, o.own)
+	if errors.Is(err, store.ErrStale) {
+		o.stop(errStale)
 	}
-	c.Unlocked, c.Fence, c.SeenMail = nil, o.ownership().Fence(), o.seen
-	return nil
-}
-
-// lock takes the lock of an instance that was begun without. The caller has the
-// right to write. Nobody contends: whoever could know the id learns it from us.
-func (o *owner) lock(ctx context.Context) error {
-	b, ok := o.ownership().(*unlockedStart)
-	if !ok {
-		return nil
-	}
-	a := preloadFor(o.inbox.firstRunning())
-	own, loaded, err := b.lock(ctx, a)
 	if err != nil {
-		return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
-	}
-	if err := o.under(b, own, loaded, a); err != nil {
-		if rerr := own.Release(ctx); rerr != nil {
-			o.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", o.id, "error", rerr)
-		}
 		return err
 	}
+	if l != nil {
+		o.own, o.seen = l.own, l.seen
+	}
+	c.Unlocked, c.Fence, c.SeenMail = nil, o.own.Fence(), o.seen
 	return nil
 }
 
-// under goes on under a lock, unless it came too late.
-func (o *owner) under(b *unlockedStart, own ownership, loaded *store.Loaded, a preload) error {
+// locked is a lock that was taken for an instance that had been started without.
+type locked struct {
+	own  ownership
+	seen int64 // mail up to this revision is known: there was none
+}
+
+// lock takes the lock of an instance that was started without; nil if there is one.
+// Nobody contends: whoever could know the id learns it from us.
+func (h *handle) lock(ctx context.Context, own ownership) (*locked, error) {
+	b, ok := own.(*unlockedStart)
+	if !ok {
+		return nil, nil
+	}
+	p := preloadFor(h.inbox.firstRunning())
+	lock, loaded, err := b.lock(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
+	}
+	if err := h.mayLock(b, lock, loaded, p); err != nil {
+		if rerr := lock.Release(ctx); rerr != nil {
+			h.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", h.id, "error", rerr)
+		}
+		return nil, err
+	}
+	return &locked{lock, loaded.Revision}, nil
+}
+
+// mayLock tells whether the burst may go on under a lock, which came too late if the
+// session is another by now, or the definition has another version.
+func (h *handle) mayLock(b *unlockedStart, own ownership, loaded *store.Loaded, p preload) error {
 	lock, ok := own.(owned)
 	if !ok || !b.standing.SameEpoch(lock.Lock) || loaded.Record != nil {
-		return fmt.Errorf("instance %s: what it was begun with is over: %w", o.id, store.ErrFenced)
+		return fmt.Errorf("instance %s: what it was started with is over: %w", h.id, store.ErrFenced)
 	}
-	if a.definition != "" && loaded.Head != a.head {
-		o.stale()
-		o.stop(errStale)
+	if p.definition != "" && loaded.Head != p.head {
+		h.stale()
 		return store.ErrStale
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.over {
-		return fmt.Errorf("instance %s was given up: %w", o.id, store.ErrFenced)
-	}
-	o.own, o.seen = own, loaded.Revision
 	return nil
 }
 
 var errStale = errors.New("the definition was changed meanwhile")
 
-// stale answers starts whose definition was published anew: they are to be
+// stale answers starts whose definition has another version by now: they are to be
 // planned again.
-func (o *owner) stale() {
-	o.inbox.answerRunning(func(w *waiter) (Result, error) { return Result{}, moved(&w.cmd) })
+func (h *handle) stale() {
+	h.inbox.answerRunning(func(w *waiter) (Result, error) { return Result{}, moved(&w.cmd) })
 }
 
 func moved(cmd *workflow.Command) error {

@@ -24,19 +24,18 @@ func (o *owner) trace(ctx context.Context, work *batch) (context.Context, tracin
 	} else {
 		first = &work.hands[0].cmd
 	}
-	base := o.committed() // late durability may be writing it
 	definition := ""
-	if base != nil {
-		definition = base.Header.DefinitionID
+	if o.base != nil {
+		definition = o.base.Header.DefinitionID
 	} else if first.Start != nil {
 		definition = first.Start.DefinitionID
 	}
-	ctx, span := o.n.cfg.Tracer.Burst(ctx, o.id, definition, len(work.mail)+len(work.hands), mailed,
+	ctx, span := o.n.cfg.Tracer.Burst(ctx, o.id, definition, work.size(), mailed,
 		tracing.Origin{Trace: first.Trace, Sent: first.CreatedAt})
-	if _, locked := o.ownership().(owned); locked && o.untold {
-		tracing.Locked(ctx, o.id, o.began, o.taken)
+	if _, ok := o.own.(owned); ok && o.taken.lock != nil {
+		tracing.Locked(ctx, o.id, o.taken.lock.from, o.taken.lock.till)
 	}
-	o.untold = false
+	o.taken.lock = nil
 	return ctx, span
 }
 

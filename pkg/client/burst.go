@@ -228,7 +228,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	return nil
 }
 
-// apply runs one command. A command that is done with, whatever its effect, is
+// apply runs one command. A command that is done with, with any effect or none, is
 // no error. In hand it is not durable, and nobody was told that it is accepted.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
 	switch {
@@ -328,9 +328,9 @@ func effectOf(k workflow.CommandKind) workflow.Outcome {
 	return workflow.OutcomeApplied
 }
 
-// forAnyone tells whether a command is a stimulus that was sent to whoever waits
-// for it, and met this instance only: when the instance has ended meanwhile, the
-// next to wait may have it.
+// forAnyone tells whether a command is a stimulus that was sent to all who wait
+// for it, and met this instance only: when the instance has ended since, the next
+// to wait may have it.
 func forAnyone(cmd workflow.Command) bool {
 	return cmd.Kind == workflow.CommandResume && cmd.Stimulus != nil && !cmd.Several && cmd.Stimulus.InstanceID == "" && cmd.Stimulus.BookmarkID == ""
 }

@@ -26,7 +26,7 @@ func (s committing) next(o *owner) state {
 	x := s.x
 	x.leaveMail(o.header())
 	if len(x.consumed) == 0 && !x.goOn { // every command in hand found its bookmark gone
-		o.inbox.giveBack(nil) // a twin that comes from now on is looked at anew
+		o.inbox.giveBack(nil) // a twin that comes from now on is looked at as a new one
 		o.inbox.commit(x.served, x.response, headerOf(o.base), false, false)
 		return s.then(o, nil, s.work.more)
 	}

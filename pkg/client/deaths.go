@@ -292,7 +292,7 @@ func (h *handle) written(ctx context.Context, m *mark) (int64, error) {
 }
 
 // takeBackMark undoes the mark of a command that was begun, and not committed: this
-// process lives, whatever became of its session. A node that drains leaves no trace;
+// process lives, even if its session is lost. A node that drains leaves no trace;
 // else that it was begun is remembered, so that the next attempt waits.
 func (h *handle) takeBackMark(ctx context.Context, m *mark) {
 	if m == nil {

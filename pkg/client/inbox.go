@@ -255,7 +255,7 @@ func (in *inbox) commit(served []served, response *workflow.Response, now workfl
 	}
 	for _, s := range served {
 		r := Result{Effect: s.effect, Response: s.response}
-		if s.nothing() { // whatever the burst goes on to do is not its answer, nor may it count as durable
+		if s.nothing() { // what the burst goes on to do is not its answer, nor may it count as durable
 			r.Instance = now
 			s.w.finish(r, nil)
 			continue

@@ -76,7 +76,7 @@ type want struct {
 	in     compartment
 	bytes  int64
 	memory bool // it is for memory that it waits
-	ends   bool // it was interrupted meanwhile: what ends it is in its mailbox, and needs no place
+	ends   bool // it was interrupted as it waited: what ends it is in its mailbox, and needs no place
 	swept  bool // it was called, and a sweep went by
 }
 
@@ -212,7 +212,7 @@ func (p *places) call(in compartment) bool {
 	p.lines[in] = line[1:]
 	delete(p.waiting, id)
 	p.called[id] = w
-	p.hold(w) // so that who comes meanwhile does not take it, nor is another called to it
+	p.hold(w) // so that a newcomer does not take it, nor is another called to it
 	p.wake(id, in.recovered)
 	return true
 }

@@ -158,7 +158,7 @@ func (o *owner) isolate(ctx context.Context, cmd *workflow.Command) bool {
 		return false
 	}
 	n.cfg.Metrics.Suspect()
-	n.cfg.Log.WarnContext(ctx, "a command runs again that processes ended with; if this one does, it is not run any more. No other such command runs here meanwhile",
+	n.cfg.Log.WarnContext(ctx, "a command runs again that processes ended with; if this one does, it is not run any more. No other such command runs here until then",
 		"instanceId", o.id, "commandId", cmd.ID, "kind", cmd.Kind, "attempt", cmd.Attempts+1, "ended", n.ended(cmd))
 	return true
 }

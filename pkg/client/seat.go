@@ -46,7 +46,7 @@ func (s *seat) ends(c *workflow.Command) bool {
 	return ends(c.Kind) || s.ending && c.Kind == workflow.CommandContinue
 }
 
-// finished tells whether an instance will not run again, whatever comes but an import.
+// finished tells whether an instance will not run again, unless an import comes.
 func finished(r *store.Record) bool {
 	return r.Header.Status == workflow.StatusFinished && r.Header.SubStatus != workflow.Faulted
 }

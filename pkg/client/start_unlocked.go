@@ -79,7 +79,7 @@ type locked struct {
 }
 
 // lock takes the lock of an instance that was started without; nil if there is one.
-// Nobody contends: whoever could know the id learns it from us.
+// No other node contends: it could know the id only from us.
 func (h *handle) lock(ctx context.Context, own ownership) (*locked, error) {
 	b, ok := own.(*unlockedStart)
 	if !ok {
@@ -113,7 +113,7 @@ func (h *handle) mayLock(b *unlockedStart, own ownership, loaded *store.Loaded, 
 	return nil
 }
 
-var errStale = errors.New("the definition was changed meanwhile")
+var errStale = errors.New("the definition was changed at the same time")
 
 // stale answers starts whose definition has another version by now: they are to be
 // planned again.
@@ -126,5 +126,5 @@ func moved(cmd *workflow.Command) error {
 	if cmd.Start != nil {
 		id = cmd.Start.DefinitionID
 	}
-	return workflow.Fail(workflow.CodeDefinitionMoved, "definition "+id+" was changed meanwhile")
+	return workflow.Fail(workflow.CodeDefinitionMoved, "definition "+id+" was changed at the same time")
 }

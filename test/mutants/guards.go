@@ -208,7 +208,7 @@ var guards = []patch{
 	{"what was accepted is not judged as a call, whenever it was accepted", "pkg/client/committing.go",
 		"\tx.leaveMail(o.header())\n", "", inClient, "TestTwinsAreNotTold"},
 	{"what came to nothing is not part of a burst that goes on", "pkg/client/inbox.go",
-		"\t\tif s.nothing() { // whatever", "\t\tif false { // whatever", inClient, "TestACallThatFindsNothingIsNot"},
+		"\t\tif s.nothing() { // what the burst", "\t\tif false { // what the burst", inClient, "TestACallThatFindsNothingIsNot"},
 	{"commands that are too much for one commit together go in several", "pkg/client/following.go",
 		"case work.size() > 1:", "case false:", inClient, "TestABurstThatIsTooLarge"},
 	{"what is in hand is not run as mail too", "pkg/client/choosing.go",

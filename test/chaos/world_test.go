@@ -15,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/runtime"
 )
 
@@ -57,12 +58,13 @@ func newWorld(tb testing.TB, seed uint64, weaken func(*clientv3.Client)) *world 
 	return w
 }
 
-// queueTTL: events for instances that do not wait yet are dead letters soon.
+// queueTTL is as a node has it, or so short that events for instances that do not wait
+// yet are dead letters soon.
 func (w *world) queueTTL() time.Duration {
 	if w.traits.tight {
 		return 2 * time.Second
 	}
-	return 0
+	return node.DefaultConfig().QueueTTL
 }
 
 // tightGrace is how long a finished instance stays at least. In rounds in which

@@ -19,7 +19,7 @@ type handle struct {
 	id string
 
 	inbox    inbox
-	persists chan persistRequest          // to the owner while a burst runs
+	persists chan persistRequest          // read while a burst runs; capacity handBatch
 	running  atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
 
 	dropped context.Context // ended by drop, in any state
@@ -30,7 +30,7 @@ type handle struct {
 }
 
 func newHandle(n *Node, id string) *handle {
-	h := &handle{n: n, id: id, persists: make(chan persistRequest), done: make(chan struct{})}
+	h := &handle{n: n, id: id, persists: make(chan persistRequest, handBatch), done: make(chan struct{})}
 	h.dropped, h.drop = context.WithCancelCause(context.Background())
 	return h
 }

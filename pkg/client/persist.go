@@ -33,7 +33,8 @@ func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 }
 
 // ask asks the owner to make a command durable, and waits for that or for the answer
-// to the command, which is better.
+// to the command, which is better. A request stays when its caller gives up: the burst
+// may run for hours yet.
 func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	r := persistRequest{w: w, answer: make(chan persistAnswer, 1)}
 	grace := time.NewTimer(persistTimeout)
@@ -51,6 +52,8 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	select {
 	case <-w.done:
 		return w.result, w.err
+	case <-h.done:
+		return h.ended(w)
 	case <-grace.C:
 		return h.undecided(ctx, w)
 	case a = <-r.answer:

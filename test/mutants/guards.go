@@ -199,6 +199,8 @@ var guards = []patch{
 		"\to.inbox.commit(s.x.served, s.x.response, headerOf(o.base), s.x.goOn, res.Released)\n\to.announce(c)\n", "\to.announce(c)\n\to.inbox.commit(s.x.served, s.x.response, headerOf(o.base), s.x.goOn, res.Released)\n", inClient, "TestACommittedCommand"},
 	{"what is asked for while a burst runs is decided before its commit", "pkg/client/working.go",
 		"for ran != nil || persisted != nil || unmarked != nil {", "for ran != nil {", inClient, "TestACommitWaitsForWhatIsMadeDurable"},
+	{"what a caller asked for is done also when it gave up", "pkg/client/owner.go",
+		"make(chan persistRequest, handBatch)", "make(chan persistRequest)", inClient, "TestACommandIsMadeDurableAfter"},
 	{"a call that gives up frees its twin", "pkg/client/inbox.go",
 		"\tw.finish(Result{}, ErrBusy)\n", "", inClient, "TestACallThatGivesUp"},
 	{"a call whose twin is in the mailbox is not taken back", "pkg/client/inbox.go",

@@ -1,0 +1,49 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// An owner that is long about making the burst has its callers told that the outcome is
+// unknown. What they asked for is done all the same, once the burst runs: it may run for
+// hours, and would be lost with its node.
+func TestACommandIsMadeDurableAfterItsCallerGaveUp(t *testing.T) {
+	t.Parallel()
+	for _, mode := range both {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, define("d", seq(through(), line("once"))))
+			found := make(chan struct{})
+			m := w.member("a", mode, func(c *client.Config) {
+				c.LateAfter = time.Millisecond
+				find := c.Program
+				c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+					<-found
+					return find(ctx, id, version)
+				}
+			})
+			res, err := m.open("i").Do(t.Context(), startOf("d", "start"))
+			if code := workflow.CodeOf(err); !res.Accepted && code != workflow.CodeUnknownOutcome {
+				t.Errorf("got %+v, %v", res, err)
+			}
+			close(found)
+			<-w.valve.entered
+			eventually(t, "its command is made durable", func() bool { return m.count("late_durability_total", "") == 1 })
+			w.valve.pass <- struct{}{}
+			eventually(t, "the instance ends, and its mail is gone", func() bool {
+				rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
+				l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
+				return rec != nil && rec.Header.SubStatus == workflow.Finished && len(l.Mail) == 0
+			})
+			if l := m.written(); len(l) != 1 {
+				t.Errorf("lines %q", l)
+			}
+		})
+	}
+}

@@ -37,7 +37,9 @@ var table = map[string]place{
 
 	"pkg/node": {floor: 6},
 
-	"internal/httpapi": {floor: 5},
+	"internal/httpapi":           {floor: 5},
+	"internal/upkeep":            {floor: 5},
+	"internal/upkeep/membertest": {floor: 5},
 
 	"pkg/runtime": {floor: 4},
 	"pkg/refresh": {floor: 4},
@@ -92,6 +94,7 @@ var testHelpers = map[string]string{
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
 
 	"internal/expression/expressiontest": "it knows what an evaluator is, and no language",
+	"internal/upkeep/membertest":         "it is a node without HTTP, for tests beside pkg/runtime and internal/upkeep",
 }
 
 // library says who may import the packages at and below prefix. An owner's

@@ -68,7 +68,7 @@ func TestOneOfSeveralGoesToItsInstanceWhateverItsCorrelation(t *testing.T) {
 				eventually(t, "nobody looks into the mailbox", func() bool { return m.Owned() == 0 })
 				m.put(t, "i", cmd)
 				m.worked("i")
-				sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
+				sends, _, err := m.store.Upkeep.Sends(t.Context(), "", 100)
 				if err != nil || len(sends) != 1 {
 					t.Fatal(sends, err)
 				}

@@ -84,7 +84,7 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 							}
 						}
 					}
-					sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
+					sends, _, err := m.store.Upkeep.Sends(t.Context(), "", 100)
 					if err != nil {
 						t.Fatal(err)
 					}

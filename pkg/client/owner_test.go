@@ -357,7 +357,7 @@ func TestOneOfSeveralGoesBackToItsInstance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sends, _, err := a.store.Stimuli.Sends(t.Context(), "", 10)
+	sends, _, err := a.store.Upkeep.Sends(t.Context(), "", 10)
 	if err != nil || len(sends) != 2 {
 		t.Fatalf("%+v, %v", sends, err)
 	}

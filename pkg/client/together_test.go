@@ -97,7 +97,7 @@ func TestWhatWasAcceptedAndFindsItsBookmarkGoneGoesOn(t *testing.T) {
 				held, err := m.locked("i")
 				return err == nil && !held
 			})
-			sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 100)
+			sends, _, err := m.store.Upkeep.Sends(t.Context(), "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +321,7 @@ func TestACallWhoseTwinIsMailIsJudgedAsMail(t *testing.T) {
 	if got.Effect.Outcome != workflow.OutcomeRequeued {
 		t.Errorf("got %+v", got)
 	}
-	sends, _, err := m.store.Stimuli.Sends(t.Context(), "", 10)
+	sends, _, err := m.store.Upkeep.Sends(t.Context(), "", 10)
 	if err != nil || len(sends) != 1 || sends[0].ID != "again-"+workflow.DeriveID("i", "k") {
 		t.Errorf("on its way: %+v, %v", sends, err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -165,13 +166,13 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 	return nil
 }
 
-// buildRuntime wires what executes. Here local and distributed differ: who
-// opens an instance, and nothing else.
+// buildRuntime wires what executes, and the upkeep. Here local and distributed
+// differ: who opens an instance, and nothing else.
 func (n *Node) buildRuntime(kept *etcdstore.Store) error {
-	work := runtime.NewWork()
+	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: work.Hint, Wake: work.Again, Freed: work.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: wakeups.Hint, Wake: wakeups.Again, Freed: wakeups.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			program, _, err := n.catalog.Program(ctx, id, version)
 			return program, err
@@ -192,9 +193,16 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Stimuli: kept.Stimuli, Upkeep: kept.Upkeep, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Work: work, Locks: locks,
-		Retention: n.cfg.Retention.Retention, EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
+		Stimuli: kept.Stimuli, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
 		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
+	})
+	if err != nil {
+		return err
+	}
+	n.upkeep, err = upkeep.New(upkeep.Config{
+		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
+		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
+		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	return err
 }

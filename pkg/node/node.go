@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -43,6 +44,7 @@ type Node struct {
 	catalog    *catalog.Catalog
 	bursts     *client.Node
 	runtime    *runtime.Runtime
+	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader
 	api        *httpapi.API

@@ -5,27 +5,53 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/internal/upkeep"
 )
 
 // Retention says how long what has ended is kept. Zero fields keep everything;
-// answers to keys as long as etcd has room.
+// answers to keys as long as etcd has room. The limits on number and size of finished
+// instances are shared out evenly over parts of them, so that small ones are kept about.
 type Retention struct {
-	runtime.Retention
-	Journal     int64         // about how many of the newest journal entries of each instance; at least 100
-	Idempotency time.Duration // the answers to callers' Idempotency-Keys, from when they were written; at least 10 min
+	Finished                     time.Duration // finished instances, from their end
+	FinishedCount, FinishedBytes int64
+
+	DeadLetters                        time.Duration // from when they came to be
+	DeadLettersCount, DeadLettersBytes int64
+
+	// The answers to callers' Idempotency-Keys, from when they were written; at least
+	// 10 min. While etcd is nearly full they are kept to a tenth of its quota in any case.
+	Idempotency                        time.Duration
+	IdempotencyCount, IdempotencyBytes int64
+
+	// Versions is how many versions of each definition are kept, the newest, and
+	// beside them those that something needs.
+	Versions int64
+
+	Journal int64 // about how many of the newest journal entries of each instance; at least 100
+
+	// Grace is how long a finished instance and the answer to a key stay at least.
+	// Default 10 min, the life of the records that refuse a late copy of an
+	// instance's start: less is for tests.
+	Grace time.Duration
 }
 
 // DefaultRetention is what a node does if it is not told otherwise. The sizes fit
 // etcd's own default quota of 2 GiB.
 func DefaultRetention() Retention {
 	return Retention{
-		Retention: runtime.Retention{
-			Versions: 100,
-			Finished: 7 * 24 * time.Hour, FinishedCount: 500_000, FinishedBytes: 1 << 30,
-			DeadLetters: 30 * 24 * time.Hour, DeadLettersCount: 100_000, DeadLettersBytes: 128 << 20,
-		},
-		Journal: 500, Idempotency: 24 * time.Hour,
+		Finished: 7 * 24 * time.Hour, FinishedCount: 500_000, FinishedBytes: 1 << 30,
+		DeadLetters: 30 * 24 * time.Hour, DeadLettersCount: 100_000, DeadLettersBytes: 128 << 20,
+		Idempotency: 24 * time.Hour, Versions: 100, Journal: 500,
+	}
+}
+
+// upkeep is what the node's upkeep has to know of it; the rest is the store's.
+func (r *Retention) upkeep() upkeep.Retention {
+	return upkeep.Retention{
+		Finished: r.Finished, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
+		DeadLetters: r.DeadLetters, DeadLettersCount: r.DeadLettersCount, DeadLettersBytes: r.DeadLettersBytes,
+		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes,
+		Versions: r.Versions, Grace: r.Grace,
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 const hoarder = `
@@ -245,7 +244,7 @@ func TestRetentionKeepsTheStoreFromFillingUp(t *testing.T) {
 // At the quota etcd raises its alarm. The node makes room, and takes it back.
 func TestANodeDisarmsTheAlarmOfItsOwnEtcd(t *testing.T) {
 	t.Parallel()
-	n := start(t, node.Config{EtcdQuota: 16 << 20, Retention: &node.Retention{Retention: runtime.Retention{}}})
+	n := start(t, node.Config{EtcdQuota: 16 << 20, Retention: &node.Retention{}})
 	api := n.URL() + "/api/v1"
 	if a := ask(t, "POST", api+"/definitions", hoarder); a.status != 201 {
 		t.Fatalf("publish: %+v", a)

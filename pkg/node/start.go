@@ -32,7 +32,7 @@ func (n *Node) start(ctx context.Context) error {
 		}
 		return nil
 	})
-	n.part("runtime", n.runtime.Run)
+	n.part("upkeep", n.upkeep.Run)
 	n.undo.add("intake", func(context.Context) error {
 		n.api.Drain()
 		n.runtime.Drain()

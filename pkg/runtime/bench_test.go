@@ -2,14 +2,12 @@ package runtime_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -45,55 +43,17 @@ func BenchmarkEventInACrowd(b *testing.B) {
 	}{{"alone", "", 0}, {"100000 waiting", "bookmark/", 100_000}, {"5000 queued", "queue/", 5_000}} {
 		b.Run(c.name, func(b *testing.B) {
 			m := newCluster(b, 1)[0]
-			m.publish(waits)
-			crowd(b, m, m.root+c.prefix+hash+"/", c.n)
+			m.Publish(membertest.Waits)
+			crowd(b, m, m.Root+c.prefix+hash+"/", c.n)
 			i := 0
 			for b.Loop() {
 				i++
 				corr := fmt.Sprint("mine", i)
-				m.execute("waits", "i-"+corr, corr)
-				if res := m.send("go", corr, nil); len(res.Outcomes) != 1 {
+				m.Start("waits", "i-"+corr, corr)
+				if res := m.Event("go", corr, nil); len(res.Outcomes) != 1 {
 					b.Fatalf("got %+v", res)
 				}
 			}
-		})
-	}
-}
-
-// BenchmarkTenThousandTimers lets 10,000 timers come due within a second on
-// three nodes and reports how long it takes until all instances are finished.
-func BenchmarkTenThousandTimers(b *testing.B) {
-	const n = 10_000
-	for b.Loop() {
-		b.StopTimer()
-		c := newCluster(b, 3)
-		due := time.Now().Add(60 * time.Second).UTC().Format(time.RFC3339)
-		c[0].publish("id: alarm\nroot:\n  - startAt: '" + due + "'\n  - writeLine: rang\n")
-		var wg sync.WaitGroup
-		for w := range 64 {
-			wg.Go(func() {
-				for i := w; i < n; i += 64 {
-					c[i%3].execute("alarm", fmt.Sprint("a", i), "")
-				}
-			})
-		}
-		wg.Wait()
-		at, err := time.Parse(time.RFC3339, due)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if late := time.Since(at); late > 0 {
-			b.Fatalf("arming took %v too long for this machine; try again when it is idle", late)
-		}
-		<-time.After(time.Until(at))
-		b.StartTimer()
-		eventually(b, "all instances end", func() bool {
-			page, err := c[0].Timers(b.Context(), "", 1)
-			if err != nil || len(page.Items) > 0 {
-				return false
-			}
-			running, err := c[0].Instances(b.Context(), runtime.InstanceFilter{DefinitionID: "alarm", Status: workflow.StatusRunning, Limit: 1})
-			return err == nil && len(running.Items) == 0
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -9,24 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// junk are values that nobody reads again: no JSON, JSON of another shape, half a
-// frame, and a frame that grows to more than is read.
-func junk() map[string]string {
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		panic(err)
-	}
-	bomb := w.EncodeAll(bytes.Repeat([]byte{'x'}, 65<<20), nil)
-	return map[string]string{"text": "junk\x00", "shape": `["junk"]`, "half": string(bomb[:len(bomb)/2]), "bomb": string(bomb)}
-}
 
 var ofAllKinds = []string{
 	"id: begins-a\nroot:\n  - event: go\n    trigger: true\n", "id: begins-b\nroot:\n  - event: go\n    trigger: true\n",
@@ -40,19 +28,19 @@ var ofAllKinds = []string{
 
 // listed reads every list to its end, and gives what they show as damaged.
 func (m *member) listed() (damaged []string) {
-	m.t.Helper()
-	ctx := m.t.Context()
+	m.T.Helper()
+	ctx := m.T.Context()
 	note := func(is bool, what, id string) {
 		if is {
 			damaged = append(damaged, what+" "+id)
 		}
 	}
 	pages := func(what string, read func(cursor string) (string, error)) {
-		m.t.Helper()
+		m.T.Helper()
 		for cursor := ""; ; {
 			next, err := read(cursor)
 			if err != nil {
-				m.t.Errorf("list of %s: %v", what, err)
+				m.T.Errorf("list of %s: %v", what, err)
 			}
 			if cursor = next; next == "" || err != nil {
 				return
@@ -98,7 +86,7 @@ func (m *member) listed() (damaged []string) {
 		return p.Next, err
 	})
 	pages("definitions", func(cursor string) (string, error) {
-		items, next, err := m.catalog.List(ctx, cursor, 2)
+		items, next, err := m.Catalog.List(ctx, cursor, 2)
 		for _, h := range items {
 			note(h.Damaged != "", "definition", h.ID)
 		}
@@ -129,7 +117,7 @@ func shardIn(id string, n uint32) string {
 // timers of others work, a node comes and goes.
 func TestOneDamagedRecordFailsNothingElse(t *testing.T) {
 	t.Parallel()
-	junk := junk()
+	junk := membertest.Junk()
 	more, err := workflow.Hash(workflow.EventType, workflow.EventPayload("more"))
 	if err != nil {
 		t.Fatal(err)
@@ -170,12 +158,12 @@ func TestOneDamagedRecordFailsNothingElse(t *testing.T) {
 			t.Run(kind+"/"+form, func(t *testing.T) {
 				t.Parallel()
 				name := clustertest.Namespace(t)
-				m := newMember(t, name, "a", nil)
-				m.publish(ofAllKinds...)
-				m.execute("victim", "v", "")
-				m.execute("other", "o", "")
-				m.execute("alone", "alone", "")
-				m.send("nothing", "", &runtime.Key{Scope: "s", Value: "k"})
+				m := newMember(t, name, "a")
+				m.Publish(ofAllKinds...)
+				m.Start("victim", "v", "")
+				m.Start("other", "o", "")
+				m.Start("alone", "alone", "")
+				m.Event("nothing", "", &runtime.Key{Scope: "s", Value: "k"})
 				etcd := clustertest.Shared(t).Client(t)
 				m.spoil(etcd, tt.at, tt.exact, value)
 
@@ -183,29 +171,29 @@ func TestOneDamagedRecordFailsNothingElse(t *testing.T) {
 					t.Errorf("shown as damaged: %q, want %q", shown, tt.shown)
 				}
 				if kind != "trigger" && kind != "bookmark" { // else one of them is not there to be met
-					if r := m.send("go", "", nil); len(r.Outcomes) < 2 {
+					if r := m.Event("go", "", nil); len(r.Outcomes) < 2 {
 						t.Errorf("the event that starts: %+v", r)
 					}
 				} else {
-					m.send("go", "", nil)
+					m.Event("go", "", nil)
 				}
-				m.send("more", "", nil)
+				m.Event("more", "", nil)
 				eventually(t, "the event reaches the others", func() bool {
 					in, err := m.Instance(t.Context(), "o")
 					return err == nil && len(in.Bookmarks) == 1
 				})
-				m.execute("plain", "plain", "")
-				m.finished("plain")
+				m.Start("plain", "plain", "")
+				m.Finished("plain")
 				timed := strings.Contains(kind, "timer") || strings.Contains(kind, "schedule") // it takes seconds
 				if timed {
-					m.execute("late", "late", "")
-					m.finished("late")
+					m.Start("late", "late", "")
+					m.Finished("late")
 				}
 
-				b := newMember(t, name, "b", nil)
-				b.execute("plain", "later", "")
-				m.leave()
-				b.finished("later")
+				b := newMember(t, name, "b")
+				b.Start("plain", "later", "")
+				m.Leave()
+				b.Finished("later")
 				b.listed()
 			})
 		}
@@ -214,45 +202,51 @@ func TestOneDamagedRecordFailsNothingElse(t *testing.T) {
 
 // spoil puts junk where a record is.
 func (m *member) spoil(etcd *clientv3.Client, at string, exact bool, value string) {
-	m.t.Helper()
-	key := m.root + at
+	m.T.Helper()
+	key := m.Root + at
 	if !exact {
-		resp, err := etcd.Get(m.t.Context(), key, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		resp, err := etcd.Get(m.T.Context(), key, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		if err != nil || len(resp.Kvs) == 0 {
-			m.t.Fatalf("no key below %s: %v", at, err)
+			m.T.Fatalf("no key below %s: %v", at, err)
 		}
 		key = string(resp.Kvs[0].Key)
 	}
-	if _, err := etcd.Put(m.t.Context(), key, value); err != nil {
-		m.t.Fatal(err)
+	if _, err := etcd.Put(m.T.Context(), key, value); err != nil {
+		m.T.Fatal(err)
 	}
+}
+
+// waitingChild starts a parent and gives the victim that it waits for, which waits too.
+func (m *member) waitingChild(parent string) (child string) {
+	m.T.Helper()
+	m.Publish("id: parent\nvariables: {end: object}\nroot:\n  - executeWorkflow: {workflowDefinitionId: victim, waitForCompletion: true}\n")
+	m.Start("parent", parent, "")
+	eventually(m.T, "the child waits", func() bool {
+		all := m.InstancesOf("victim")
+		if len(all) != 1 || len(all[0].Bookmarks) == 0 {
+			return false
+		}
+		child = all[0].ID
+		return true
+	})
+	return child
 }
 
 // An instance whose record is damaged, or that no live node can run, is deleted with
 // all that it has, and who waits for it goes on.
 func TestWhatCannotBeReadCanBeDeleted(t *testing.T) {
 	t.Parallel()
-	junk := junk()
+	junk := membertest.Junk()
 	for form, value := range map[string]string{"text": junk["text"], "bomb": junk["bomb"], "newer": "", "mail": ""} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			name := clustertest.Namespace(t)
-			m := newMember(t, name, "a", nil)
-			m.publish(ofAllKinds...)
-			m.publish("id: parent\nvariables: {end: object}\nroot:\n  - executeWorkflow: {workflowDefinitionId: victim, waitForCompletion: true}\n")
-			m.execute("other", "o", "")
-			m.execute("parent", "p", "")
-			child := ""
-			eventually(t, "the child waits", func() bool {
-				page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "victim"})
-				if err != nil || len(page.Items) != 1 || len(page.Items[0].Bookmarks) == 0 {
-					return false
-				}
-				child = page.Items[0].ID
-				return true
-			})
+			m := newMember(t, name, "a")
+			m.Publish(ofAllKinds...)
+			m.Start("other", "o", "")
+			child := m.waitingChild("p")
 			etcd := clustertest.Shared(t).Client(t)
-			switch key := m.root + "instance/" + child; form {
+			switch key := m.Root + "instance/" + child; form {
 			case "newer":
 				resp, err := etcd.Get(t.Context(), key)
 				if err != nil {
@@ -281,18 +275,18 @@ func TestWhatCannotBeReadCanBeDeleted(t *testing.T) {
 			if _, err := m.Delete(t.Context(), child); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 				t.Errorf("it is there: %v", err)
 			}
-			left := keysWith(t, etcd, m.root, child)
+			left := keysWith(t, etcd, m.Root, child)
 			for _, key := range left {
 				if !strings.HasPrefix(key, "idem") {
 					t.Errorf("%s is left", key)
 				}
 			}
-			m.send("more", "", nil)
+			m.Event("more", "", nil)
 			eventually(t, "the other goes on", func() bool {
 				in, err := m.Instance(t.Context(), "o")
 				return err == nil && len(in.Bookmarks) == 1
 			})
-			m.sound()
+			m.Sound()
 		})
 	}
 }

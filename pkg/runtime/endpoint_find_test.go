@@ -24,23 +24,23 @@ root:
 `
 
 func (m *member) waitsAt(id, path string) workflow.Instance {
-	m.t.Helper()
-	res, err := m.Execute(m.t.Context(), runtime.StartRequest{DefinitionID: "callback", InstanceID: id, Input: map[string]any{"path": path}})
+	m.T.Helper()
+	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: "callback", InstanceID: id, Input: map[string]any{"path": path}})
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	return res.Instance
 }
 
 // call sends a request and gives what the workflow wrote, or the code.
 func (m *member) call(path string) string {
-	m.t.Helper()
-	res, err := m.Endpoint(m.t.Context(), runtime.EndpointRequest{Method: "POST", Path: path})
+	m.T.Helper()
+	res, err := m.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path})
 	switch {
 	case err != nil:
 		return string(workflow.CodeOf(err))
 	case res.Response == nil:
-		m.t.Fatalf("%s: %+v", path, res)
+		m.T.Fatalf("%s: %+v", path, res)
 	}
 	return string(res.Response.Body)
 }
@@ -59,7 +59,7 @@ func crowdOfEndpoints(tb testing.TB, m *member, n int) {
 					if err != nil {
 						tb.Error(err)
 					}
-					ops = append(ops, clientv3.OpPut(fmt.Sprintf("%sbookmark/%s/-/c%07d/b", m.root, hash, j), fmt.Sprintf(`{"instance":"c%07d"}`, j)))
+					ops = append(ops, clientv3.OpPut(fmt.Sprintf("%sbookmark/%s/-/c%07d/b", m.Root, hash, j), fmt.Sprintf(`{"instance":"c%07d"}`, j)))
 				}
 				if _, err := etcd.Txn(tb.Context()).Then(ops...).Commit(); err != nil {
 					tb.Error(err)
@@ -75,11 +75,11 @@ func TestEveryEndpointWithAPathOfItsOwnIsFound(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
 	m := c[0]
-	m.publish(callback)
+	m.Publish(callback)
 	calls := 0
 	var mu sync.Mutex
-	c[1].faults.Add(clustertest.Rule{Match: func(call clustertest.Call) bool {
-		if call.Touches(m.root+"endpoint/") || call.Touches(m.root+"route/") || call.Touches(m.root+"bookmark/") {
+	c[1].Faults.Add(clustertest.Rule{Match: func(call clustertest.Call) bool {
+		if call.Touches(m.Root+"endpoint/") || call.Touches(m.Root+"route/") || call.Touches(m.Root+"bookmark/") {
 			mu.Lock()
 			calls++
 			mu.Unlock()
@@ -117,7 +117,7 @@ func TestEveryEndpointWithAPathOfItsOwnIsFound(t *testing.T) {
 func TestTheBestOfTheEndpointsThatWait(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(callback)
+	m.Publish(callback)
 	for i, path := range []string{"{*all}", "{a}/{b}", "{a}/two", "One/{b}", "one/{*rest}", "one/two/{*rest}", "one/two"} {
 		m.waitsAt(fmt.Sprint("i", i), path)
 	}
@@ -138,7 +138,7 @@ func TestTheBestOfTheEndpointsThatWait(t *testing.T) {
 func TestAPathBeyondTheLimitsIsRefused(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(callback)
+	m.Publish(callback)
 	for path, want := range map[string]string{
 		strings.Repeat("x/", 17): "17 segments; at most 16",
 		"{a}/{b}/{c}/{d}/{e}":    "5 parameters; at most 4",
@@ -154,7 +154,7 @@ func TestAPathBeyondTheLimitsIsRefused(t *testing.T) {
 func TestARepeatFindsItsAnswerWhenNothingWaitsAnyMore(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(callback)
+	c[0].Publish(callback)
 	c[0].waitsAt("one", "callback/one")
 	key := &runtime.Key{Scope: "POST callback/one", Value: "k", BodyHash: "b"}
 	for i := range 3 {
@@ -176,7 +176,7 @@ func BenchmarkEndpointInACrowd(b *testing.B) {
 	for _, n := range []int{0, 100_000} {
 		b.Run(fmt.Sprint(n, " waiting"), func(b *testing.B) {
 			m := newCluster(b, 1)[0]
-			m.publish(callback)
+			m.Publish(callback)
 			crowdOfEndpoints(b, m, n)
 			i := 0
 			b.ResetTimer()

@@ -16,7 +16,7 @@ func TestEndpointsHoldTheirConstraints(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
 	for id, path := range map[string]string{"by-number": "orders/{nr:int:min(1)}", "by-rest": "orders/{*rest}", "only": "only/{id:guid}"} {
-		m.publish(fmt.Sprintf(`
+		m.Publish(fmt.Sprintf(`
 id: %s
 variables: {route: object}
 root:
@@ -26,7 +26,7 @@ root:
   - writeHttpResponse: {content: "%s ${{ toJSON(variables.route) }}"}
 `, id, path, id))
 	}
-	m.publish(callback)
+	m.Publish(callback)
 	m.waitsAt("w1", "callback/{code:alpha:length(2)}")
 	for _, c := range []struct{ path, want string }{
 		{"orders/7", `by-number { "nr": "7" }`},
@@ -57,14 +57,14 @@ root:
 func TestConstraintsTellWhoOfOnePatternIsMeant(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(`
+	m.Publish(`
 id: by-number
 root:
   - httpEndpoint: {path: "orders/{nr:int}", supportedMethods: [POST]}
     trigger: true
   - writeHttpResponse: {content: started}
 `)
-	m.publish(callback)
+	m.Publish(callback)
 	for i, c := range []struct{ waits, path, want string }{
 		{"orders/{id}", "orders/abc", "orders/{id}"},
 		{"orders/{id}", "orders/7", "several-targets"},
@@ -91,7 +91,7 @@ root:
 func TestOfManyAtOnePatternNoneIsAskedForItsPath(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(callback)
+	m.Publish(callback)
 	for i := range 9 {
 		m.waitsAt(fmt.Sprint("w", i), fmt.Sprintf("orders/{id:length(%d)}", i+1))
 		want := map[bool]string{true: "route-not-found", false: "several-targets"}[i < 8]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -17,7 +18,7 @@ import (
 func TestAnEndpointInTheMiddleOfAWorkflow(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(`
+	c[0].Publish(`
 id: confirm
 root:
   - httpEndpoint: {path: "confirm/{token}", supportedMethods: [POST]}
@@ -30,8 +31,8 @@ variables:
 	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
 		t.Errorf("nobody waits: %v", err)
 	}
-	c[0].execute("confirm", "one", "1")
-	c[1].execute("confirm", "two", "2")
+	c[0].Start("confirm", "one", "1")
+	c[1].Start("confirm", "two", "2")
 	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeAmbiguous {
 		t.Errorf("two wait: %v", err)
 	}
@@ -60,7 +61,7 @@ variables:
 func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish("id: ping\nroot:\n  - httpEndpoint: {path: ping, supportedMethods: [GET]}\n    trigger: true\n  - writeHttpResponse: {content: pong}\n",
+	m.Publish("id: ping\nroot:\n  - httpEndpoint: {path: ping, supportedMethods: [GET]}\n    trigger: true\n  - writeHttpResponse: {content: pong}\n",
 		"id: waits\nroot:\n  - httpEndpoint: {path: waits, supportedMethods: [GET]}\n  - writeHttpResponse: {content: pong}\n")
 	ask := func(path string, key *runtime.Key) {
 		t.Helper()
@@ -71,14 +72,14 @@ func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
 	}
 	kept := func() int {
 		t.Helper()
-		records, _, err := m.store.Upkeep.KeyRecords(t.Context(), "", 10)
+		records, _, err := m.Store.Upkeep.KeyRecords(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return len(records)
 	}
 	ask("ping", nil)
-	m.execute("waits", "one", "")
+	m.Start("waits", "one", "")
 	ask("waits", nil)
 	if n := kept(); n != 0 {
 		t.Errorf("%d answers are kept that nobody can ask for", n)
@@ -87,13 +88,13 @@ func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
 	if kept() == 0 {
 		t.Error("the answer to a caller's key is not kept")
 	}
-	m.sound()
+	m.Sound()
 }
 
 func TestEndpointLimits(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1)
-	c[0].publish(`
+	c[0].Publish(`
 id: upload
 root:
   flowchart:
@@ -143,7 +144,7 @@ func manager(ctx context.Context, policy string) error {
 // the one, everybody through the other, and an instance of either waits there,
 // unless the definition is started there.
 func (m *member) publishDoors(path string, startsGuarded, startsOpen bool) {
-	m.t.Helper()
+	m.T.Helper()
 	const source = `
 id: %s-%s
 root:
@@ -151,18 +152,18 @@ root:
     trigger: %[4]t
   - writeHttpResponse: {content: %[1]s}
 `
-	m.publish(fmt.Sprintf(source, "guarded", path, ", authorize: true, policy: managers", startsGuarded), fmt.Sprintf(source, "open", path, "", startsOpen))
+	m.Publish(fmt.Sprintf(source, "guarded", path, ", authorize: true, policy: managers", startsGuarded), fmt.Sprintf(source, "open", path, "", startsOpen))
 }
 
 // post is a request without a body.
 func (m *member) post(path, instance string, key *runtime.Key, allow func(context.Context, string) error) (string, workflow.Code) {
-	m.t.Helper()
-	res, err := m.Endpoint(m.t.Context(), runtime.EndpointRequest{Method: "POST", Path: path, InstanceID: instance, Key: key, Allow: allow})
+	m.T.Helper()
+	res, err := m.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path, InstanceID: instance, Key: key, Allow: allow})
 	if err != nil {
 		return "", workflow.CodeOf(err)
 	}
 	if res.Response == nil {
-		m.t.Fatalf("no answer: %+v", res.Result)
+		m.T.Fatalf("no answer: %+v", res.Result)
 	}
 	return string(res.Response.Body), ""
 }
@@ -176,7 +177,7 @@ func TestAnEndpointThatWaitsAsksForItself(t *testing.T) {
 		path := "first-" + order[0]
 		m.publishDoors(path, false, false)
 		for _, kind := range order {
-			m.execute(kind+"-"+path, kind+"-"+path, "")
+			m.Start(kind+"-"+path, kind+"-"+path, "")
 		}
 		a, b := "guarded-"+path, "open-"+path
 		still := func(when string) {
@@ -203,7 +204,7 @@ func TestAnEndpointThatWaitsAsksForItself(t *testing.T) {
 			t.Errorf("%s: its instance is over", path)
 		}
 		// The answer is not for everybody who repeats the request either.
-		m.execute(b, b+"-again", "")
+		m.Start(b, b+"-again", "")
 		key := &runtime.Key{Scope: path, Value: "k", BodyHash: "b"}
 		for range 2 {
 			if got, code := m.post(path, a, key, manager); got != "guarded" {
@@ -224,7 +225,7 @@ func TestAnEndpointThatStartsAsksForItself(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
 	m.publishDoors("in", false, true)
-	m.execute("guarded-in", "a", "")
+	m.Start("guarded-in", "a", "")
 	if got, code := m.post("in", "a", nil, stranger); code != workflow.CodeUnauthenticated {
 		t.Errorf("a stranger got %q, %s", got, code)
 	}
@@ -242,7 +243,7 @@ func TestAnEndpointThatStartsAsksForItself(t *testing.T) {
 	}
 
 	m.publishDoors("out", true, false)
-	m.execute("open-out", "b", "")
+	m.Start("open-out", "b", "")
 	if got, code := m.post("out", "b", nil, stranger); got != "open" {
 		t.Errorf("everybody may call it: got %q, %s", got, code)
 	}
@@ -262,7 +263,7 @@ func TestAnAnswerFromBeforeGoesByThePath(t *testing.T) {
 	m.publishDoors("old", true, false)
 	key := &runtime.Key{Scope: "old", Value: "k", BodyHash: "b"}
 	send := store.Send{ID: "s", Stimulus: workflow.EventStimulus("never", nil), CreatedAt: time.Now(), Key: &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value)}}
-	if err := m.store.Stimuli.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
+	if err := m.Store.Stimuli.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, code := m.post("old", "", key, stranger); code != workflow.CodeUnauthenticated {
@@ -278,9 +279,9 @@ func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
 	const source = "id: %s\nroot:\n  - httpEndpoint: {path: \"%s\", supportedMethods: [POST], requestSizeLimit: %d}\n    result: request\n  - writeHttpResponse: {content: \"${{ variables.request.routeData }}\"}\nvariables: {request: {type: object}}\n"
-	m.publish(fmt.Sprintf(source, "small", "put/{Id}", 2), fmt.Sprintf(source, "large", "put/{id}", 20))
+	m.Publish(fmt.Sprintf(source, "small", "put/{Id}", 2), fmt.Sprintf(source, "large", "put/{id}", 20))
 	for _, id := range []string{"large", "small"} {
-		m.execute(id, id, "")
+		m.Start(id, id, "")
 	}
 	req := runtime.EndpointRequest{Method: "POST", Path: "put/7", Body: "12345"}
 	for id, want := range map[string]string{"small": "", "large": `{"id":"7"}`} {
@@ -296,9 +297,9 @@ func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
 // to who waits now only as a new one would.
 func TestARequestThatCameTooLateAsksAgain(t *testing.T) {
 	t.Parallel()
-	members := newCluster(t, 2, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })
+	members := newCluster(t, 2, func(c *membertest.Config) { c.ReplyWait = 20 * time.Second })
 	m := members[0]
-	m.publish(`
+	m.Publish(`
 id: steps
 root:
   - httpEndpoint: {path: steps, supportedMethods: [POST]}
@@ -308,8 +309,8 @@ root:
 `)
 	m.publishDoors("next", false, false)
 	for _, c := range []struct{ def, path, served, then string }{{"steps", "steps", "first", "steps"}, {"open-next", "next", "open", "after"}} {
-		m.execute(c.def, c.def, "c")
-		lock, err := m.session.Locks().TryAcquire(t.Context(), cluster.InstanceLock(c.def))
+		m.Start(c.def, c.def, "c")
+		lock, err := m.Session.Locks().TryAcquire(t.Context(), cluster.InstanceLock(c.def))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,11 +330,11 @@ root:
 			})
 		}
 		eventually(t, "both are in the mailbox", func() bool {
-			l, err := m.store.Instances.Load(t.Context(), c.def, "", "")
+			l, err := m.Store.Instances.Load(t.Context(), c.def, "", "")
 			return err == nil && len(l.Mail) == 2
 		})
 		if c.then != c.def { // the next to wait
-			m.execute("guarded-next", c.then, "c")
+			m.Start("guarded-next", c.then, "c")
 		}
 		if err := lock.Release(t.Context()); err != nil {
 			t.Fatal(err)
@@ -356,7 +357,7 @@ root:
 func TestAnEndpointInALoopServesAll(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(`
+	c[0].Publish(`
 id: loop
 variables: {request: {type: object}}
 root:
@@ -367,7 +368,7 @@ root:
       - writeLine: "${{ variables.request.body }}"
       - writeHttpResponse: {content: "${{ variables.request.body }}"}
 `)
-	c[0].execute("loop", "l", "")
+	c[0].Start("loop", "l", "")
 	const n, elsewhere = 160, 8
 	var wg sync.WaitGroup
 	for i := range n {
@@ -384,7 +385,7 @@ root:
 		})
 	}
 	wg.Wait()
-	if got := c[0].lines("l"); len(got) != n {
+	if got := c[0].Lines("l"); len(got) != n {
 		t.Errorf("%d requests took effect, of %d", len(got), n)
 	}
 }
@@ -393,8 +394,8 @@ root:
 // gate, so that a worker ran it.
 func TestAnEndpointBehindAGateAnswers(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })[0]
-	m.publish(`
+	m := newCluster(t, 1, func(c *membertest.Config) { c.ReplyWait = 20 * time.Second })[0]
+	m.Publish(`
 id: one
 options: {activation: Singleton}
 root:
@@ -413,10 +414,10 @@ root:
 // And when another node had the instance.
 func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, func(c *runtime.Config) { c.ReplyWait = 20 * time.Second })
+	c := newCluster(t, 2, func(c *membertest.Config) { c.ReplyWait = 20 * time.Second })
 	c[0].publishDoors("busy", false, false)
-	c[0].execute("open-busy", "w", "")
-	lock, err := c[1].session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
+	c[0].Start("open-busy", "w", "")
+	lock, err := c[1].Session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +430,7 @@ func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
 		answered <- res
 	}()
 	eventually(t, "it is in the mailbox", func() bool {
-		l, err := c[1].store.Instances.Load(t.Context(), "w", "", "")
+		l, err := c[1].Store.Instances.Load(t.Context(), "w", "", "")
 		return err == nil && len(l.Mail) == 1
 	})
 	if err := lock.Release(t.Context()); err != nil {
@@ -445,13 +446,13 @@ func TestARequestThatWaitsLooksSeldom(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, shortReply)
 	c[0].publishDoors("busy", false, false)
-	c[0].execute("open-busy", "w", "")
-	lock, err := c[1].session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
+	c[0].Start("open-busy", "w", "")
+	lock, err := c[1].Session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("w"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks := c[0].faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(call clustertest.Call) bool {
-		return call.Op == "get" && call.Touches(c[0].root+"idem/k/")
+	looks := c[0].Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(call clustertest.Call) bool {
+		return call.Op == "get" && call.Touches(c[0].Root+"idem/k/")
 	}})
 	began := time.Now()
 	answered := make(chan runtime.EndpointAnswer, 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,92 +12,12 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// single runs one instance at a time, which ends at an event of its correlation.
-const single = `
-id: single
-options:
-  activation: Singleton
-root:
-  - event: begin
-    trigger: true
-  - writeLine: began
-  - event: end
-`
-
-// instancesOf gives all instances of a definition, oldest first.
-func (m *member) instancesOf(def string) []workflow.Instance {
-	m.t.Helper()
-	page, err := m.Instances(m.t.Context(), runtime.InstanceFilter{DefinitionID: def, Limit: 500})
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return page.Items
-}
-
-func (m *member) queue() []runtime.QueueItem {
-	m.t.Helper()
-	page, err := m.Queue(m.t.Context(), "", 500)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return page.Items
-}
-
-func (m *member) deadLetters() []runtime.DeadLetter {
-	m.t.Helper()
-	page, err := m.DeadLetters(m.t.Context(), "", 500)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return page.Items
-}
-
-// running is the one instance of single that is suspended at its end.
-func (m *member) running(def string) string {
-	m.t.Helper()
-	id := ""
-	eventually(m.t, "one instance of "+def+" waits for its end", func() bool {
-		id = ""
-		n := 0
-		for _, in := range m.instancesOf(def) {
-			if in.SubStatus == workflow.Suspended {
-				id = in.ID
-				n++
-			}
-		}
-		return n == 1
-	})
-	return id
-}
-
-func (m *member) endOf(id string) {
-	m.t.Helper()
-	st := workflow.EventStimulus("end", nil)
-	st.InstanceID = id
-	if _, err := m.Send(m.t.Context(), st, nil); err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-// gatedBy waits until n events wait behind gates.
-func (m *member) gatedBy(n int) {
-	m.t.Helper()
-	eventually(m.t, fmt.Sprint(n, " events wait behind the gate"), func() bool {
-		waiting := 0
-		for _, i := range m.queue() {
-			if i.Gated != "" {
-				waiting++
-			}
-		}
-		return waiting == n
-	})
-}
 
 // What was accepted before a trigger was there, and meets its gate then, waits; the
 // key's answer goes on to name what there is.
@@ -105,37 +26,37 @@ func TestAnAcceptedEventWaitsBehindAHeldGate(t *testing.T) {
 	c := newCluster(t, 2)
 	m := c[0]
 	key := &runtime.Key{Scope: "events", Value: "k", BodyHash: "h"}
-	first := m.send("late", "", key)
+	first := m.Event("late", "", key)
 	if first.Queued == "" {
 		t.Fatalf("got %+v", first)
 	}
-	m.publish(single)
-	m.send("begin", "", nil)
-	holder := m.running("single")
-	m.publish(strings.Replace(single, "event: begin", "event: late", 1))
-	m.gatedBy(1)
-	if q := m.queue(); len(q) != 1 || q[0].ID != first.Queued || q[0].Gated != "single" {
+	m.Publish(membertest.Single)
+	m.Event("begin", "", nil)
+	holder := m.Running("single")
+	m.Publish(strings.Replace(membertest.Single, "event: begin", "event: late", 1))
+	m.GatedBy(1)
+	if q := m.Queued(); len(q) != 1 || q[0].ID != first.Queued || q[0].Gated != "single" {
 		t.Errorf("queue %+v, want %s behind its gate", q, first.Queued)
 	}
-	if again := c[1].send("late", "", key); again.Queued != first.Queued {
+	if again := c[1].Event("late", "", key); again.Queued != first.Queued {
 		t.Errorf("the key answers %+v, want %s", again, first.Queued)
 	}
-	if got := m.instancesOf("single"); len(got) != 1 {
+	if got := m.InstancesOf("single"); len(got) != 1 {
 		t.Errorf("%d instances beside a held gate", len(got))
 	}
-	m.endOf(holder)
-	m.finished(holder)
-	next := m.running("single")
-	if next == holder || len(m.queue()) != 0 {
-		t.Errorf("next %s after %s, queue %+v", next, holder, m.queue())
+	m.EndOf(holder)
+	m.Finished(holder)
+	next := m.Running("single")
+	if next == holder || len(m.Queued()) != 0 {
+		t.Errorf("next %s after %s, queue %+v", next, holder, m.Queued())
 	}
-	if again := c[1].send("late", "", key); again.Queued != first.Queued {
+	if again := c[1].Event("late", "", key); again.Queued != first.Queued {
 		t.Errorf("the key answers %+v, want %s", again, first.Queued)
 	}
-	m.endOf(next)
-	m.finished(next)
-	if got := m.instancesOf("single"); len(got) != 2 || len(m.queue()) != 0 || len(m.deadLetters()) != 0 {
-		t.Errorf("%d instances, queue %+v, dead %+v", len(got), m.queue(), m.deadLetters())
+	m.EndOf(next)
+	m.Finished(next)
+	if got := m.InstancesOf("single"); len(got) != 2 || len(m.Queued()) != 0 || len(m.Dead()) != 0 {
+		t.Errorf("%d instances, queue %+v, dead %+v", len(got), m.Queued(), m.Dead())
 	}
 }
 
@@ -143,21 +64,21 @@ func TestWhatWorkflowsPublishWaitsBehindAHeldGate(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
 	m := c[0]
-	m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
-	m.send("begin", "", nil)
-	holder := m.running("single")
+	m.Publish(membertest.Single, "id: caller\nroot:\n  - publishEvent: begin\n")
+	m.Event("begin", "", nil)
+	holder := m.Running("single")
 	const n = 3
 	for i := range n {
-		c[i%2].execute("caller", fmt.Sprint("c", i), "")
+		c[i%2].Start("caller", fmt.Sprint("c", i), "")
 	}
-	m.gatedBy(n)
+	m.GatedBy(n)
 	for range n {
-		m.endOf(holder)
-		m.finished(holder)
-		holder = m.running("single")
+		m.EndOf(holder)
+		m.Finished(holder)
+		holder = m.Running("single")
 	}
-	if got := m.instancesOf("single"); len(got) != n+1 || len(m.queue()) != 0 {
-		t.Errorf("%d instances, queue %+v", len(got), m.queue())
+	if got := m.InstancesOf("single"); len(got) != n+1 || len(m.Queued()) != 0 {
+		t.Errorf("%d instances, queue %+v", len(got), m.Queued())
 	}
 }
 
@@ -165,15 +86,15 @@ func TestWhatWorkflowsPublishWaitsBehindAHeldGate(t *testing.T) {
 func TestACallerIsToldOfAHeldGate(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(single)
-	m.send("begin", "", nil)
-	m.running("single")
-	res := m.send("begin", "", nil)
+	m.Publish(membertest.Single)
+	m.Event("begin", "", nil)
+	m.Running("single")
+	res := m.Event("begin", "", nil)
 	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeRefused || res.Outcomes[0].Code != string(workflow.CodeInstanceGated) {
 		t.Errorf("got %+v", res)
 	}
-	if len(m.queue()) != 0 {
-		t.Errorf("queue %+v", m.queue())
+	if len(m.Queued()) != 0 {
+		t.Errorf("queue %+v", m.Queued())
 	}
 }
 
@@ -181,13 +102,13 @@ func TestACallerIsToldOfAHeldGate(t *testing.T) {
 func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(single, strings.Replace(single, "id: single", "id: second", 1))
-	m.send("begin", "", nil)
-	one, two := m.running("single"), m.running("second")
-	m.publish("id: waits\nroot:\n  - event: begin\n", "id: free\nroot:\n  - event: begin\n    trigger: true\n")
-	m.execute("waits", "w", "")
+	m.Publish(membertest.Single, strings.Replace(membertest.Single, "id: single", "id: second", 1))
+	m.Event("begin", "", nil)
+	one, two := m.Running("single"), m.Running("second")
+	m.Publish("id: waits\nroot:\n  - event: begin\n", "id: free\nroot:\n  - event: begin\n    trigger: true\n")
+	m.Start("waits", "w", "")
 	key := &runtime.Key{Scope: "events", Value: "k", BodyHash: "h"}
-	res := m.send("begin", "", key)
+	res := m.Event("begin", "", key)
 	got := map[workflow.Outcome]int{}
 	for _, o := range res.Outcomes {
 		got[o.Outcome]++
@@ -195,25 +116,25 @@ func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
 	if got[workflow.OutcomeAccepted] != 2 || got[workflow.OutcomeResumed] != 1 || got[workflow.OutcomeStarted] != 1 {
 		t.Errorf("got %+v, want two accepted, one resumed, one started", res.Outcomes)
 	}
-	m.finished("w")
-	m.gatedBy(2)
-	if got := m.instancesOf("free"); len(got) != 1 {
+	m.Finished("w")
+	m.GatedBy(2)
+	if got := m.InstancesOf("free"); len(got) != 1 {
 		t.Errorf("%d of the one without a gate", len(got))
 	}
-	m.endOf(two)
-	m.finished(two)
-	m.endOf(m.running("second"))
-	m.gatedBy(1)
-	m.endOf(one)
-	m.finished(one)
-	m.running("single")
-	for _, o := range m.send("begin", "", key).Outcomes {
+	m.EndOf(two)
+	m.Finished(two)
+	m.EndOf(m.Running("second"))
+	m.GatedBy(1)
+	m.EndOf(one)
+	m.Finished(one)
+	m.Running("single")
+	for _, o := range m.Event("begin", "", key).Outcomes {
 		if o.Outcome == workflow.OutcomeRefused || o.Outcome == workflow.OutcomeAccepted {
 			t.Errorf("a repeat says %+v", o)
 		}
 	}
 	for _, def := range []string{"single", "second"} {
-		if got := m.instancesOf(def); len(got) != 2 {
+		if got := m.InstancesOf(def); len(got) != 2 {
 			t.Errorf("%d of %s", len(got), def)
 		}
 	}
@@ -224,33 +145,33 @@ func TestManyEventsForOneSingletonStartOneAfterTheOther(t *testing.T) {
 	c := newCluster(t, 3)
 	m := c[0]
 	// It ends by itself, and says its number.
-	m.publish("id: one\noptions:\n  activation: Singleton\nroot:\n  - event: hold\n    trigger: true\n  - event: end\n")
-	m.send("hold", "", nil)
-	holder := m.running("one")
+	m.Publish("id: one\noptions:\n  activation: Singleton\nroot:\n  - event: hold\n    trigger: true\n  - event: end\n")
+	m.Event("hold", "", nil)
+	holder := m.Running("one")
 	const n = 50
 	for i := range n {
 		if res, err := c[i%3].Send(t.Context(), workflow.EventStimulus("work", fmt.Sprint(i)), nil); err != nil || res.Queued == "" {
 			t.Fatalf("%+v, %v", res, err)
 		}
 	}
-	m.publish("id: one\noptions:\n  activation: Singleton\nvariables:\n  n: \"\"\nroot:\n  - event: work\n    trigger: true\n    result: n\n  - writeLine: \"${{ variables.n }}\"\n")
-	m.gatedBy(n)
-	m.endOf(holder)
+	m.Publish("id: one\noptions:\n  activation: Singleton\nvariables:\n  n: \"\"\nroot:\n  - event: work\n    trigger: true\n    result: n\n  - writeLine: \"${{ variables.n }}\"\n")
+	m.GatedBy(n)
+	m.EndOf(holder)
 	eventually(t, "all have run", func() bool {
 		done := 0
-		for _, in := range m.instancesOf("one") {
+		for _, in := range m.InstancesOf("one") {
 			if in.Status == workflow.StatusFinished {
 				done++
 			}
 		}
 		return done == n+1
 	})
-	all := m.instancesOf("one")
+	all := m.InstancesOf("one")
 	all = slices.DeleteFunc(all, func(in workflow.Instance) bool { return in.ID == holder })
 	slices.SortFunc(all, func(a, b workflow.Instance) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	seen := map[string]bool{}
 	for i, in := range all {
-		seen[strings.Join(m.lines(in.ID), "")] = true
+		seen[strings.Join(m.Lines(in.ID), "")] = true
 		if i > 0 && in.CreatedAt.Before(*all[i-1].FinishedAt) {
 			t.Errorf("%s began before %s ended", in.ID, all[i-1].ID)
 		}
@@ -258,10 +179,10 @@ func TestManyEventsForOneSingletonStartOneAfterTheOther(t *testing.T) {
 	if len(seen) != n {
 		t.Errorf("%d different events ran, want %d", len(seen), n)
 	}
-	if got := m.lines(all[0].ID); !slices.Equal(got, []string{"0"}) {
+	if got := m.Lines(all[0].ID); !slices.Equal(got, []string{"0"}) {
 		t.Errorf("the first to run was %q", got)
 	}
-	if got := m.lines(all[n-1].ID); !slices.Equal(got, []string{fmt.Sprint(n - 1)}) {
+	if got := m.Lines(all[n-1].ID); !slices.Equal(got, []string{fmt.Sprint(n - 1)}) {
 		t.Errorf("the last to run was %q", got)
 	}
 }
@@ -270,26 +191,26 @@ func TestManyEventsForOneSingletonStartOneAfterTheOther(t *testing.T) {
 // is sent again, and nothing else that the event met.
 func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1, func(c *runtime.Config) { c.QueueTTL = 300 * time.Millisecond })[0]
-	m.publish(single, "id: free\nroot:\n  - event: begin\n    trigger: true\n")
-	m.send("begin", "", nil)
-	holder := m.running("single")
-	m.send("begin", "", nil)
-	eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == 1 })
-	d := m.deadLetters()[0]
-	if d.Reason != workflow.DeadGated || !strings.Contains(d.Detail, "single") || len(m.queue()) != 0 {
-		t.Errorf("%+v, queue %+v", d, m.queue())
+	m := newCluster(t, 1, func(c *membertest.Config) { c.QueueTTL = 300 * time.Millisecond })[0]
+	m.Publish(membertest.Single, "id: free\nroot:\n  - event: begin\n    trigger: true\n")
+	m.Event("begin", "", nil)
+	holder := m.Running("single")
+	m.Event("begin", "", nil)
+	eventually(t, "it is a dead letter", func() bool { return len(m.Dead()) == 1 })
+	d := m.Dead()[0]
+	if d.Reason != workflow.DeadGated || !strings.Contains(d.Detail, "single") || len(m.Queued()) != 0 {
+		t.Errorf("%+v, queue %+v", d, m.Queued())
 	}
-	m.endOf(holder)
-	m.finished(holder)
-	before := len(m.instancesOf("free"))
+	m.EndOf(holder)
+	m.Finished(holder)
+	before := len(m.InstancesOf("free"))
 	if _, err := m.ReplayDeadLetter(t.Context(), d.ID); err != nil {
 		t.Fatal(err)
 	}
-	if next := m.running("single"); next == holder {
+	if next := m.Running("single"); next == holder {
 		t.Errorf("it is still %s", next)
 	}
-	if got := m.instancesOf("free"); len(got) != before {
+	if got := m.InstancesOf("free"); len(got) != before {
 		t.Errorf("%d of the other definition, want %d", len(got), before)
 	}
 }
@@ -297,73 +218,30 @@ func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
 func TestWhatWaitsBehindAGateStartsThoughItsDefinitionIsGone(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*member) error{
-		"retracted": func(m *member) error { return m.catalog.Retract(m.t.Context(), "single") },
-		"deleted":   func(m *member) error { return m.catalog.Delete(m.t.Context(), "single", true) },
+		"retracted": func(m *member) error { return m.Catalog.Retract(m.T.Context(), "single") },
+		"deleted":   func(m *member) error { return m.Catalog.Delete(m.T.Context(), "single", true) },
 		"published again": func(m *member) error {
-			m.publish(strings.Replace(single, "writeLine: began", "writeLine: anew", 1))
+			m.Publish(strings.Replace(membertest.Single, "writeLine: began", "writeLine: anew", 1))
 			return nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newCluster(t, 1)[0]
-			m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
-			m.send("begin", "", nil)
-			holder := m.running("single")
-			m.execute("caller", "c", "")
-			m.gatedBy(1)
+			m.Publish(membertest.Single, "id: caller\nroot:\n  - publishEvent: begin\n")
+			m.Event("begin", "", nil)
+			holder := m.Running("single")
+			m.Start("caller", "c", "")
+			m.GatedBy(1)
 			if err := change(m); err != nil {
 				t.Fatal(err)
 			}
-			m.endOf(holder)
-			m.finished(holder)
-			if next := m.running("single"); !slices.Equal(m.lines(next), []string{"began"}) {
-				t.Errorf("%s wrote %q", next, m.lines(next))
+			m.EndOf(holder)
+			m.Finished(holder)
+			if next := m.Running("single"); !slices.Equal(m.Lines(next), []string{"began"}) {
+				t.Errorf("%s wrote %q", next, m.Lines(next))
 			}
 		})
-	}
-}
-
-// The node whose commit frees the gate dies before it has looked behind it.
-func TestAGateThatADeadNodeFreedIsFound(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t, 2)
-	a, b := c[0], c[1]
-	b.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
-	b.send("begin", "", nil)
-	holder := b.running("single")
-	b.execute("caller", "c", "")
-	b.gatedBy(1)
-	eventually(t, "the nodes know each other", func() bool { return len(b.session.Members()) == 2 })
-	gates := func(call clustertest.Call) bool {
-		return call.Op != "delete" && call.Touches(a.root+"queue/~gated/single/")
-	}
-	died := a.die(gates)
-	a.endOf(holder)
-	<-died
-	b.expire("a")
-	next := b.running("single")
-	if next == holder {
-		t.Errorf("it is still %s", next)
-	}
-}
-
-func TestAScheduleBehindAGateSaysSo(t *testing.T) {
-	t.Parallel()
-	m := newCluster(t, 1)[0]
-	m.publish("id: often\noptions:\n  activation: Singleton\nroot:\n  - cron: \"* * * * * *\"\n    trigger: true\n  - event: end\n")
-	m.running("often")
-	eventually(t, "the list of what is to come says what the gate kept out", func() bool {
-		page, err := m.Timers(t.Context(), "", 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.ContainsFunc(page.Items, func(i runtime.TimerItem) bool {
-			return i.DefinitionID == "often" && i.Gated > 1 && time.Since(i.GatedAt) < time.Minute
-		})
-	})
-	if got := m.instancesOf("often"); len(got) != 1 {
-		t.Errorf("%d instances", len(got))
 	}
 }
 
@@ -375,15 +253,15 @@ func TestAnEventThatWaitsBehindAGateIsCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newCluster(t, 1, func(c *runtime.Config) { c.Metrics = met })[0]
-	m.publish(single, "id: caller\nroot:\n  - publishEvent: begin\n")
-	m.send("begin", "", nil)
-	m.running("single")
-	rule := m.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 3, Match: func(c clustertest.Call) bool {
-		return slices.ContainsFunc(c.Puts, func(key string) bool { return strings.HasPrefix(key, m.root+"queue/~gated/") })
+	m := newCluster(t, 1, func(c *membertest.Config) { c.Metrics = met })[0]
+	m.Publish(membertest.Single, "id: caller\nroot:\n  - publishEvent: begin\n")
+	m.Event("begin", "", nil)
+	m.Running("single")
+	rule := m.Faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 3, Match: func(c clustertest.Call) bool {
+		return slices.ContainsFunc(c.Puts, func(key string) bool { return strings.HasPrefix(key, m.Root+"queue/~gated/") })
 	}})
-	m.execute("caller", "c", "")
-	m.gatedBy(1)
+	m.Start("caller", "c", "")
+	m.GatedBy(1)
 	if rule.Fired() != 3 {
 		t.Fatalf("%d puts failed", rule.Fired())
 	}
@@ -412,9 +290,9 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
 			t.Parallel()
 			m := newCluster(t, 1)[0]
-			m.publish(single)
-			m.send("begin", "", nil)
-			holder := m.running("single")
+			m.Publish(membertest.Single)
+			m.Event("begin", "", nil)
+			holder := m.Running("single")
 			hash, err := workflow.Hash("Elsa.Event", workflow.EventStimulus("begin", nil).Payload)
 			if err != nil {
 				t.Fatal(err)
@@ -430,7 +308,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 				}
 				cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "single", Version: 1}}
 				item := &store.QueueItem{ID: id, Stimulus: st, Hash: hash, CreatedAt: at, Held: &store.HeldStart{Event: id, Trigger: trigger, Gate: gate}}
-				ok, err := m.store.Stimuli.Deliver(t.Context(), []etcdstore.Delivery{{Command: cmd, Wait: item,
+				ok, err := m.Store.Stimuli.Deliver(t.Context(), []etcdstore.Delivery{{Command: cmd, Wait: item,
 					New: &etcdstore.NewInstance{Header: etcdstore.NewHeader("i-"+id, cmd, at), Command: cmd, Gate: &gate}}}, nil, nil, nil, nil, nil)
 				if err != nil || !ok {
 					t.Fatal(ok, err)
@@ -439,16 +317,16 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 					large++
 				}
 			}
-			m.gatedBy(len(sizes))
+			m.GatedBy(len(sizes))
 			for i := range len(sizes) - large {
-				m.endOf(holder)
-				m.finished(holder)
-				if holder = m.running("single"); len(m.instancesOf("single")) != i+2 {
-					t.Errorf("%d instances, want %d", len(m.instancesOf("single")), i+2)
+				m.EndOf(holder)
+				m.Finished(holder)
+				if holder = m.Running("single"); len(m.InstancesOf("single")) != i+2 {
+					t.Errorf("%d instances, want %d", len(m.InstancesOf("single")), i+2)
 				}
 			}
-			m.gatedBy(0)
-			dead := m.deadLetters()
+			m.GatedBy(0)
+			dead := m.Dead()
 			for _, d := range dead {
 				if d.Reason != workflow.DeadTooLarge {
 					t.Errorf("a dead letter: %s: %s", d.Reason, d.Detail)
@@ -464,7 +342,7 @@ func TestAStartThatIsTooLargeHoldsUpNobodyBehindItsGate(t *testing.T) {
 // triggerOf is the activity of the one trigger of a hash.
 func (m *member) triggerOf(t *testing.T, hash string) string {
 	t.Helper()
-	look, err := m.store.Stimuli.Match(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
+	look, err := m.Store.Stimuli.Match(t.Context(), workflow.EventStimulus("begin", nil), hash, "")
 	if err != nil || len(look.Triggers) != 1 {
 		t.Fatal(look, err)
 	}
@@ -475,14 +353,14 @@ func (m *member) triggerOf(t *testing.T, hash string) string {
 func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(single, "id: parent\nroot:\n  - dispatchWorkflow: {workflowDefinitionId: single, waitForCompletion: false}\n")
-	m.execute("parent", "first", "")
-	holder := m.running("single")
-	if dead := m.deadLetters(); len(dead) != 0 {
+	m.Publish(membertest.Single, "id: parent\nroot:\n  - dispatchWorkflow: {workflowDefinitionId: single, waitForCompletion: false}\n")
+	m.Start("parent", "first", "")
+	holder := m.Running("single")
+	if dead := m.Dead(); len(dead) != 0 {
 		t.Fatalf("%+v", dead)
 	}
-	m.execute("parent", "second", "")
-	dead := m.deadLetters()
+	m.Start("parent", "second", "")
+	dead := m.Dead()
 	if len(dead) != 1 || dead[0].Reason != workflow.DeadChildRefused || dead[0].InstanceID == holder ||
 		!strings.Contains(dead[0].Detail, "instance second dispatched it, of definition single") {
 		t.Fatalf("%+v", dead)
@@ -490,7 +368,43 @@ func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
 	if _, err := m.ReplayDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeInvalid {
 		t.Errorf("a replay of what is not kept: %v", err)
 	}
-	if err := m.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.deadLetters()) != 0 {
+	if err := m.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.Dead()) != 0 {
 		t.Error(err)
+	}
+}
+
+func TestASingletonRunsAlone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	c[0].Publish("id: only\noptions:\n  activation: Singleton\nroot:\n  - event: end\n")
+	got := make([]error, 30)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() {
+			_, got[i] = c[i%3].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: fmt.Sprint("i", i)})
+		})
+	}
+	wg.Wait()
+	winner := ""
+	for i, err := range got {
+		switch workflow.CodeOf(err) {
+		case "":
+			if err != nil || winner != "" {
+				t.Fatalf("start %d beside %s: %v", i, winner, err)
+			}
+			winner = fmt.Sprint("i", i)
+		case workflow.CodeInstanceGated:
+		default:
+			t.Error(err)
+		}
+	}
+	eventually(t, "it waits", func() bool {
+		in, err := c[0].Instance(t.Context(), winner)
+		return err == nil && in.SubStatus == workflow.Suspended
+	})
+	c[1].Event("end", "", nil)
+	c[1].Finished(winner)
+	if _, err := c[2].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: "next"}); err != nil {
+		t.Error("after the end another may start:", err)
 	}
 }

@@ -265,7 +265,7 @@ func (r *Runtime) unlessRemoved(ctx context.Context, id string, kind workflow.Co
 	}
 	if err == nil {
 		r.cfg.Log.WarnContext(ctx, "an instance was deleted unread", "instanceId", id, "reason", cause)
-		r.cfg.Work.Hint(nil, true)
+		r.cfg.Hint(nil, true)
 	}
 	return err
 }

@@ -15,15 +15,15 @@ import (
 func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(fmt.Sprintf(callsMissing, "a-faults"), "id: b-fine\nroot:\n  - writeLine: fine\n", fmt.Sprintf(callsMissing, "c-faults"))
-	m.execute("a-faults", "first", "k")
+	m.Publish(fmt.Sprintf(callsMissing, "a-faults"), "id: b-fine\nroot:\n  - writeLine: fine\n", fmt.Sprintf(callsMissing, "c-faults"))
+	m.Start("a-faults", "first", "k")
 	for i := range 40 {
-		m.execute("b-fine", fmt.Sprint("fine", i), "k")
+		m.Start("b-fine", fmt.Sprint("fine", i), "k")
 	}
-	m.execute("c-faults", "second", "k")
-	m.execute("c-faults", "third", "k")
-	reads := m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
-		return c.Op == "get" && (c.Touches(m.root+"index/") || c.Touches(m.root+"by-correlation/"))
+	m.Start("c-faults", "second", "k")
+	m.Start("c-faults", "third", "k")
+	reads := m.Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
+		return c.Op == "get" && (c.Touches(m.Root+"index/") || c.Touches(m.Root+"by-correlation/"))
 	}})
 	for what, f := range map[string]runtime.InstanceFilter{
 		"all": {SubStatus: workflow.Faulted}, "of a correlation": {SubStatus: workflow.Faulted, CorrelationID: "k"},

@@ -9,6 +9,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -28,34 +30,22 @@ func bulk(n int, seed uint64) string {
 // hold keeps an instance busy, as a burst does, until it is released. It is for a node
 // that is sent nothing for it.
 func (m *member) hold(id string) (release func()) {
-	m.t.Helper()
+	m.T.Helper()
 	var lock *cluster.Lock
-	eventually(m.t, "the instance is idle", func() (ok bool) {
+	eventually(m.T, "the instance is idle", func() (ok bool) {
 		var err error
-		lock, err = m.session.Locks().TryAcquire(m.t.Context(), cluster.InstanceLock(id))
+		lock, err = m.Session.Locks().TryAcquire(m.T.Context(), cluster.InstanceLock(id))
 		return err == nil
 	})
 	return func() {
-		m.t.Helper()
-		if err := lock.Release(m.t.Context()); err != nil {
-			m.t.Error(err)
+		m.T.Helper()
+		if err := lock.Release(m.T.Context()); err != nil {
+			m.T.Error(err)
 		}
 	}
 }
 
-// noDead fails if anything became a dead letter.
-func (m *member) noDead() {
-	m.t.Helper()
-	page, err := m.DeadLetters(m.t.Context(), "", 10)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	for _, d := range page.Items {
-		m.t.Errorf("a dead letter: %s: %s", d.Reason, d.Detail)
-	}
-}
-
-func shortReply(c *runtime.Config) { c.ReplyWait = time.Millisecond }
+func shortReply(c *membertest.Config) { c.ReplyWait = time.Millisecond }
 
 // Events that each send a document on are all relayed, also those that met the
 // instance busy and are too much for one commit together.
@@ -63,7 +53,7 @@ func TestManyEventsThatSendALotAreAllRelayed(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, shortReply)
 	a, b := c[0], c[1]
-	a.publish(`
+	a.Publish(`
 id: relay
 options: {logging: Exclude}
 inputs: {doc: string}
@@ -81,20 +71,20 @@ root:
 	}
 	release := c[2].hold("r")
 	for i := range 41 {
-		if res := c[i%2].send("go", "1", nil); len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
+		if res := c[i%2].Event("go", "1", nil); len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
 			t.Fatalf("event %d: %+v", i, res)
 		}
 	}
 	release()
-	b.work.Hint([]string{"r"}, false) // all at once, as the one that was busy would find them
-	b.finished("r")
+	b.Wakeups.Hint([]string{"r"}, false) // all at once, as the one that was busy would find them
+	b.Finished("r")
 	eventually(t, "41 events are queued", func() bool { return queued(t, b) == 41 })
-	b.noDead()
+	b.NothingDead()
 }
 
 // queued is how many stimuli wait in the queue.
 func queued(t *testing.T, m *member) int {
-	items, next, err := m.store.Reader.QueueItems(t.Context(), "", "", 500)
+	items, next, err := m.Store.Reader.QueueItems(t.Context(), "", "", 500)
 	if err != nil || next != "" {
 		t.Fatal(next, err)
 	}
@@ -110,7 +100,7 @@ func TestEndsOfChildrenThatPutOutALotAreAllTold(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, 3, shortReply)
 			a, b := c[0], c[1]
-			a.publish(`
+			a.Publish(`
 id: child
 options: {logging: Exclude}
 inputs: {doc: string}
@@ -146,15 +136,15 @@ root:
 					t.Fatal(err)
 				}
 				waits = len(in.Bookmarks)
-				l, err := b.store.Instances.Load(t.Context(), "p", "", "")
+				l, err := b.Store.Instances.Load(t.Context(), "p", "", "")
 				return err == nil && len(l.Mail) >= waits
 			})
 			release()
-			if in := b.finished("p"); in.SubStatus != workflow.Finished {
+			if in := b.Finished("p"); in.SubStatus != workflow.Finished {
 				t.Errorf("the parent is %s: %+v", in.SubStatus, in.Incidents)
 			}
 			eventually(t, "all was sent on", func() bool { return queued(t, b) == children })
-			b.noDead()
+			b.NothingDead()
 		})
 	}
 }
@@ -176,19 +166,19 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 					a, b := c[0], c[1]
 					const options = "\noptions: {logging: Exclude"
 					triggered := "\nroot:\n  - {event: go, trigger: true, outputs: {result: kept}}\n  - writeLine: \"${{ len(variables.kept) }}\"\n"
-					a.publish("id: waits"+options+"}\nvariables: {kept: \"\"}\nroot:\n  - {event: go, outputs: {result: kept}}\n  - writeLine: \"${{ len(variables.kept) }}\"\n",
+					a.Publish("id: waits"+options+"}\nvariables: {kept: \"\"}\nroot:\n  - {event: go, outputs: {result: kept}}\n  - writeLine: \"${{ len(variables.kept) }}\"\n",
 						"id: sends"+options+"}\ninputs: {doc: string}\nroot:\n  - publishEvent: {eventName: go, payload: \"${{ inputs.doc }}\"}\n")
 					var waiting []string
 					for i, what := range to {
 						switch what {
 						case waits:
 							id := fmt.Sprint("w", i)
-							a.execute("waits", id, "")
+							a.Start("waits", id, "")
 							waiting = append(waiting, id)
 						case starts:
-							a.publish("id: starts" + options + "}\nvariables: {kept: \"\"}" + triggered)
+							a.Publish("id: starts" + options + "}\nvariables: {kept: \"\"}" + triggered)
 						case single:
-							a.publish("id: single" + options + ", activation: Singleton}\nvariables: {kept: \"\"}" + triggered)
+							a.Publish("id: single" + options + ", activation: Singleton}\nvariables: {kept: \"\"}" + triggered)
 						}
 					}
 					if by == "a caller" {
@@ -199,10 +189,10 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, id := range waiting {
-						b.finished(id)
+						b.Finished(id)
 					}
 					eventually(t, "all have it", func() bool {
-						b.noDead()
+						b.NothingDead()
 						page, err := b.Instances(t.Context(), runtime.InstanceFilter{Limit: 50})
 						if err != nil {
 							t.Fatal(err)
@@ -215,8 +205,8 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 						}
 						return n == len(to) || t.Failed()
 					})
-					sends, _, err := b.store.Stimuli.Sends(t.Context(), "", 10)
-					left, gerr := clustertest.Shared(t).Client(t).Get(t.Context(), b.root+"sent/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+					sends, _, err := b.Store.Upkeep.Sends(t.Context(), "", 10)
+					left, gerr := clustertest.Shared(t).Client(t).Get(t.Context(), b.Root+"sent/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 					if err != nil || gerr != nil || len(sends) > 0 || left.Count > 0 {
 						t.Errorf("%d records and %d counts are left, %v, %v", len(sends), left.Count, err, gerr)
 					}
@@ -243,11 +233,11 @@ func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, 3, shortReply, func(c *runtime.Config) {
-				c.Retention = runtime.Retention{Finished: time.Second, Grace: time.Millisecond}
+			c := newCluster(t, 3, shortReply, func(c *membertest.Config) {
+				c.Retention = upkeep.Retention{Finished: time.Second, Grace: time.Millisecond}
 			})
 			a, b := c[0], c[1]
-			a.publish(`
+			a.Publish(`
 id: keeps
 options: {logging: Exclude}
 inputs: {doc: string}
@@ -286,10 +276,10 @@ root:
 				if _, err := b.Send(t.Context(), small, nil); err != nil {
 					t.Fatal(err)
 				}
-				b.send("end", "1", nil)
+				b.Event("end", "1", nil)
 			}
 			release()
-			b.finished("k")
+			b.Finished("k")
 			var d runtime.DeadLetter
 			eventually(t, "the dead letter", func() bool {
 				page, err := b.DeadLetters(t.Context(), "", 10)

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -21,14 +22,14 @@ import (
 func TestABookmarkThatMovedIsResumedByTheNextLook(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish("id: waits\nroot:\n  - event: go\n")
-	in := c[0].execute("waits", "i", "")
-	lock, err := c[1].session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("i"))
+	c[0].Publish("id: waits\nroot:\n  - event: go\n")
+	in := c[0].Start("waits", "i", "")
+	lock, err := c[1].Session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("i"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = lock.Release(t.Context()) }()
-	puts := c[0].faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Second, Times: 2, Match: func(call clustertest.Call) bool { return call.PutsUnder(c[0].root + "mailbox/") }})
+	puts := c[0].Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Second, Times: 2, Match: func(call clustertest.Call) bool { return call.PutsUnder(c[0].Root + "mailbox/") }})
 	type answer struct {
 		res runtime.SendResult
 		err error
@@ -40,7 +41,7 @@ func TestABookmarkThatMovedIsResumedByTheNextLook(t *testing.T) {
 	}()
 	etcd := clustertest.Shared(t).Client(t)
 	eventually(t, "a first try", func() bool { return puts.Fired() > 0 })
-	was, err := etcd.Get(t.Context(), c[0].root+"bookmark/", clientv3.WithPrefix())
+	was, err := etcd.Get(t.Context(), c[0].Root+"bookmark/", clientv3.WithPrefix())
 	if err != nil || len(was.Kvs) != 1 {
 		t.Fatalf("%d bookmarks, %v", len(was.Kvs), err)
 	}
@@ -64,23 +65,23 @@ func TestADeadLetterIsCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCluster(t, 3, func(cfg *runtime.Config) { cfg.Metrics = met })
+	c := newCluster(t, 3, func(cfg *membertest.Config) { cfg.Metrics = met })
 	var buries []*clustertest.Armed
 	for _, m := range c {
-		buries = append(buries, m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 3 * time.Second, Match: func(call clustertest.Call) bool { return call.PutsUnder(m.root + "dead/") }}))
+		buries = append(buries, m.Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: 3 * time.Second, Match: func(call clustertest.Call) bool { return call.PutsUnder(m.Root + "dead/") }}))
 	}
 	st := workflow.EventStimulus("go", "")
 	st.InstanceID = "nobody"
-	if err := c[0].store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: time.Now().UTC()}, nil); err != nil {
+	if err := c[0].Store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: time.Now().UTC()}, nil); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "all try to bury it", func() bool { return buries[0].Fired() > 0 && buries[1].Fired() > 0 && buries[2].Fired() > 0 })
 	eventually(t, "the record is gone, and nobody is at it", func() bool {
-		sends, _, err := c[0].store.Stimuli.Sends(t.Context(), "", 10)
+		sends, _, err := c[0].Store.Upkeep.Sends(t.Context(), "", 10)
 		return err == nil && len(sends) == 0
 	})
 	for _, m := range c {
-		m.leave()
+		m.Leave()
 	}
 	fams, err := reg.Gather()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -41,8 +42,8 @@ func (await) Triggers(p *engine.Preparation) []engine.Trigger {
 	return []engine.Trigger{{Payload: map[string]any{"for": v}}}
 }
 
-// withAwait are the default activities and [awaitType].
-func withAwait() *engine.Registry {
+// awaiting gives a member the default activities and [awaitType].
+func awaiting(cfg *membertest.Config) {
 	r := activities.Default()
 	err := r.Register(workflow.Descriptor{
 		Type: awaitType, Trigger: true, Main: "for",
@@ -52,7 +53,7 @@ func withAwait() *engine.Registry {
 	if err != nil {
 		panic(err)
 	}
-	return r
+	cfg.Registry = r
 }
 
 // large are numbers that float64 changes, as values have them.
@@ -105,27 +106,27 @@ func said(n any) workflow.Stimulus {
 
 // came checks that a finished instance has the number wherever it was kept.
 func (m *member) came(id string, n any) {
-	m.t.Helper()
-	in := m.finished(id)
+	m.T.Helper()
+	in := m.Finished(id)
 	if want := map[string]any{"n": n}; !reflect.DeepEqual(in.Input, want) {
-		m.t.Errorf("%s: input %#v, want %#v", id, in.Input, want)
+		m.T.Errorf("%s: input %#v, want %#v", id, in.Input, want)
 	}
 	if want := map[string]any{"n": n, "heard": n}; !reflect.DeepEqual(in.Output, want) {
-		m.t.Errorf("%s: output %#v, want %#v; %v", id, in.Output, want, in.Incidents)
+		m.T.Errorf("%s: output %#v, want %#v; %v", id, in.Output, want, in.Incidents)
 	}
-	if want := []string{fmt.Sprintf("%[1]v %[1]v %[1]v %[1]v %[1]v", n)}; !slices.Equal(m.lines(id), want) {
-		m.t.Errorf("%s wrote %q, want %q", id, m.lines(id), want)
+	if want := []string{fmt.Sprintf("%[1]v %[1]v %[1]v %[1]v %[1]v", n)}; !slices.Equal(m.Lines(id), want) {
+		m.T.Errorf("%s wrote %q, want %q", id, m.Lines(id), want)
 	}
 }
 
 func (m *member) startNumbers(def, id string, n any) {
-	m.t.Helper()
-	res, err := m.Execute(m.t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Input: map[string]any{"n": n}, CorrelationID: id})
+	m.T.Helper()
+	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Input: map[string]any{"n": n}, CorrelationID: id})
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	if res.Instance.SubStatus == workflow.Faulted {
-		m.t.Fatalf("%+v", res.Instance.Incidents)
+		m.T.Fatalf("%+v", res.Instance.Incidents)
 	}
 }
 
@@ -133,8 +134,8 @@ func (m *member) startNumbers(def, id string, n any) {
 // whichever way an instance and its stimulus took.
 func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2)
-	c[0].publish(numbers, numbersParent)
+	c := newCluster(t, 2, awaiting)
+	c[0].Publish(numbers, numbersParent)
 	send := func(st workflow.Stimulus) runtime.SendResult {
 		t.Helper()
 		res, err := c[1].Send(t.Context(), st, nil)
@@ -194,8 +195,8 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 			in, err := c[1].Instance(t.Context(), id("parent"))
 			return err == nil && len(in.Bookmarks) == 1 && in.Bookmarks[0].ActivityType == workflow.EventType
 		})
-		c[1].send("go", id("parent"), nil)
-		in, _ := c[1].finished(id("parent")).Output["n"].(map[string]any)
+		c[1].Event("go", id("parent"), nil)
+		in, _ := c[1].Finished(id("parent")).Output["n"].(map[string]any)
 		if want := map[string]any{"n": n, "heard": n}; !reflect.DeepEqual(in["Output"], want) {
 			t.Errorf("the child of %s gave %#v, want %#v", id("parent"), in, want)
 		}
@@ -206,7 +207,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 // after the queue's worker sent it on, and after it was a dead letter.
 func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, func(cfg *runtime.Config) { cfg.QueueTTL = 200 * time.Millisecond })
+	c := newCluster(t, 2, awaiting, func(cfg *membertest.Config) { cfg.QueueTTL = 200 * time.Millisecond })
 	for i, n := range large {
 		if _, err := c[0].Send(t.Context(), said(n), nil); err != nil {
 			t.Fatal(err)
@@ -218,7 +219,7 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 			return err == nil && len(dead) == 1
 		})
 		if i == 0 {
-			c[0].publish(numbers)
+			c[0].Publish(numbers)
 		}
 		id := fmt.Sprint("dead", i)
 		c[0].startNumbers("numbers", id, n)
@@ -232,7 +233,7 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 // A queued stimulus that a new trigger wants is sent on by the queue's worker.
 func TestAQueuedNumberStartsALaterTrigger(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 1)
+	c := newCluster(t, 1, awaiting)
 	for i, n := range large {
 		if _, err := c[0].Send(t.Context(), said(n), nil); err != nil {
 			t.Fatal(err)
@@ -242,7 +243,7 @@ func TestAQueuedNumberStartsALaterTrigger(t *testing.T) {
 		if literal == "1e400" {
 			literal = "!!float 1e400" // a text to YAML's library
 		}
-		c[0].publish(fmt.Sprintf("id: %s\nvariables:\n  heard: {type: object}\noutputs:\n  heard: {type: object}\nroot:\n  - Test.Await: %s\n    trigger: true\n    outputs: {result: heard}\n  - setOutput: {outputName: heard, outputValue: \"${{ variables.heard }}\"}\n", def, literal))
+		c[0].Publish(fmt.Sprintf("id: %s\nvariables:\n  heard: {type: object}\noutputs:\n  heard: {type: object}\nroot:\n  - Test.Await: %s\n    trigger: true\n    outputs: {result: heard}\n  - setOutput: {outputName: heard, outputValue: \"${{ variables.heard }}\"}\n", def, literal))
 		var items []workflow.Instance
 		eventually(t, "the trigger takes the stimulus", func() bool {
 			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished})

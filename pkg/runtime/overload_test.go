@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -16,11 +17,13 @@ import (
 func TestStartsAreShedWhileTheSessionIsLate(t *testing.T) {
 	t.Parallel()
 	proxy := clustertest.Shared(t).Proxy(t)
-	m := newMember(t, clustertest.Namespace(t), "a", nil, func(c *cluster.Config) { c.LeaseClient = proxy.Client(t) })
-	m.publish("id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
-	m.execute("waits", "one", "one")
-	m.execute("waits", "two", "two")
-	epoch := m.session.Epoch()
+	m := newMember(t, clustertest.Namespace(t), "a", func(c *membertest.Config) {
+		c.Session = func(c *cluster.Config) { c.LeaseClient = proxy.Client(t) }
+	})
+	m.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
+	m.Start("waits", "one", "one")
+	m.Start("waits", "two", "two")
+	epoch := m.Session.Epoch()
 
 	proxy.BlackHole() // of the renewals only: everything else has its own client
 	refused := func() error {
@@ -37,8 +40,8 @@ func TestStartsAreShedWhileTheSessionIsLate(t *testing.T) {
 		t.Errorf("a dispatch: %v", err)
 	}
 	// What exists goes on.
-	m.send("go", "one", nil)
-	m.finished("one")
+	m.Event("go", "one", nil)
+	m.Finished("one")
 	if _, err := m.Cancel(t.Context(), "two"); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
@@ -47,10 +50,10 @@ func TestStartsAreShedWhileTheSessionIsLate(t *testing.T) {
 	}
 	proxy.Heal()
 	eventually(t, "starts are taken again", func() bool { return refused() == nil })
-	if now := m.session.Epoch(); now != epoch {
+	if now := m.Session.Epoch(); now != epoch {
 		t.Error("the session was lost")
 	}
-	if since, late := m.session.Overdue(); late || since > 10*time.Second {
+	if since, late := m.Session.Overdue(); late || since > 10*time.Second {
 		t.Errorf("overdue: %v, %v", since, late)
 	}
 }

@@ -16,20 +16,20 @@ import (
 
 // repair does what weft fsck --repair does, beside a node.
 func (m *member) repair() *etcdstore.Repairs {
-	m.t.Helper()
-	done, err := m.store.Upkeep.Repair(m.t.Context(), func(id string) string { return m.session.LockPrefix(cluster.InstanceLock(id)) })
+	m.T.Helper()
+	done, err := m.Store.Upkeep.Repair(m.T.Context(), func(id string) string { return m.Session.LockPrefix(cluster.InstanceLock(id)) })
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	return done
 }
 
 // bad are the rules of what does not fit.
 func (m *member) bad() (rules []string) {
-	m.t.Helper()
-	check, err := m.store.Upkeep.Fsck(m.t.Context())
+	m.T.Helper()
+	check, err := m.Store.Upkeep.Fsck(m.T.Context())
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	for _, f := range check.Bad() {
 		rules = append(rules, f.Rule)
@@ -74,14 +74,14 @@ func TestADamagedRecordIsRepairedBesideANode(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			name := clustertest.Namespace(t)
-			m := newMember(t, name, "a", nil)
-			newMember(t, name, "b", nil)
-			m.publish(ofAllKinds...)
-			m.execute("victim", "v", "")
-			m.execute("other", "o", "")
-			m.execute("alone", "alone", "")
-			m.send("nothing", "", &runtime.Key{Scope: "s", Value: "k"})
-			m.sound()
+			m := newMember(t, name, "a")
+			newMember(t, name, "b")
+			m.Publish(ofAllKinds...)
+			m.Start("victim", "v", "")
+			m.Start("other", "o", "")
+			m.Start("alone", "alone", "")
+			m.Event("nothing", "", &runtime.Key{Scope: "s", Value: "k"})
+			m.Sound()
 			etcd := clustertest.Shared(t).Client(t)
 			m.spoil(etcd, tt.at, tt.exact, "junk\x00")
 			if rules := m.bad(); len(rules) != 1 || rules[0] != "damaged" {
@@ -99,7 +99,7 @@ func TestADamagedRecordIsRepairedBesideANode(t *testing.T) {
 			if again := m.repair(); len(again.Done) > 0 {
 				t.Errorf("a second time: %+v", again.Done)
 			}
-			m.send("more", "", nil)
+			m.Event("more", "", nil)
 			for id, left := range map[string]int{"o": 1, "v": 3} {
 				if id == "v" && (tt.gone || kind == "version") {
 					continue
@@ -113,10 +113,10 @@ func TestADamagedRecordIsRepairedBesideANode(t *testing.T) {
 				t.Errorf("instance v: %v", err)
 			}
 			if kind == "definition" {
-				if _, err := m.catalog.PublishVersion(t.Context(), "victim", 1); err != nil {
+				if _, err := m.Catalog.PublishVersion(t.Context(), "victim", 1); err != nil {
 					t.Error(err)
 				}
-				m.execute("victim", "again", "")
+				m.Start("victim", "again", "")
 			}
 			if left := m.bad(); slices.ContainsFunc(left, func(rule string) bool { return rule != tt.left }) {
 				t.Errorf("at the end: %v", left)
@@ -129,12 +129,12 @@ func TestADamagedRecordIsRepairedBesideANode(t *testing.T) {
 func TestMailThatIsSetAsideHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	name := clustertest.Namespace(t)
-	m, b := newMember(t, name, "a", nil), newMember(t, name, "b", nil)
-	m.publish(ofAllKinds...)
-	m.execute("other", "o", "")
+	m, b := newMember(t, name, "a"), newMember(t, name, "b")
+	m.Publish(ofAllKinds...)
+	m.Start("other", "o", "")
 	etcd := clustertest.Shared(t).Client(t)
 	release := b.hold("o")
-	if got := m.send("more", "", nil); len(got.Outcomes) != 1 || got.Outcomes[0].Outcome != "accepted" {
+	if got := m.Event("more", "", nil); len(got.Outcomes) != 1 || got.Outcomes[0].Outcome != "accepted" {
 		t.Fatalf("it lies in no mailbox: %+v", got)
 	}
 	m.spoil(etcd, "mailbox/"+shardIn("o", 64)+"/o/junk", true, "junk")
@@ -149,24 +149,24 @@ func TestMailThatIsSetAsideHoldsNobodyUp(t *testing.T) {
 		in, err := m.Instance(t.Context(), "o")
 		return err == nil && len(in.Bookmarks) == 1
 	})
-	m.sound()
+	m.Sound()
 }
 
 // An event that was sent while a bookmark was gone reaches it when it is back.
 func TestABookmarkThatIsPutAgainMeetsWhatWasQueued(t *testing.T) {
 	t.Parallel()
-	m := newMember(t, clustertest.Namespace(t), "a", nil)
-	m.publish(ofAllKinds...)
-	m.execute("other", "o", "")
+	m := newMember(t, clustertest.Namespace(t), "a")
+	m.Publish(ofAllKinds...)
+	m.Start("other", "o", "")
 	etcd := clustertest.Shared(t).Client(t)
 	more, err := workflow.Hash(workflow.EventType, workflow.EventPayload("more"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := etcd.Delete(t.Context(), m.root+"bookmark/"+more+"/", clientv3.WithPrefix()); err != nil {
+	if _, err := etcd.Delete(t.Context(), m.Root+"bookmark/"+more+"/", clientv3.WithPrefix()); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.send("more", "", nil); got.Queued == "" {
+	if got := m.Event("more", "", nil); got.Queued == "" {
 		t.Fatalf("it is not queued: %+v", got)
 	}
 	m.repair()
@@ -174,7 +174,7 @@ func TestABookmarkThatIsPutAgainMeetsWhatWasQueued(t *testing.T) {
 		in, err := m.Instance(t.Context(), "o")
 		return err == nil && len(in.Bookmarks) == 1
 	})
-	m.sound()
+	m.Sound()
 }
 
 // A parent goes on when its damaged child is removed, and a damaged parent's child
@@ -184,19 +184,9 @@ func TestFamiliesOfADamagedInstance(t *testing.T) {
 	for _, who := range []string{"child", "parent"} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
-			m := newMember(t, clustertest.Namespace(t), "a", nil)
-			m.publish(ofAllKinds...)
-			m.publish("id: parent\nvariables: {end: object}\nroot:\n  - executeWorkflow: {workflowDefinitionId: victim, waitForCompletion: true}\n")
-			m.execute("parent", "p", "")
-			child := ""
-			eventually(t, "the child waits", func() bool {
-				page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "victim"})
-				if err != nil || len(page.Items) != 1 || len(page.Items[0].Bookmarks) == 0 {
-					return false
-				}
-				child = page.Items[0].ID
-				return true
-			})
+			m := newMember(t, clustertest.Namespace(t), "a")
+			m.Publish(ofAllKinds...)
+			child := m.waitingChild("p")
 			etcd := clustertest.Shared(t).Client(t)
 			at := map[string]string{"child": child, "parent": "p"}[who]
 			m.spoil(etcd, "instance/"+at, true, "junk")
@@ -217,12 +207,12 @@ func TestFamiliesOfADamagedInstance(t *testing.T) {
 					t.Errorf("the child: %v, %v", in, err)
 				}
 			}
-			for _, key := range keysWith(t, etcd, m.root, at) {
+			for _, key := range keysWith(t, etcd, m.Root, at) {
 				if !strings.HasPrefix(key, "idem") && !strings.HasPrefix(key, "damaged/") && who == "child" {
 					t.Errorf("%s is left", key)
 				}
 			}
-			m.sound()
+			m.Sound()
 		})
 	}
 }

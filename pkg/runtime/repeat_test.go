@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -16,14 +17,14 @@ import (
 func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish("id: d\nroot:\n  - writeLine: once\n")
+	m.Publish("id: d\nroot:\n  - writeLine: once\n")
 	key := &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}
 	ck := &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value), BodyHash: key.BodyHash}
 	now := time.Now().UTC()
 	cmd := workflow.Command{ID: ck.Name, Kind: workflow.CommandStart, CreatedAt: now, Key: ck, Start: &workflow.Start{DefinitionID: "d", Version: 1}}
 	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: workflow.OutcomeAccepted}}}
 	// Without a hint, so that nobody works it before a sweep finds it.
-	out, err := m.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
+	out, err := m.Store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, answer)
 	if err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
@@ -38,8 +39,8 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 func TestARefusedStartIsRefusedToItsRepeatToo(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(waits)
-	m.execute("waits", "taken", "somebody's")
+	m.Publish(membertest.Waits)
+	m.Start("waits", "taken", "somebody's")
 	req := runtime.StartRequest{DefinitionID: "waits", InstanceID: "taken", Key: &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}}
 	for range 2 {
 		if res, err := m.Execute(t.Context(), req); workflow.CodeOf(err) != workflow.CodeInstanceExists {
@@ -52,10 +53,10 @@ func TestARefusedStartIsRefusedToItsRepeatToo(t *testing.T) {
 func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
-	m.publish(waits)
-	m.execute("waits", "one", "old")
+	m.Publish(membertest.Waits)
+	m.Start("waits", "one", "old")
 	// Without a hint, so that nobody works it before a sweep finds it twice.
-	out, _, err := m.store.Stimuli.PutMail(t.Context(), "one", workflow.Command{ID: "d", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, nil)
+	out, _, err := m.Store.Stimuli.PutMail(t.Context(), "one", workflow.Command{ID: "d", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}, nil)
 	if err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
@@ -66,5 +67,5 @@ func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
 	if in, err := m.Instance(t.Context(), "one"); err != nil || in.CorrelationID != "new" || in.SubStatus != workflow.Suspended {
 		t.Errorf("got %+v, %v", in, err)
 	}
-	m.sound()
+	m.Sound()
 }

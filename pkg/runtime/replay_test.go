@@ -26,32 +26,32 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, 3)
 			a := c[0]
-			a.publish("id: d\nroot:\n  - event: go\n  - writeLine: went\n", "id: runs\nroot:\n  - writeLine: went\n")
+			a.Publish("id: d\nroot:\n  - event: go\n  - writeLine: went\n", "id: runs\nroot:\n  - writeLine: went\n")
 			now := time.Now().UTC()
 			release := c[2].hold("i")
 			var cmd workflow.Command
 			if change == nil {
 				cmd = workflow.Command{ID: "start-c", Kind: workflow.CommandStart, CreatedAt: now, Start: &workflow.Start{DefinitionID: "runs", Version: 1}}
-				if out, err := a.store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, nil); err != nil || out != etcdstore.Created {
+				if out, err := a.Store.Stimuli.Create(t.Context(), &etcdstore.NewInstance{Header: etcdstore.NewHeader("i", cmd, now), Command: cmd}, nil); err != nil || out != etcdstore.Created {
 					t.Fatal(out, err)
 				}
 			} else {
 				release()
-				in := a.execute("d", "i", "1")
+				in := a.Start("d", "i", "1")
 				release = c[2].hold("i")
 				cmd = workflow.Command{ID: "c", Kind: workflow.CommandResume, CreatedAt: now, Bookmark: in.Bookmarks[0].ID}
 				change(&cmd)
-				if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
+				if out, _, err := a.Store.Stimuli.PutMail(t.Context(), "i", cmd, nil); err != nil || out != etcdstore.PutDone {
 					t.Fatal(out, err)
 				}
 			}
-			l, err := a.store.Instances.Load(t.Context(), "i", "", "")
+			l, err := a.Store.Instances.Load(t.Context(), "i", "", "")
 			if err != nil || len(l.Mail) != 1 {
 				t.Fatalf("%+v, %v", l, err)
 			}
 			consumed := []store.Consumed{{Command: cmd, Created: l.Mail[0].Created, Effect: store.Effect{InstanceID: "i", Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}}}
 			dead := []store.DeadLetter{{ID: "dead", Reason: workflow.DeadPoison, Command: &cmd, InstanceID: "i", CreatedAt: now}}
-			if err := a.store.Instances.Discard(t.Context(), nil, "i", l.Record, consumed, dead); err != nil {
+			if err := a.Store.Instances.Discard(t.Context(), nil, "i", l.Record, consumed, dead); err != nil {
 				t.Fatal(err)
 			}
 			release()
@@ -79,10 +79,10 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 			if count["accepted"] != 1 || count["gone"] != 9 {
 				t.Errorf("ten replays: %v", count)
 			}
-			if in := a.finished("i"); in.SubStatus != workflow.Finished || len(a.lines("i")) != 1 {
-				t.Errorf("it is %s, and wrote %v", in.SubStatus, a.lines("i"))
+			if in := a.Finished("i"); in.SubStatus != workflow.Finished || len(a.Lines("i")) != 1 {
+				t.Errorf("it is %s, and wrote %v", in.SubStatus, a.Lines("i"))
 			}
-			a.noDead()
+			a.NothingDead()
 		})
 	}
 }

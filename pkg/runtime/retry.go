@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -46,18 +48,15 @@ func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult,
 		return RetryResult{}, err
 	}
 	codes := make([]workflow.Code, len(page.Items))
-	_ = sideBySide(retriesAtOnce, len(page.Items), func(i int) error { // each keeps its own outcome
-		id := page.Items[i].ID
-		switch _, err := r.Retry(ctx, id); {
-		case err == nil:
-		case ctx.Err() != nil:
-			codes[i] = workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
-		default:
-			codes[i] = cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
-			r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", id, "error", err)
-		}
-		return nil
-	})
+	var retries errgroup.Group
+	retries.SetLimit(retriesAtOnce)
+	for i := range page.Items {
+		retries.Go(func() error {
+			codes[i] = r.retryOne(ctx, page.Items[i].ID)
+			return nil
+		})
+	}
+	_ = retries.Wait() // each keeps its own outcome
 	res := RetryResult{Retried: []string{}, Next: page.Next}
 	for i, in := range page.Items {
 		if codes[i] == "" {
@@ -67,4 +66,17 @@ func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult,
 		}
 	}
 	return res, nil
+}
+
+// retryOne tells why an instance was not retried; "" if it was.
+func (r *Runtime) retryOne(ctx context.Context, id string) workflow.Code {
+	_, err := r.Retry(ctx, id)
+	switch {
+	case err == nil:
+		return ""
+	case ctx.Err() != nil:
+		return workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
+	}
+	r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", id, "error", err)
+	return cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
 }

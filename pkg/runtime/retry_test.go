@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -25,17 +26,17 @@ root:
 func TestFaultedInstancesAreRetriedByFilter(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(fmt.Sprintf(callsMissing, "calls"), fmt.Sprintf(callsMissing, "other"), waits)
+	c[0].Publish(fmt.Sprintf(callsMissing, "calls"), fmt.Sprintf(callsMissing, "other"), membertest.Waits)
 	var want []string
 	for i := range 5 {
 		id := fmt.Sprintf("f%d", i)
-		if in := c[i%2].execute("calls", id, fmt.Sprint("c", i%2)); in.SubStatus != workflow.Faulted {
+		if in := c[i%2].Start("calls", id, fmt.Sprint("c", i%2)); in.SubStatus != workflow.Faulted {
 			t.Fatalf("got %+v", in)
 		}
 		want = append(want, id)
 	}
-	c[0].execute("other", "other-1", "c0")
-	c[0].execute("waits", "running", "c0")
+	c[0].Start("other", "other-1", "c0")
+	c[0].Start("waits", "running", "c0")
 
 	// A retry that faults again counts as a retry, and a page after the other
 	// comes to an end.
@@ -47,12 +48,12 @@ func TestFaultedInstancesAreRetriedByFilter(t *testing.T) {
 		t.Errorf("got %+v, %v", in, err)
 	}
 
-	c[0].publish(comesLater)
+	c[0].Publish(comesLater)
 	if retried, _ = retryAll(t, c[1], runtime.RetryFilter{DefinitionID: "calls", CorrelationID: "c1"}); !slices.Equal(retried, []string{"f1", "f3"}) {
 		t.Errorf("of one correlation, retried %v", retried)
 	}
 	for _, id := range retried {
-		if in := c[0].finished(id); in.SubStatus != workflow.Finished {
+		if in := c[0].Finished(id); in.SubStatus != workflow.Finished {
 			t.Errorf("got %+v", in)
 		}
 	}
@@ -60,7 +61,7 @@ func TestFaultedInstancesAreRetriedByFilter(t *testing.T) {
 		t.Errorf("of all, retried %v", retried)
 	}
 	for _, id := range retried {
-		c[1].finished(id)
+		c[1].Finished(id)
 	}
 	if retried, _ = retryAll(t, c[0], runtime.RetryFilter{}); len(retried) != 0 {
 		t.Errorf("nothing is faulted, and retried %v", retried)

@@ -295,7 +295,7 @@ func (r *Runtime) mail(ctx context.Context, id string, cmd workflow.Command, b *
 		}
 	case etcdstore.PutDone:
 		// The holder may have left between: then it is ours to run.
-		r.cfg.Work.Hint([]string{id}, false)
+		r.cfg.Hint([]string{id}, false)
 	}
 	wait, cancel := context.WithTimeout(ctx, r.cfg.ReplyWait)
 	defer cancel()
@@ -389,7 +389,7 @@ func (s *sending) planTrigger(t store.TriggerRef) *plan {
 func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.Time) *plan {
 	cmd := workflow.Command{ID: "start-" + workflow.DeriveID(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
 		DefinitionID: t.DefinitionID, Version: t.Version, CorrelationID: st.CorrelationID, Trigger: t.ActivityID, TriggerInput: st.Input}}
-	return &plan{id: workflow.DeriveID("triggered", id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: gateOf(t.Activation, cmd.Start)}
+	return &plan{id: workflow.DeriveID("triggered", id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: GateOf(t.Activation, cmd.Start)}
 }
 
 // answered gives the answer of an earlier call; what was only accepted then may

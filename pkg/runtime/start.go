@@ -135,7 +135,7 @@ func (r *Runtime) plan(ctx context.Context, req StartRequest, before retried) (*
 	if before.ran != nil {
 		p.id, p.cmd.ID, p.unseen = before.ran.id, before.ran.cmd.ID, true
 	}
-	p.gate = gateOf(activation, p.cmd.Start)
+	p.gate = GateOf(activation, p.cmd.Start)
 	return p, nil
 }
 
@@ -198,8 +198,8 @@ func checkStart(req *StartRequest) error {
 	return nil
 }
 
-// gateOf tells which gate a start has to pass; nil for none.
-func gateOf(strategy string, st *workflow.Start) *store.Gate {
+// GateOf tells which gate a start has to pass; nil for none.
+func GateOf(strategy string, st *workflow.Start) *store.Gate {
 	switch strategy {
 	case "Singleton":
 		return &store.Gate{Definition: st.DefinitionID}
@@ -218,7 +218,7 @@ func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.G
 	if err != nil {
 		return nil, err
 	}
-	return gateOf(head.Activation, st), nil
+	return GateOf(head.Activation, st), nil
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -419,7 +419,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 		return workflow.Fail(workflow.CodeInstanceGated, fmt.Sprintf("definition %q allows one running instance (%s), and there is one",
 			p.cmd.Start.DefinitionID, describeGate(p.gate)))
 	}
-	r.cfg.Work.Hint([]string{p.id}, false)
+	r.cfg.Hint([]string{p.id}, false)
 	return nil
 }
 

@@ -9,17 +9,11 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-const waits = `
-id: waits
-root:
-  - event: go
-  - writeLine: went
-`
 
 const triggered = `
 id: triggered
@@ -32,10 +26,10 @@ root:
 func TestAnEventResumesTheInstanceOfItsCorrelation(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(waits)
-	c[0].execute("waits", "one", "1")
-	c[1].execute("waits", "two", "2")
-	res := c[1].send("go", "1", nil)
+	c[0].Publish(membertest.Waits)
+	c[0].Start("waits", "one", "1")
+	c[1].Start("waits", "two", "2")
+	res := c[1].Event("go", "1", nil)
 	if len(res.Outcomes) != 1 || res.Outcomes[0] != (runtime.TargetOutcome{InstanceID: "one", Outcome: workflow.OutcomeResumed}) {
 		t.Fatalf("got %+v", res)
 	}
@@ -47,14 +41,14 @@ func TestAnEventResumesTheInstanceOfItsCorrelation(t *testing.T) {
 func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(waits)
-	res := c[0].send("go", "1", nil)
+	c[0].Publish(membertest.Waits)
+	res := c[0].Event("go", "1", nil)
 	if res.Queued == "" || !res.Accepted() {
 		t.Fatalf("got %+v", res)
 	}
-	c[1].execute("waits", "other", "2")
-	c[1].execute("waits", "one", "1")
-	c[1].finished("one")
+	c[1].Start("waits", "other", "2")
+	c[1].Start("waits", "one", "1")
+	c[1].Finished("one")
 	if in, _ := c[0].Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
 		t.Errorf("an event of another correlation moved it: %+v", in)
 	}
@@ -66,15 +60,15 @@ func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
 func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3)
-	c[0].publish(waits, triggered)
+	c[0].Publish(membertest.Waits, triggered)
 	for i := range 3 {
-		c[i].execute("waits", fmt.Sprint("w", i), fmt.Sprint(i))
+		c[i].Start("waits", fmt.Sprint("w", i), fmt.Sprint(i))
 	}
-	res := c[1].send("go", "", nil)
+	res := c[1].Event("go", "", nil)
 	got := map[workflow.Outcome]int{}
 	for _, o := range res.Outcomes {
 		got[o.Outcome]++
-		in := c[2].finished(o.InstanceID)
+		in := c[2].Finished(o.InstanceID)
 		if in.SubStatus != workflow.Finished {
 			t.Errorf("got %+v", in)
 		}
@@ -87,21 +81,21 @@ func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
 func TestManyTargetsAreWorkedOffInSlices(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(waits)
+	c[0].Publish(membertest.Waits)
 	const n = 70
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { c[i%2].execute("waits", fmt.Sprint("w", i), fmt.Sprint(i)) })
+		wg.Go(func() { c[i%2].Start("waits", fmt.Sprint("w", i), fmt.Sprint(i)) })
 	}
 	wg.Wait()
-	res := c[0].send("go", "", nil)
+	res := c[0].Event("go", "", nil)
 	if len(res.Outcomes) != n {
 		t.Fatalf("%d outcomes", len(res.Outcomes))
 	}
 	for i := range n {
 		id := fmt.Sprint("w", i)
-		c[1].finished(id)
-		if l := c[1].lines(id); !slices.Equal(l, []string{"went"}) {
+		c[1].Finished(id)
+		if l := c[1].Lines(id); !slices.Equal(l, []string{"went"}) {
 			t.Errorf("%s wrote %q", id, l)
 		}
 	}
@@ -110,7 +104,7 @@ func TestManyTargetsAreWorkedOffInSlices(t *testing.T) {
 func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3)
-	c[0].publish(waits, triggered)
+	c[0].Publish(membertest.Waits, triggered)
 	for round := range 10 {
 		id := fmt.Sprint("r", round)
 		key := &runtime.Key{Scope: "execute", Value: id, BodyHash: "b"}
@@ -136,7 +130,7 @@ func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
 		if answers[0] != answers[1] || answers[1] != answers[2] {
 			t.Errorf("answers differ: %q", answers)
 		}
-		if l := c[0].lines(ids[0]); !slices.Equal(l, []string{"went"}) {
+		if l := c[0].Lines(ids[0]); !slices.Equal(l, []string{"went"}) {
 			t.Errorf("wrote %q", l)
 		}
 	}
@@ -158,9 +152,9 @@ func inParallel(c []*member, f func(*member) string) []string {
 
 func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, func(cfg *runtime.Config) { cfg.QueueTTL = 50 * time.Millisecond })
-	c[0].publish(waits)
-	res := c[0].send("go", "1", nil)
+	c := newCluster(t, 2, func(cfg *membertest.Config) { cfg.QueueTTL = 50 * time.Millisecond })
+	c[0].Publish(membertest.Waits)
+	res := c[0].Event("go", "1", nil)
 	var dead []runtime.DeadLetter
 	eventually(t, "the event expires", func() bool {
 		page, err := c[1].DeadLetters(t.Context(), "", 10)
@@ -170,11 +164,11 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 	if !strings.HasPrefix(dead[0].ID, res.Queued+"@") || dead[0].Reason != "expired" || dead[0].Stimulus == nil {
 		t.Errorf("got %+v", dead[0])
 	}
-	c[0].execute("waits", "one", "1")
+	c[0].Start("waits", "one", "1")
 	if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	c[1].finished("one")
+	c[1].Finished("one")
 	if err := c[1].DeleteDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
 		t.Errorf("a replayed dead letter is gone: %v", err)
 	}
@@ -189,11 +183,11 @@ func TestEachStimulusThatIsBuriedHasADeadLetter(t *testing.T) {
 	st.InstanceID = "nobody"
 	now := time.Now().UTC()
 	for i := range 3 {
-		if err := m.store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: now.Add(time.Duration(i))}, nil); err != nil {
+		if err := m.Store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: st, CreatedAt: now.Add(time.Duration(i))}, nil); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it is a dead letter", func() bool { return len(m.deadLetters()) == i+1 })
-		if r, err := etcd.Delete(t.Context(), m.root+"idem/c/~send/s"); err != nil || r.Deleted != 1 {
+		eventually(t, "it is a dead letter", func() bool { return len(m.Dead()) == i+1 })
+		if r, err := etcd.Delete(t.Context(), m.Root+"idem/c/~send/s"); err != nil || r.Deleted != 1 {
 			t.Fatal(r, err)
 		}
 	}
@@ -202,11 +196,11 @@ func TestEachStimulusThatIsBuriedHasADeadLetter(t *testing.T) {
 func TestAQueuedEventStartsALaterTrigger(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	res := c[0].send("go", "", nil)
+	res := c[0].Event("go", "", nil)
 	if res.Queued == "" {
 		t.Fatalf("got %+v", res)
 	}
-	c[1].publish(triggered)
+	c[1].Publish(triggered)
 	eventually(t, "the trigger takes the event", func() bool {
 		page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished})
 		return err == nil && len(page.Items) == 1
@@ -216,7 +210,7 @@ func TestAQueuedEventStartsALaterTrigger(t *testing.T) {
 func TestAddressedEvents(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1)
-	c[0].publish(waits)
+	c[0].Publish(membertest.Waits)
 	send := func(id string) error {
 		st := workflow.EventStimulus("go", nil)
 		st.InstanceID = id
@@ -226,8 +220,8 @@ func TestAddressedEvents(t *testing.T) {
 	if err := send("nobody"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 		t.Errorf("unknown instance: %v", err)
 	}
-	c[0].execute("waits", "one", "")
-	c[0].execute("waits", "two", "")
+	c[0].Start("waits", "one", "")
+	c[0].Start("waits", "two", "")
 	if err := send("two"); err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +236,11 @@ func TestAddressedEvents(t *testing.T) {
 func TestTriggersBehindAGateAreToldApart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
-	c[0].publish(waits, triggered, "id: alone\noptions:\n  activation: Singleton\nroot:\n  - event: go\n    trigger: true\n  - event: end\n")
-	c[0].execute("waits", "w", "1")
+	c[0].Publish(membertest.Waits, triggered, "id: alone\noptions:\n  activation: Singleton\nroot:\n  - event: go\n    trigger: true\n  - event: end\n")
+	c[0].Start("waits", "w", "1")
 	outcomes := func() map[workflow.Outcome]int {
 		got := map[workflow.Outcome]int{}
-		for _, o := range c[1].send("go", "", &runtime.Key{Scope: "e", Value: fmt.Sprint(time.Now().UnixNano()), BodyHash: "b"}).Outcomes {
+		for _, o := range c[1].Event("go", "", &runtime.Key{Scope: "e", Value: fmt.Sprint(time.Now().UnixNano()), BodyHash: "b"}).Outcomes {
 			got[o.Outcome]++
 		}
 		return got

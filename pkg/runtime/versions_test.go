@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -35,6 +36,12 @@ func newer(t testing.TB) *engine.Registry {
 	return r
 }
 
+// isNewer makes a member one of the next version.
+func isNewer(t testing.TB) func(*membertest.Config) {
+	t.Helper()
+	return func(c *membertest.Config) { c.Registry = newer(t) }
+}
+
 // ofTheNewer are definitions that only the newer program can run, in all the ways
 // in which work comes to an instance.
 var ofTheNewer = []string{
@@ -51,9 +58,9 @@ var ofTheNewer = []string{
 func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 	t.Parallel()
 	name := clustertest.Namespace(t)
-	able := newMemberWith(t, name, "n", newer(t), nil)
-	older := []*member{newMember(t, name, "a", nil), newMember(t, name, "b", nil)}
-	able.publish(ofTheNewer...)
+	able := newMember(t, name, "n", isNewer(t))
+	older := []*member{newMember(t, name, "a"), newMember(t, name, "b")}
+	able.Publish(ofTheNewer...)
 	const each = 2
 	var ids []string
 	for i := range each {
@@ -69,7 +76,7 @@ func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 			})
 			ids = append(ids, id)
 		}
-		ids = append(ids, by.send("born", fmt.Sprint("born-", i), nil).Outcomes[0].InstanceID)
+		ids = append(ids, by.Event("born", fmt.Sprint("born-", i), nil).Outcomes[0].InstanceID)
 	}
 	for i := range each {
 		id := fmt.Sprintf("waits-%d", i)
@@ -77,17 +84,17 @@ func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 			in, err := able.Instance(t.Context(), id)
 			return err == nil && len(in.Bookmarks) == 1
 		})
-		older[(i+1)%len(older)].send("go", id, nil)
+		older[(i+1)%len(older)].Event("go", id, nil)
 	}
 	for _, id := range ids {
-		if in := able.finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+		if in := able.Finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
 			t.Errorf("%s: %s %v", id, in.SubStatus, in.Incidents)
 		}
-		if lines := able.lines(id); len(lines) != 1 {
+		if lines := able.Lines(id); len(lines) != 1 {
 			t.Errorf("%s wrote %q", id, lines)
 		}
 	}
-	able.noDeadLetters()
+	able.NothingDead()
 }
 
 // While no live node can run it, what is durable waits, and what is in hand is
@@ -95,19 +102,19 @@ func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
 	t.Parallel()
 	name := clustertest.Namespace(t)
-	able := newMemberWith(t, name, "n", newer(t), nil)
-	able.publish(ofTheNewer...)
-	able.publish("id: at-once\nroot:\n  - timer: 1s\n    trigger: true\n  - test.New:\n  - writeLine: done\n")
+	able := newMember(t, name, "n", isNewer(t))
+	able.Publish(ofTheNewer...)
+	able.Publish("id: at-once\nroot:\n  - timer: 1s\n    trigger: true\n  - test.New:\n  - writeLine: done\n")
 	var ids []string
 	for i := range 3 {
 		id := fmt.Sprint("timed-", i)
-		able.execute("timed", id, id)
-		able.execute("waits", fmt.Sprint("waits-", i), fmt.Sprint("waits-", i))
+		able.Start("timed", id, id)
+		able.Start("waits", fmt.Sprint("waits-", i), fmt.Sprint("waits-", i))
 		ids = append(ids, id)
 	}
-	able.leave()
+	able.Leave()
 	tries := tally{}
-	a, b := newMember(t, name, "a", []func(*runtime.Config){tries.count}), newMember(t, name, "b", nil)
+	a, b := newMember(t, name, "a", tries.count), newMember(t, name, "b")
 	started := time.Now()
 	_, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "child"})
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
@@ -133,18 +140,18 @@ func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, in, err)
 		}
 	}
-	a.noDeadLetters()
-	mail, err := a.store.Instances.Load(t.Context(), ids[0], "", "")
+	a.NothingDead()
+	mail, err := a.Store.Instances.Load(t.Context(), ids[0], "", "")
 	if err != nil || len(mail.Mail) != 1 || mail.Mail[0].Command.Attempts != 0 {
 		t.Errorf("the mailbox of %s: %+v, %v", ids[0], mail, err)
 	}
 	if n := tries.of(ids[0]); n < 2 || n > 6 {
 		t.Errorf("a node that cannot run it tried %d times in 12 s", n)
 	}
-	again := newMemberWith(t, name, "n", newer(t), nil)
-	again.send("go", "waits-0", nil)
+	again := newMember(t, name, "n", isNewer(t))
+	again.Event("go", "waits-0", nil)
 	for _, id := range append(ids, "waits-0") {
-		if in := again.finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+		if in := again.Finished(id); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
 			t.Errorf("%s: %s %v", id, in.SubStatus, in.Incidents)
 		}
 	}
@@ -156,7 +163,7 @@ type tally struct {
 	tries map[string]int
 }
 
-func (c *tally) count(cfg *runtime.Config) {
+func (c *tally) count(cfg *membertest.Config) {
 	open := cfg.Client
 	cfg.Client = func(id string) client.Client { return counted{open(id), c, id} }
 }
@@ -183,31 +190,19 @@ func (c counted) Work(ctx context.Context, recovered bool, placed func()) error 
 	return c.Client.Work(ctx, recovered, placed)
 }
 
-// noDeadLetters holds that nothing was given up.
-func (m *member) noDeadLetters() {
-	m.t.Helper()
-	page, err := m.DeadLetters(m.t.Context(), "", 100)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	for _, d := range page.Items {
-		m.t.Errorf("dead letter %s: %s", d.Reason, d.Detail)
-	}
-}
-
 // stamp gives every record of the cluster a field that only a newer program knows,
 // and returns what they were and what they are.
 func (m *member) stamp() (was, is map[string]string) {
-	m.t.Helper()
-	etcd := clustertest.Shared(m.t).Client(m.t)
-	all, err := etcd.Get(m.t.Context(), m.root, clientv3.WithPrefix())
+	m.T.Helper()
+	etcd := clustertest.Shared(m.T).Client(m.T)
+	all, err := etcd.Get(m.T.Context(), m.Root, clientv3.WithPrefix())
 	if err != nil {
-		m.t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	was, is = map[string]string{}, map[string]string{}
 	for _, kv := range all.Kvs {
 		key, value := string(kv.Key), string(kv.Value)
-		switch kind, _, _ := strings.Cut(strings.TrimPrefix(key, m.root), "/"); kind {
+		switch kind, _, _ := strings.Cut(strings.TrimPrefix(key, m.Root), "/"); kind {
 		case "nodes", "ability", "lock", "idem", "idem-expiry", "meta", "journal", "control":
 			continue // of sessions, or never read to be written again
 		}
@@ -215,8 +210,8 @@ func (m *member) stamp() (was, is map[string]string) {
 			continue
 		}
 		was[key], is[key] = value, `{"newer":{"x":[1,2]},`+value[1:]
-		if _, err := etcd.Put(m.t.Context(), key, is[key]); err != nil {
-			m.t.Fatal(err)
+		if _, err := etcd.Put(m.T.Context(), key, is[key]); err != nil {
+			m.T.Fatal(err)
 		}
 	}
 	return was, is
@@ -227,32 +222,32 @@ func (m *member) stamp() (was, is map[string]string) {
 // program can read all of it, all of it is done.
 func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 	t.Parallel()
-	a := newCluster(t, 1, func(c *runtime.Config) { c.QueueTTL = 4 * time.Second })[0]
-	a.publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 3s\n  - writeLine: done\n",
+	a := newCluster(t, 1, func(c *membertest.Config) { c.QueueTTL = 4 * time.Second })[0]
+	a.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 3s\n  - writeLine: done\n",
 		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n")
 	now := time.Now().UTC()
 	st := workflow.EventStimulus("nobody", nil)
-	if ok, err := a.store.Stimuli.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
+	if ok, err := a.Store.Stimuli.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	a.execute("waits", "w", "w")
-	a.execute("waits", "m", "m")
-	a.execute("timed", "t", "t")
-	a.send("nobody", "", nil)
+	a.Start("waits", "w", "w")
+	a.Start("waits", "m", "m")
+	a.Start("timed", "t", "t")
+	a.Event("nobody", "", nil)
 	if err := a.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	born := workflow.EventStimulus("born", nil)
-	if err := a.store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: born, CreatedAt: now}, nil); err != nil {
+	if err := a.Store.Stimuli.PutSend(t.Context(), store.Send{ID: "s", Stimulus: born, CreatedAt: now}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := a.store.Stimuli.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
+	if _, _, err := a.Store.Stimuli.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
 		t.Fatal(err)
 	}
 	was, is := a.stamp()
 	kinds := map[string]bool{}
 	for key := range is {
-		kind, _, _ := strings.Cut(strings.TrimPrefix(key, a.root), "/")
+		kind, _, _ := strings.Cut(strings.TrimPrefix(key, a.Root), "/")
 		kinds[kind] = true
 	}
 	for _, kind := range []string{"instance", "mailbox", "send", "dead", "bookmark", "queue", "timer", "cron", "definition", "trigger"} {
@@ -271,8 +266,8 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		_, started := a.Send(t.Context(), born, nil)
 		_, cancelled := a.Cancel(t.Context(), "w")
 		_, replayed := a.ReplayDeadLetter(t.Context(), "dead")
-		_, published := a.catalog.Publish(t.Context(), catalog.PublishRequest{Source: []byte("id: waits\nroot:\n  - event: went\n"), Publish: true})
-		retracted := a.catalog.Retract(t.Context(), "often")
+		_, published := a.Catalog.Publish(t.Context(), catalog.PublishRequest{Source: []byte("id: waits\nroot:\n  - event: went\n"), Publish: true})
+		retracted := a.Catalog.Retract(t.Context(), "often")
 		for i, err := range []error{sent, started, cancelled, replayed, published, retracted} {
 			if workflow.CodeOf(err) != workflow.CodeNotRunnable {
 				t.Fatalf("call %d on what a newer program wrote: %v", i, err)
@@ -287,7 +282,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(kv.Kvs) != 1 || string(kv.Kvs[0].Value) != want {
-			t.Errorf("%s did not stay as it was: %v", strings.TrimPrefix(key, a.root), kv.Kvs)
+			t.Errorf("%s did not stay as it was: %v", strings.TrimPrefix(key, a.Root), kv.Kvs)
 		}
 	}
 	for key, value := range was {
@@ -295,9 +290,9 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.send("go", "w", nil)
+	a.Event("go", "w", nil)
 	for _, id := range []string{"w", "t", "m"} {
-		a.finished(id)
+		a.Finished(id)
 	}
 	eventually(t, "the stimulus has started its instance, the schedule another", func() bool {
 		ticks, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"})
@@ -314,11 +309,11 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	name := clustertest.Namespace(t)
-	able := newMemberWith(t, name, "n", newer(t), nil)
-	c := []*member{newMember(t, name, "a", []func(*runtime.Config){shortReply}), newMember(t, name, "b", nil)}
-	able.publish(ofTheNewer...)
-	c[0].publish("id: plain\nroot:\n  - event: on\n  - writeLine: done\n")
-	c[0].execute("plain", "i", "i")
+	able := newMember(t, name, "n", isNewer(t))
+	c := []*member{newMember(t, name, "a", shortReply), newMember(t, name, "b")}
+	able.Publish(ofTheNewer...)
+	c[0].Publish("id: plain\nroot:\n  - event: on\n  - writeLine: done\n")
+	c[0].Start("plain", "i", "i")
 	of, err := c[0].Export(t.Context(), "i")
 	if err != nil {
 		t.Fatal(err)
@@ -326,9 +321,9 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	format, program := of, of
 	format.State = regexp.MustCompile(`"v":[0-9]+`).ReplaceAll(of.State, []byte(`"v":999`))
 	program.Instance.DefinitionID, program.Instance.Version = "child", 1
-	able.leave()
+	able.Leave()
 	eventually(t, "the older nodes are alone", func() bool {
-		members := c[0].session.Members() // two may also be this one and the newer, before the other one is seen
+		members := c[0].Session.Members() // two may also be this one and the newer, before the other one is seen
 		return len(members) == 2 && !slices.ContainsFunc(members, func(n cluster.Node) bool { return n.ID == "n" })
 	})
 	for what, in := range map[string]runtime.StateExport{"a format": format, "a definition": program} {
@@ -341,20 +336,20 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 			t.Errorf("%s that nobody can read, to an idle instance: %v", what, err)
 		}
 	}
-	c[1].send("on", "i", nil)
-	if in := c[0].finished("i"); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
+	c[1].Event("on", "i", nil)
+	if in := c[0].Finished("i"); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
 		t.Errorf("%s %v", in.SubStatus, in.Incidents)
 	}
-	c[0].noDeadLetters()
+	c[0].NothingDead()
 }
 
 // The state of a newer engine is left as it is too; who asks is told the format.
 func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	a := newCluster(t, 1)[0]
-	a.publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n")
-	a.execute("waits", "w", "w")
-	etcd, key := clustertest.Shared(t).Client(t), a.root+"instance/w"
+	a.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n")
+	a.Start("waits", "w", "w")
+	etcd, key := clustertest.Shared(t).Client(t), a.Root+"instance/w"
 	kv, err := etcd.Get(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -367,10 +362,10 @@ func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 	if _, err := etcd.Put(t.Context(), key, newer); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "w", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}, nil); err != nil {
+	if out, _, err := a.Store.Stimuli.PutMail(t.Context(), "w", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}, nil); err != nil {
 		t.Fatal(out, err)
 	}
-	a.work.Hint([]string{"w"}, false)
+	a.Wakeups.Hint([]string{"w"}, false)
 	st := workflow.EventStimulus("go", nil)
 	st.CorrelationID = "w"
 	if _, err := a.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable || !strings.Contains(err.Error(), "format 2") {
@@ -379,11 +374,11 @@ func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 	if kv, err = etcd.Get(t.Context(), key); err != nil || string(kv.Kvs[0].Value) != newer {
 		t.Errorf("it did not stay as it was: %v %v", kv, err)
 	}
-	a.noDeadLetters()
+	a.NothingDead()
 	if _, err := etcd.Put(t.Context(), key, was); err != nil {
 		t.Fatal(err)
 	}
-	if in := a.finished("w"); in.SubStatus != workflow.Cancelled {
+	if in := a.Finished("w"); in.SubStatus != workflow.Cancelled {
 		t.Errorf("%+v", in)
 	}
 }

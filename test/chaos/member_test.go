@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -36,6 +37,7 @@ const ttl = cluster.MinTTL
 // can be spoiled and cut.
 type member struct {
 	*runtime.Runtime
+	upkeep   *upkeep.Upkeep
 	id       string
 	store    *etcdstore.Store
 	catalog  *catalog.Catalog
@@ -123,9 +125,9 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 		return err
 	}
 	m.links = workflow.LinkKeys{key}
-	work := runtime.NewWork()
+	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	head := m.catalog.HeadIn(context.Background())
-	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Hint: work.Hint, Freed: work.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
+	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Hint: wakeups.Hint, Freed: wakeups.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err
@@ -141,11 +143,16 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 		return err
 	}
 	locks := m.session.Locks()
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Upkeep: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: m.bursts, Work: work, Locks: locks, Log: log,
-		Metrics: collectors, ReplyWait: 500 * time.Millisecond, Opening: 16, QueueTTL: w.queueTTL(), Retention: w.retention(), AgeEvery: time.Second, Now: m.now,
-		Client: func(id string) client.Client {
-			return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
-		}})
+	open := func(id string) client.Client {
+		return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
+	}
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Hint: wakeups.Hint, Age: age.Now, Log: log,
+		Metrics: collectors, ReplyWait: 500 * time.Millisecond, QueueTTL: w.queueTTL(), Now: m.now})
+	if err != nil {
+		return err
+	}
+	m.upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.store.Upkeep, Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age, Locks: locks, Log: log,
+		Metrics: collectors, Opening: 16, Retention: w.retention(), AgeEvery: time.Second, Now: m.now})
 	return err
 }
 
@@ -183,7 +190,7 @@ const lateAfter = 150 * time.Millisecond
 func (m *member) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	parts := []func(context.Context) error{m.session.Run, m.catalog.Run, m.Run}
+	parts := []func(context.Context) error{m.session.Run, m.catalog.Run, m.upkeep.Run}
 	m.parts, m.done = len(parts), make(chan error, len(parts))
 	for _, p := range parts {
 		go func() { m.done <- p(ctx) }()

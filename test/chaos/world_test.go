@@ -14,9 +14,9 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // world is one round: an etcd, its nodes, what was asked of them and what
@@ -71,11 +71,11 @@ func (w *world) queueTTL() time.Duration {
 // instances go, no copy is kept back for longer.
 const tightGrace = 10 * time.Second
 
-func (w *world) retention() runtime.Retention {
+func (w *world) retention() upkeep.Retention {
 	if w.traits.tight {
-		return runtime.Retention{Finished: time.Second, DeadLettersCount: 5000, Grace: tightGrace}
+		return upkeep.Retention{Finished: time.Second, DeadLettersCount: 5000, Grace: tightGrace}
 	}
-	return runtime.Retention{}
+	return upkeep.Retention{}
 }
 
 // sources are the definitions that the nodes run.

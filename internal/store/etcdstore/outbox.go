@@ -13,7 +13,7 @@ import (
 // Sends lists send records, in the order of their keys, without those that this
 // program cannot read whole. A page may be shorter than its limit and have a next
 // one.
-func (s *Stimuli) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
+func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
 	var out []store.Send
 	next, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}

@@ -1,0 +1,168 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// workMailboxes works what is in mailboxes. Up to cfg.Opening instances are taken
+// and read at a time, which asks etcd and nobody else; a burst that runs leaves
+// that place to the next, however long it waits for the outside. How many run is
+// bounded by the client's Limits.
+func (r *Upkeep) workMailboxes(ctx context.Context) error {
+	opening := make(chan struct{}, r.cfg.Opening)
+	var bursts sync.WaitGroup
+	defer bursts.Wait()
+	for {
+		id, recovered, ok := r.cfg.Wakeups.next(ctx)
+		if !ok {
+			return nil
+		}
+		if r.intake.Suspended() || r.aside.waits(id) || r.cfg.Node.Waits(id) {
+			continue // the sweep finds it when work goes on, and the node when it has a place
+		}
+		select {
+		case opening <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		bursts.Go(func() {
+			opened := sync.OnceFunc(func() { <-opening })
+			defer opened()
+			r.workMailbox(ctx, id, recovered, opened)
+		})
+	}
+}
+
+// workMailbox works one instance's mailbox.
+func (r *Upkeep) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
+	if r.intake.Level() == runtime.Full {
+		// Only what ends runs. If that cannot be read, later.
+		if end, err := r.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
+			return
+		}
+	}
+	err := r.cfg.Client(id).Work(ctx, recovered, opened)
+	switch {
+	case workflow.CodeOf(err) == workflow.CodeNotRunnable:
+		r.setAside(ctx, id, err)
+	case err == nil, errors.Is(err, client.ErrBusy), errors.Is(err, client.ErrCrowded), errors.Is(err, store.ErrFenced), ctx.Err() != nil:
+	default:
+		r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
+	}
+}
+
+const (
+	sweepEvery = 800 * time.Millisecond
+	sweepPage  = 1000
+	// strangerAge is how many sweeps an entry has to outlive before a node that is
+	// not preferred takes it. The preferred one may be there and not work: starting,
+	// or cut off and not aware of it. With the first sight and the jitter this has to
+	// stay well below the shortest TTL and two seconds, also on a busy machine.
+	strangerAge = 2
+	// How long the answer to one request of a sweep is waited for, at first: one member
+	// of etcd that hangs would keep all nodes from all takeovers for as long as calls
+	// may take. The next try goes to the next member. It doubles up to the most, for
+	// an etcd that is slow.
+	sweepPatience     = time.Second
+	sweepPatienceMost = 8 * time.Second
+)
+
+// sweepMailboxes finds work that nobody does: entries that outlived a sweep
+// while nobody held the lock. The preferred node takes them first. A vanished
+// node hastens it.
+func (r *Upkeep) sweepMailboxes(ctx context.Context) error {
+	seen := map[string]sighting{}
+	patience := sweepPatience
+	wake := make(chan struct{}, 1)
+	return r.besideVanished(ctx, func() { signal(wake) },
+		func(ctx context.Context) error {
+			return r.loop(ctx, "mailbox sweep", sweepEvery, wake, func(ctx context.Context) (bool, error) {
+				if r.intake.Suspended() {
+					return false, nil
+				}
+				next, err := r.sweep(ctx, seen, patience)
+				switch {
+				case err == nil:
+					seen, patience = next, sweepPatience
+				case errors.Is(err, context.DeadlineExceeded):
+					patience = min(2*patience, sweepPatienceMost)
+					signal(wake) // at once: the next member may answer
+				}
+				return false, err
+			})
+		})
+}
+
+type sighting struct {
+	created int64
+	sweeps  int
+	since   time.Time
+}
+
+// onlyEnds are the instances that are to end, when etcd has no room for others to
+// go on; nil when it has.
+func (r *Upkeep) onlyEnds(ctx context.Context) (map[string]bool, error) {
+	if r.intake.Level() != runtime.Full {
+		return nil, nil
+	}
+	ids, err := r.cfg.Store.Cancelled(ctx)
+	ends := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		ends[id] = true
+	}
+	return ends, err
+}
+
+// sweep looks at every mailbox entry once, keys only.
+func (r *Upkeep) sweep(ctx context.Context, before map[string]sighting, patience time.Duration) (map[string]sighting, error) {
+	now := time.Now()
+	ends, err := r.onlyEnds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after, mailed, entered := map[string]sighting{}, map[string]bool{}, map[string]bool{}
+	oldest := time.Duration(0)
+	for cursor := ""; ; {
+		page, cancel := context.WithTimeout(ctx, patience)
+		entries, next, err := r.cfg.Store.Sweep(page, cursor, sweepPage)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			entered[e.InstanceID] = true
+			was, known := before[e.Key]
+			if !known || was.created != e.Created {
+				after[e.Key] = sighting{created: e.Created, since: now}
+				continue
+			}
+			was.sweeps++
+			after[e.Key] = was
+			oldest = max(oldest, now.Sub(was.since))
+			mailed[e.InstanceID] = true
+			if r.cfg.Wakeups.has(e.InstanceID) || r.aside.waits(e.InstanceID) || r.cfg.Node.Waits(e.InstanceID) || r.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
+				continue // it waits for its turn here, or until there is room
+			}
+			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
+				r.cfg.Wakeups.add(e.InstanceID, true)
+			}
+		}
+		if next == "" {
+			break
+		}
+		cursor = next
+	}
+	r.cfg.Metrics.SetMailboxOldest(oldest)
+	crowd := r.cfg.Node.Sweep(entered)
+	r.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory, crowd.WaitQuarantine)
+	r.cfg.Metrics.SetNotRunnable(r.aside.keep(mailed))
+	return after, nil
+}

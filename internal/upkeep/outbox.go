@@ -1,0 +1,32 @@
+package upkeep
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// resolveSends works off send records: those that this node's commits left, and
+// by sweep those that others left.
+func (r *Upkeep) resolveSends(ctx context.Context) error {
+	cursor := ""
+	return r.loop(ctx, "send records", time.Second, r.cfg.Wakeups.sends, func(ctx context.Context) (bool, error) {
+		if r.intake.HoldsBack() {
+			return false, nil
+		}
+		sends, next, err := r.cfg.Store.Sends(ctx, cursor, 100)
+		if err != nil {
+			return false, err
+		}
+		cursor = next
+		var again atomic.Bool
+		err = sideBySide(sendsAtOnce, len(sends), func(i int) error {
+			more, err := r.cfg.Runtime.Resolve(ctx, &sends[i])
+			if more {
+				again.Store(true)
+			}
+			return err
+		})
+		return next != "" || again.Load() && err == nil, err
+	})
+}

@@ -1,0 +1,368 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/runtime"
+)
+
+// Retention says how long what has ended is kept; zero fields keep everything.
+// The limits on number and size of finished instances are shared out evenly over
+// the shards, so that small ones are kept about.
+type Retention struct {
+	Finished                     time.Duration // from their end
+	FinishedCount, FinishedBytes int64
+
+	DeadLetters                        time.Duration // from when they came to be
+	DeadLettersCount, DeadLettersBytes int64
+
+	// Answers to callers' Idempotency-Keys; how long they are kept is the store's.
+	// While etcd is nearly full they are kept to a tenth of its quota in any case.
+	IdempotencyCount, IdempotencyBytes int64
+
+	// Versions is how many versions of each definition are kept, the newest, and
+	// beside them those that something needs; 0 keeps all.
+	Versions int64
+
+	// Grace is how long a finished instance and the answer to a key stay at least.
+	// Default 10 min, the life of the records that refuse a late copy of an
+	// instance's start: less is for tests.
+	Grace time.Duration
+}
+
+// recordLife is longer than anything of a finished instance is under way, see
+// docs/keys.md.
+const recordLife = 10 * time.Minute
+
+func (r *Retention) keepsFinished() bool {
+	return r.Finished == 0 && r.FinishedCount == 0 && r.FinishedBytes == 0
+}
+
+func (r *Retention) keepsDead() bool {
+	return r.DeadLetters == 0 && r.DeadLettersCount == 0 && r.DeadLettersBytes == 0
+}
+
+const (
+	purgeEvery   = 5 * time.Second
+	purgePace    = 20 * time.Millisecond // between two requests of a purge
+	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
+	measurePage  = 1000
+	deadEvery    = 5 * time.Minute
+)
+
+// purgeFinished deletes finished instances that were kept long enough or of which
+// there are too many, the first to end first. Each shard is looked after by the
+// node that is preferred for it; two at once do no harm.
+func (r *Upkeep) purgeFinished(ctx context.Context) error {
+	if r.cfg.Retention.keepsFinished() {
+		<-ctx.Done()
+		return nil
+	}
+	shards := make([]finishedShard, etcdstore.FinishedShards)
+	return r.loop(ctx, "retention", purgeEvery, nil, func(ctx context.Context) (bool, error) { return r.purgePass(ctx, shards) })
+}
+
+// purgePass deletes a slice of each shard that this node looks after; more: there may
+// be others.
+func (r *Upkeep) purgePass(ctx context.Context, shards []finishedShard) (more bool, err error) {
+	var mine []int
+	for i := range shards {
+		if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) == r.cfg.Session.NodeID() {
+			mine = append(mine, i)
+		} else {
+			shards[i] = finishedShard{} // what is known of it becomes old
+		}
+	}
+	some, err := r.cfg.Store.SomeFinished(ctx, mine)
+	errs := []error{err}
+	for _, i := range some {
+		if r.intake.Draining() {
+			return false, nil
+		}
+		full, err := r.purgeShard(ctx, i, &shards[i])
+		errs = append(errs, err) // the other shards go on
+		more = more || full
+	}
+	return more, errors.Join(errs...)
+}
+
+// finishedShard is what the node that looks after a shard knows of it.
+type finishedShard struct {
+	measured time.Time
+	mean     float64 // bytes of an instance
+	cursor   string  // where the look at all of them is
+}
+
+// keep is what is kept. Limits on bytes are no more than a part of etcd's quota, so
+// that what has ended never fills the store.
+func (r *Upkeep) keep() Retention {
+	keep := r.cfg.Retention
+	sp := r.intake.Space()
+	if sp == nil {
+		return keep
+	}
+	if keep.FinishedBytes > 0 {
+		keep.FinishedBytes = min(keep.FinishedBytes, sp.Quota/100*finishedPercent)
+	}
+	if keep.DeadLettersBytes > 0 {
+		keep.DeadLettersBytes = min(keep.DeadLettersBytes, sp.Quota/100*deadPercent)
+	}
+	if keys := sp.Quota / 100 * keysPercent; r.intake.Level() != runtime.Roomy && (keep.IdempotencyBytes == 0 || keep.IdempotencyBytes > keys) {
+		keep.IdempotencyBytes = keys // as long as there is room callers get what they were promised
+	}
+	return keep
+}
+
+// Parts of etcd's quota for what has ended, whatever is configured.
+const (
+	finishedPercent = 40
+	deadPercent     = 10
+	keysPercent     = 10
+)
+
+// purgeShard deletes one slice of a shard; more tells whether there may be
+// another.
+func (r *Upkeep) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
+	keep := r.keep()
+	often := measureEvery
+	if r.intake.Level() != runtime.Roomy {
+		often = purgeEvery
+	}
+	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {
+		if err := r.measureShard(ctx, shard, s); err != nil {
+			return false, err
+		}
+		s.measured = time.Now()
+	}
+	for cursor := ""; ; {
+		page, total, next, err := r.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
+		if err != nil {
+			return false, err
+		}
+		ids := overdue(page, total, s.mean, &keep, r.cfg.Age.Now())
+		if len(ids) == 0 {
+			tooMany := excess(total, s.mean, &keep)
+			if cursor == "" && next == "" && len(ripe(page, tooMany, &keep, r.cfg.Age.Now())) == 0 {
+				return false, nil // that was all of it
+			}
+			return r.purgeAnywhere(ctx, shard, s, &keep, tooMany)
+		}
+		purged, err := r.purgeIDs(ctx, shard, ids)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case purged > 0:
+			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
+		case next == "" || len(ids) < len(page):
+			return r.purgeAnywhere(ctx, shard, s, &keep, 0)
+		}
+		cursor = next // all of this page may not go now: look behind it
+	}
+}
+
+// purgeAnywhere looks at one page after the other of all that a shard has, and
+// deletes what is old, and, if there are too many, so many of those that may go.
+// The order of the ends is by the clocks of those who wrote them: behind those of a
+// clock that was behind, and behind all others, lies what the look at the beginning
+// does not see. What a clock that is behind still writes there may not go yet, and
+// the look at the beginning ends at it.
+func (r *Upkeep) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention, excess int64) (more bool, err error) {
+	if keep.Finished == 0 && excess == 0 {
+		return false, nil
+	}
+	page, _, next, err := r.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
+	if err != nil {
+		return false, err
+	}
+	s.cursor = next
+	ids := ripe(page, excess, keep, r.cfg.Age.Now())
+	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
+		if _, err := r.purgeIDs(ctx, shard, chunk); err != nil {
+			return false, err
+		}
+	}
+	return len(ids) > 0 && next != "", nil
+}
+
+// ripe are those of a page that may go, in whatever order: what is old, and as many
+// others as there are too many.
+func ripe(page []etcdstore.Finished, excess int64, keep *Retention, age *store.Age) []string {
+	var ids []string
+	for _, f := range page {
+		has := age.Of(f.Created)
+		old := keep.Finished > 0 && has > keep.Finished
+		if has >= keep.Grace && (old || excess > 0) {
+			ids = append(ids, f.ID)
+			excess--
+		}
+	}
+	return ids
+}
+
+// anywherePage is how many of a shard's finished instances are looked at beside the
+// first ones, each time.
+const anywherePage = 200
+
+// purgePause keeps a purge from taking what etcd can do; an error if ctx ended.
+func purgePause(ctx context.Context) error {
+	if !pace.Pause(ctx, pace.Jitter(purgePace)) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
+func (r *Upkeep) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
+	purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
+	r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
+	if len(purged) > 0 {
+		r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
+	}
+	if err != nil {
+		return len(purged), err
+	}
+	return len(purged), purgePause(ctx)
+}
+
+// overdue are the instances at the beginning of a page, of total in the shard,
+// that are not to be kept.
+func overdue(page []etcdstore.Finished, total int64, mean float64, keep *Retention, age *store.Age) []string {
+	var ids []string
+	tooMany := excess(total, mean, keep)
+	for i, f := range page {
+		is := age.Of(f.Created)
+		old := keep.Finished > 0 && is > keep.Finished
+		if !old && int64(i) >= tooMany || is < keep.Grace {
+			break
+		}
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// excess is how many of total in a shard are above what is kept.
+func excess(total int64, mean float64, keep *Retention) int64 {
+	most := total
+	if keep.FinishedCount > 0 {
+		most = min(most, share(keep.FinishedCount))
+	}
+	if keep.FinishedBytes > 0 && mean > 0 {
+		most = min(most, int64(float64(share(keep.FinishedBytes))/mean))
+	}
+	return total - most
+}
+
+// share is a shard's part of a limit, rounded up.
+func share(limit int64) int64 {
+	return (limit + etcdstore.FinishedShards - 1) / etcdstore.FinishedShards
+}
+
+// measureShard adds up the sizes of a shard, a page at a time.
+func (r *Upkeep) measureShard(ctx context.Context, shard int, s *finishedShard) error {
+	var n, bytes int64
+	for cursor := ""; ; {
+		page, _, next, err := r.cfg.Store.Finished(ctx, shard, cursor, measurePage)
+		if err != nil {
+			return err
+		}
+		for _, f := range page {
+			n, bytes = n+1, bytes+f.Bytes
+		}
+		if next == "" {
+			break
+		}
+		cursor = next
+		if err := purgePause(ctx); err != nil {
+			return err
+		}
+	}
+	s.mean = float64(bytes) / float64(max(1, n))
+	return nil
+}
+
+// lockPrefixes tells where an instance's lock lies; nil where there are none.
+func (r *Upkeep) lockPrefixes() func(string) string {
+	if r.cfg.Locks == nil {
+		return nil
+	}
+	return func(id string) string { return r.cfg.Session.LockPrefix(cluster.InstanceLock(id)) }
+}
+
+// purgeDead deletes dead letters that were kept long enough or of which there are
+// too many, the oldest first. One node does it; two at once do no harm.
+func (r *Upkeep) purgeDead(ctx context.Context) error {
+	if r.cfg.Retention.keepsDead() {
+		<-ctx.Done()
+		return nil
+	}
+	return r.loop(ctx, "retention of dead letters", deadEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.intake.Draining() || r.cfg.Session.PreferredNode("retention/dead") != r.cfg.Session.NodeID() {
+			return false, nil
+		}
+		return false, r.purgeDeadOnce(ctx)
+	})
+}
+
+func (r *Upkeep) purgeDeadOnce(ctx context.Context) error {
+	var all []etcdstore.DeadSize
+	for cursor := ""; ; {
+		page, next, err := r.cfg.Store.DeadSizes(ctx, cursor, 200)
+		if err != nil {
+			return err
+		}
+		all = append(all, page...)
+		if cursor = next; next == "" {
+			break
+		}
+		if err := purgePause(ctx); err != nil {
+			return err
+		}
+	}
+	purged, keep := 0, r.keep()
+	for chunk := range slices.Chunk(overdueDead(all, &keep, r.cfg.Age.Now()), etcdstore.MaxPurgeDead) {
+		n, err := r.cfg.Store.PurgeDead(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		r.cfg.Metrics.Purged(metrics.PurgedDeadLetter, n)
+		purged += n
+		if err := purgePause(ctx); err != nil {
+			return err
+		}
+	}
+	if purged > 0 {
+		r.cfg.Log.DebugContext(ctx, "dead letters purged", "deadLetters", purged, "kept", len(all)-purged)
+	}
+	return nil
+}
+
+// overdueDead are the dead letters that are not to be kept, the oldest first.
+func overdueDead(all []etcdstore.DeadSize, keep *Retention, age *store.Age) []etcdstore.DeadSize {
+	slices.SortFunc(all, func(a, b etcdstore.DeadSize) int { return cmp.Compare(a.Created, b.Created) })
+	var bytes int64
+	for _, d := range all {
+		bytes += d.Bytes
+	}
+	n := 0
+	for left := int64(len(all)); n < len(all); n++ {
+		old := keep.DeadLetters > 0 && age.Of(all[n].Created) > keep.DeadLetters
+		many := keep.DeadLettersCount > 0 && left > keep.DeadLettersCount
+		large := keep.DeadLettersBytes > 0 && bytes > keep.DeadLettersBytes
+		if !old && !many && !large {
+			break
+		}
+		left, bytes = left-1, bytes-all[n].Bytes
+	}
+	return all[:n]
+}

@@ -1,0 +1,269 @@
+package upkeep_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const ending = `
+id: ending
+root:
+  - writeLine: done
+`
+
+const parting = `
+id: parting
+variables:
+  end: {type: object}
+root:
+  - event: go
+  - executeWorkflow: {workflowDefinitionId: ending, waitForCompletion: true}
+  - event: later
+`
+
+// count is how many finished instances are listed in the order of their ends.
+func (m *member) ended() (n int) {
+	m.T.Helper()
+	for s := range etcdstore.FinishedShards {
+		_, total, _, err := m.Store.Upkeep.Finished(m.T.Context(), s, "", 1)
+		if err != nil {
+			m.T.Fatal(err)
+		}
+		n += int(total)
+	}
+	return n
+}
+
+func retain(r upkeep.Retention) func(*membertest.Config) {
+	if r.Grace == 0 {
+		r.Grace = time.Nanosecond
+	}
+	return func(c *membertest.Config) { c.Retention, c.AgeEvery = r, 50*time.Millisecond }
+}
+
+func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]upkeep.Retention{
+		"by age":    {Finished: time.Nanosecond},
+		"by number": {FinishedCount: 1}, // one a shard stays
+		"by bytes":  {FinishedBytes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ms := newCluster(t, 2, retain(keep))
+			ms[0].Publish(ending)
+			for i := range 60 {
+				ms[i%2].Start("ending", fmt.Sprintf("i%d", i), "k")
+			}
+			most := 0
+			if keep.FinishedCount > 0 {
+				most = etcdstore.FinishedShards
+			}
+			eventually(t, "what is too old or too much is purged", func() bool { ms[0].Sound(); return ms[0].ended() <= most })
+			if keep.FinishedCount > 0 && ms[0].ended() == 0 {
+				t.Error("the newest are gone too")
+			}
+		})
+	}
+}
+
+func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
+	t.Parallel()
+	age := &store.Age{Elapsed: 20 * time.Minute, Marks: []store.AgeMark{{Revision: 10, Elapsed: 9 * time.Minute}, {Revision: 20, Elapsed: 11 * time.Minute}}}
+	keep := upkeep.Retention{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
+	page := []etcdstore.Finished{{ID: "old", Created: 10}, {ID: "young", Created: 11}}
+	if ids := upkeep.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0] != "old" {
+		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
+	}
+}
+
+// A clock that is behind puts what ends now before all others. That may not go yet,
+// and keeps nothing else that is too much.
+func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]upkeep.Retention{
+		"by number": {FinishedCount: 1, Grace: 10 * time.Minute},
+		"by bytes":  {FinishedBytes: 1, Grace: 10 * time.Minute},
+		"by age":    {Finished: time.Minute, Grace: 10 * time.Minute},
+		"both":      {FinishedCount: 1, FinishedBytes: 1, Finished: 7 * day, Grace: 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var off atomic.Int64
+			m := newCluster(t, 1, retain(keep), func(c *membertest.Config) {
+				c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+			})[0]
+			m.Publish(ending)
+			end := func(kind string, n int) {
+				for i := range n {
+					m.Start("ending", fmt.Sprint(kind, i), "")
+				}
+			}
+			end("right", 40)
+			off.Store(-int64(day))
+			end("behind", 80)
+			if err := m.Upkeep.PurgeFinishedOnce(t.Context()); err != nil || m.ended() != 120 {
+				t.Fatalf("%d are left, %v: none may go yet", m.ended(), err)
+			}
+			// Those with the right end are old now, and 80 others are new again.
+			grow(t, []*member{m}, 11*time.Minute)
+			end("new", 80)
+			eventually(t, "what is too much goes", func() bool {
+				if err := m.Upkeep.PurgeFinishedOnce(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for i := range 40 {
+					if _, err := m.Instance(t.Context(), fmt.Sprint("right", i)); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+						return false
+					}
+				}
+				return true
+			})
+			for i := range 80 {
+				if _, err := m.Instance(t.Context(), fmt.Sprint("new", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// A parent that waits for a child's end gets it, however short the child is kept.
+func TestAParentIsToldOfAnEndWhateverIsKept(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(upkeep.Retention{Finished: time.Nanosecond}))[0]
+	m.Publish(ending, parting)
+	for i := range 10 {
+		m.Start("parting", fmt.Sprintf("p%d", i), "")
+	}
+	m.Event("go", "", nil)
+	eventually(t, "every parent goes on", func() bool {
+		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, in := range page.Items {
+			if len(in.Bookmarks) == 1 && in.Bookmarks[0].Name == "later" {
+				n++
+			}
+		}
+		return n == 10
+	})
+	eventually(t, "the children are purged", func() bool { m.Sound(); return m.ended() == 0 })
+}
+
+func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keep upkeep.Retention
+		left int
+	}{
+		"by age":    {upkeep.Retention{DeadLetters: time.Nanosecond}, 0},
+		"by number": {upkeep.Retention{DeadLettersCount: 3}, 3},
+		"by bytes":  {upkeep.Retention{DeadLettersBytes: 1}, 0},
+		"not yet":   {upkeep.Retention{DeadLetters: time.Hour, DeadLettersCount: 10, DeadLettersBytes: 1 << 20}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1, retain(c.keep), func(c *membertest.Config) { c.QueueTTL = time.Millisecond })[0]
+			for i := range 10 {
+				m.Event(fmt.Sprintf("nobody%d", i), "", nil)
+			}
+			letters := func() []string {
+				page, err := m.DeadLetters(t.Context(), "", 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, d := range page.Items {
+					names = append(names, d.ID)
+				}
+				return names
+			}
+			eventually(t, "all are dead", func() bool { return len(letters()) == 10 })
+			grow(t, []*member{m}, time.Minute)
+			if err := m.Upkeep.PurgeDeadOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left := letters(); len(left) != c.left {
+				t.Errorf("%d are left, want %d", len(left), c.left)
+			}
+		})
+	}
+}
+
+func TestAnswersToKeysArePurgedByNumberAndBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keep upkeep.Retention
+		left int
+	}{
+		"by number":                {upkeep.Retention{IdempotencyCount: 3}, 3},
+		"by bytes":                 {upkeep.Retention{IdempotencyBytes: 1}, 0},
+		"not yet":                  {upkeep.Retention{IdempotencyCount: 10, IdempotencyBytes: 1 << 20}, 10},
+		"never in the first while": {upkeep.Retention{IdempotencyCount: 1, IdempotencyBytes: 1, Grace: time.Hour}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newCluster(t, 1, retain(c.keep))[0]
+			for i := range 10 {
+				m.Event(fmt.Sprintf("nobody%d", i), "", &runtime.Key{Value: fmt.Sprintf("k%d", i)})
+			}
+			grow(t, []*member{m}, time.Minute)
+			if err := m.Upkeep.PurgeKeysOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			left, _, err := m.Store.Upkeep.KeyRecords(t.Context(), "", 100)
+			if err != nil || len(left) != c.left {
+				t.Errorf("%d are left, want %d; %v", len(left), c.left, err)
+			}
+			m.Sound()
+		})
+	}
+}
+
+// A retry of a faulted instance and its purge exclude each other: whatever comes
+// first, the other sees it, and neither is an error or a breach.
+func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	ms := newCluster(t, 2)
+	ms[0].Publish("id: failing\nroot:\n  - fault: always\n")
+	locks := func(id string) string { return ms[0].Session.LockPrefix(cluster.InstanceLock(id)) }
+	for i := range 30 {
+		id := fmt.Sprintf("f%d", i)
+		ms[0].Start("failing", id, "")
+		gone := make(chan int)
+		go func() {
+			for n := 1; ; n++ {
+				purged, err := ms[0].Store.Upkeep.Purge(context.WithoutCancel(t.Context()), []string{id}, locks)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(purged) > 0 || err != nil {
+					gone <- n
+					return
+				}
+			}
+		}()
+		for range 3 {
+			_, err := ms[i%2].Retry(t.Context(), id)
+			if c := workflow.CodeOf(err); err != nil && c != workflow.CodeInstanceNotFound && c != workflow.CodeBusy {
+				t.Errorf("retry: %v", err)
+			}
+		}
+		<-gone
+	}
+	ms[0].Sound()
+}

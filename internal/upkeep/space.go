@@ -1,0 +1,163 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/runtime"
+)
+
+// Parts of the quota from which on a level holds; it is left leave below, so that
+// it does not come and go. What is in use can be helped by deletes; what is
+// allocated, by nothing but a defragmentation, and as free pages are used again
+// first, it does no harm before it is near the quota.
+const (
+	inUseNearlyFull, inUseFull         = 0.70, 0.85
+	allocatedNearlyFull, allocatedFull = 0.95, 0.98
+	leave                              = 0.05
+	leaveAllocated                     = 0.02
+)
+
+// levelAfter is the level that follows on l.
+func levelAfter(l runtime.Level, sp etcdstore.Space) runtime.Level {
+	quota := float64(max(1, sp.Quota))
+	at := func(bound runtime.Level, inUse, allocated float64) bool {
+		if l >= bound {
+			inUse, allocated = inUse-leave, allocated-leaveAllocated
+		}
+		return float64(sp.InUse)/quota >= inUse || float64(sp.Allocated)/quota >= allocated
+	}
+	switch {
+	case sp.NoSpace || at(runtime.Full, inUseFull, allocatedFull):
+		return runtime.Full
+	case at(runtime.NearlyFull, inUseNearlyFull, allocatedNearlyFull):
+		return runtime.NearlyFull
+	}
+	return runtime.Roomy
+}
+
+const (
+	spaceEvery = time.Second
+	// Kept of the history when this node makes room in its own etcd: lists and
+	// watches of this age go on.
+	keepHistory     = 10 * time.Second
+	keepHistoryFull = 5 * time.Second
+	relieveTimeout  = 5 * time.Minute
+	compactRest     = 9 // times as long as a compaction took
+	// While it runs etcd does not answer; while etcd is full it may as well.
+	defragmentEvery = 10 * time.Second
+	defragmentRest  = 30 // times as long as it took, at the least, unless etcd is full
+)
+
+// watchSpace looks how full etcd is, sheds by it, and makes room in an etcd that
+// this node runs itself.
+func (r *Upkeep) watchSpace(ctx context.Context) error {
+	relief := relief{r: r}
+	look := func(ctx context.Context) (bool, error) {
+		sp, err := r.cfg.Store.Space(ctx)
+		if err != nil {
+			return false, err // what is known holds until there is an answer
+		}
+		sp.Quota = cmp.Or(sp.Quota, r.cfg.EtcdQuota)
+		r.noteSpace(ctx, sp)
+		return false, relief.step(ctx, sp)
+	}
+	if _, err := look(ctx); err != nil && ctx.Err() == nil {
+		r.cfg.Log.WarnContext(ctx, "it is not known how full etcd is; it is asked again", "error", err)
+	}
+	return r.loop(ctx, "etcd's size", spaceEvery, nil, look)
+}
+
+func (r *Upkeep) noteSpace(ctx context.Context, sp etcdstore.Space) {
+	was := r.intake.Level()
+	now := levelAfter(was, sp)
+	r.intake.SetSpace(now, sp)
+	r.cfg.Metrics.SetStore(sp.InUse, sp.Allocated, sp.Quota, int(now))
+	if now == was {
+		return
+	}
+	log := r.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
+	switch now {
+	case runtime.Roomy:
+		log.InfoContext(ctx, "etcd has room again; everything is taken")
+	case runtime.NearlyFull:
+		log.WarnContext(ctx, "etcd is nearly full; starts and new definitions are refused: see docs/runbooks/etcd-near-quota.md")
+	case runtime.Full:
+		log.ErrorContext(ctx, "etcd is full; only what ends or deletes instances runs: see docs/runbooks/etcd-near-quota.md")
+	}
+}
+
+// relief makes room in an etcd that this node runs. One elsewhere is its
+// operator's, and may be used by others too.
+type relief struct {
+	r           *Upkeep
+	seen        []sight
+	compacted   int64
+	rest        time.Time // until when it is not compacted again
+	defragments time.Time // when it was done last,
+	took        time.Duration
+	defragged   int64 // and what was compacted then
+}
+
+// sight is a revision and when it was seen.
+type sight struct {
+	revision int64
+	at       time.Time
+}
+
+func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
+	if f.r.cfg.Defragment == nil {
+		return nil
+	}
+	now := time.Now()
+	f.seen = append(f.seen, sight{sp.Revision, now})
+	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.r.intake.Level()
+	if l == runtime.Full {
+		keep, every = keepHistoryFull, defragmentEvery
+	}
+	past := int64(0)
+	for len(f.seen) > 0 && now.Sub(f.seen[0].at) > keep {
+		past, f.seen = f.seen[0].revision, f.seen[1:]
+	}
+	if l == runtime.Roomy {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, relieveTimeout)
+	defer cancel()
+	if sp.NoSpace {
+		past = sp.Revision
+	}
+	var errs []error
+	if past > f.compacted && now.After(f.rest) {
+		if err := f.r.cfg.Store.Compact(ctx, past); err != nil {
+			errs = append(errs, err)
+		} else {
+			f.compacted = past // or later, by etcd's own compaction: then there was nothing to do
+		}
+		// A compaction goes over all that is kept, and the revision moves all the time.
+		f.rest = time.Now().Add(compactRest * time.Since(now))
+	}
+	// Little would come of a defragmentation while most is in use.
+	quota := float64(sp.Quota)
+	scattered := float64(sp.Allocated) > (allocatedNearlyFull-leaveAllocated)*quota && float64(sp.InUse) < (inUseFull-leave)*quota
+	// etcd counts what a compaction gives back with the next writes or two. There are
+	// always some, as each node renews its record every few seconds, but while the
+	// alarm is raised there are none.
+	unseen := sp.NoSpace && f.compacted > f.defragged
+	if (scattered || unseen) && now.Sub(f.defragments) > every {
+		f.defragments, f.defragged = time.Now(), f.compacted
+		f.r.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer meanwhile", "allocated", sp.Allocated, "inUse", sp.InUse)
+		errs = append(errs, f.r.cfg.Defragment())
+		f.took = time.Since(f.defragments)
+	}
+	// Some space is enough: deletes write a little too, and while the alarm is raised
+	// they are refused with the rest.
+	if sp.NoSpace && float64(sp.Allocated) < allocatedFull*quota {
+		f.r.cfg.Log.WarnContext(ctx, "there is space again; disarming etcd's alarm")
+		errs = append(errs, f.r.cfg.Store.Disarm(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,60 @@
+package upkeep
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/runtime"
+)
+
+// Levels come at their bounds and go below them, so that a store at a bound does
+// not make nodes refuse and take by turns.
+func TestLevelsAreLeftBelowWhereTheyAreEntered(t *testing.T) {
+	t.Parallel()
+	at := func(inUse, allocated int64) etcdstore.Space {
+		return etcdstore.Space{InUse: inUse, Allocated: allocated, Quota: 1000}
+	}
+	for _, c := range []struct {
+		was  runtime.Level
+		sp   etcdstore.Space
+		want runtime.Level
+	}{
+		{runtime.Roomy, at(699, 700), runtime.Roomy},
+		{runtime.Roomy, at(700, 700), runtime.NearlyFull},
+		{runtime.Roomy, at(850, 850), runtime.Full},
+		{runtime.NearlyFull, at(651, 700), runtime.NearlyFull},
+		{runtime.NearlyFull, at(649, 700), runtime.Roomy},
+		{runtime.NearlyFull, at(849, 850), runtime.NearlyFull},
+		{runtime.Full, at(801, 850), runtime.Full},
+		{runtime.Full, at(799, 850), runtime.NearlyFull},
+		{runtime.Full, at(100, 850), runtime.Roomy},
+		{runtime.Roomy, at(100, 949), runtime.Roomy},
+		{runtime.Roomy, at(100, 951), runtime.NearlyFull},
+		{runtime.NearlyFull, at(100, 935), runtime.NearlyFull},
+		{runtime.NearlyFull, at(100, 925), runtime.Roomy},
+		{runtime.Roomy, at(100, 985), runtime.Full},
+		{runtime.Roomy, etcdstore.Space{InUse: 1, Allocated: 1, Quota: 1000, NoSpace: true}, runtime.Full},
+	} {
+		if got := levelAfter(c.was, c.sp); got != c.want {
+			t.Errorf("%d with %+v: %d, want %d", c.was, c.sp, got, c.want)
+		}
+	}
+}
+
+// Answers to keys are kept as promised as long as there is room; then a tenth of
+// the quota is the limit, if none that is lower is configured.
+func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		configured, inUse, want int64
+	}{
+		{0, 500, 0}, {0, 750, 100}, {50, 750, 50}, {200, 750, 100}, {200, 500, 200},
+	} {
+		r := &Upkeep{cfg: Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(runtime.Intake)}
+		r.noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
+		if got := r.keep().IdempotencyBytes; got != c.want {
+			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
+		}
+	}
+}

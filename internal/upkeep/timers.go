@@ -1,0 +1,232 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	timerEvery    = 200 * time.Millisecond
+	timerPerShard = 100
+	timerPages    = 10               // looked at in one pass
+	timerGrace    = 2 * time.Second  // then a node that is not preferred fires too
+	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
+	skewSaid      = 30 * time.Second // so often the log says that it does
+	maxCatchUp    = 100              // missed occurrences started in one go
+)
+
+// clockState is what was said about this node's clock.
+type clockState struct {
+	mu   sync.Mutex
+	said time.Time // when it was, last, that it is off; zero: it is right; guarded by mu
+}
+
+// mayFire tells whether this node's clock may be trusted with firing.
+func (r *Upkeep) mayFire() bool {
+	if r.intake.HoldsBack() || !r.cfg.Session.ClockCompared() {
+		return false
+	}
+	skew := r.cfg.Skew()
+	off := skew > maxSkew || skew < -maxSkew
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	switch {
+	case off && time.Since(r.clock.said) > skewSaid:
+		r.clock.said = time.Now()
+		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
+	case !off && !r.clock.said.IsZero():
+		r.clock.said = time.Time{}
+		r.cfg.Log.Info("this node's clock is right again; it fires timers", "skew", skew)
+	}
+	return !off
+}
+
+// mine reports whether this node does what is due in a shard: it is preferred, or
+// the preferred node is late by more than [timerGrace].
+func (r *Upkeep) mine(shard int, due, now time.Time) bool {
+	return now.Sub(due) > timerGrace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
+}
+
+// fireTimers turns due timers into commands.
+func (r *Upkeep) fireTimers(ctx context.Context) error {
+	return r.loop(ctx, "timers", timerEvery, nil, func(ctx context.Context) (bool, error) {
+		if !r.mayFire() {
+			return false, nil
+		}
+		return r.firePass(ctx, r.cfg.Now().UTC())
+	})
+}
+
+// firePass fires the timers that are due at now, as far as it looks. more: it did not
+// look at all that is due, and the next pass sees further.
+func (r *Upkeep) firePass(ctx context.Context, now time.Time) (more bool, err error) {
+	page, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
+	fired := 0
+	for n := 1; err == nil && len(page) > 0; n++ {
+		// Those of a shard are in the order of their times: if some are not ours
+		// yet, nor is what is behind, and a shard that is not full is not read on.
+		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now) })
+		resumes := slices.DeleteFunc(slices.Clone(page), func(d etcdstore.Due) bool { return d.Unreadable })
+		if err := r.fireResumes(ctx, resumes, now); err != nil {
+			return false, err
+		}
+		if fired += len(resumes); n == timerPages {
+			return fired > 0, nil
+		}
+		page, err = r.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
+	}
+	return false, err
+}
+
+func (r *Upkeep) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
+	var errs []error
+	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
+		fired, err := r.fireChunk(ctx, chunk, now)
+		errs = append(errs, err)
+		r.cfg.Wakeups.Hint(fired, false)
+	}
+	return errors.Join(errs...)
+}
+
+// fireChunk fires timers. Each that was set in a trace has a span of its own in
+// it; the transaction that they share is below the first.
+func (r *Upkeep) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.Time) ([]string, error) {
+	shared := ctx
+	for i := range chunk {
+		d := &chunk[i]
+		trace, set := d.Origin()
+		tctx, span := r.cfg.Tracer.Timer(ctx, d.Instance(), now.Sub(d.At), tracing.Origin{Trace: trace, Sent: set})
+		defer span.End()
+		d.Trace = tracing.Traceparent(tctx)
+		if !tracing.Recorded(shared) {
+			shared = tctx //nolint:fatcontext // one of them, not one in the other
+		}
+	}
+	return r.cfg.Store.FireTimers(shared, chunk, now)
+}
+
+// fireSchedules starts what cron, timer and startAt triggers have due.
+func (r *Upkeep) fireSchedules(ctx context.Context) error {
+	return r.loop(ctx, "schedules", timerEvery, nil, func(ctx context.Context) (bool, error) {
+		if !r.mayFire() || r.intake.Level() != runtime.Roomy { // the catch-up policy says what becomes of what was missed
+
+			return false, nil
+		}
+		now := r.cfg.Now().UTC()
+		due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
+		if err != nil {
+			return false, err
+		}
+		var errs []error
+		for i := range due {
+			e := &due[i]
+			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
+				continue
+			}
+			errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
+		}
+		return false, errors.Join(errs...)
+	})
+}
+
+// fireSchedule fires one occurrence. What it starts has an id from definition,
+// activity and due time, so it starts once.
+func (r *Upkeep) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
+	if e.Due.After(now) {
+		return nil // within this millisecond: a definition of before had such intervals
+	}
+	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
+	if err != nil {
+		return err
+	}
+	if !head.Fires(e) {
+		// Left over from an older version: nothing starts, nothing follows.
+		_, _, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
+		return err
+	}
+	dues, next := occurrences(e, now)
+	if len(dues) > 0 {
+		var span tracing.Span
+		ctx, span = r.cfg.Tracer.Schedule(ctx, e.DefinitionID, now.Sub(e.Due))
+		defer span.End()
+	}
+	starts := make([]etcdstore.NewInstance, 0, len(dues))
+	var ids []string
+	for _, due := range dues {
+		n := r.scheduled(e, due, now)
+		n.Command.Trace = tracing.Traceparent(ctx)
+		starts = append(starts, n)
+		ids = append(ids, n.Header.ID)
+	}
+	ok, gated, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
+	if err != nil || !ok {
+		return err
+	}
+	if gated > 0 {
+		r.cfg.Metrics.Gated(metrics.GatedSchedule, gated)
+		r.cfg.Log.WarnContext(ctx, "a schedule was due and started nothing, as an instance holds the gate of its definition",
+			"definitionId", e.DefinitionID, "activityId", e.ActivityID, "occurrences", gated, "due", dues[len(dues)-1])
+	}
+	r.cfg.Wakeups.Hint(ids, false)
+	return nil
+}
+
+// occurrences gives the due times to start for at now and the occurrence that
+// follows, by the catch-up policy: skip starts the latest missed occurrence only
+// if it is fresh, one starts one for all that were missed, all starts each.
+func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *store.CronEntry) {
+	dues, due, more := catalog.Missed(e, now, maxCatchUp)
+	if more {
+		n := *e
+		n.Due = due
+		next = &n
+	}
+	switch e.CatchUp {
+	case "all":
+	case "one":
+		dues = dues[len(dues)-1:]
+	default:
+		last := dues[len(dues)-1]
+		if dues = dues[len(dues)-1:]; now.Sub(last) > freshness && e.Kind != store.ScheduleStartAt {
+			dues = nil
+		}
+	}
+	return dues, next
+}
+
+// freshness is how late an occurrence may start under catch-up policy skip:
+// long enough for a takeover.
+const freshness = time.Minute
+
+func (r *Upkeep) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
+	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
+	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Due: &due, Start: &workflow.Start{
+		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
+	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: runtime.GateOf(e.Activation, cmd.Start)}
+}
+
+// expireRecords deletes idempotency records that are old enough, a page at a time.
+func (r *Upkeep) expireRecords(ctx context.Context) error {
+	cursor := ""
+	return r.loop(ctx, "expired records", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
+		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
+			return false, nil
+		}
+		n, next, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Age.Now(), cursor)
+		r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
+		cursor = next
+		return next != "" && err == nil, err
+	})
+}

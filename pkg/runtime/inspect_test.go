@@ -1,0 +1,90 @@
+package runtime_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// A page has as many tasks as were asked for also where an instance has more,
+// and no task is lost or listed twice, whatever is done between two pages.
+func TestTasksComeInPages(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(`
+id: packing
+root:
+  - parallel:
+      - runTask: pack
+      - runTask: label
+      - runTask: pack
+      - runTask: pack
+  - event: never
+`)
+	for i := range 3 {
+		m.Start("packing", fmt.Sprint("p", i), "")
+	}
+	walk := func(name string, limit int, after func(id string)) (ids []string) {
+		t.Helper()
+		for cursor := ""; ; {
+			page, err := m.Tasks(t.Context(), name, cursor, limit)
+			if err != nil || len(page.Items) > limit || len(page.Items) == 0 && page.Next != "" {
+				t.Fatalf("limit %d: %d tasks, %v", limit, len(page.Items), err)
+			}
+			for _, task := range page.Items {
+				ids = append(ids, task.TaskID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			after(ids[len(ids)-1])
+			cursor = page.Next
+		}
+	}
+	nothing := func(string) {}
+	all := walk("", 50, nothing)
+	if len(all) != 12 {
+		t.Fatalf("%d tasks", len(all))
+	}
+	for limit := 1; limit < 13; limit++ {
+		if got := walk("", limit, nothing); !slices.Equal(got, all) {
+			t.Errorf("limit %d: %q, want %q", limit, got, all)
+		}
+		if got := walk("pack", limit, nothing); len(got) != 9 {
+			t.Errorf("limit %d: %q", limit, got)
+		}
+	}
+	done := walk("", 1, func(id string) {
+		if _, err := m.CompleteTask(t.Context(), id, "ok", "", nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !slices.Equal(done, all) {
+		t.Errorf("got %q, want %q", done, all)
+	}
+}
+
+func TestTheListOfTimersHasBothKinds(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c[0].Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
+	for i := range 3 {
+		c[0].Start("delayed", fmt.Sprint("d", i), "")
+	}
+	kinds := map[string]int{}
+	for cursor := ""; ; {
+		page, err := c[0].Timers(t.Context(), cursor, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			kinds[item.Kind]++
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if kinds["bookmark"] != 3 || kinds["cron"] != 1 {
+		t.Errorf("got %v", kinds)
+	}
+}

@@ -1,0 +1,205 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Resolve finds out whom one send record is for and delivers a slice of it;
+// more means that it is not done yet. It is for the node's upkeep.
+func (r *Runtime) Resolve(ctx context.Context, send *store.Send) (more bool, err error) {
+	ctx, span := r.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: send.Trace, Sent: send.CreatedAt})
+	defer span.End()
+	st := &send.Stimulus
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return false, err
+	}
+	now := r.cfg.Now().UTC()
+	if len(send.Targets) > 0 {
+		return r.deliverSlice(ctx, send, now)
+	}
+	look, err := r.cfg.Stimuli.MatchAgain(ctx, send, hash)
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return false, nil // until its instance is deleted, when it is a dead letter
+	}
+	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+		return false, nil // it met what only another program can read: the record is left to that, and is in nobody's way
+	}
+	if err != nil {
+		return false, err
+	}
+	if st.InstanceID != "" && (look.Instance == nil || look.Instance.Header.Status == workflow.StatusFinished) {
+		reason := workflow.DeadInstanceFinished
+		if look.Instance == nil {
+			reason = workflow.DeadInstanceGone
+		}
+		return false, r.burySend(ctx, send, reason, "", now)
+	}
+	if look.More {
+		return false, r.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
+	}
+	if targets := targetsOf(look); len(targets) > 0 {
+		return r.deliverFound(ctx, send, targets, now)
+	}
+	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
+	ok, err := r.cfg.Stimuli.Enqueue(ctx, item, look)
+	return err == nil && !ok, err
+}
+
+// deliverFound delivers to what a look found, in one transaction that compares
+// all of it. What takes more than one is a fixed list first, so that the
+// stimulus is for what it met at one moment.
+func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+	if len(targets) <= etcdstore.MaxDeliveries {
+		ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
+		if len(gated) == 0 {
+			more, err := r.deliverTo(ctx, send, ds, nil, nil)
+			if !errors.Is(err, etcdstore.ErrTooLarge) {
+				return more, err
+			}
+		}
+	}
+	more, err := r.deliverTo(ctx, send, nil, targets, nil)
+	if errors.Is(err, etcdstore.ErrTooLarge) {
+		return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
+	}
+	return more, err
+}
+
+// deliverSlice delivers to the first targets of a fixed list, as many as fit into
+// one transaction, and notes how many are done.
+func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
+	left, err := r.cfg.Stimuli.Left(ctx, send)
+	if err != nil || len(left) == 0 {
+		return false, err
+	}
+	for n := min(len(left), etcdstore.MaxDeliveries); ; n /= 2 {
+		more, err := r.deliverFirst(ctx, send, left, n, now)
+		switch {
+		case !errors.Is(err, etcdstore.ErrTooLarge):
+			return more, err
+		case n == 1:
+			return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
+		}
+	}
+}
+
+// deliverFirst delivers to the first n of the targets that are left of a list. A bookmark that
+// is gone by now gets the stimulus addressed to its instance: it may wait for it
+// again. A trigger starts what it meant when the stimulus met it, although its
+// definition may have been published again or retracted since: of all the
+// triggers of a definition a stimulus sees one publication (G7), and none that it
+// was accepted for is lost (G3).
+func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
+	slice, rest := left[:n], left[n:]
+	standing, err := r.cfg.Stimuli.Standing(ctx, slice)
+	if err != nil {
+		return false, err
+	}
+	again := goneTargets(send, slice, standing, now)
+	ds, gated := r.deliveries(send.ID, &send.Stimulus, standing, true, now)
+	for i := range ds {
+		if ds[i].New != nil {
+			ds[i].New.Trigger = nil
+		}
+	}
+	for _, p := range gated {
+		trigger := *p.trigger
+		p.trigger, p.send = nil, send
+		free, err := r.createGated(ctx, p)
+		if workflow.CodeOf(err) == workflow.CodeDefinitionMoved {
+			return false, nil // another node was faster
+		}
+		if err != nil {
+			return false, err
+		}
+		if !free {
+			ds = append(ds, r.behindGate(send, p, trigger))
+		}
+	}
+	return r.deliverTo(ctx, send, ds, rest, again)
+}
+
+// burySend gives up on a stimulus that cannot be delivered.
+func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
+	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
+		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
+	ok, err := r.cfg.Stimuli.BurySend(ctx, send, dead)
+	if ok {
+		r.cfg.Metrics.DeadLetter(dead.Reason)
+	}
+	return err
+}
+
+// deliverTo puts the commands of ds and leaves rest in the record. If it moved,
+// or another node was faster, the next pass sees.
+func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send) (more bool, err error) {
+	carry(ctx, ds)
+	ok, err := r.cfg.Stimuli.Deliver(ctx, plain(ds), send, rest, again, nil, nil)
+	if err != nil || !ok {
+		return false, err
+	}
+	ids := make([]string, 0, len(ds))
+	for i := range ds {
+		if ds[i].Wait != nil {
+			r.cfg.Metrics.Gated(metrics.GatedEvent, 1)
+			continue
+		}
+		ids = append(ids, ds[i].instance())
+	}
+	r.cfg.Hint(ids, len(rest)+len(again) > 0)
+	return len(rest)+len(again) > 0, nil
+}
+
+// createGated starts behind a gate. False: it is held.
+func (r *Runtime) createGated(ctx context.Context, p *plan) (free bool, err error) {
+	err = r.create(ctx, p)
+	switch workflow.CodeOf(err) {
+	case workflow.CodeInstanceGated:
+		return false, nil
+	case workflow.CodeInstanceExists:
+		return true, nil // its id is of this very start, which was done earlier
+	}
+	return true, err
+}
+
+// behindGate is what becomes of a start whose gate is held: a queue item that
+// waits there. The only target of a stimulus keeps its id, which a caller may
+// know; of several each has one of its own.
+func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef) delivery {
+	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt,
+		Trace: send.Trace, Held: &store.HeldStart{Event: send.ID, Trigger: t, Gate: *p.gate}}
+	if len(send.Targets) > 1 {
+		item.ID = "gated-" + p.id
+	}
+	p.send = nil // the delivery compares it
+	return delivery{Delivery: etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}}
+}
+
+// goneTargets makes a stimulus for each instance whose bookmark is gone.
+func goneTargets(send *store.Send, slice, standing []store.Target, now time.Time) []store.Send {
+	left := map[string]bool{}
+	for _, t := range standing {
+		if t.Bookmark != nil {
+			left[t.Bookmark.ID] = true
+		}
+	}
+	var again []store.Send
+	for _, t := range slice {
+		if t.Bookmark == nil || left[t.Bookmark.ID] {
+			continue
+		}
+		st := send.Stimulus
+		st.InstanceID, st.CorrelationID = t.Bookmark.InstanceID, ""
+		again = append(again, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now, Trace: send.Trace})
+	}
+	return again
+}

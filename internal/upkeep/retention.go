@@ -123,7 +123,7 @@ func (r *Upkeep) keep() Retention {
 	return keep
 }
 
-// Parts of etcd's quota for what has ended, whatever is configured.
+// Parts of etcd's quota for what has ended, under any configuration.
 const (
 	finishedPercent = 40
 	deadPercent     = 10
@@ -195,7 +195,7 @@ func (r *Upkeep) purgeAnywhere(ctx context.Context, shard int, s *finishedShard,
 	return len(ids) > 0 && next != "", nil
 }
 
-// ripe are those of a page that may go, in whatever order: what is old, and as many
+// ripe are those of a page that may go, in any order: what is old, and as many
 // others as there are too many.
 func ripe(page []etcdstore.Finished, excess int64, keep *Retention, age *store.Age) []string {
 	var ids []string

@@ -149,7 +149,7 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	unseen := sp.NoSpace && f.compacted > f.defragged
 	if (scattered || unseen) && now.Sub(f.defragments) > every {
 		f.defragments, f.defragged = time.Now(), f.compacted
-		f.r.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer meanwhile", "allocated", sp.Allocated, "inUse", sp.InUse)
+		f.r.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer until that is done", "allocated", sp.Allocated, "inUse", sp.InUse)
 		errs = append(errs, f.r.cfg.Defragment())
 		f.took = time.Since(f.defragments)
 	}

@@ -48,7 +48,7 @@ type EndpointAnswer struct {
 // instance that waits for it. Returns route-not-found if there is none: a
 // request is not queued. When several instances wait, the caller has to say
 // which by correlation or instance. Who may call, and with how large a body, says
-// the very activity that takes the request, whoever else has the same path.
+// the very activity that takes the request, also if others have the same path.
 func (r *Runtime) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
 	if err := r.accepting(goesOn); err != nil {
 		return EndpointAnswer{}, err
@@ -226,8 +226,8 @@ func (a *arrival) mayHave(ctx context.Context, r *Runtime, answer *store.Answer,
 	return a.allowed(ctx, limits.Guard())
 }
 
-// nothing says that nothing takes the request, in the same words whatever the
-// reason is: strangers must not learn whether an instance that they name exists, and
+// nothing says that nothing takes the request, in the same words for any
+// reason: strangers must not learn whether an instance that they name exists, and
 // how it ended. Who may not call learns no more than that.
 func (a *arrival) nothing(ctx context.Context, r *Runtime) error {
 	limits, err := r.limitsOf(ctx, a.at)

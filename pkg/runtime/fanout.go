@@ -226,7 +226,7 @@ func (s *sending) accept(ctx context.Context, targets []store.Target, now time.T
 	err := s.r.settle(sctx, func() error { return s.r.cfg.Stimuli.PutSend(sctx, send, answer) })
 	span.End()
 	if errors.Is(err, store.ErrConflict) {
-		return SendResult{}, false, nil // the key was used meanwhile: look again and find its answer
+		return SendResult{}, false, nil // the key was used: look again and find its answer
 	}
 	if err != nil {
 		return SendResult{}, false, err

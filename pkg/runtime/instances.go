@@ -207,7 +207,7 @@ func (r *Runtime) importable(ctx context.Context, in *StateExport) error {
 		_, _, err = r.cfg.Catalog.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
 	}
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
-		return nil // whatever else is wrong, the command is refused for it
+		return nil // the command is refused for what else is wrong
 	}
 	return r.elsewhere(ctx, err)
 }
@@ -313,7 +313,7 @@ func (r *Runtime) ResumeBookmark(ctx context.Context, bookmarkID string, input m
 	})
 }
 
-// AnswerBookmark resumes an instance at one bookmark with an answer for whatever
+// AnswerBookmark resumes an instance at one bookmark with an answer for what
 // waits there: of the names of all, with those that its activity knows.
 func (r *Runtime) AnswerBookmark(ctx context.Context, bookmarkID string, all map[string]any) (SendResult, error) {
 	return r.resumeBookmark(ctx, bookmarkID, nil, func(activityType string) (map[string]any, error) {

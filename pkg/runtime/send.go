@@ -199,7 +199,7 @@ func (s *sending) queue(ctx context.Context, look *etcdstore.Match) (SendResult,
 		return err
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return SendResult{}, false, nil // the key was used meanwhile: look again and find its answer
+		return SendResult{}, false, nil // the key was used: look again and find its answer
 	}
 	if err != nil {
 		return SendResult{}, false, err
@@ -238,7 +238,7 @@ func (r *Runtime) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow
 			return r.resumed(ctx, b.InstanceID, cmd, res)
 		}
 		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
-			return SendResult{}, false, nil // it was deleted meanwhile: look again
+			return SendResult{}, false, nil // it was deleted: look again
 		}
 		if err := r.elsewhere(ctx, err); err != nil {
 			return SendResult{}, false, err
@@ -353,7 +353,7 @@ func (s *sending) start(ctx context.Context, t store.TriggerRef) (SendResult, bo
 	res, err := s.r.executeNow(ctx, p)
 	if err != nil {
 		if c := workflow.CodeOf(err); c == workflow.CodeDefinitionNotFound || c == workflow.CodeDefinitionMoved {
-			return SendResult{}, false, nil // it was retracted or changed meanwhile
+			return SendResult{}, false, nil // it was retracted or changed
 		}
 		return SendResult{}, false, err
 	}

@@ -58,7 +58,7 @@ func (r *Runtime) Dispatch(ctx context.Context, req StartRequest) (string, error
 }
 
 // planned plans a start and does it; when the definition's head turns out to
-// have moved since this node learned of it, once more with the head read anew.
+// have moved since this node learned of it, once more with the head read again.
 func (r *Runtime) planned(ctx context.Context, req StartRequest, do func(*plan) error) (p *plan, err error) {
 	var before retried
 	for range maxLooks {
@@ -414,7 +414,7 @@ func (r *Runtime) create(ctx context.Context, p *plan) error {
 	case etcdstore.CreateExists:
 		return exists(p.id)
 	case etcdstore.CreateMoved:
-		return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %q was changed meanwhile", p.cmd.Start.DefinitionID))
+		return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %q was changed at the same time", p.cmd.Start.DefinitionID))
 	case etcdstore.CreateGated:
 		return workflow.Fail(workflow.CodeInstanceGated, fmt.Sprintf("definition %q allows one running instance (%s), and there is one",
 			p.cmd.Start.DefinitionID, describeGate(p.gate)))

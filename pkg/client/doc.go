@@ -59,10 +59,10 @@
 //
 // [Node] and the clients are safe for concurrent use. What an owner knows belongs to
 // its goroutine, which the Node waits for in Stop. Other goroutines have its handle:
-// the inbox, which has a lock of its own; a channel on which a caller asks to have its
-// command made durable, which keeps what is asked until the state working, the only
-// one to read it; and two things that reach a running burst at once, an interrupt and
-// the end of the node's time. The burst, a command that is made durable, and a mark
-// that is taken back run on goroutines of their own, which the owner starts in the
-// state working, and waits for before it leaves that.
+// the inbox, which has a lock of its own, with what callers hand in and with their
+// requests to have that made durable, which are served in the state working only; and
+// two things that reach a running burst at once, an interrupt and the end of the
+// node's time. The burst, a command that is made durable, and a mark that is taken
+// back run on goroutines of their own, which the owner starts in the state working,
+// and waits for before it leaves that.
 package client

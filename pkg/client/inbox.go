@@ -18,6 +18,8 @@ type inbox struct {
 	applied []*waiter // by a commit after which their burst goes on; guarded by mu
 	told    bool      // of mail, since the last look into the mailbox began; guarded by mu
 	closed  bool      // nobody may hand in any more; guarded by mu
+
+	requests []persistRequest // guarded by mu
 }
 
 // inboxLimit is how many commands may wait; more are ErrBusy.
@@ -294,6 +296,25 @@ func (in *inbox) close(now workflow.Instance, answer func(w *waiter) (Result, er
 		w.finish(answer(w))
 	}
 	in.running, in.waiting = nil, nil
+}
+
+// request keeps what a caller asks for until a burst runs.
+func (in *inbox) request(r persistRequest) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.requests = append(in.requests, r)
+}
+
+// nextRequest takes the oldest request; false: there is none.
+func (in *inbox) nextRequest() (persistRequest, bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.requests) == 0 {
+		return persistRequest{}, false
+	}
+	r := in.requests[0]
+	in.requests = in.requests[1:]
+	return r, true
 }
 
 // choose calls f while nothing is handed in or taken back, so that it chooses for

@@ -18,9 +18,9 @@ type handle struct {
 	n  *Node
 	id string
 
-	inbox    inbox
-	persists chan persistRequest          // read while a burst runs; capacity handBatch
-	running  atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
+	inbox   inbox
+	asked   chan struct{}                // capacity 1: there are requests in the inbox
+	running atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
 
 	dropped context.Context // ended by drop, in any state
 	drop    context.CancelCauseFunc
@@ -30,7 +30,7 @@ type handle struct {
 }
 
 func newHandle(n *Node, id string) *handle {
-	h := &handle{n: n, id: id, persists: make(chan persistRequest, handBatch), done: make(chan struct{})}
+	h := &handle{n: n, id: id, asked: make(chan struct{}, 1), done: make(chan struct{})}
 	h.dropped, h.drop = context.WithCancelCause(context.Background())
 	return h
 }

@@ -39,15 +39,8 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	r := persistRequest{w: w, answer: make(chan persistAnswer, 1)}
 	grace := time.NewTimer(persistTimeout)
 	defer grace.Stop()
-	select {
-	case <-w.done:
-		return w.result, w.err
-	case <-h.done:
-		return h.ended(w)
-	case <-grace.C:
-		return h.undecided(ctx, w)
-	case h.persists <- r:
-	}
+	h.inbox.request(r)
+	h.wake()
 	var a persistAnswer
 	select {
 	case <-w.done:
@@ -77,6 +70,14 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 		return h.undecided(ctx, w)
 	}
 	return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", a.err)
+}
+
+// wake tells the owner that there are requests.
+func (h *handle) wake() {
+	select {
+	case h.asked <- struct{}{}:
+	default: // it was told, and has not looked yet
+	}
 }
 
 // ended gives the answer of an owner that is gone.

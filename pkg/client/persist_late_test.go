@@ -2,10 +2,13 @@ package client_test
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -46,4 +49,44 @@ func TestACommandIsMadeDurableAfterItsCallerGaveUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Callers of one burst that give up together, before it runs, are told of all of their
+// commands once it does.
+func TestAllThatIsAskedForIsMadeDurable(t *testing.T) {
+	t.Parallel()
+	const callers = 5
+	w := newWorld(t, forks(through()))
+	found := make(chan struct{})
+	m := w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) {
+		var bursts atomic.Int64
+		find := c.Program
+		c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+			if bursts.Add(1) == 3 { // after that of the start, and the one that all of them wait behind
+				<-found
+			}
+			return find(ctx, id, version)
+		}
+	})
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	got := m.together(ctx, "i", func(in workflow.Instance) (cmds []workflow.Command) {
+		for n := range callers {
+			cmds = append(cmds, resumeOf(fmt.Sprint("c", n), in, 1))
+		}
+		return cmds
+	})
+	giveUp()
+	eventually(t, "all of them ask", func() bool { return m.Asked("i") == callers })
+	close(found)
+	<-w.valve.entered
+	for _, g := range got {
+		if a := <-g; a.err != nil || !a.Accepted {
+			t.Errorf("got %+v, %v", a.Result, a.err)
+		}
+	}
+	if n := m.count("late_durability_total", ""); n != callers {
+		t.Errorf("%v commands were made durable, want %d", n, callers)
+	}
+	w.valve.pass <- struct{}{}
 }

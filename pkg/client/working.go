@@ -46,16 +46,19 @@ func (o *owner) serve(b *engine.Burst, run func() error) error {
 		dropped   = o.dropped.Done()
 	)
 	for ran != nil || persisted != nil || unmarked != nil {
-		persists := o.persists
+		asked := o.asked
 		if ran == nil || persisted != nil {
-			persists = nil
+			asked = nil
 		}
 		select {
 		case err = <-ran:
 			ran = nil
 			o.running.Store(nil)
-		case r := <-persists:
-			persisted = o.persist(r)
+		case <-asked:
+			if r, ok := o.inbox.nextRequest(); ok {
+				persisted = o.persist(r)
+				o.wake() // there may be more
+			}
 		case p := <-persisted:
 			persisted = nil
 			o.persisted(p)

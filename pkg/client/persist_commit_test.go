@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestACommitWaitsForWhatIsMadeDurable(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, define("d", seq(through(), line("once"))))
-			m := w.member("a", mode, func(c *client.Config) { c.LateAfter = time.Millisecond })
+			m := w.member("a", mode, func(c *client.Config) { c.LateAfter = time.Minute })
 			asked := make(chan struct{}, 100)
 			m.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 300 * time.Millisecond, Match: func(c clustertest.Call) bool {
 				made := c.PutsUnder(cluster.Root(w.name) + "mailbox/")
@@ -28,14 +29,16 @@ func TestACommitWaitsForWhatIsMadeDurable(t *testing.T) {
 				return made
 			}})
 			results := make(chan client.Result, 1)
+			caller, goAway := context.WithCancel(t.Context())
 			go func() {
-				res, err := m.open("i").Do(t.Context(), startOf("d", "start"))
+				res, err := m.open("i").Do(caller, startOf("d", "start"))
 				if err != nil {
 					t.Error(err)
 				}
 				results <- res
 			}()
 			<-w.valve.entered
+			goAway()
 			<-asked // it is on its way, and its answer is late
 			w.valve.pass <- struct{}{}
 			if res := <-results; !res.Accepted && res.Effect.Outcome != workflow.OutcomeStarted {

@@ -22,16 +22,22 @@ func TestACommandIsMadeDurableAfterItsCallerGaveUp(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, define("d", seq(through(), line("once"))))
-			found := make(chan struct{})
+			looking, found := make(chan struct{}, 10), make(chan struct{})
 			m := w.member("a", mode, func(c *client.Config) {
-				c.LateAfter = time.Millisecond
+				c.LateAfter = time.Minute
 				find := c.Program
 				c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+					looking <- struct{}{}
 					<-found
 					return find(ctx, id, version)
 				}
 			})
-			res, err := m.open("i").Do(t.Context(), startOf("d", "start"))
+			caller, goAway := context.WithCancel(t.Context())
+			go func() {
+				<-looking // the owner has taken the command
+				goAway()
+			}()
+			res, err := m.open("i").Do(caller, startOf("d", "start"))
 			if code := workflow.CodeOf(err); !res.Accepted && code != workflow.CodeUnknownOutcome {
 				t.Errorf("got %+v, %v", res, err)
 			}

@@ -71,7 +71,8 @@ func sendFlood(args []string) error {
 	if err := json.Unmarshal([]byte(args[0]), &order); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(floods(), func(fl flood) bool { return fl.name == order.Flood })
+	all := floods()
+	i := slices.IndexFunc(all, func(fl flood) bool { return fl.name == order.Flood })
 	if i < 0 {
 		return fmt.Errorf("there is no flood %q", order.Flood)
 	}
@@ -81,7 +82,7 @@ func sendFlood(args []string) error {
 		cease()
 	}()
 	f := &flooded{url: order.URL, keys: order.Keys, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2048}}}
-	floods()[i].run(ctx, f)
+	all[i].run(ctx, f)
 	_, err := fmt.Println(&f.answers)
 	return err
 }

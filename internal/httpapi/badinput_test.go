@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 // startNode starts a node for one test.
 func startNode(t *testing.T, cfg node.Config) *node.Node {
 	t.Helper()
-	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), 10*time.Second
+	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), cmp.Or(cfg.DrainTimeout, 10*time.Second)
 	n, err := node.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

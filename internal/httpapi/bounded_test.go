@@ -17,8 +17,8 @@ type wire struct {
 	r *bufio.Reader
 }
 
-// sends sends text as it is; # is the test's number.
-func (s *server) sends(t *testing.T, text string) *wire {
+// dial connects until the test ends.
+func (s *server) dial(t *testing.T) net.Conn {
 	t.Helper()
 	var d net.Dialer
 	c, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.base, "http://"))
@@ -26,6 +26,13 @@ func (s *server) sends(t *testing.T, text string) *wire {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// sends sends text as it is; # is the test's number.
+func (s *server) sends(t *testing.T, text string) *wire {
+	t.Helper()
+	c := s.dial(t)
 	w := &wire{c, t, bufio.NewReader(c)}
 	w.write(s.own(text))
 	return w

@@ -88,19 +88,7 @@ func TestSlowEndpointsLeavePlacesForStarts(t *testing.T) {
 // A flood of starts takes no place from what exists, nor the session.
 func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	n, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), MaxInFlight: 4, DrainTimeout: 20 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s := serverOf(t, n)
+	s := serverOf(t, startNode(t, node.Config{MaxInFlight: 4, DrainTimeout: 20 * time.Second}))
 	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
 	s.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
 	const waiting = 40

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -105,6 +106,8 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 			a := &API{cfg: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(32, 1000)}
 			a.places.costly = newLines(1, 8)
 			inside, end := make(chan string, 100), make(chan struct{})
+			finish := sync.OnceFunc(func() { close(end) })
+			defer finish()
 			rt.serve = func(c *call) (reply, error) {
 				inside <- c.r.RemoteAddr
 				<-end
@@ -129,12 +132,7 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 					}
 				})
 			}
-			for until := time.Now().Add(10 * time.Second); waiting() < 4; time.Sleep(time.Millisecond) {
-				if time.Now().After(until) {
-					close(end)
-					t.Fatalf("%d of five requests wait for the first", waiting())
-				}
-			}
+			polltest.Within(t, 10*time.Second, "four of five requests wait for the first", func() bool { return waiting() >= 4 })
 			if err := ask(t.Context(), "192.0.2.1:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "4 more may wait") {
 				t.Errorf("one more than may wait: %v", err)
 			}
@@ -150,7 +148,7 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 			if err := ask(over, "192.0.2.2:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "time of the request ended") {
 				t.Errorf("who cannot wait: %v", err)
 			}
-			close(end)
+			finish()
 			all.Wait()
 			if waiting() != 0 || len(a.places.costly.by) != 0 || len(a.places.costly.waits.by) != 0 {
 				t.Errorf("left over: %d, %v", waiting(), a.places.costly.by)

@@ -23,12 +23,7 @@ func ownServer(t *testing.T, cfg node.Config) *server {
 // unsent sends the head of a request whose body never comes.
 func (s *server) unsent(t *testing.T, method, path string) net.Conn {
 	t.Helper()
-	var d net.Dialer
-	c, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := s.dial(t)
 	if _, err := fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n", method, s.own(path)); err != nil {
 		t.Fatal(err)
 	}

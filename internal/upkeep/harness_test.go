@@ -7,7 +7,6 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
-	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
 func TestMain(m *testing.M) { membertest.Main(m) }
@@ -18,12 +17,7 @@ type member struct{ *membertest.Member }
 // newCluster starts n nodes over one etcd; tune changes each one's configuration.
 func newCluster(t testing.TB, n int, tune ...func(*membertest.Config)) []*member {
 	t.Helper()
-	name := clustertest.Namespace(t)
-	members := make([]*member, n)
-	for i := range members {
-		members[i] = newMember(t, name, string(rune('a'+i)), tune...)
-	}
-	return members
+	return membertest.Cluster(t, n, func(m *membertest.Member) *member { return &member{m} }, tune...)
 }
 
 func newMember(t testing.TB, name, id string, tune ...func(*membertest.Config)) *member {

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -91,11 +92,7 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	w := newWorld(t)
 	w.ok(w.CheckFormat(w.ctx()))
 	looked := func(times int) {
-		for until := time.Now().Add(20 * time.Second); w.faults.Calls("get") < times; time.Sleep(time.Millisecond) {
-			if time.Now().After(until) {
-				t.Fatal("it does not look")
-			}
-		}
+		polltest.Within(t, 20*time.Second, "it looks", func() bool { return w.faults.Calls("get") >= times })
 	}
 	before := w.faults.Calls("get")
 	ended := make(chan error, 1)

@@ -157,25 +157,11 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			return !ok, err
 		}, "dead/"},
 		{"dropping what waits behind its gate again", func(w *world) (bool, error) {
-			item := w.held("s", "a")
-			was := *item
-			w.ok(w.DropHeld(w.ctx(), item))
-			raw, err := Encode(item)
-			w.ok(err)
-			_, err = w.raw.Put(w.ctx(), item.At, string(raw))
-			w.ok(err)
-			err = w.DropHeld(w.ctx(), &was)
+			err := w.DropHeld(w.ctx(), w.heldAgain("s", "a"))
 			return w.has("queue/") == 1, err
 		}, "dead/"},
 		{"burying what waits behind its gate again", func(w *world) (bool, error) {
-			item := w.held("s", "a")
-			was := *item
-			w.ok(w.DropHeld(w.ctx(), item))
-			raw, err := Encode(item)
-			w.ok(err)
-			_, err = w.raw.Put(w.ctx(), item.At, string(raw))
-			w.ok(err)
-			ok, err := w.BuryHeld(w.ctx(), &was, "large", w.now)
+			ok, err := w.BuryHeld(w.ctx(), w.heldAgain("s", "a"), "large", w.now)
 			return !ok && w.has("queue/") == 1, err
 		}, "dead/"},
 		{"burying what started meanwhile", func(w *world) (bool, error) {

@@ -40,6 +40,19 @@ func (w *world) held(id, instance string) *store.QueueItem {
 	return item
 }
 
+// heldAgain is a held start as it was, after it went and was written once more.
+func (w *world) heldAgain(id, instance string) *store.QueueItem {
+	w.tb.Helper()
+	item := w.held(id, instance)
+	was := *item
+	w.ok(w.DropHeld(w.ctx(), item))
+	raw, err := Encode(item)
+	w.ok(err)
+	_, err = w.raw.Put(w.ctx(), item.At, string(raw))
+	w.ok(err)
+	return &was
+}
+
 func TestNothingWaitsBehindAGateThatIsFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -39,6 +39,18 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// Cluster starts n members over one etcd, as tests of a package see them; tune changes
+// each one's configuration.
+func Cluster[M any](t testing.TB, n int, as func(*Member) M, tune ...func(*Config)) []M {
+	t.Helper()
+	name := clustertest.Namespace(t)
+	members := make([]M, n)
+	for i := range members {
+		members[i] = as(New(t, name, string(rune('a'+i)), tune...))
+	}
+	return members
+}
+
 // Config is what a test may want otherwise of a member. Zero fields are as
 // runtime.Config, upkeep.Config and client.Limits have them.
 type Config struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -26,6 +27,7 @@ import (
 // required.
 type Config struct {
 	Runtime   *runtime.Runtime
+	Explainer *explain.Explainer
 	Catalog   *catalog.Catalog
 	Refresher refresh.Refresher
 	Reloader  refresh.Reloader
@@ -93,9 +95,9 @@ const (
 
 // New checks the configuration and builds the routes. It starts nothing.
 func New(cfg Config) (*API, error) {
-	if cfg.Runtime == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
+	if cfg.Runtime == nil || cfg.Explainer == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
 		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.MaxBody == 0 || cfg.MaxInFlight == 0 || cfg.BodyBytes == 0 || cfg.Ready == nil || cfg.Drain == nil {
-		return nil, errors.New("httpapi: Runtime, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
+		return nil, errors.New("httpapi: Runtime, Explainer, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
 	}
 	cfg.Scheme = cmp.Or(cfg.Scheme, "http")
 	cfg.Version = cmp.Or(cfg.Version, "devel")
@@ -128,7 +130,7 @@ func New(cfg Config) (*API, error) {
 
 // table is every route of the contract, /workflows/ aside.
 func (a *API) table() []route {
-	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
+	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.explainRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
 }
 
 // Drain refuses new requests from now on, except those about the node's health,

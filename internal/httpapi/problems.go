@@ -122,8 +122,8 @@ func invalid(code, pointer, detail string) *workflow.Error {
 	}}
 }
 
-// explain finds what the caller may know about err.
-func explain(ctx context.Context, err error) *workflow.Error {
+// tellable finds what the caller may know about err.
+func tellable(ctx context.Context, err error) *workflow.Error {
 	var e *workflow.Error
 	if errors.As(err, &e) {
 		return e
@@ -154,7 +154,7 @@ func countProblems(n int) string {
 
 // fail answers with what went wrong and logs what only the operator may know.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	e := explain(r.Context(), err)
+	e := tellable(r.Context(), err)
 	code := e.Code
 	st, ok := status[code]
 	if !ok {

@@ -38,7 +38,8 @@ func (a *API) stimulusRoutes() []route {
 	return []route{
 		{method: "POST", path: "/events/{name}", name: "sendEvent", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
 			summary: "Send an event to the instances and definitions that wait for it",
-			body:    eventBody{}, answers: sent, problems: problems, serve: (*call).event},
+			query:   []param{{name: "dryRun", typ: "boolean", doc: "Tell what it would do, and send nothing."}},
+			body:    eventBody{}, answers: map[int]any{200: oneOf{sentView{}, effectView{}}, 202: sent[202]}, problems: problems, serve: (*call).event},
 		{method: "POST", path: "/stimuli", name: "sendStimulus", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true, target: "a stimulus",
 			summary: "Send any stimulus", body: stimulusBody{}, answers: sent, problems: problems, serve: (*call).stimulus},
 		{method: "POST", path: "/bookmarks/{id}/resume", name: "resumeBookmark", role: auth.Operator, tag: "stimuli", kind: changes, idempotent: true,
@@ -54,18 +55,38 @@ func (a *API) stimulusRoutes() []route {
 }
 
 func (c *call) event() (reply, error) {
+	dryRun, err := c.flag("dryRun", false)
+	if err != nil {
+		return reply{}, err
+	}
+	exchangeOf(c.r).dryRun = dryRun
 	name := c.r.PathValue("name")
-	if err := workflow.CheckName("the event's name", name); err != nil {
-		return reply{}, invalid("bad-name", "", err.Error())
+	if err := checkEventName(name); err != nil {
+		return reply{}, err
 	}
 	var b eventBody
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
+	s := b.stimulus(name)
+	c.about("", name, "instance", b.InstanceID, "correlation", b.CorrelationID)
+	if dryRun {
+		return c.effectOf(s)
+	}
+	return c.send(s)
+}
+
+func checkEventName(name string) error {
+	if err := workflow.CheckName("the event's name", name); err != nil {
+		return invalid("bad-name", "", err.Error())
+	}
+	return nil
+}
+
+func (b *eventBody) stimulus(name string) workflow.Stimulus {
 	s := workflow.EventStimulus(name, b.Payload)
 	s.CorrelationID, s.InstanceID = b.CorrelationID, b.InstanceID
-	c.about("", name, "instance", b.InstanceID, "correlation", b.CorrelationID)
-	return c.send(s)
+	return s
 }
 
 func (c *call) stimulus() (reply, error) {
@@ -107,10 +128,7 @@ func hashOf(b stimulusBody) string {
 
 // send checks the address of a stimulus and sends it.
 func (c *call) send(s workflow.Stimulus) (reply, error) {
-	if err := checkIDs([2]string{"instanceId", s.InstanceID}); err != nil {
-		return reply{}, err
-	}
-	if err := checkNames([2]string{"correlationId", s.CorrelationID}); err != nil {
+	if err := checkAddress(s); err != nil {
 		return reply{}, err
 	}
 	key, err := c.key()
@@ -118,6 +136,13 @@ func (c *call) send(s workflow.Stimulus) (reply, error) {
 		return reply{}, err
 	}
 	return c.sent(c.api.cfg.Runtime.Send(c.r.Context(), s, key))
+}
+
+func checkAddress(s workflow.Stimulus) error {
+	if err := checkIDs([2]string{"instanceId", s.InstanceID}); err != nil {
+		return err
+	}
+	return checkNames([2]string{"correlationId", s.CorrelationID})
 }
 
 func (c *call) sent(res runtime.SendResult, err error) (reply, error) {

@@ -41,8 +41,9 @@ var table = map[string]place{
 	"internal/upkeep":            {floor: 5},
 	"internal/upkeep/membertest": {floor: 5},
 
-	"pkg/runtime": {floor: 4},
-	"pkg/refresh": {floor: 4},
+	"internal/explain": {floor: 4},
+	"pkg/runtime":      {floor: 4},
+	"pkg/refresh":      {floor: 4},
 
 	"pkg/client": {floor: 3},
 

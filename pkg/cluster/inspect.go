@@ -46,6 +46,23 @@ func (l *Locks) Inspect(ctx context.Context, name Name) (Holder, bool, error) {
 	return h, held, nil
 }
 
+// Claims are the nodes that claim a lock as they stood at a revision, in the order in
+// which they get it: the first holds it, the others wait or are about to give up.
+func (l *Locks) Claims(ctx context.Context, name Name, revision int64) ([]Holder, error) {
+	ctx, cancel := withCallTimeout(ctx)
+	defer cancel()
+	resp, err := l.s.cfg.Client.Get(ctx, l.s.root+name.path()+"/", clientv3.WithPrefix(), clientv3.WithRev(revision),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	if err != nil {
+		return nil, fmt.Errorf("inspect %s: %w", name, err)
+	}
+	claims := make([]Holder, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		claims[i] = l.s.holderOf(kv)
+	}
+	return claims, nil
+}
+
 // Mine reports whether err is a refusal by this very node: a holder in this
 // process, or its clean-up after an acquisition that got no answer.
 func (l *Locks) Mine(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,37 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 		if _, _, err := a.Locks().List(w.ctx(), "", 2, bad); !errors.Is(err, ErrBadCursor) {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
+	}
+}
+
+// Who claims a lock is told in the order in which they get it, and as it was.
+func TestClaimsAreInTheirOrder(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open("a"), w.open("b")
+	name := InstanceLock("i")
+	l := w.lock(a, name)
+	waiter := w.waiter(b, name)
+	then := waiter.Revision
+	claims := func(revision int64) (nodes []string) {
+		t.Helper()
+		found, err := b.Locks().Claims(w.ctx(), name, revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range found {
+			nodes = append(nodes, h.NodeID)
+		}
+		return nodes
+	}
+	if got := claims(0); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("claims of %v", got)
+	}
+	w.release(l)
+	if got := claims(0); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("claims of %v, after a has gone", got)
+	}
+	if got := claims(then); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("claims of %v, before that", got)
 	}
 }
 

@@ -171,7 +171,7 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 	err = patiently(ctx, cfg, func(ctx context.Context) error {
 		tctx, cancel := context.WithDeadline(ctx, deadline)
 		defer cancel()
-		return explain(ctx, cfg.EtcdEndpoints[0], dial.TLS, clients.reach(tctx, cfg.Cluster, dial))
+		return accessError(ctx, cfg.EtcdEndpoints[0], dial.TLS, clients.reach(tctx, cfg.Cluster, dial))
 	})
 	if err != nil {
 		return etcdClients{}, fmt.Errorf("etcd at %s did not answer within %v: %w", strings.Join(cfg.EtcdEndpoints, ", "), cfg.EtcdDialTimeout, err)

@@ -67,9 +67,9 @@ func etcdCertificate(cfg Config) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// explain adds to an error what a connection of our own tells: the client says
+// accessError adds to an error what a connection of our own tells: the client says
 // only that time is over.
-func explain(ctx context.Context, endpoint string, secure *tls.Config, err error) error {
+func accessError(ctx context.Context, endpoint string, secure *tls.Config, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

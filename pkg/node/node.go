@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
@@ -44,6 +45,7 @@ type Node struct {
 	catalog    *catalog.Catalog
 	bursts     *client.Node
 	runtime    *runtime.Runtime
+	explainer  *explain.Explainer
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader

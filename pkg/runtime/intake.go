@@ -108,16 +108,24 @@ func (r *Runtime) room(w want) error {
 	if l == Roomy || w == ends || l == NearlyFull && w == goesOn {
 		return nil
 	}
-	wanted, what := metrics.ShedStart, "starts and new definitions are refused"
-	if l == Full {
-		what = "only what ends or deletes instances is taken"
-	}
+	wanted := metrics.ShedStart
 	if w == goesOn {
 		wanted = metrics.ShedResume
 	}
 	r.cfg.Metrics.Shed(wanted, metrics.ShedSpace)
-	return &workflow.Error{Code: workflow.CodeStoreNearlyFull, RetryAfter: 10 * time.Second,
-		Detail: "etcd is nearly full: " + what + " until there is room (" + r.intake.Space().String() + ")"}
+	return &workflow.Error{Code: workflow.CodeStoreNearlyFull, RetryAfter: 10 * time.Second, Detail: r.HeldBack()}
+}
+
+// HeldBack says what is refused for want of space in etcd; "": nothing is.
+func (r *Runtime) HeldBack() string {
+	what := "starts and new definitions are refused"
+	switch r.intake.Level() {
+	case Roomy:
+		return ""
+	case Full:
+		what = "only what ends or deletes instances is taken"
+	}
+	return "etcd is nearly full: " + what + " until there is room (" + r.intake.Space().String() + ")"
 }
 
 // Drain makes this node take up no more work; what runs goes on.

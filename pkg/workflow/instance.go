@@ -88,6 +88,16 @@ type Bookmark struct {
 	Metadata     any        `json:"metadata,omitempty"`
 }
 
+// Child is the instance whose end resumes the bookmark; "": no instance's does.
+func (b *Bookmark) Child() string {
+	payload, _ := b.Payload.(map[string]any)
+	child, _ := payload["childInstanceId"].(string)
+	if len(payload) != 1 {
+		return "" // another activity's own
+	}
+	return child
+}
+
 // Incident is something that went wrong in an activity of an instance.
 type Incident struct {
 	ActivityID   string    `json:"activityId,omitempty"`

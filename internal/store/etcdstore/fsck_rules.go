@@ -436,7 +436,7 @@ func (f *fsck) movers() {
 		}
 		for i := range r.Header.Bookmarks {
 			b := &r.Header.Bookmarks[i]
-			if child := waitsForChild(b); child != "" && !f.tells(child, id, b.ID) && !f.lostWith(child) {
+			if child := b.Child(); child != "" && !f.tells(child, id, b.ID) && !f.lostWith(child) {
 				f.tellAgain(f.report("bookmark-without-child", f.s.keys.bookmark(b.Hash, r.Header.CorrelationID, b.ID), "instance %s waits there for the end of %s, which nothing will tell it", id, child), id, b, child)
 			}
 		}
@@ -457,16 +457,6 @@ func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child stri
 	end := ChildEnd(b.ID, child, ended, output, time.Now().UTC())
 	at := f.s.keys.mail(id, end.ID)
 	f.repair(n, "tells it that the child is "+string(ended), f.s.keys.instance(id), f.s.keys.instance(child), at).put(at, end)
-}
-
-// waitsForChild is the instance whose end resumes a bookmark, "" if none does.
-func waitsForChild(b *workflow.Bookmark) string {
-	payload, _ := b.Payload.(map[string]any)
-	child, _ := payload["childInstanceId"].(string)
-	if len(payload) != 1 {
-		return "" // another activity's own
-	}
-	return child
 }
 
 // tells reports whether a parent will hear of its child's end, or has mail of it, or

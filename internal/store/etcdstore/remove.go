@@ -252,7 +252,7 @@ func (r *removal) tell(ctx context.Context, o *ops) error {
 		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(p.InstanceID))}, end, nil)
 	}
 	for i := range h.Bookmarks {
-		child := waitsForChild(&h.Bookmarks[i])
+		child := h.Bookmarks[i].Child()
 		if child == "" || !slices.Contains(childTypes, h.Bookmarks[i].ActivityType) || i >= removeChunk {
 			continue
 		}

@@ -1,0 +1,198 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// State is in one word where an instance is.
+type State string
+
+// The states.
+const (
+	Running  State = "running"  // a node holds its lock
+	Queued   State = "queued"   // it has work, and nobody runs it yet
+	Waiting  State = "waiting"  // for an event, a time, a task, a child
+	Finished State = "finished" // also cancelled
+	Faulted  State = "faulted"  // it may be retried
+	Stuck    State = "stuck"    // nothing that is known will move it
+	Damaged  State = "damaged"  // its record cannot be read
+)
+
+// States are all of them.
+var States = []State{Running, Queued, Waiting, Finished, Faulted, Stuck, Damaged}
+
+// Explanation says why an instance is where it is.
+type Explanation struct {
+	Instance workflow.Instance // of a damaged one the id only
+	State    State
+	Summary  string   // one sentence
+	Reasons  []Reason // the first is the one that the summary tells
+	Next     []string // what a person can do, the most likely first; none: nothing need be done
+
+	Owner      *Claim  // nil: nobody runs it
+	Waiters    []Claim // for its lock, in their order
+	Mail       []Mail  // oldest first
+	MailLeft   int64   // how many more there are
+	Commit     *Commit // the last one; nil: none yet
+	NearMisses []NearMiss
+
+	Revision int64     // of etcd
+	At       time.Time // by the clock of the node that answers
+}
+
+// Reason is one cause of the state. Kind is one of [Kinds].
+type Reason struct {
+	Kind   string
+	Text   string
+	Since  time.Time // zero: not known
+	Until  time.Time // when it ends by itself; zero: it does not
+	Key    string    // in etcd, of what shows it; "": no key does
+	Object string    // the id of what it is about: a bookmark, a child, a node, a command; ""
+}
+
+// Kinds are the kinds of reasons.
+var Kinds = []string{"lock", "mail", "cancel", "event", "timer", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "incident", "none", "damaged"}
+
+// Claim is a node that has the lock or waits for it.
+type Claim struct {
+	Node     string
+	Since    time.Time // by its clock; zero: not known
+	Fence    int64     // create revision of its key
+	Gone     bool      // no live node has that session: its lock ends with it
+	Draining bool
+	Self     bool // it is the node that answers
+}
+
+// Mail is a command that waits to be run.
+type Mail struct {
+	ID, Kind, Bookmark string
+	CreatedAt          time.Time
+	Attempts           int // how often nodes took it over and did not finish
+	Unreadable         bool
+}
+
+// Commit is the newest commit of the instance.
+type Commit struct {
+	Sequence, Fence int64
+	At              time.Time // zero: not known
+}
+
+// NearMiss is a stimulus that is nearly what the instance waits for.
+type NearMiss struct {
+	Where         string // queue, dead-letter
+	ID            string // of the queue item, or the dead letter
+	Bookmark      string // that it nearly met
+	Name          string // of its event, "": it is no event
+	CorrelationID string
+	InstanceID    string // it is addressed to another one
+	CreatedAt     time.Time
+	Text          string
+}
+
+// Config is what an [Explainer] asks. All but Now and HeldBack are required.
+type Config struct {
+	Reader  *etcdstore.Reader
+	Stimuli *etcdstore.Stimuli // asked, never told
+	Session *cluster.Session
+	// HeldBack says why this node takes no new work for want of space in etcd; "":
+	// it does.
+	HeldBack func() string
+	Now      func() time.Time // default [time.Now]
+}
+
+// Explainer explains instances. Make it with [New].
+type Explainer struct{ cfg Config }
+
+// New checks the configuration.
+func New(cfg Config) (*Explainer, error) {
+	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil {
+		return nil, errors.New("explain: Reader, Stimuli and Session are required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Explainer{cfg}, nil
+}
+
+// Near misses are looked for in so many queue items and dead letters.
+const mostLooked = 200
+
+// Instance explains one instance. Errors are those of the API:
+// [workflow.CodeInstanceNotFound], [workflow.CodeUnavailable].
+func (x *Explainer) Instance(ctx context.Context, id string) (*Explanation, error) {
+	f := facts{now: x.cfg.Now().UTC(), members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID(), skew: x.cfg.Session.ClockSkew()}
+	if x.cfg.HeldBack != nil {
+		f.heldBack = x.cfg.HeldBack()
+	}
+	var err error
+	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
+		return nil, unavailable(id, err)
+	}
+	if f.Record == nil && f.Damage == nil {
+		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	}
+	if f.claims, err = x.cfg.Session.Locks().Claims(ctx, cluster.InstanceLock(id), f.Revision); err != nil {
+		return nil, unavailable(id, err)
+	}
+	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
+		if err := x.nearly(ctx, &f); err != nil {
+			return nil, unavailable(id, err)
+		}
+	}
+	return judge(id, &f), nil
+}
+
+func unavailable(id string, err error) error {
+	if workflow.CodeOf(err) != "" {
+		return err
+	}
+	return &workflow.Error{Code: workflow.CodeUnavailable, Err: err, Detail: fmt.Sprintf("what there is to say of instance %s could not be read", id)}
+}
+
+// nearly reads the beginnings of the queue and of the dead letters.
+func (x *Explainer) nearly(ctx context.Context, f *facts) error {
+	queue, _, err := x.cfg.Reader.QueueItems(ctx, "", "", mostLooked)
+	if err != nil {
+		return err
+	}
+	for i := range queue {
+		if queue[i].Unreadable == nil && queue[i].Held == nil {
+			f.take(sent{where: "queue", id: queue[i].ID, stimulus: &queue[i].Stimulus, at: queue[i].CreatedAt})
+		}
+	}
+	dead, _, err := x.cfg.Reader.DeadLetters(ctx, "", mostLooked)
+	if err != nil {
+		return err
+	}
+	for i := range dead {
+		d := &dead[i]
+		if d.Damaged != "" || d.Stimulus == nil && (d.Command == nil || d.Command.Stimulus == nil) {
+			continue
+		}
+		f.take(sent{where: "dead-letter", id: d.ID, stimulus: stimulusOf(d), at: d.CreatedAt, reason: d.Reason, instance: d.InstanceID})
+	}
+	slices.SortStableFunc(f.sent, func(a, b sent) int { return cmp.Compare(b.at.UnixNano(), a.at.UnixNano()) })
+	return nil
+}
+
+func (f *facts) take(s sent) {
+	s.hash, _ = workflow.Hash(s.stimulus.ActivityType, s.stimulus.Payload) // what was stored has one
+	f.sent = append(f.sent, s)
+}
+
+func stimulusOf(d *store.DeadLetter) *workflow.Stimulus {
+	if d.Stimulus != nil {
+		return d.Stimulus
+	}
+	return d.Command.Stimulus
+}

@@ -1,0 +1,220 @@
+package explain
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) time.Time { return now.Add(-d) }
+
+// suspended is an instance o-2 that waits at these bookmarks for an hour.
+func suspended(marks ...workflow.Bookmark) *facts {
+	for i := range marks {
+		b := &marks[i]
+		b.ID = workflow.BookmarkID("i", strings.Repeat("b", i+1))
+		if b.CreatedAt.IsZero() {
+			b.CreatedAt = ago(time.Hour)
+		}
+		hash, err := workflow.Hash(b.ActivityType, b.Payload)
+		if err != nil {
+			panic(err)
+		}
+		b.Hash = hash
+	}
+	return &facts{now: now, self: "n1", members: []cluster.Node{{ID: "n1", LeaseID: "a"}, {ID: "n2", LeaseID: "b"}},
+		Situation: &store.Situation{Revision: 7, Keys: store.SituationKeys{Instance: "/weft/t/instance/i", Mailbox: "/weft/t/mailbox/00/i/", Cancel: "/weft/t/cancel/i", Pause: "/weft/t/meta/pause"},
+			Record: &store.Record{Seq: 1, Header: workflow.Instance{ID: "i", DefinitionID: "d", Status: workflow.StatusRunning, SubStatus: workflow.Suspended,
+				CorrelationID: "o-2", CreatedAt: ago(time.Hour), UpdatedAt: ago(time.Hour), Bookmarks: marks}}}}
+}
+
+func event(name string) workflow.Bookmark {
+	return workflow.Bookmark{ActivityID: "event1", ActivityType: workflow.EventType, Name: name, Payload: workflow.EventPayload(name)}
+}
+
+func timer(due time.Time) workflow.Bookmark {
+	return workflow.Bookmark{ActivityID: "delay1", ActivityType: "Elsa.Delay", Name: "Delay", DueAt: &due, Payload: map[string]any{"dueAt": due.String()}}
+}
+
+func child(id string) workflow.Bookmark {
+	return workflow.Bookmark{ActivityID: "executeWorkflow1", ActivityType: "Elsa.ExecuteWorkflow", Name: "kid", Payload: map[string]any{"childInstanceId": id}}
+}
+
+func (f *facts) with(change func(*facts)) *facts { change(f); return f }
+
+func came(where, name, correlation string, at time.Duration) sent {
+	st := workflow.EventStimulus(name, nil)
+	st.CorrelationID = correlation
+	s := sent{where: where, id: name + correlation, stimulus: &st, at: ago(at)}
+	s.hash, _ = workflow.Hash(st.ActivityType, st.Payload)
+	if where == "dead-letter" {
+		s.reason = workflow.DeadExpired
+	}
+	return s
+}
+
+func holder(node string, lease int64, since time.Duration) cluster.Holder {
+	return cluster.Holder{NodeID: node, Lease: clientv3.LeaseID(lease), Since: ago(since), Fence: cluster.Fence{Key: "/weft/t/lock/i/" + node, Revision: 5}}
+}
+
+func kid(sub workflow.SubStatus, incident string) *workflow.Instance {
+	h := &workflow.Instance{ID: "c", SubStatus: sub, Status: sub.Status()}
+	if incident != "" {
+		h.Incidents = []workflow.Incident{{Message: incident}}
+	}
+	return h
+}
+
+// TestStalls names the cause of each way in which an instance does not go on.
+func TestStalls(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		f     *facts
+		state State
+		says  []string // of the summary
+		miss  string   // of the first near miss
+		next  string   // of the first advice
+	}{
+		"the event has not come": {f: suspended(event("approved")), state: Waiting,
+			says: []string{"waits for event approved, correlation o-2, since 2026-11-23 11:00:00 UTC (60 min)"}, next: `POST /events/approved {"correlationId":"o-2"}`},
+		"or its time-out": {f: suspended(timer(now.Add(45*time.Hour)), event("approved")), state: Waiting,
+			says: []string{"event approved", "; or for its delay, in 45 h (2026-11-25 09:00:00 UTC)"}},
+		"another correlation": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", time.Minute)} }), state: Waiting,
+			says: []string{"event approved"}, miss: `it came for correlation "o-1", and this one has "o-2"`},
+		"another correlation, far down in the queue": {f: suspended(event("approved")).with(func(f *facts) {
+			f.Queued = []store.QueuedFor{{ID: "q", Hash: f.Record.Header.Bookmarks[0].Hash, CorrelationID: "o-1"}}
+		}), state: Waiting, miss: `it came for correlation "o-1"`},
+		"another instance": {f: suspended(event("approved")).with(func(f *facts) {
+			f.Queued = []store.QueuedFor{{ID: "q", Hash: f.Record.Header.Bookmarks[0].Hash, InstanceID: "j"}}
+		}), state: Waiting, miss: "it is for instance j"},
+		"another spelling": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "aproved", "o-2", time.Minute)} }), state: Waiting,
+			miss: `it came as "aproved", and this one waits for "approved"`},
+		"it came too early": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)} }), state: Waiting,
+			miss: "it came 2 h before this one waited, and became a dead letter (expired)"},
+		"a dead letter of its own": {f: suspended(event("approved")).with(func(f *facts) {
+			s := came("dead-letter", "other", "", time.Minute)
+			s.instance, s.reason = "i", workflow.DeadTooLarge
+			f.sent = []sent{s}
+		}), state: Waiting, miss: "it is a dead letter of this instance (too-large)"},
+		"the cluster is paused": {f: suspended(event("approved")).with(func(f *facts) { f.Paused = true }), state: Waiting,
+			says: []string{"event approved", "; the cluster is paused"}},
+		"a late timer": {f: suspended(timer(ago(3 * time.Minute))), state: Stuck, says: []string{"its delay, which was due 3 min ago", "nothing that is known will come"}},
+		"a late timer, and the clock is ahead": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skew = 5 * time.Minute }), state: Waiting,
+			says: []string{"its delay (2026-11-23 11:57:00 UTC)", "the clock of node n1 is 5m0s ahead of those of the others"}},
+		"a late timer, and the clock is behind": {f: suspended(timer(ago(-time.Minute))).with(func(f *facts) { f.skew = -5 * time.Minute }), state: Waiting,
+			says: []string{"which was due 4 min ago", "behind those of the others"}},
+		"a timer in a paused cluster": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.Paused = true }), state: Waiting, says: []string{"due 3 min ago", "the cluster is paused"}},
+		"etcd is nearly full":         {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.heldBack = "etcd is nearly full: x" }), state: Waiting, says: []string{"etcd is nearly full"}},
+		"every node drains": {f: suspended(event("approved")).with(func(f *facts) {
+			for i := range f.members {
+				f.members[i].Draining = true
+			}
+		}), state: Waiting, says: []string{"every node is draining"}},
+		"a child that waits": {f: suspended(child("c")).with(func(f *facts) {
+			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Suspended, "")}}
+		}), state: Waiting, says: []string{"the end of its child c (kid), which is suspended"}, next: "GET /instances/c/explain"},
+		"a child that faulted": {f: suspended(child("c")).with(func(f *facts) {
+			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Faulted, "no money")}}
+		}), state: Waiting, says: []string{"which is faulted", "no money"}},
+		"a child that is gone":       {f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
+		"a task":                     {f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
+		"an activity of an embedder": {f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}},
+		"it runs":                    {f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},
+		"it runs for long": {f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, 5*time.Minute)} }), state: Running,
+			says: []string{"node n2 runs it, in one burst for 5 min"}, next: "POST /instances/i/cancel"},
+		"its node is gone": {f: suspended().with(func(f *facts) {
+			f.claims = []cluster.Holder{holder("n3", 0xc, time.Minute), holder("n1", 0xa, time.Second)}
+		}), state: Running,
+			says: []string{"node n3 had it and is gone"}},
+		"its node drains": {f: suspended().with(func(f *facts) {
+			f.members[1].Draining = true
+			f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)}
+		}), state: Running, says: []string{"node n2 runs it and is draining"}},
+		"mail that nobody runs": {f: suspended(event("approved")).with(func(f *facts) {
+			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandResume, CreatedAt: ago(10 * time.Minute), Attempts: 2}}}
+			f.MailLeft = 3
+		}), state: Queued, says: []string{"4 commands wait to be run, the first is resume", "2 nodes took over", "none can run it"}},
+		"a retry of a faulted one is on its way": {f: suspended().with(func(f *facts) {
+			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Faulted
+			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandRetry, CreatedAt: now}}}
+		}), state: Queued, says: []string{"a command waits to be run, the first is retry"}},
+		"mail of a newer program": {f: suspended().with(func(f *facts) {
+			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m"}, Unreadable: errors.New("x")}}
+		}), state: Queued, says: []string{"one that this node's program cannot read"}},
+		"it faulted": {f: suspended().with(func(f *facts) {
+			h := &f.Record.Header
+			h.Status, h.SubStatus, h.Incidents = workflow.StatusFinished, workflow.Faulted, []workflow.Incident{{ActivityID: "http1", Message: "503", Time: ago(time.Minute)}}
+		}), state: Faulted, says: []string{"activity http1 failed: 503, since 2026-11-23 11:59:00 UTC"}, next: "mend the cause, then POST /instances/i/retry"},
+		"it is done": {f: suspended().with(func(f *facts) {
+			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Cancelled
+		}), state: Finished, says: []string{"it is cancelled"}},
+		"nothing moves it": {f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
+		"damaged":          {f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := judge("i", tc.f)
+			if x.State != tc.state || x.Instance.ID != "i" || x.Revision != 7 {
+				t.Errorf("state %s of %s at %d, want %s", x.State, x.Instance.ID, x.Revision, tc.state)
+			}
+			for _, want := range tc.says {
+				if !strings.Contains(x.Summary, want) {
+					t.Errorf("it says %q, want %q in it", x.Summary, want)
+				}
+			}
+			if tc.miss != "" && (len(x.NearMisses) != 1 || !strings.Contains(x.NearMisses[0].Text, tc.miss)) {
+				t.Errorf("near misses %+v, want %q", x.NearMisses, tc.miss)
+			}
+			if tc.next != "" && (len(x.Next) == 0 || !strings.HasPrefix(x.Next[0], tc.next)) {
+				t.Errorf("next %q, want %q", x.Next, tc.next)
+			}
+			if len(x.Reasons) == 0 {
+				t.Error("no reason")
+			}
+		})
+	}
+}
+
+func TestAReasonNamesWhatShowsIt(t *testing.T) {
+	t.Parallel()
+	x := judge("i", suspended(event("approved"), event("denied")))
+	if len(x.Reasons) != 2 || x.Reasons[0].Key != "/weft/t/instance/i" || x.Reasons[0].Object != "i~b" || x.Reasons[1].Object != "i~bb" {
+		t.Errorf("%+v", x.Reasons)
+	}
+}
+
+// TestWhatIsExplainedIsBounded: an instance may wait at thousands of places, beside
+// a full queue.
+func TestWhatIsExplainedIsBounded(t *testing.T) {
+	t.Parallel()
+	var marks []workflow.Bookmark
+	for i := range 2000 {
+		marks = append(marks, event("approved"+strings.Repeat("!", i/1000)))
+	}
+	f := suspended(marks...)
+	for range mostLooked {
+		f.sent = append(f.sent, came("queue", "approved", "o-"+strings.Repeat("1", len(f.sent)+1), time.Second))
+	}
+	x := judge("i", f)
+	if len(x.NearMisses) != mostMisses || len(x.Next) != mostAdvice || len(x.Summary) > 1000 || !strings.Contains(x.Summary, "; or for 1997 others") {
+		t.Errorf("%d near misses, %d advices, %q", len(x.NearMisses), len(x.Next), x.Summary)
+	}
+}
+
+func TestNobodyIsToldOfWhatDoesNotConcernIt(t *testing.T) {
+	t.Parallel()
+	f := suspended(event("approved"))
+	f.sent = []sent{came("queue", "shipped", "o-2", 0), {where: "queue", id: "x", stimulus: &workflow.Stimulus{ActivityType: "acme.Wait", Payload: workflow.EventPayload("approved")}}}
+	if x := judge("i", f); len(x.NearMisses) != 0 {
+		t.Errorf("%+v", x.NearMisses)
+	}
+}

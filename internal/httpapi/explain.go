@@ -1,0 +1,202 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/explain"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// explainRoutes say why things are as they are.
+func (a *API) explainRoutes() []route {
+	return []route{
+		{method: "GET", path: "/instances/{id}/explain", name: "explainInstance", role: auth.Viewer, tag: "instances", kind: reads,
+			summary: "Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do",
+			answers: map[int]any{200: explanationView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: (*call).explainInstance},
+		{method: "GET", path: "/events/{name}", name: "explainEvent", role: auth.Viewer, tag: "stimuli", kind: reads,
+			summary: "Who waits for an event: what it would do if it were sent now",
+			query:   []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}},
+			answers: map[int]any{200: effectView{}}, serve: (*call).explainEvent},
+	}
+}
+
+type explanationView struct {
+	InstanceID string        `json:"instanceId"`
+	State      explain.State `json:"state" enum:"running,queued,waiting,finished,faulted,stuck,damaged" doc:"stuck: nothing that is known will move it."`
+	Summary    string        `json:"summary" doc:"One sentence, for people."`
+	Reasons    []reasonView  `json:"reasons" doc:"The first is the one that the summary begins with."`
+	Next       []string      `json:"next" doc:"What a person can do, the most likely first. Paths are below /api/v1."`
+
+	Owner      *claimView      `json:"owner" doc:"The node that has the instance's lock; null: nobody runs it."`
+	Waiters    []claimView     `json:"waiters" doc:"Nodes that want its lock, in the order in which they get it."`
+	Mail       []mailView      `json:"mail" doc:"Commands that wait to be run, the oldest first; 50 at most."`
+	MailLeft   int64           `json:"mailLeft" doc:"How many more there are."`
+	LastCommit *lastCommitView `json:"lastCommit"`
+	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most."`
+
+	Revision int64     `json:"revision" doc:"Of etcd, at which record, mailbox, lock and reasons were read."`
+	At       time.Time `json:"at" doc:"By the clock of the node that answers."`
+}
+
+type reasonView struct {
+	Kind   string     `json:"kind" enum:"lock,mail,cancel,event,timer,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
+	Text   string     `json:"text"`
+	Since  *time.Time `json:"since"`
+	Until  *time.Time `json:"until" doc:"When it ends by itself; null: it does not."`
+	Key    *string    `json:"key" doc:"The key in etcd that shows it."`
+	Object *string    `json:"object" doc:"Id of what it is about: a bookmark, a child, a node, a command."`
+}
+
+type claimView struct {
+	NodeID   string     `json:"nodeId"`
+	Since    *time.Time `json:"since" doc:"By its own clock."`
+	Fence    int64      `json:"fence" doc:"Create revision of its key in etcd."`
+	Gone     bool       `json:"gone" doc:"No live node has that session: the lock ends with it."`
+	Draining bool       `json:"draining"`
+	Self     bool       `json:"self" doc:"Whether it is the node that answers."`
+}
+
+type mailView struct {
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind" doc:"start, resume, childEnd, cancel, delete, retry, import, continue, or that of a newer program."`
+	BookmarkID *string    `json:"bookmarkId"`
+	CreatedAt  *time.Time `json:"createdAt"`
+	Attempts   int        `json:"attempts" doc:"How often nodes took it over and did not finish."`
+	Unreadable bool       `json:"unreadable" doc:"The program of the node that answers cannot read it."`
+}
+
+type lastCommitView struct {
+	Sequence int64      `json:"sequence"`
+	Fence    int64      `json:"fence" doc:"Of the lock that it was made under; 0: none."`
+	At       *time.Time `json:"at"`
+}
+
+type nearMissView struct {
+	Where         string     `json:"where" enum:"queue,dead-letter"`
+	ID            string     `json:"id"`
+	BookmarkID    *string    `json:"bookmarkId" doc:"That it nearly met."`
+	Name          *string    `json:"name" doc:"Of its event."`
+	CorrelationID *string    `json:"correlationId"`
+	InstanceID    *string    `json:"instanceId" doc:"The one that it is for."`
+	CreatedAt     *time.Time `json:"createdAt"`
+	Text          string     `json:"text" doc:"Why it did not meet it."`
+}
+
+type effectView struct {
+	Resumes []placeView   `json:"resumes" doc:"Instances that it would resume; 100 at most."`
+	Starts  []triggerView `json:"starts" doc:"Definitions that it would start, unless the gate of the activation strategy is held; 100 at most."`
+	Resumed int           `json:"resumed" doc:"How many it would resume in all."`
+	Started int           `json:"started" doc:"How many it would start in all."`
+	Queued  bool          `json:"queued" doc:"It meets nothing, and would wait in the queue."`
+	More    bool          `json:"more" doc:"It meets more than 10,000, and would be refused."`
+	Others  []placeView   `json:"others" doc:"Where it meets nothing: instances that wait for the same with another correlation; 10 at most."`
+
+	Revision int64 `json:"revision" doc:"Of etcd, at which this was so."`
+}
+
+type placeView struct {
+	InstanceID    string  `json:"instanceId"`
+	BookmarkID    string  `json:"bookmarkId"`
+	CorrelationID *string `json:"correlationId"`
+}
+
+type triggerView struct {
+	DefinitionID string  `json:"definitionId"`
+	Version      int     `json:"version"`
+	ActivityID   string  `json:"activityId"`
+	Activation   *string `json:"activation" doc:"Its activation strategy."`
+}
+
+func viewPlace(p explain.Place) placeView {
+	return placeView{p.InstanceID, p.BookmarkID, some(p.CorrelationID)}
+}
+
+func viewEffect(e *explain.Effect) effectView {
+	return effectView{
+		Resumes: each(e.Resumes, viewPlace), Resumed: e.Resumed, Started: e.Started, Queued: e.Queued, More: e.More, Others: each(e.Others, viewPlace), Revision: e.Revision,
+		Starts: each(e.Starts, func(t explain.Trigger) triggerView {
+			return triggerView{t.DefinitionID, t.Version, t.ActivityID, some(t.Activation)}
+		}),
+	}
+}
+
+// explainEvent says what an event would do; its payload changes nothing about that.
+func (c *call) explainEvent() (reply, error) {
+	name := c.r.PathValue("name")
+	if err := checkEventName(name); err != nil {
+		return reply{}, err
+	}
+	b := eventBody{CorrelationID: c.query.Get("correlationId"), InstanceID: c.query.Get("instanceId")}
+	return c.effectOf(b.stimulus(name))
+}
+
+// effectOf answers what a stimulus would do, in the place of sending it.
+func (c *call) effectOf(s workflow.Stimulus) (reply, error) {
+	if err := checkAddress(s); err != nil {
+		return reply{}, err
+	}
+	e, err := c.api.cfg.Explainer.Event(c.r.Context(), s)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: viewEffect(e)}, nil
+}
+
+// known is a time, or null where it is not known.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return someTime(&t)
+}
+
+// each maps a list; it is never null.
+func each[T, V any](items []T, view func(T) V) []V {
+	out := make([]V, 0, len(items))
+	for _, item := range items {
+		out = append(out, view(item))
+	}
+	return out
+}
+
+func viewClaim(c explain.Claim) claimView {
+	return claimView{c.Node, known(c.Since), c.Fence, c.Gone, c.Draining, c.Self}
+}
+
+func viewExplanation(x *explain.Explanation) explanationView {
+	v := explanationView{
+		InstanceID: x.Instance.ID, State: x.State, Summary: x.Summary, Next: each(x.Next, func(s string) string { return s }),
+		Reasons: each(x.Reasons, func(r explain.Reason) reasonView {
+			return reasonView{r.Kind, r.Text, known(r.Since), known(r.Until), some(r.Key), some(r.Object)}
+		}),
+		Waiters: each(x.Waiters, viewClaim), MailLeft: x.MailLeft,
+		Mail: each(x.Mail, func(m explain.Mail) mailView {
+			return mailView{m.ID, m.Kind, some(m.Bookmark), known(m.CreatedAt), m.Attempts, m.Unreadable}
+		}),
+		NearMisses: each(x.NearMisses, func(m explain.NearMiss) nearMissView {
+			return nearMissView{m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), known(m.CreatedAt), m.Text}
+		}),
+		Revision: x.Revision, At: x.At,
+	}
+	if x.Owner != nil {
+		owner := viewClaim(*x.Owner)
+		v.Owner = &owner
+	}
+	if c := x.Commit; c != nil {
+		v.LastCommit = &lastCommitView{c.Sequence, c.Fence, known(c.At)}
+	}
+	return v
+}
+
+func (c *call) explainInstance() (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	x, err := c.api.cfg.Explainer.Instance(c.r.Context(), id)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: viewExplanation(x)}, nil
+}

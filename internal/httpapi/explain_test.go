@@ -1,0 +1,195 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// explanation asks why an instance is where it is.
+func (s *server) explanation(t *testing.T, id string) explained {
+	t.Helper()
+	x := s.get(t, "/api/v1/instances/"+id+"/explain").json(t)
+	e := explained{state: x["state"].(string), summary: x["summary"].(string)}
+	for _, m := range x["nearMisses"].([]any) {
+		e.misses = append(e.misses, m.(map[string]any)["text"].(string))
+	}
+	for _, n := range x["next"].([]any) {
+		e.next = append(e.next, n.(string))
+	}
+	e.owner, _ = x["owner"].(map[string]any)
+	return e
+}
+
+type explained struct {
+	state, summary string
+	misses, next   []string
+	owner          map[string]any
+}
+
+const waitsForApproval = "id: ask-#\nroot:\n  - event: approved-#\n  - writeLine: done\n"
+
+// TestExplainNamesTheStall prepares stalls, and lets explain alone name each.
+func TestExplainNamesTheStall(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, waitsForApproval)
+	s.publish(t, "id: later-#\nroot:\n  - delay: 45h\n")
+	s.publish(t, "id: parent-#\nroot:\n  - executeWorkflow: {workflowDefinitionId: ask-#, waitForCompletion: true}\n")
+	s.publish(t, "id: broken-#\nroot:\n  - fault: no money left\n")
+	start := func(def, body string) {
+		t.Helper()
+		s.post(t, "/api/v1/definitions/"+def+"/execute", body, 200)
+	}
+	for name, tc := range map[string]struct {
+		def, correlation string
+		event, body      string // is sent and meets nothing
+		state            string
+		says             []string
+		miss, next       string
+	}{
+		"missing event": {def: "ask-#", correlation: "c-#", state: "waiting", says: []string{"waits for event approved-#, correlation c-#, since "},
+			next: `POST /events/approved-# {"correlationId":"c-#"}`},
+		"wrong correlation": {def: "ask-#", correlation: "d-#", event: "approved-#", body: `{"correlationId": "e-#"}`, state: "waiting",
+			miss: `it came for correlation "e-#", and this one has "d-#"`},
+		"misspelt event": {def: "ask-#", correlation: "f-#", event: "aproved-#", body: `{"correlationId": "f-#"}`, state: "waiting",
+			miss: `it came as "aproved-#", and this one waits for "approved-#"`},
+		"a timer": {def: "later-#", state: "waiting", says: []string{"waits for its delay, in 44 h ("}},
+		"a fault": {def: "broken-#", state: "faulted", says: []string{"no money left"}, next: "mend the cause, then POST /instances/"},
+		"a child": {def: "parent-#", state: "waiting", says: []string{"waits for the end of its child ", "(ask-#), which is "}, next: "GET /instances/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := strings.ReplaceAll(name, " ", "-") + "-#"
+			start(tc.def, `{"instanceId": "`+id+`", "correlationId": "`+tc.correlation+`"}`)
+			if tc.event != "" {
+				s.post(t, "/api/v1/events/"+tc.event, tc.body, 202)
+			}
+			x := s.explanation(t, id)
+			if x.state != tc.state || x.owner != nil {
+				t.Errorf("%+v, want %s", x, tc.state)
+			}
+			for _, want := range tc.says {
+				if !strings.Contains(x.summary, s.own(want)) {
+					t.Errorf("it says %q, want %q in it", x.summary, s.own(want))
+				}
+			}
+			if tc.miss != "" && !strings.Contains(strings.Join(x.misses, "\n"), s.own(tc.miss)) {
+				t.Errorf("near misses %q, want %q", x.misses, s.own(tc.miss))
+			}
+			if tc.next != "" && (len(x.next) == 0 || !strings.HasPrefix(x.next[0], s.own(tc.next))) {
+				t.Errorf("next %q, want %q", x.next, s.own(tc.next))
+			}
+		})
+	}
+}
+
+func TestExplainOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	for path, code := range map[string]string{
+		"/api/v1/instances/nobody-#/explain":        "instance-not-found",
+		"/api/v1/instances/no%20id/explain":         "invalid-request",
+		"/api/v1/instances/nobody-#/explain?more=1": "invalid-request",
+	} {
+		if a := s.do(t, http.MethodGet, path, ""); a.code() != code {
+			t.Errorf("%s: %d %s, want %s", path, a.status, a.body, code)
+		}
+	}
+}
+
+// A burst whose activity hangs is shown as what it is, with the node that runs it.
+func TestExplainOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	slow, inside, end := slowServer(t)
+	s := ownServer(t, node.Config{AllowPrivateAddresses: true})
+	s.publish(t, "id: slow\nroot:\n  - event: go\n  - sendHttpRequest: {url: \""+slow+"\"}\n")
+	s.post(t, "/api/v1/definitions/slow/execute", `{"instanceId": "slow", "correlationId": "c"}`, 200)
+	sent := make(chan answer, 1)
+	go func() { sent <- s.do(t, http.MethodPost, "/api/v1/events/go", `{"correlationId": "c"}`) }()
+	<-inside
+	if x := s.explanation(t, "slow"); x.state != "running" || x.owner["self"] != true || !strings.Contains(x.summary, " runs it, since ") {
+		t.Errorf("%+v", x)
+	}
+	end()
+	<-sent
+	polltest.Eventually(t, "it is finished", func() bool { return s.explanation(t, "slow").state == "finished" })
+}
+
+// What was refused its time is a dead letter, and a pause holds everything.
+func TestExplainOfWhatWentByAndOfAPause(t *testing.T) {
+	t.Parallel()
+	s := ownServer(t, node.Config{QueueTTL: time.Second})
+	s.post(t, "/api/v1/events/go", `{"correlationId": "c"}`, 202)
+	polltest.Eventually(t, "the event is a dead letter", func() bool {
+		return strings.Contains(string(s.get(t, "/api/v1/dead-letters").body), `"expired"`)
+	})
+	s.publish(t, "id: late\nroot:\n  - event: go\n")
+	s.post(t, "/api/v1/definitions/late/execute", `{"instanceId": "late", "correlationId": "c"}`, 200)
+	x := s.explanation(t, "late")
+	if len(x.misses) != 1 || !strings.Contains(x.misses[0], "before this one waited, and became a dead letter (expired)") {
+		t.Errorf("%+v", x)
+	}
+	s.post(t, "/api/v1/pause", `{}`, 200)
+	if x := s.explanation(t, "late"); x.state != "waiting" || !strings.Contains(x.summary, "; the cluster is paused") {
+		t.Errorf("%+v", x)
+	}
+}
+
+// An event is asked for before it is sent: it says what it would do, and does nothing.
+func TestWhatAnEventWouldDo(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, waitsForApproval)
+	s.publish(t, "id: starts-#\nroot:\n  - event: approved-#\n    trigger: true\n")
+	s.post(t, "/api/v1/definitions/ask-#/execute", `{"instanceId": "a-#", "correlationId": "c-#"}`, 200)
+	for name, tc := range map[string]struct {
+		query, body      string
+		resumes, starts  int
+		queued           bool
+		others, resuming string
+	}{
+		"to all":              {resumes: 1, starts: 1, resuming: "a-#"},
+		"to its correlation":  {query: "correlationId=c-#", body: `"correlationId": "c-#"`, resumes: 1, starts: 1, resuming: "a-#"},
+		"to another one":      {query: "correlationId=d-#", body: `"correlationId": "d-#"`, starts: 1},
+		"to the instance":     {query: "instanceId=a-#", body: `"instanceId": "a-#"`, resumes: 1, resuming: "a-#"},
+		"to another instance": {query: "instanceId=b-#", body: `"instanceId": "b-#"`, queued: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := s.get(t, "/api/v1/events/approved-#?"+tc.query).json(t)
+			dry := s.post(t, "/api/v1/events/approved-#?dryRun=true", "{"+tc.body+"}", 200).json(t)
+			for way, e := range map[string]map[string]any{"GET": asked, "dryRun": dry} {
+				if e["resumed"] != float64(tc.resumes) || e["started"] != float64(tc.starts) || e["queued"] != tc.queued || e["more"] != false {
+					t.Errorf("%s: %v", way, e)
+				}
+				if tc.resuming != "" && e["resumes"].([]any)[0].(map[string]any)["instanceId"] != s.own(tc.resuming) {
+					t.Errorf("%s resumes %v", way, e["resumes"])
+				}
+			}
+		})
+	}
+	t.Run("others wait", func(t *testing.T) {
+		t.Parallel()
+		s.publish(t, "id: alone-#\nroot:\n  - event: alone-#\n")
+		s.post(t, "/api/v1/definitions/alone-#/execute", `{"instanceId": "alone-#", "correlationId": "c-#"}`, 200)
+		e := s.get(t, "/api/v1/events/alone-#?correlationId=d-#").json(t)
+		others := e["others"].([]any)
+		if e["queued"] != true || len(others) != 1 || others[0].(map[string]any)["correlationId"] != s.own("c-#") {
+			t.Errorf("%v", e)
+		}
+	})
+	if a := s.do(t, http.MethodGet, "/api/v1/events/approved-#?instanceId=no%20id", ""); a.code() != "invalid-request" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if x := s.explanation(t, "a-#"); x.state != "waiting" {
+		t.Errorf("asking changed it: %+v", x)
+	}
+	if queue := string(s.get(t, "/api/v1/queue").body); strings.Contains(queue, s.own("approved-#")) {
+		t.Errorf("asking queued it: %s", queue)
+	}
+}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Situation is what stands in etcd about one instance. All but Children was read at
+// one revision.
+type Situation struct {
+	Revision int64
+	Record   *Record      // nil: there is no such instance, or it cannot be read
+	Damage   error        // why it cannot be read
+	Mail     []Mail       // oldest first, as many as a burst takes
+	MailLeft int64        // how many more there are
+	Cancel   string       // the command that is to interrupt a burst; "": none
+	Paused   bool         // the cluster takes no new work
+	Commit   *LastCommit  // the newest that the journal has; nil: none
+	Queued   []QueuedFor  // for what the instance waits for, and not for it
+	Children []ChildState // that bookmarks wait for
+	Keys     SituationKeys
+}
+
+// SituationKeys are where in etcd it was read.
+type SituationKeys struct{ Instance, Mailbox, Cancel, Pause, Journal string }
+
+// LastCommit is the newest commit of an instance.
+type LastCommit struct {
+	Seq, Fence int64
+	At         time.Time // of its last journal item; zero: it has none
+}
+
+// QueuedFor is where a queue item lies, which says whom it is for.
+type QueuedFor struct {
+	Key, ID                   string
+	Hash                      string // of its stimulus
+	CorrelationID, InstanceID string
+	Created                   int64
+}
+
+// ChildState is an instance that another one waits for.
+type ChildState struct {
+	ID     string
+	Header *workflow.Instance // nil: it is gone, or cannot be read
+}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,7 +174,8 @@ func floods() []flood {
 	text, _ := json.Marshal(strings.Repeat("x", 1<<20-2))
 	asJSON, asYAML := "application/json", "application/yaml"
 	return []flood{
-		{name: "none: another program computes on one processor", run: computes},
+		{name: "none: another program computes on one processor", run: computes(1)},
+		{name: "none: another program computes on all processors", run: computes(runtime.NumCPU())},
 		{name: "100 × 1 MB of small values, for no endpoint", run: posts(100, "/workflows/none", auth.Anyone, asJSON, megabyte)},
 		{name: "1,030 bodies that never come", run: holds(1030, "POST /links/x")},
 		{name: "1,600 refused requests whose bodies never come", run: holds(1600, "POST /nope")},
@@ -202,11 +204,15 @@ func gets(n int, path string, role auth.Role, prefer string) func(context.Contex
 	}
 }
 
-// computes is no flood: it takes one processor, as a flood may, and asks the node for
-// nothing. What it does to the callers no limit in the node can prevent.
-func computes(ctx context.Context, _ *flooded) {
-	for ctx.Err() == nil {
-		_ = sha256.Sum256(make([]byte, 4096))
+// computes is no flood: it takes n processors, as the client of a flood may, and asks
+// the node for nothing. What it does to the callers no limit in the node can prevent.
+func computes(n int) func(context.Context, *flooded) {
+	return func(ctx context.Context, f *flooded) {
+		f.together(ctx, n, func() {
+			for ctx.Err() == nil {
+				_ = sha256.Sum256(make([]byte, 4096))
+			}
+		})
 	}
 }
 

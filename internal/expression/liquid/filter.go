@@ -45,6 +45,21 @@ func addFilters(c *render.Config) {
 		}
 		return strings.Join(texts, glue), nil
 	})
+	b.AddFilter("slice", slice)
+	b.AddFilter("truncate", func(s string, length func(int) int, ellipsis func(string) string) string {
+		text, most, end := []rune(s), length(50), []rune(ellipsis("..."))
+		if len(text) <= most {
+			return s
+		}
+		return string(text[:max(0, min(len(text), most-len(end)))]) + string(end)
+	})
+	b.AddFilter("truncatewords", func(s string, length func(int) int, ellipsis func(string) string) string {
+		words, most := strings.Fields(s), max(1, length(15))
+		if len(words) <= most {
+			return s
+		}
+		return strings.Join(words[:most], " ") + ellipsis("...")
+	})
 	b.AddFilter("date", func(v any, format func(string) string) (string, error) {
 		t, err := timeOf(v)
 		if err != nil {
@@ -56,6 +71,27 @@ func addFilters(c *render.Config) {
 		}
 		return tuesday.Strftime(f, t)
 	})
+}
+
+// slice gives length characters of a text, or elements of a list, from start on, which
+// counts from the end where it is negative; nothing where there is nothing. The
+// library's panics there, and knows no lists.
+func slice(v any, start int, length func(int) int) (any, error) {
+	if list, ok := v.([]any); ok {
+		return part(list, start, length(1)), nil
+	}
+	text, err := evaluation.AppendText(nil, v)
+	return string(part([]rune(string(text)), start, length(1))), err
+}
+
+func part[T any](all []T, start, length int) []T {
+	if start < 0 {
+		start += len(all)
+	}
+	if start < 0 || start >= len(all) || length <= 0 {
+		return all[:0]
+	}
+	return all[start:][:min(length, len(all)-start)]
 }
 
 // boundedFilters wraps each filter that is added.

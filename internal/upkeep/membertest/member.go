@@ -110,7 +110,11 @@ func New(t testing.TB, name, id string, tune ...func(*Config)) *Member {
 		t.Fatal(err)
 	}
 	m.run()
-	<-m.Catalog.Loaded()
+	select {
+	case <-m.Catalog.Loaded():
+	case <-time.After(time.Minute):
+		t.Fatalf("member %s has not loaded the definitions within a minute", id)
+	}
 	return m
 }
 

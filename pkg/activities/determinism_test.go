@@ -16,7 +16,7 @@ import (
 
 // genActivity draws a tree of activities of many kinds, some of which fail.
 func genActivity(t *rapid.T, depth int) *workflow.Activity {
-	leaf := rapid.SampledFrom([]string{"line", "event", "delay", "child", "publish", "set", "task", "bulk", "fault", "break", "newid", "complete", "correlate"})
+	leaf := rapid.SampledFrom([]string{"line", "event", "delay", "child", "publish", "set", "task", "bulk", "fault", "break", "newid", "complete", "correlate", "note", "said", "awaited", "items"})
 	node := rapid.SampledFrom([]string{"seq", "parallel", "fork", "if", "for", "each", "pareach", "flow"})
 	kids := func() []*workflow.Activity {
 		var out []*workflow.Activity
@@ -49,6 +49,19 @@ func genActivity(t *rapid.T, depth int) *workflow.Activity {
 			return act("Complete", nil)
 		case "newid":
 			return lineOf(expr(func(s engine.Scope) (any, error) { return s.NewID() + s.Now().String(), nil }))
+		case "note": // is forgotten with the burst
+			return act("SetVariable", inputs{"variable": lit("m"), "value": varExpr("v")})
+		case "said":
+			return lineOf(expr(func(s engine.Scope) (any, error) {
+				m, _ := s.Variable("m")
+				in, _ := s.Input("m")
+				return fmt.Sprint(m, in), nil
+			}))
+		case "awaited": // an input of what waits is evaluated again after the burst
+			return act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return fmt.Sprint("e", v), nil })})
+		case "items":
+			return body(act("ForEach", inputs{"items": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return []any{v, "x", v}, nil })}),
+				act("SetVariable", inputs{"variable": lit("v"), "value": lit(7)}), wait("a"))
 		case "correlate":
 			return act("Correlate", inputs{"correlationId": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})
 		}
@@ -106,7 +119,8 @@ func TestEqualInputsGiveEqualBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := seq(genActivity(t, 3), genActivity(t, 3))
 		number(t, r)
-		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}}}
+		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "m", Value: "first", StorageDriver: "Memory"}},
+			Inputs: []workflow.Input{{Name: "m", StorageDriver: "Memory"}}}
 		def.Options.IncidentStrategy = rapid.SampledFrom([]string{"", "ContinueWithIncidents"}).Draw(t, "strategy")
 		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecuting"}).Draw(t, "commit")
 		prog, problems := engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
@@ -114,9 +128,40 @@ func TestEqualInputsGiveEqualBytes(t *testing.T) {
 			t.Fatal(problems)
 		}
 		seed := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "commands")
-		c := course{prog: prog, start: workflow.Start{Input: map[string]any{"n": 1.0}}, seed: seed, limits: engine.Limits{Activities: 300}}
+		c := course{prog: prog, start: workflow.Start{Input: map[string]any{"n": 1.0, "m": "given"}}, seed: seed, limits: engine.Limits{Activities: 300}}
 		equalHistories(t, c, c)
 	})
+}
+
+// TestABurstThatStaysForgetsWhatABurstForgets: after a commit it is as one that is
+// loaded, without its variables and inputs in memory, and with inputs to be evaluated again.
+func TestABurstThatStaysForgetsWhatABurstForgets(t *testing.T) {
+	t.Parallel()
+	said := func(id string) *workflow.Activity {
+		return named(id, lineOf(expr(func(s engine.Scope) (any, error) {
+			m, _ := s.Variable("m")
+			in, _ := s.Input("m")
+			return fmt.Sprint(m, in), nil
+		})))
+	}
+	set := func(id, variable string, value any) *workflow.Activity {
+		return named(id, act("SetVariable", inputs{"variable": lit(variable), "value": lit(value)}))
+	}
+	over := named("each", body(act("ForEach", inputs{"items": expr(func(s engine.Scope) (any, error) {
+		v, _ := s.Variable("v")
+		return []any{v, v, v}, nil
+	})}), said("e1"), set("e2", "v", 7), set("e3", "m", "noted"), named("e4", wait("a")), said("e5"), named("e6", lineOf(varExpr("CurrentValue")))))
+	def := &workflow.Definition{ID: "d", Root: named("root", seq(set("s1", "m", "noted"), said("s2"), over)),
+		Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "m", Value: "first", StorageDriver: "Memory"}},
+		Inputs:    []workflow.Input{{Name: "m", StorageDriver: "Memory"}}, Options: workflow.Options{CommitStrategy: "ActivityExecuted"}}
+	prog, problems := engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	c := course{prog: prog, start: workflow.Start{Input: map[string]any{"m": "given"}}, seed: []int{200, 300, 400}, limits: engine.Limits{Activities: 300}}
+	if n := len(equalHistories(t, c, c)); n < 15 {
+		t.Errorf("only %d commits", n)
+	}
 }
 
 // course is what happens to an instance.

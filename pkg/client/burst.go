@@ -72,6 +72,9 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 		if perr != nil {
 			return x, perr
 		}
+		if x.b = o.live.renew(o.base, prog, x.env); x.b != nil {
+			break
+		}
 		if x.b, err = engine.Load(prog, hd, o.base.State, x.env); err != nil {
 			err = &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
 				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", o.id, hd.Version, hd.DefinitionID)}

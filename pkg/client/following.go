@@ -64,6 +64,7 @@ func (s following) next(o *owner) state {
 func (s following) committed(o *owner) {
 	c, res := s.sent.c, s.sent.res
 	o.settle(c, res)
+	o.live = s.x.committed(o.base)
 	// The answers come before all else: a caller that waits is not to ask for what
 	// took effect already.
 	o.inbox.commit(s.x.served, s.x.response, headerOf(o.base), s.x.goOn, res.Released)

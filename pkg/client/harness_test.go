@@ -59,6 +59,7 @@ type world struct {
 	programs map[string]*engine.Program
 	valve    *valve
 	killer   *valve // of the commands that end their processes
+	counter  counter
 	etcd     *clientv3.Client
 }
 
@@ -67,7 +68,7 @@ func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 	newValve := func() *valve { return &valve{entered: make(chan string, 1000), pass: make(chan struct{}, 1000)} }
 	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), killer: newValve(), etcd: clustertest.Shared(t).Client(t)}
 	reg := activities.Default()
-	for name, v := range map[string]*valve{"test.Valve": w.valve, "test.Killer": w.killer} {
+	for name, v := range map[string]engine.Activity{"test.Valve": w.valve, "test.Killer": w.killer, "test.Counter": &w.counter} {
 		if err := reg.Register(workflow.Descriptor{Type: name}, v); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +176,7 @@ func (m *member) written() []string {
 	return append([]string(nil), m.lines...)
 }
 
-// count reads a counter of the member: the sum over series that have the given
+// count reads a counter or a gauge of the member: the sum over series that have the given
 // label value (any, if "").
 func (m *member) count(name, label string) float64 {
 	m.w.t.Helper()
@@ -194,7 +195,7 @@ func (m *member) count(name, label string) float64 {
 				match = match || l.GetValue() == label
 			}
 			if match {
-				sum += s.GetCounter().GetValue()
+				sum += s.GetCounter().GetValue() + s.GetGauge().GetValue()
 			}
 		}
 	}

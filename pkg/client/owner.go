@@ -95,8 +95,9 @@ type owner struct {
 	own    ownership
 	taken  taken
 	base   *store.Record // as last committed; nil: absent
-	seen   int64         // mail up to this revision is known
-	mark   *mark         // of this process at the command of the burst; nil: none
+	live   live
+	seen   int64 // mail up to this revision is known
+	mark   *mark // of this process at the command of the burst; nil: none
 	seat   seat
 	course course
 }

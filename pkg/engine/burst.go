@@ -136,12 +136,18 @@ func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, 
 }
 
 func newBurst(p *Program, env Env) *Burst {
-	b := &Burst{prog: p, env: env, log: env.Log, limits: env.Limits.withDefaults()}
+	b := &Burst{prog: p}
+	look(b, env)
+	b.lastCommit = env.Now()
+	return b
+}
+
+// look makes env what the burst sees of the world.
+func look(b *Burst, env Env) {
+	b.env, b.log, b.limits = env, env.Log, env.Limits.withDefaults()
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
-	b.lastCommit = env.Now()
-	return b
 }
 
 // Interrupt asks the burst, from any goroutine, to stop at the next activity
@@ -152,15 +158,34 @@ func (b *Burst) Interrupt() { b.interrupted.Store(true) }
 func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 
 // Committed says that the last [Burst.Result] is durable; the next one counts from
-// here. Call it to go on with this burst. A burst of the same instance that is
-// loaded from that result does the same, to the byte.
+// here, and what lasts until the end of a burst is forgotten. Call it to go on with
+// this burst. A burst of the same instance that is loaded from that result does the
+// same, to the byte.
 func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
-	b.dirty, b.askCommit, b.weight = false, false, 0
+	b.dirty, b.fresh, b.askCommit, b.weight = false, false, false, 0
 	b.lastCommit = b.env.Now()
 	for _, m := range b.marks {
 		m.durable = !b.halted
 	}
+	b.header.Input = b.keptInputs()
+	b.inputs = b.prog.withDeclared(b.header.Input)
+	for x := range tree(b.root) {
+		x.forget()
+	}
+}
+
+// Renew gives a committed burst the world of the next one, as [Load] does. It is false,
+// and the burst is to be loaded, if it is not of the program p, or has read a secret: what
+// its activities remember may hold that, and what is durable of it does not.
+func (b *Burst) Renew(p *Program, env Env) bool {
+	if b.prog != p || b.secrets > 0 {
+		return false
+	}
+	look(b, env)
+	b.lastCommit, b.traced = env.Now(), 0
+	b.interrupted.Store(false)
+	return true
 }
 
 // Result gives everything that a commit has to make durable. It changes

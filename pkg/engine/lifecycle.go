@@ -43,6 +43,17 @@ func (b *Burst) open(x *Execution, vars map[string]any) {
 	}
 }
 
+// forget drops what x has until the end of a burst: what its inputs were, and its
+// variables that are not kept, which are as they are at first.
+func (x *Execution) forget() {
+	x.values, x.evaluated, x.masked = nil, nil, nil
+	for _, v := range x.node.vars {
+		if v.memory {
+			x.vars[v.name] = v.value
+		}
+	}
+}
+
 // depth reports whether x is nested deeper than limit.
 func depth(x *Execution, limit int) bool {
 	n := 0

@@ -236,12 +236,24 @@ type deletedEntry struct {
 func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 	id := c.After.Header.ID
 	for _, done := range c.Consumed {
+		if goesOn(c) && done.Command.ID == c.Continue.ID {
+			continue
+		}
 		s.consumeOne(id, &done, o)
 		if k := done.Command.Key; k != nil && done.Answer != nil && done.Created == 0 {
 			t.cmps = append(t.cmps, absent(s.keys.keyRecord(k.Name)))
 			t.foreign++
 		}
 	}
+}
+
+// goesOn tells whether the ~continue that a commit leaves is the one that it took: it lies
+// in the mailbox, and is not written again. One that was taken over is: its attempts are
+// over with the commit.
+func goesOn(c *store.Commit) bool {
+	return c.Continue != nil && slices.ContainsFunc(c.Consumed, func(done store.Consumed) bool {
+		return done.Command.ID == c.Continue.ID && done.Created > 0 && done.Command.Attempts == 0 && len(done.Command.Begun) == 0
+	})
 }
 
 func (s *conn) consumeOne(id string, done *store.Consumed, o *ops) {

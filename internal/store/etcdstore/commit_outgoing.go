@@ -25,7 +25,7 @@ func (s *Instances) writeSent(c *store.Commit, o *ops) {
 	for _, d := range c.Dead {
 		s.putDead(o, d)
 	}
-	if c.Continue != nil {
+	if c.Continue != nil && !goesOn(c) {
 		o.put(s.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
 	}
 }

@@ -69,7 +69,7 @@ func (s *Instances) readOn(c *store.Commit, work *newWork, resp *pb.TxnResponse,
 	if !resp.Succeeded {
 		return s.readRelease(work, resp, revision)
 	}
-	// One that was there already was written over, and is as old as it was.
+	// One that was there already stays, or is written over, and is as old as it was.
 	created := revision
 	for i := range c.Consumed {
 		if done := &c.Consumed[i]; done.Command.ID == c.Continue.ID && done.Created > 0 {

@@ -45,9 +45,10 @@ func (a *API) instanceRoutes() []route {
 			idempotent: true, body: startBody{}, answers: map[int]any{202: dispatchedView{}},
 			problems: []workflow.Code{workflow.CodeDefinitionNotFound, workflow.CodeInstanceExists, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused},
 			serve:    (*call).dispatch},
-		{method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances",
+		{method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances, the newest first",
 			query: append([]param{
-				{name: "definitionId", typ: "string"}, {name: "correlationId", typ: "string"},
+				{name: "definitionId", typ: "string"}, {name: "version", typ: "integer", doc: "Of the definition, which has to be named too."},
+				{name: "correlationId", typ: "string"}, {name: "parent", typ: "string", doc: "Id of the instance that started them."},
 				{name: "status", typ: "string", values: []string{"Running", "Finished"}},
 				{name: "subStatus", typ: "string", values: []string{"Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted"}},
 			}, pageParams...),
@@ -157,11 +158,20 @@ func (c *call) listInstances() (reply, error) {
 	}
 	f := runtime.InstanceFilter{
 		DefinitionID: c.query.Get("definitionId"), CorrelationID: c.query.Get("correlationId"),
+		Parent: c.query.Get("parent"),
 		Status: workflow.Status(c.query.Get("status")), SubStatus: workflow.SubStatus(c.query.Get("subStatus")),
 		Limit: limit, Cursor: cursor,
 	}
-	if err := checkIDs([2]string{"definitionId", f.DefinitionID}); err != nil {
+	if err := checkIDs([2]string{"definitionId", f.DefinitionID}, [2]string{"parent", f.Parent}); err != nil {
 		return reply{}, err
+	}
+	if text := c.query.Get("version"); text != "" {
+		if f.Version, err = strconv.Atoi(text); err != nil || f.Version < 1 {
+			return reply{}, invalid("bad-version", "", "version must be a whole number from 1 on")
+		}
+		if f.DefinitionID == "" {
+			return reply{}, invalid("missing-parameter", "", "version goes with definitionId: versions are numbered by definition")
+		}
 	}
 	if err := checkNames([2]string{"correlationId", f.CorrelationID}); err != nil {
 		return reply{}, err

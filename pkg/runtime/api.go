@@ -69,6 +69,8 @@ func (r SendResult) Accepted() bool {
 // InstanceFilter selects instances; zero fields do not restrict.
 type InstanceFilter struct {
 	DefinitionID, CorrelationID string
+	Version                     int
+	Parent                      string // the instance that started it
 	Status                      workflow.Status
 	SubStatus                   workflow.SubStatus
 	Limit                       int    // 1..500, default 50

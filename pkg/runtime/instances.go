@@ -78,8 +78,8 @@ func (r *Runtime) WaitInstance(ctx context.Context, id string, wait time.Duratio
 	}
 }
 
-// Instances lists instances. A page may be shorter than its limit and still have
-// a next one.
+// Instances lists instances, the newest first. A page may be shorter than its limit
+// and still have a next one.
 func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflow.Instance], error) {
 	if f.SubStatus != "" {
 		if f.Status == "" {
@@ -88,7 +88,7 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 			return Page[workflow.Instance]{}, nil
 		}
 	}
-	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID}
+	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent}
 	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
 		for items, next, err = r.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
 			items, next, err = r.cfg.Reader.Instances(ctx, sf, next, limit)

@@ -29,8 +29,8 @@ func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 		"all": {SubStatus: workflow.Faulted}, "of a correlation": {SubStatus: workflow.Faulted, CorrelationID: "k"},
 	} {
 		var got []string
-		before := reads.Fired()
-		for f.Limit = 2; ; {
+		before, pages := reads.Fired(), 0
+		for f.Limit = 2; ; pages++ {
 			page, err := m.Instances(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
@@ -42,7 +42,8 @@ func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 				break
 			}
 		}
-		if n := reads.Fired() - before; n > 2 {
+		// To find the lists of two definitions, and one page of both.
+		if n := reads.Fired() - before; n > 4*(pages+1) {
 			t.Errorf("%s: %d reads of an index for 43 instances", what, n)
 		}
 		if slices.Sort(got); !slices.Equal(got, []string{"first", "second", "third"}) {

@@ -203,7 +203,10 @@ func (s *conn) writeIndex(o *ops, was, is *workflow.Instance) {
 func (s *conn) indexEntries(h *workflow.Instance) []string {
 	entries := []string{s.keys.indexEntry(h)}
 	if h.CorrelationID != "" {
-		entries = append(entries, s.keys.correlation(h.CorrelationID)+h.ID)
+		entries = append(entries, s.keys.correlation(h.CorrelationID)+place(h))
+	}
+	if h.Parent != nil && h.Parent.InstanceID != "" {
+		entries = append(entries, s.keys.children(h.Parent.InstanceID)+place(h))
 	}
 	if h.Status == workflow.StatusFinished {
 		entries = append(entries, s.keys.finished(h))

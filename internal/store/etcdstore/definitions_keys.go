@@ -77,7 +77,7 @@ func (k keys) running(id string) []string {
 	var ranges []string
 	for _, sub := range subStatuses {
 		if sub.Status() == workflow.StatusRunning {
-			ranges = append(ranges, k.index(sub)+id+"/")
+			ranges = append(ranges, k.indexOf(sub, id))
 		}
 	}
 	return ranges

@@ -3,6 +3,8 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -25,19 +27,14 @@ type VersionUser struct {
 //
 // All are looked for at one revision, so that what one of them becomes (a
 // start its instance) is not missed. It costs a read of all that is accepted and not
-// done, of the dead letters, and of all instances of these definitions, until each
-// version has a user.
+// done and of the dead letters, until each version has a user; of the instances, those
+// of these versions only, and of each version the first.
 func (s *Definitions) VersionUsers(ctx context.Context, versions []VersionRef) (map[VersionRef]VersionUser, error) {
 	u := &usage{s: s, wanted: map[VersionRef]bool{}, found: map[VersionRef]VersionUser{}}
 	for _, ref := range versions {
 		u.wanted[ref] = true
 	}
-	look := []func(context.Context) error{u.consumers, u.sends, u.gated, u.dead, u.commands}
-	instances, err := u.listed(ctx) // their keys only: first, before etcd forgets the revision
-	if err != nil {
-		return nil, err
-	}
-	look = append(look, func(ctx context.Context) error { return u.instances(ctx, instances) })
+	look := []func(context.Context) error{u.instances, u.consumers, u.sends, u.gated, u.dead, u.commands}
 	for _, in := range look {
 		if len(u.wanted) == 0 {
 			break
@@ -212,53 +209,72 @@ type of struct {
 	Version int    `json:"version"`
 }
 
-// listed are the ids of all instances of the definitions whose versions are wanted.
-func (u *usage) listed(ctx context.Context) ([]string, error) {
-	var ids []string
-	seen := map[string]bool{}
-	for ref := range u.wanted {
-		if seen[ref.ID] {
-			continue
-		}
-		seen[ref.ID] = true
+// instances of a wanted version are in the index; their records are read as they are now: one
+// that is gone needs nothing, and one that came later began with a version that was
+// not retired.
+func (u *usage) instances(ctx context.Context) error {
+	for _, ref := range slices.Collect(maps.Keys(u.wanted)) {
 		for _, sub := range subStatuses {
-			err := u.each(ctx, u.s.keys.index(sub)+ref.ID+"/", fsckPage, func(key string, _ *mvccpb.KeyValue) error {
-				ids = append(ids, key[strings.LastIndexByte(key, '/')+1:])
-				return nil
-			}, clientv3.WithKeysOnly())
-			if err != nil {
-				return nil, err
+			prefix := u.s.keys.indexOfVersion(sub, ref.ID, ref.Version)
+			for cursor := ""; u.wanted[ref]; {
+				ids, next, err := u.page(ctx, prefix, cursor)
+				if err != nil {
+					return err
+				}
+				if err := u.records(ctx, ids); err != nil {
+					return err
+				}
+				if cursor = next; next == "" {
+					break
+				}
 			}
 		}
 	}
-	return ids, nil
+	return nil
 }
 
-// instances are read as they are now: one that is gone needs nothing, and one that
-// came later began with a version that was not retired.
-func (u *usage) instances(ctx context.Context, ids []string) error {
-	for len(ids) > 0 && len(u.wanted) > 0 {
-		chunk := ids[:min(len(ids), usersChunk)]
-		ids = ids[len(chunk):]
-		reads := make([]clientv3.Op, len(chunk))
-		for i, id := range chunk {
-			reads[i] = get(u.s.keys.instance(id))
-		}
-		resp, err := u.s.read(ctx, "look for users of versions", reads...)
-		if err != nil {
-			return err
-		}
-		for i, r := range resp.Responses {
-			for _, kv := range r.GetResponseRange().Kvs {
-				var rec struct {
-					Header of `json:"header"`
-				}
-				if err := Decode(kv.Value, &rec); err != nil {
-					u.s.left(kv.Key, err)
-					continue
-				}
-				u.uses(VersionRef(rec.Header), "instance "+chunk[i], string(kv.Key))
+// page reads the ids of some instances of a list; next is "" at the end.
+func (u *usage) page(ctx context.Context, prefix, cursor string) (ids []string, next string, err error) {
+	resp, err := u.s.get(ctx, "look for users of versions", pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+		clientv3.WithLimit(usersChunk), clientv3.WithKeysOnly(), clientv3.WithRev(u.revision))
+	if err != nil {
+		return nil, "", err
+	}
+	if u.revision == 0 {
+		u.revision = resp.Header.Revision
+	}
+	for _, kv := range resp.Kvs {
+		cursor = strings.TrimPrefix(string(kv.Key), prefix)
+		ids = append(ids, cursor[strings.LastIndexByte(cursor, '/')+1:])
+	}
+	if resp.More {
+		next = cursor
+	}
+	return ids, next, nil
+}
+
+func (u *usage) records(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	reads := make([]clientv3.Op, len(ids))
+	for i, id := range ids {
+		reads[i] = get(u.s.keys.instance(id))
+	}
+	resp, err := u.s.read(ctx, "look for users of versions", reads...)
+	if err != nil {
+		return err
+	}
+	for i, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			var rec struct {
+				Header of `json:"header"`
 			}
+			if err := Decode(kv.Value, &rec); err != nil {
+				u.s.left(kv.Key, err)
+				continue
+			}
+			u.uses(VersionRef(rec.Header), "instance "+ids[i], string(kv.Key))
 		}
 	}
 	return nil

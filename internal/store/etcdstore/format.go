@@ -28,8 +28,8 @@ type format struct {
 //
 // 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
 // indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
-// marks of the queue, ages.
-var thisFormat = format{Version: 2, Shards: Shards, TimerShards: timerShards}
+// marks of the queue, ages. 3: lists of instances by version and parent, the newest first.
+var thisFormat = format{Version: 3, Shards: Shards, TimerShards: timerShards}
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = errors.New("another format of the data")

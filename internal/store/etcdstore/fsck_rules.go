@@ -176,7 +176,7 @@ func (f *fsck) indexes() {
 			}
 		}
 	}
-	for _, prefix := range []string{"index/", "by-correlation/", "finished/"} {
+	for _, prefix := range []string{"index/", "by-correlation/", "by-parent/", "finished/"} {
 		f.under(prefix, func(name string, _ *mvccpb.KeyValue, parts []string) {
 			if id := parts[len(parts)-1]; !stands[name] && !f.lostWith(id) {
 				f.drop(f.report("index-outdated", name, "no instance is like this"), name, f.s.keys.instance(id))

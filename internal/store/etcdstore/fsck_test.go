@@ -77,7 +77,10 @@ var misfits = map[string]func(w *world) (del, put string){
 	"queue-item-without-mark": func(w *world) (string, string) {
 		return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
 	},
-	"index-missing":           func(w *world) (string, string) { return w.keys.correlation("c") + "i", "" },
+	"index-missing": func(w *world) (string, string) {
+		h := w.header("i")
+		return w.keys.correlation("c") + place(&h), ""
+	},
 	"index-outdated":          func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
 	"task-missing":            func(w *world) (string, string) { return w.taskOf("i~task"), "" },
 	"task-outdated":           func(w *world) (string, string) { return "", w.taskOf("i~gone") },

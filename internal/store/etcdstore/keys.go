@@ -127,12 +127,28 @@ func (k keys) keyExpiry(age int64, record string) string {
 // ageKey is an age of the cluster, in milliseconds, as part of a key.
 func ageKey(age int64) string { return fmt.Sprintf("%013d", age) }
 
-// index lists the instances of one sub-status. What follows it in an entry is the
-// same in all of them, so that lists of several merge.
-func (k keys) index(sub workflow.SubStatus) string { return k.root + "index/" + string(sub) + "/" }
-func (k keys) indexEntry(h *workflow.Instance) string {
-	return k.index(h.SubStatus) + h.DefinitionID + "/" + millis(h.CreatedAt) + "/" + h.ID
+// index lists the instances of one sub-status, by definition and version. What
+// follows that in an entry is the same in all lists of instances ([keys.place]), so that
+// several merge.
+func (k keys) indexes() string                     { return k.root + "index/" }
+func (k keys) index(sub workflow.SubStatus) string { return k.indexes() + string(sub) + "/" }
+func (k keys) indexOf(sub workflow.SubStatus, definition string) string {
+	return k.index(sub) + definition + "/"
 }
+func (k keys) indexOfVersion(sub workflow.SubStatus, definition string, version int) string {
+	return k.indexOf(sub, definition) + strconv.Itoa(version) + "/"
+}
+func (k keys) indexEntry(h *workflow.Instance) string {
+	return k.indexOfVersion(h.SubStatus, h.DefinitionID, h.Version) + place(h)
+}
+
+// children lists the instances that one has started.
+func (k keys) children(parent string) string { return k.root + "by-parent/" + encode(parent) + "/" }
+
+// place is where an instance stands in every list of instances for as long as it is
+// there: the newest comes first. etcd gives the first keys of a range, and sorts
+// the other way round only a range that it reads whole.
+func place(h *workflow.Instance) string { return newest(h.CreatedAt) + "/" + h.ID }
 
 // tasks of one name; "": of all.
 func (k keys) tasks(name string) string {
@@ -224,3 +240,20 @@ func fromMillis(part string) time.Time {
 }
 
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
+
+// lastMilli is the latest time that a key can have, in the year 2286.
+const lastMilli = 9_999_999_999_999
+
+// newest is a time as part of a key whose range begins with the latest one.
+func newest(t time.Time) string {
+	return fmt.Sprintf("%013d", lastMilli-min(max(0, t.UnixMilli()), lastMilli))
+}
+
+// fromNewest is the time of such a part; the beginning of time if it is none.
+func fromNewest(part string) time.Time {
+	ms, err := strconv.ParseInt(part, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(lastMilli - ms).UTC()
+}

@@ -182,7 +182,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 	for _, in := range []struct {
 		prefix string
 		fromID int // parts from the end of the key to the id
-	}{{k.root + "index/", 1}, {k.root + "by-correlation/", 1}, {k.finishedIn(shard(r.id, FinishedShards)), 1},
+	}{{k.indexes(), 1}, {k.root + "by-correlation/", 1}, {k.root + "by-parent/", 1}, {k.finishedIn(shard(r.id, FinishedShards)), 1},
 		{k.tasks(""), 2}, {k.root + "bookmark/", 2}, {k.root + "timer/", 1}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -250,7 +251,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Run("format", func(t *testing.T) {
 		t.Parallel()
 		w := furnished(t)
-		w.spoil(w.keys.format(), []byte(`{"version":3,"shards":64,"timerShards":16}`))
+		w.spoil(w.keys.format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, thisFormat.Version+1))
 		w.spoil(w.keys.instance("i"), []byte("junk"))
 		before := w.written()
 		if got := rules(w.repaired().Check); !slices.Equal(got, []string{"format"}) || w.written() != before {

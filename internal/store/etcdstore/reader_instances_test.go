@@ -1,0 +1,231 @@
+package etcdstore
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// listed reads a list to its end in pages of a size, and gives the ids in their order.
+func (w *world) listed(f InstanceFilter, limit int64) []string {
+	w.tb.Helper()
+	ids := []string{}
+	for cursor := ""; ; {
+		page, next, err := w.Reader.Instances(w.ctx(), f, cursor, limit)
+		w.ok(err)
+		if int64(len(page)) > limit {
+			w.tb.Fatalf("%d instances, limit %d", len(page), limit)
+		}
+		for _, in := range page {
+			ids = append(ids, in.ID)
+		}
+		if cursor = next; next == "" {
+			return ids
+		}
+	}
+}
+
+// someInstances makes instances that differ in all that is listed by. Half of the definitions
+// have a head, and their ids are in another order than their keys.
+func (w *world) someInstances(n int) []workflow.Instance {
+	w.tb.Helper()
+	random := rand.New(rand.NewPCG(16, uint64(n)))
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	for _, id := range []string{"a-b", "a", "zz"} {
+		_, err := w.raw.Put(w.ctx(), w.keys.head(id), "{}")
+		w.ok(err)
+	}
+	var all []workflow.Instance
+	for i := range n {
+		c := w.first(fmt.Sprintf("i%03d", i), nil)
+		h := &c.After.Header
+		h.DefinitionID, h.Version = pick("a", "a-b", "a.b", "b", "ab"), 1+random.IntN(12)
+		h.SubStatus = subStatuses[random.IntN(len(subStatuses))]
+		h.Status = h.SubStatus.Status()
+		h.CorrelationID = pick("", "k", "c/d")
+		h.CreatedAt = w.now.Add(time.Duration(random.IntN(n/2)) * time.Millisecond)
+		if p := pick("", "p", "q"); p != "" {
+			h.Parent = &workflow.Parent{InstanceID: p}
+		}
+		w.commit(c)
+		all = append(all, *h)
+	}
+	slices.SortFunc(all, func(a, b workflow.Instance) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+// Whatever is asked for, alone or together, all that fits is listed once, the newest
+// first, whether or not the definitions' heads are known.
+func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := w.someInstances(150)
+	filters := []InstanceFilter{{}}
+	each := func(with func(f InstanceFilter) []InstanceFilter) {
+		for _, f := range slices.Clone(filters) {
+			filters = append(filters, with(f)...)
+		}
+	}
+	each(func(f InstanceFilter) []InstanceFilter {
+		a, b := f, f
+		a.DefinitionID, b.DefinitionID = "a", "a.b"
+		return []InstanceFilter{a, b}
+	})
+	each(func(f InstanceFilter) []InstanceFilter { f.Version = 2; return []InstanceFilter{f} })
+	each(func(f InstanceFilter) []InstanceFilter {
+		a, b := f, f
+		a.Status, b.SubStatus = workflow.StatusRunning, workflow.Faulted
+		return []InstanceFilter{a, b}
+	})
+	each(func(f InstanceFilter) []InstanceFilter { f.CorrelationID = "c/d"; return []InstanceFilter{f} })
+	each(func(f InstanceFilter) []InstanceFilter { f.Parent = "q"; return []InstanceFilter{f} })
+	for _, f := range filters {
+		want := []string{}
+		for i := range all {
+			if f.fits(&all[i]) {
+				want = append(want, all[i].ID)
+			}
+		}
+		for _, limit := range []int64{1, 7, 500} {
+			if limit == 1 && len(want) > 40 {
+				continue
+			}
+			if got := w.listed(f, limit); !slices.Equal(got, want) {
+				t.Errorf("%+v by %d:\n%v, want\n%v", f, limit, got, want)
+			}
+		}
+	}
+}
+
+// A page costs as many requests, and as many keys, beside many others as beside few.
+func TestAPageCostsAsMuchBesideMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := 0
+	add := func(n int, definition string, version int, sub workflow.SubStatus) {
+		t.Helper()
+		for range n {
+			made++
+			c := w.first(fmt.Sprintf("%s%d-%03d", definition, version, made), nil)
+			h := &c.After.Header
+			h.DefinitionID, h.Version, h.SubStatus, h.Status = definition, version, sub, sub.Status()
+			h.CreatedAt = w.now.Add(time.Duration(made) * time.Second)
+			h.CorrelationID, h.Parent = definition, &workflow.Parent{InstanceID: definition}
+			w.commit(c)
+		}
+	}
+	for _, sub := range subStatuses {
+		for _, definition := range []string{"rare", "often"} {
+			add(1, definition, 1, sub)
+			add(1, definition, 2, sub)
+		}
+	}
+	filters := []InstanceFilter{{}, {Status: workflow.StatusRunning}, {Status: workflow.StatusFinished}, {DefinitionID: "rare"}, {DefinitionID: "rare", Version: 1}, {SubStatus: workflow.Faulted},
+		{DefinitionID: "often", Version: 1}, {DefinitionID: "often", SubStatus: workflow.Pending}, {CorrelationID: "rare"}, {Parent: "rare"}}
+	const limit = 5
+	cost := func() (all []int) {
+		t.Helper()
+		for _, f := range filters {
+			before := w.faults.Calls("get") + w.faults.Calls("txn")
+			page, _, err := w.Reader.Instances(w.ctx(), f, "", limit)
+			w.ok(err)
+			if len(page) == 0 {
+				t.Errorf("%+v: nothing", f)
+			}
+			all = append(all, w.faults.Calls("get")+w.faults.Calls("txn")-before)
+		}
+		return all
+	}
+	few := cost()
+	add(150, "often", 2, workflow.Suspended)
+	add(150, "often", 2, workflow.Finished)
+	many := cost()
+	for i := range filters {
+		if many[i] > few[i]+1 { // a list that has more than its part of a page is read on
+			t.Errorf("%+v: %d requests beside few, %d beside many", filters[i], few[i], many[i])
+		}
+	}
+}
+
+// What an instance is listed under goes where it goes: with a commit that changes it, and
+// with the instance. fsck knows each of them, and puts back what is lost.
+func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.first("i", nil)
+	h := &c.After.Header
+	h.CorrelationID, h.Parent = "c/d", &workflow.Parent{InstanceID: "p"}
+	w.commit(c)
+	w.commit(ends(w.next("i", nil)))
+	now := w.record("i")
+	entries := w.indexEntries(&now.Header)
+	if len(entries) != 4 {
+		t.Fatalf("%q", entries)
+	}
+	sound := func() {
+		t.Helper()
+		check, err := w.Fsck(w.ctx())
+		if w.ok(err); len(check.Findings) > 0 {
+			t.Errorf("%+v", check.Findings)
+		}
+		if listed := w.has("index/") + w.has("by-correlation/") + w.has("by-parent/") + w.has("finished/"); listed != len(entries) {
+			t.Errorf("%d entries, want %d", listed, len(entries))
+		}
+	}
+	sound()
+	strange := now.Header
+	strange.ID, strange.CreatedAt = "stranger", w.now.Add(time.Hour)
+	stranger := w.indexEntries(&strange)
+	for i, key := range entries {
+		_, err := w.raw.Delete(w.ctx(), key)
+		w.ok(err)
+		_, err = w.raw.Put(w.ctx(), stranger[i], "")
+		w.ok(err)
+		check, err := w.Fsck(w.ctx())
+		w.ok(err)
+		rules := map[string]string{}
+		for _, n := range check.Findings {
+			rules[w.keys.root+n.Key] = n.Rule
+		}
+		if len(check.Findings) != 2 || rules[key] != "index-missing" || rules[stranger[i]] != "index-outdated" {
+			t.Errorf("%s: %+v", key, check.Findings)
+		}
+		_, err = w.Repair(w.ctx(), nil)
+		w.ok(err)
+		sound()
+	}
+	w.remove("i")
+	entries = nil
+	sound()
+}
+
+// A time is a part of a key whose order is the other way round, whatever clock it is of.
+func TestTheNewestComesFirst(t *testing.T) {
+	t.Parallel()
+	before := time.UnixMilli(1234567890123).UTC()
+	for _, tc := range []struct{ older, newer time.Time }{
+		{before, before.Add(time.Millisecond)}, {time.Time{}, before}, {before, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
+	} {
+		if older, newer := newest(tc.older), newest(tc.newer); older <= newer || len(older) != len(newer) {
+			t.Errorf("%v is %s, %v is %s", tc.older, older, tc.newer, newer)
+		}
+	}
+	if at := fromNewest(newest(before)); !at.Equal(before) {
+		t.Error(at)
+	}
+	for _, odd := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		if got := newest(odd); len(got) != 13 {
+			t.Errorf("%v is %q", odd, got)
+		}
+	}
+	if !fromNewest("x").IsZero() {
+		t.Error("no time")
+	}
+}

@@ -17,6 +17,15 @@ const (
 // id of the activity that has it.
 const TimeoutSuffix = ".timeout"
 
+// An id may come to have a tenant before it, and a cell before that, as in
+// 07!acme~order-1. Both are reserved: no id is given out like that, none is taken, and what
+// has neither will be of the first cell and of no tenant, as it is now. What
+// begins with ~ is none of either: records of our own are called so.
+const (
+	tenantMark = '~'
+	cellMark   = '!'
+)
+
 // CheckID returns an error that says what is wrong with an id chosen by a
 // client; what names the field. Ids match [A-Za-z0-9._:-]{1,128} and are not . or ..,
 // which would be part of no URL.
@@ -28,6 +37,12 @@ func CheckID(what, id string) error {
 		return fmt.Errorf("%s is %q, which a path takes for a directory", what, id)
 	}
 	for i, r := range id {
+		switch r {
+		case tenantMark:
+			return fmt.Errorf("%s has ~ at position %d, which is reserved: what stands before it will be a tenant, and there are none yet; allowed are letters, digits and . _ : -", what, i+1)
+		case cellMark:
+			return fmt.Errorf("%s has ! at position %d, which is reserved: what stands before it will be a cell, and there are none yet; allowed are letters, digits and . _ : -", what, i+1)
+		}
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:-", r)) {
 			return fmt.Errorf("%s has %q at position %d; allowed are letters, digits and . _ : -", what, r, i+1)
 		}
@@ -48,14 +63,23 @@ func CheckName(what, name string) error {
 }
 
 // BookmarkID makes the id of a bookmark: the instance's id, ~, and a part that
-// is unique within the instance. ~ occurs in no id.
+// is unique within the instance and has no ~.
 func BookmarkID(instanceID, local string) string { return instanceID + "~" + local }
+
+// SplitBookmarkID gives the two parts of a bookmark id, also of one whose instance has
+// a tenant; the second one is "" if it is no bookmark id.
+func SplitBookmarkID(bookmarkID string) (instanceID, local string) {
+	if i := strings.LastIndexByte(bookmarkID, '~'); i >= 0 {
+		return bookmarkID[:i], bookmarkID[i+1:]
+	}
+	return bookmarkID, ""
+}
 
 // BookmarkInstance gives the instance id inside a bookmark id, or false if it
 // is not a bookmark id.
 func BookmarkInstance(bookmarkID string) (string, bool) {
-	id, local, ok := strings.Cut(bookmarkID, "~")
-	if !ok || local == "" || CheckID("bookmark", id) != nil {
+	id, local := SplitBookmarkID(bookmarkID)
+	if local == "" || CheckID("bookmark", id) != nil {
 		return "", false
 	}
 	return id, true

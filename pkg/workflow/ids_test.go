@@ -18,3 +18,34 @@ func TestIDsHaveAPathOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// What ids may come to have before them is refused by name, wherever it stands, so that
+// no id is taken that would then mean something else.
+func TestTenantsAndCellsAreReserved(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"acme~order-1": "it has ~ at position 5, which is reserved: what stands before it will be a tenant", "~order": "will be a tenant", "order~": "will be a tenant",
+		"07!order-1": "it has ! at position 3, which is reserved: what stands before it will be a cell", "07!acme~order-1": "will be a cell", "!": "will be a cell",
+	} {
+		if err := workflow.CheckID("it", id); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+func TestBookmarkIDs(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string][2]string{
+		workflow.BookmarkID("order-1", "a"): {"order-1", "a"}, workflow.BookmarkID("07!acme~order-1", "a"): {"07!acme~order-1", "a"},
+		"order-1": {"order-1", ""}, "order-1~": {"order-1", ""}, "": {"", ""},
+	} {
+		if instance, local := workflow.SplitBookmarkID(id); instance != want[0] || local != want[1] {
+			t.Errorf("%q: %q and %q", id, instance, local)
+		}
+	}
+	for id, ok := range map[string]bool{"order-1~a": true, "order-1~": false, "order-1": false, "~a": false, "acme~order-1~a": false} {
+		if instance, is := workflow.BookmarkInstance(id); is != ok || ok && instance != "order-1" {
+			t.Errorf("%q: %q, %v", id, instance, is)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 	}
 	var out []Task
 	for i, entry := range bookmarks {
-		instance, _, _ := strings.Cut(entry.ID, "~")
+		instance, _ := workflow.SplitBookmarkID(entry.ID)
 		if place[instance] >= n { // the page is full
 			return out, strings.TrimPrefix(string(kvs[i-1].Key), prefix), nil
 		}

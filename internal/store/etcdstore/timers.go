@@ -145,7 +145,7 @@ func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due,
 		if err := Decode(kv.Value, &d.entry); err != nil {
 			parts := strings.Split(d.key, "/")
 			bookmark := decode(parts[len(parts)-1])
-			instance, _, _ := strings.Cut(bookmark, "~")
+			instance, _ := workflow.SplitBookmarkID(bookmark)
 			d.entry = timerEntry{Instance: instance, Bookmark: bookmark, Due: fromMillis(parts[len(parts)-2])}
 			d.Damaged = err.Error()
 		}

@@ -261,7 +261,7 @@ func tooLarge(limit int64) error {
 // are none of those that a parameter may have.
 func (c *request) checkQuery(rt *route) error {
 	for name, values := range c.query {
-		i := slices.IndexFunc(rt.query, func(p param) bool { return p.name == name })
+		i := slices.IndexFunc(rt.query, func(p param) bool { return p.takes(name) })
 		if i < 0 {
 			return invalid("unknown-parameter", "", fmt.Sprintf("there is no query parameter %q here", shorten(name)))
 		}

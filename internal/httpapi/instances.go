@@ -49,6 +49,7 @@ func (a *API) instanceRoutes() []route {
 			query: append([]param{
 				{name: "definitionId", typ: "string"}, {name: "version", typ: "integer", doc: "Of the definition, which has to be named too."},
 				{name: "correlationId", typ: "string"}, {name: "parent", typ: "string", doc: "Id of the instance that started them."},
+				{name: "label.<name>", typ: "string", doc: "Those with this label; several may be given."},
 				{name: "status", typ: "string", values: []string{"Running", "Finished"}},
 				{name: "subStatus", typ: "string", values: []string{"Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted"}},
 			}, pageParams...),
@@ -165,6 +166,9 @@ func (c *call) listInstances() (reply, error) {
 	if err := checkIDs([2]string{"definitionId", f.DefinitionID}, [2]string{"parent", f.Parent}); err != nil {
 		return reply{}, err
 	}
+	if f.Labels, err = c.labels(); err != nil {
+		return reply{}, err
+	}
 	if text := c.query.Get("version"); text != "" {
 		if f.Version, err = strconv.Atoi(text); err != nil || f.Version < 1 {
 			return reply{}, invalid("bad-version", "", "version must be a whole number from 1 on")
@@ -178,6 +182,28 @@ func (c *call) listInstances() (reply, error) {
 	}
 	page, err := c.api.cfg.Runtime.Instances(c.r.Context(), f)
 	return reply{body: list(page, viewInstance)}, err
+}
+
+// labels reads the parameters label.<name>.
+func (c *call) labels() (map[string]string, error) {
+	var labels map[string]string
+	for param, values := range c.query {
+		name, ok := strings.CutPrefix(param, "label.")
+		if !ok {
+			continue
+		}
+		if err := workflow.CheckLabelName(name); err != nil {
+			return nil, invalid("bad-label", "", shorten(param)+": "+err.Error())
+		}
+		if len(values) != 1 || values[0] == "" {
+			return nil, invalid("bad-label", "", shorten(param)+": an instance has one value of a label; ask for one")
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[name] = values[0]
+	}
+	return labels, nil
 }
 
 func (c *call) getInstance() (reply, error) {

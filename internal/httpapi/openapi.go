@@ -146,6 +146,10 @@ func parameters(rt *route) []map[string]any {
 		if q.doc != "" {
 			p["description"] = q.doc
 		}
+		if prefix, each := q.each(); each { // an object whose members are parameters of their own
+			p["name"], p["style"], p["explode"] = strings.TrimSuffix(prefix, "."), "form", true
+			p["schema"] = schema{"type": "object", "patternProperties": schema{"^" + regexp.QuoteMeta(prefix): s}, "additionalProperties": false}
+		}
 		params = append(params, p)
 	}
 	header := func(name, doc string) {

@@ -60,9 +60,18 @@ type route struct {
 
 // param is one query parameter.
 type param struct {
-	name, typ, doc string
+	name, typ, doc string   // a name may end with <name>: then it is one for each name
 	values         []string // if only these
 }
+
+// takes tells whether a query's parameter is this one.
+func (p *param) takes(name string) bool {
+	prefix, each := p.each()
+	return p.name == name || each && strings.HasPrefix(name, prefix)
+}
+
+// each gives what the names of a parameter begin with that is one for each name.
+func (p *param) each() (prefix string, ok bool) { return strings.CutSuffix(p.name, "<name>") }
 
 func (rt *route) fullPath() string {
 	if rt.bare {

@@ -3,8 +3,11 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 const helloYAML = `
@@ -78,6 +81,49 @@ func TestPublishExecuteAndLook(t *testing.T) {
 	list := s.get(t, "/api/v1/instances?definitionId=look-hello#&status=Finished&subStatus=Finished").json(t)
 	if items := list["items"].([]any); len(items) != 1 || list["nextCursor"] != nil {
 		t.Errorf("list: %v", list)
+	}
+}
+
+func TestInstancesAreFoundByWhatTheyHave(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	const child = "id: found#\ninputs: {customer: string}\nlabels:\n  team: team#\n  customer: ${{ inputs.customer }}\nroot:\n  - event: never#\n  - writeLine: %s\n"
+	s.publish(t, fmt.Sprintf(child, "one"))
+	s.publish(t, "id: found-parent#\nroot:\n  - executeWorkflow: {workflowDefinitionId: found#, input: {customer: acme & sons}}\n")
+	s.post(t, "/api/v1/definitions/found#/execute", `{"instanceId": "found-1#", "input": {"customer": "other"}}`, 200)
+	s.publish(t, fmt.Sprintf(child, "two"))
+	in := s.post(t, "/api/v1/definitions/found#/execute", `{"instanceId": "found-2#", "input": {"customer": "acme & sons"}}`, 200).json(t)
+	if got := fmt.Sprint(in["labels"]); got != s.own("map[customer:acme & sons team:team#]") {
+		t.Errorf("labels %s", got)
+	}
+	parent := s.post(t, "/api/v1/definitions/found-parent#/execute", `{"instanceId": "found-0#"}`, 200).json(t)
+	if got := fmt.Sprint(parent["labels"]); got != "map[]" {
+		t.Errorf("labels of one without: %s", got)
+	}
+	kid := ""
+	polltest.Eventually(t, "the child waits", func() bool {
+		items := s.get(t, "/api/v1/instances?parent=found-0#&subStatus=Suspended").json(t)["items"].([]any)
+		for _, item := range items {
+			kid = item.(map[string]any)["instanceId"].(string)
+		}
+		return len(items) == 1
+	})
+	for query, want := range map[string][]string{
+		"definitionId=found#": {kid, "found-2#", "found-1#"}, "definitionId=found#&version=1": {"found-1#"}, "definitionId=found#&version=2": {kid, "found-2#"}, "definitionId=found#&version=3": nil,
+		"parent=found-0#": {kid}, "parent=found-1#": nil,
+		"label.team=team#": {kid, "found-2#", "found-1#"}, "label.team=team#&label.customer=acme+%26+sons": {kid, "found-2#"}, "label.team=team#&label.customer=nobody": nil,
+		"label.team=team#&definitionId=found#&version=1": {"found-1#"}, "label.team=team#&subStatus=Faulted": nil, "label.team=team#&limit=1": {kid},
+	} {
+		var got []string
+		for _, item := range s.get(t, "/api/v1/instances?"+query).json(t)["items"].([]any) {
+			got = append(got, item.(map[string]any)["instanceId"].(string))
+		}
+		for i := range want {
+			want[i] = s.own(want[i])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
 	}
 }
 
@@ -197,6 +243,18 @@ func TestCancelDeleteExportImport(t *testing.T) {
 		t.Errorf("import of another instance's state: %d %s", a.status, a.body)
 	}
 
+	with := func(labels string) string {
+		return strings.Replace(string(exported.body), `"version":1`, `"version":1,"labels":`+labels, 1)
+	}
+	a = s.do(t, http.MethodPut, "/api/v1/instances/life-1#/state", with(`{"a/b": "x"}`))
+	if a.status != 422 || !strings.Contains(string(a.body), "label") {
+		t.Errorf("import of a label that is none: %d %s", a.status, a.body)
+	}
+	a = s.do(t, http.MethodPut, "/api/v1/instances/life-1#/state", with(`{"life": "1#"}`))
+	if items := s.get(t, "/api/v1/instances?label.life=1#").json(t)["items"].([]any); a.status != 200 || len(items) != 1 {
+		t.Errorf("import of a label: %d %s, found %v", a.status, a.body, items)
+	}
+
 	in := s.post(t, "/api/v1/instances/life-1#/cancel", "", 200).json(t)
 	if in["status"] != "Finished" || in["subStatus"] != "Cancelled" {
 		t.Errorf("cancelled it is %v/%v", in["status"], in["subStatus"])
@@ -206,6 +264,9 @@ func TestCancelDeleteExportImport(t *testing.T) {
 	}
 	if a := s.do(t, http.MethodGet, "/api/v1/instances/life-1#", ""); a.status != 404 || a.code() != "instance-not-found" {
 		t.Errorf("deleted it is there: %d %s", a.status, a.body)
+	}
+	if items := s.get(t, "/api/v1/instances?label.life=1#").json(t)["items"].([]any); len(items) != 0 {
+		t.Errorf("deleted it is listed: %v", items)
 	}
 }
 

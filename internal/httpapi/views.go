@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"time"
 
 	"github.com/weft-run/weft/pkg/runtime"
@@ -19,6 +20,7 @@ type instanceView struct {
 	SubStatus        workflow.SubStatus `json:"subStatus" enum:"Pending,Executing,Suspended,Finished,Cancelled,Faulted,"`
 	Name             *string            `json:"name"`
 	CorrelationID    *string            `json:"correlationId"`
+	Labels           map[string]string  `json:"labels" doc:"By which it is found; none: {}."`
 	ParentInstanceID *string            `json:"parentInstanceId"`
 	CreatedAt        time.Time          `json:"createdAt"`
 	UpdatedAt        time.Time          `json:"updatedAt"`
@@ -163,12 +165,15 @@ func someTime(t *time.Time) *time.Time {
 func viewInstance(in workflow.Instance) instanceView {
 	v := instanceView{
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Status: in.Status, SubStatus: in.SubStatus,
-		Name: some(in.Name), CorrelationID: some(in.CorrelationID),
+		Name: some(in.Name), CorrelationID: some(in.CorrelationID), Labels: maps.Clone(in.Labels),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
 		Input: object(in.Input), Output: object(in.Output),
 		Incidents: make([]incidentView, 0, len(in.Incidents)), Bookmarks: make([]bookmarkView, 0, len(in.Bookmarks)),
 	}
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
+	if v.Labels == nil {
+		v.Labels = map[string]string{}
+	}
 	if in.Parent != nil {
 		v.ParentInstanceID = some(in.Parent.InstanceID)
 	}

@@ -53,6 +53,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	runTask,
 	sendHTTPRequest,
 	sequence,
+	setLabel,
 	setName,
 	setOutput,
 	setVariable,

@@ -428,6 +428,9 @@ func (x *burst) unfit(hd *workflow.Instance) string {
 	if err := workflow.CheckID("definition", hd.DefinitionID); err != nil {
 		return err.Error()
 	}
+	if err := workflow.CheckLabels(hd.Labels); err != nil {
+		return err.Error()
+	}
 	for _, b := range hd.Bookmarks {
 		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.h.id {
 			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.h.id)

@@ -152,6 +152,32 @@ func (c *compiler) outputs(n *Node) {
 	}
 }
 
+// labels compiles those of the workflow.
+func (c *compiler) labels(n *Node) {
+	u := n.inner
+	if len(u.def.Labels) > workflow.MaxLabels {
+		c.problem("too-many-labels", u.def.Place, "a definition may give an instance up to %d labels, it has %d", workflow.MaxLabels, len(u.def.Labels))
+	}
+	for _, name := range sortedKeys(u.def.Labels) {
+		e := u.def.Labels[name]
+		place := e.Place
+		if place == (workflow.Place{}) {
+			place = u.def.Place
+		}
+		label := declaredLabel{name: name}
+		label.value = c.input(&Node{activity: &workflow.Activity{Place: place}, desc: n.desc, local: n.local, parent: n, unit: u}, workflow.InputDescriptor{Name: "label " + name, Type: "String"}, e)
+		err := workflow.CheckLabelName(name)
+		if err == nil && label.value.constant {
+			err = workflow.CheckLabel(name, Text(label.value.value))
+		}
+		if err != nil {
+			c.problem("bad-label", place, "label %q: %v", workflow.Shorten(name), err)
+			continue
+		}
+		u.labels = append(u.labels, label)
+	}
+}
+
 // mentionsOutputs tells whether an expression's source may read the output of
 // an activity: every way to do so has one of these words in it.
 func mentionsOutputs(v any, depth int) bool {

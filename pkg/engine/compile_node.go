@@ -38,6 +38,9 @@ func (c *compiler) prepareAll() {
 		if n.inner != nil {
 			c.outputs(n)
 		}
+		if n == c.prog.root {
+			c.labels(n)
+		}
 		p := &Preparation{c: c, Node: n}
 		if pr, ok := n.impl.(Preparer); ok {
 			pr.Prepare(p)

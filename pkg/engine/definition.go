@@ -50,10 +50,29 @@ func (composite) Execute(_ context.Context, x *Execution) error {
 			}
 			x.scope.inputs[in.Name] = v
 		}
-	} else if err := x.b.takeInputs(); err != nil {
+	} else if err := x.begin(); err != nil {
 		return err
 	}
 	x.Schedule(x.node.ports["root"], Child{})
+	return nil
+}
+
+// begin takes the inputs of the instance, and evaluates its labels.
+func (x *Execution) begin() error {
+	if err := x.b.takeInputs(); err != nil {
+		return err
+	}
+	u := x.node.inner
+	for i := range u.labels {
+		label := &u.labels[i]
+		v, err := x.evaluateIn(x, &label.value)
+		if err != nil {
+			return err
+		}
+		if err := x.SetLabel(label.name, Text(v)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

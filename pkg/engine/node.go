@@ -169,7 +169,8 @@ type unit struct {
 	byName      map[string]*Node
 	inputs      []declaredInput
 	outputs     []declaredOutput
-	keepOutputs bool // some expression may read activity outputs or the last result
+	labels      []declaredLabel // of the workflow itself
+	keepOutputs bool            // some expression may read activity outputs or the last result
 }
 
 type declaredInput struct {
@@ -182,6 +183,11 @@ type declaredInput struct {
 type declaredOutput struct {
 	name, alias string
 	value       input // given if the output has an expression
+}
+
+type declaredLabel struct {
+	name  string
+	value input
 }
 
 // Program is a compiled definition version. It is immutable and safe for

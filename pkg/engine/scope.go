@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -215,6 +216,31 @@ func (x *Execution) SetCorrelationID(id string) error {
 		return err
 	}
 	x.b.header.CorrelationID = id
+	return nil
+}
+
+// SetLabel gives the instance a label, by which people find it, or takes it away ("").
+func (x *Execution) SetLabel(name, value string) error {
+	if err := workflow.CheckLabel(name, value); err != nil {
+		return err
+	}
+	if err := x.b.env.refuseSecret("label "+name, name, value); err != nil {
+		return err
+	}
+	labels := maps.Clone(x.b.header.Labels) // others may hold what there is
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if labels[name] = value; value == "" {
+		delete(labels, name)
+	}
+	if len(labels) > workflow.MaxLabels {
+		return fmt.Errorf("label %s would be one too many: an instance has up to %d", name, workflow.MaxLabels)
+	}
+	if len(labels) == 0 {
+		labels = nil
+	}
+	x.b.header.Labels = labels
 	return nil
 }
 

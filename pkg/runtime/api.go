@@ -70,7 +70,8 @@ func (r SendResult) Accepted() bool {
 type InstanceFilter struct {
 	DefinitionID, CorrelationID string
 	Version                     int
-	Parent                      string // the instance that started it
+	Parent                      string            // the instance that started it
+	Labels                      map[string]string // all of them
 	Status                      workflow.Status
 	SubStatus                   workflow.SubStatus
 	Limit                       int    // 1..500, default 50

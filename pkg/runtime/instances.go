@@ -88,7 +88,7 @@ func (r *Runtime) Instances(ctx context.Context, f InstanceFilter) (Page[workflo
 			return Page[workflow.Instance]{}, nil
 		}
 	}
-	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent}
+	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent, Labels: f.Labels}
 	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
 		for items, next, err = r.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
 			items, next, err = r.cfg.Reader.Instances(ctx, sf, next, limit)

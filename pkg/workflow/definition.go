@@ -14,8 +14,13 @@ type Definition struct {
 	Outputs     []Output
 	Variables   []Variable
 	Outcomes    []string // ports when used as an activity; none means Done
-	Options     Options
-	Root        *Activity
+
+	// Labels are what an instance is found by, evaluated when it starts; not of a
+	// definition that is used as an activity.
+	Labels map[string]Expression
+
+	Options Options
+	Root    *Activity
 
 	CustomProperties map[string]any
 	// Extra holds fields that the notation allows and Weft does not know, by

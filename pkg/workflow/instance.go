@@ -43,21 +43,22 @@ func (s SubStatus) Known() bool {
 // Instance is the header of an instance: what people see of it and what the
 // store indexes. The engine's state carries everything else.
 type Instance struct {
-	ID            string         `json:"instanceId"`
-	DefinitionID  string         `json:"definitionId"`
-	Version       int            `json:"version"`
-	Status        Status         `json:"status"`
-	SubStatus     SubStatus      `json:"subStatus"`
-	Name          string         `json:"name,omitempty"`
-	CorrelationID string         `json:"correlationId,omitempty"`
-	Parent        *Parent        `json:"parent,omitempty"`
-	CreatedAt     time.Time      `json:"createdAt"`
-	UpdatedAt     time.Time      `json:"updatedAt"`
-	FinishedAt    *time.Time     `json:"finishedAt,omitempty"`
-	Input         map[string]any `json:"input,omitempty"`
-	Output        map[string]any `json:"output,omitempty"`
-	Incidents     []Incident     `json:"incidents,omitempty"`
-	Bookmarks     []Bookmark     `json:"bookmarks,omitempty"`
+	ID            string            `json:"instanceId"`
+	DefinitionID  string            `json:"definitionId"`
+	Version       int               `json:"version"`
+	Status        Status            `json:"status"`
+	SubStatus     SubStatus         `json:"subStatus"`
+	Name          string            `json:"name,omitempty"`
+	CorrelationID string            `json:"correlationId,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"` // see [CheckLabels]; it is not changed, but replaced
+	Parent        *Parent           `json:"parent,omitempty"`
+	CreatedAt     time.Time         `json:"createdAt"`
+	UpdatedAt     time.Time         `json:"updatedAt"`
+	FinishedAt    *time.Time        `json:"finishedAt,omitempty"`
+	Input         map[string]any    `json:"input,omitempty"`
+	Output        map[string]any    `json:"output,omitempty"`
+	Incidents     []Incident        `json:"incidents,omitempty"`
+	Bookmarks     []Bookmark        `json:"bookmarks,omitempty"`
 
 	// Damaged says why the record of a listed instance cannot be read; the other
 	// fields then have its id and what the list knows. "": it can be read.

@@ -173,7 +173,7 @@ func TestDeletedInstanceNeverComesBack(t *testing.T) {
 	}
 	// Events that met nothing may wait for the next; nothing else is left.
 	for _, key := range c.keys(t) {
-		for _, gone := range []string{"instance/", "journal/", "mailbox/", "bookmark/", "cancel/", "index/", "task/", "by-correlation/", "by-parent/", "lock/"} {
+		for _, gone := range []string{"instance/", "journal/", "mailbox/", "bookmark/", "cancel/", "index/", "task/", "by-correlation/", "by-parent/", "label/", "lock/"} {
 			if strings.HasPrefix(key, gone) {
 				t.Errorf("left in etcd: %s", key)
 			}

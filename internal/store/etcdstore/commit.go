@@ -208,6 +208,9 @@ func (s *conn) indexEntries(h *workflow.Instance) []string {
 	if h.Parent != nil && h.Parent.InstanceID != "" {
 		entries = append(entries, s.keys.children(h.Parent.InstanceID)+place(h))
 	}
+	for name, value := range h.Labels {
+		entries = append(entries, s.keys.labelled(name, value)+place(h))
+	}
 	if h.Status == workflow.StatusFinished {
 		entries = append(entries, s.keys.finished(h))
 	}

@@ -141,16 +141,23 @@ func TestIndexEntriesFollowTheInstance(t *testing.T) {
 		"the end":             func(c *store.Commit) { ends(c) },
 		"another sub-status":  func(c *store.Commit) { c.After.Header.SubStatus = workflow.Executing },
 		"a correlation":       func(c *store.Commit) { c.After.Header.CorrelationID = "other" },
+		"labels":              func(c *store.Commit) { c.After.Header.Labels = map[string]string{"a": "x", "b": "y/z ~"} },
 		"no correlation":      func(c *store.Commit) { c.After.Header.CorrelationID = "" },
 		"an imported date":    func(c *store.Commit) { c.After.Header.CreatedAt = c.At.AddDate(-1, 0, 0) },
 		"another definition":  func(c *store.Commit) { c.After.Header.DefinitionID = "invoice" },
 		"end and correlation": func(c *store.Commit) { ends(c).After.Header.CorrelationID = "other" },
+		"end and labels":      func(c *store.Commit) { ends(c).After.Header.Labels = map[string]string{"kept": "other"} },
+		"a parent":            func(c *store.Commit) { c.After.Header.Parent = &workflow.Parent{InstanceID: "p"} },
+		"another version":     func(c *store.Commit) { c.After.Header.Version = 7 },
 		"delete":              func(c *store.Commit) { c.Delete, c.Burned = true, c.Before.Header.Bookmarks },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.instanceIn("a", "k", "paid")
+			labelled := w.next("a", nil)
+			labelled.After.Header.Labels = map[string]string{"kept": "k", "lost": "l"}
+			w.commit(labelled)
 			c := w.next("a", w.lock("a", "me"))
 			change(c)
 			w.commit(c)
@@ -161,7 +168,7 @@ func TestIndexEntriesFollowTheInstance(t *testing.T) {
 			for _, key := range want {
 				w.want(strings.TrimPrefix(key, w.keys.root), 1)
 			}
-			listed := w.has("index/") + w.has("by-correlation/") + w.has("finished/")
+			listed := w.has("index/") + w.has("by-correlation/") + w.has("by-parent/") + w.has("label/") + w.has("finished/")
 			if listed != len(want) {
 				t.Errorf("%d index entries, want %d", listed, len(want))
 			}

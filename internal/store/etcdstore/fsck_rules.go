@@ -176,7 +176,7 @@ func (f *fsck) indexes() {
 			}
 		}
 	}
-	for _, prefix := range []string{"index/", "by-correlation/", "by-parent/", "finished/"} {
+	for _, prefix := range []string{"index/", "by-correlation/", "by-parent/", "label/", "finished/"} {
 		f.under(prefix, func(name string, _ *mvccpb.KeyValue, parts []string) {
 			if id := parts[len(parts)-1]; !stands[name] && !f.lostWith(id) {
 				f.drop(f.report("index-outdated", name, "no instance is like this"), name, f.s.keys.instance(id))
@@ -276,7 +276,7 @@ func (f *fsck) timers() {
 	}
 	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		bookmark := decode(parts[len(parts)-1])
-		id, _, _ := strings.Cut(bookmark, "~")
+		id, _ := workflow.SplitBookmarkID(bookmark)
 		if f.lostWith(id) {
 			return
 		}

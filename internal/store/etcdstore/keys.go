@@ -61,7 +61,7 @@ func (k keys) bookmarkSlice(hash, correlation string) string {
 	return k.bookmarks(hash) + slice(correlation) + "/"
 }
 func (k keys) bookmark(hash, correlation, bookmarkID string) string {
-	id, local, _ := strings.Cut(bookmarkID, "~")
+	id, local := workflow.SplitBookmarkID(bookmarkID)
 	return k.bookmarkSlice(hash, correlation) + id + "/" + encode(local)
 }
 func (k keys) queues() string                       { return k.root + "queue/" }
@@ -145,6 +145,12 @@ func (k keys) indexEntry(h *workflow.Instance) string {
 // children lists the instances that one has started.
 func (k keys) children(parent string) string { return k.root + "by-parent/" + encode(parent) + "/" }
 
+// labelled lists the instances with a label.
+func (k keys) labels() string { return k.root + "label/" }
+func (k keys) labelled(name, value string) string {
+	return k.labels() + encode(name) + "/" + encode(value) + "/"
+}
+
 // place is where an instance stands in every list of instances for as long as it is
 // there: the newest comes first. etcd gives the first keys of a range, and sorts
 // the other way round only a range that it reads whole.
@@ -163,7 +169,7 @@ func (k keys) tasks(name string) string {
 
 // task is the entry of a task, which is a bookmark. The oldest comes first.
 func (k keys) task(b *workflow.Bookmark) string {
-	id, local, _ := strings.Cut(b.ID, "~")
+	id, local := workflow.SplitBookmarkID(b.ID)
 	name := k.tasks(b.Name)
 	if b.Name == "" {
 		name += encode("") + "/"

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,8 @@ type InstanceFilter struct {
 	SubStatus                   workflow.SubStatus
 	DefinitionID, CorrelationID string
 	Version                     int
-	Parent                      string // the instance that started it
+	Parent                      string            // the instance that started it
+	Labels                      map[string]string // all of them
 }
 
 // subStatuses are all that an instance may have, each with an index of its own.
@@ -43,6 +45,9 @@ func (f *InstanceFilter) own(k keys) string {
 	switch {
 	case f.Parent != "":
 		return k.children(f.Parent)
+	case len(f.Labels) > 0:
+		name := slices.Min(slices.Collect(maps.Keys(f.Labels)))
+		return k.labelled(name, f.Labels[name])
 	case f.CorrelationID != "":
 		return k.correlation(f.CorrelationID)
 	}
@@ -50,6 +55,11 @@ func (f *InstanceFilter) own(k keys) string {
 }
 
 func (f *InstanceFilter) fits(h *workflow.Instance) bool {
+	for name, value := range f.Labels {
+		if h.Labels[name] != value {
+			return false
+		}
+	}
 	return (f.Status == "" || f.Status == h.Status) && (f.SubStatus == "" || f.SubStatus == h.SubStatus) &&
 		(f.DefinitionID == "" || f.DefinitionID == h.DefinitionID) && (f.Version == 0 || f.Version == h.Version) &&
 		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID) &&
@@ -101,7 +111,7 @@ func (s *Reader) instances(ctx context.Context, f *InstanceFilter, cursor string
 // damaged is what an index entry says of an instance whose record cannot be read.
 func (f *InstanceFilter) damaged(e entry, damage error) workflow.Instance {
 	created, id, _ := strings.Cut(e.place, "/")
-	in := workflow.Instance{ID: id, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Status: f.Status, SubStatus: f.SubStatus,
+	in := workflow.Instance{ID: id, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Labels: f.Labels, Status: f.Status, SubStatus: f.SubStatus,
 		CreatedAt: fromNewest(created), Damaged: damage.Error()}
 	in.UpdatedAt = in.CreatedAt
 	if parts := strings.Split(e.list, "/"); len(parts) > 4 && parts[len(parts)-5] == "index" { // …/index/<sub-status>/<definition>/<version>/

@@ -52,6 +52,9 @@ func (w *world) someInstances(n int) []workflow.Instance {
 		if p := pick("", "p", "q"); p != "" {
 			h.Parent = &workflow.Parent{InstanceID: p}
 		}
+		if team := pick("", "sales", "a/b"); team != "" {
+			h.Labels = map[string]string{"team": team, "customer": pick("acme", "a+b c")}
+		}
 		w.commit(c)
 		all = append(all, *h)
 	}
@@ -86,6 +89,11 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 	})
 	each(func(f InstanceFilter) []InstanceFilter { f.CorrelationID = "c/d"; return []InstanceFilter{f} })
 	each(func(f InstanceFilter) []InstanceFilter { f.Parent = "q"; return []InstanceFilter{f} })
+	each(func(f InstanceFilter) []InstanceFilter {
+		a, b := f, f
+		a.Labels, b.Labels = map[string]string{"team": "a/b"}, map[string]string{"team": "sales", "customer": "a+b c"}
+		return []InstanceFilter{a, b}
+	})
 	for _, f := range filters {
 		want := []string{}
 		for i := range all {
@@ -93,10 +101,7 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 				want = append(want, all[i].ID)
 			}
 		}
-		for _, limit := range []int64{1, 7, 500} {
-			if limit == 1 && len(want) > 40 {
-				continue
-			}
+		for _, limit := range []int64{7, 500} {
 			if got := w.listed(f, limit); !slices.Equal(got, want) {
 				t.Errorf("%+v by %d:\n%v, want\n%v", f, limit, got, want)
 			}
@@ -117,7 +122,7 @@ func TestAPageCostsAsMuchBesideMany(t *testing.T) {
 			h := &c.After.Header
 			h.DefinitionID, h.Version, h.SubStatus, h.Status = definition, version, sub, sub.Status()
 			h.CreatedAt = w.now.Add(time.Duration(made) * time.Second)
-			h.CorrelationID, h.Parent = definition, &workflow.Parent{InstanceID: definition}
+			h.CorrelationID, h.Parent, h.Labels = definition, &workflow.Parent{InstanceID: definition}, map[string]string{"of": definition}
 			w.commit(c)
 		}
 	}
@@ -128,7 +133,7 @@ func TestAPageCostsAsMuchBesideMany(t *testing.T) {
 		}
 	}
 	filters := []InstanceFilter{{}, {Status: workflow.StatusRunning}, {Status: workflow.StatusFinished}, {DefinitionID: "rare"}, {DefinitionID: "rare", Version: 1}, {SubStatus: workflow.Faulted},
-		{DefinitionID: "often", Version: 1}, {DefinitionID: "often", SubStatus: workflow.Pending}, {CorrelationID: "rare"}, {Parent: "rare"}}
+		{DefinitionID: "often", Version: 1}, {DefinitionID: "often", SubStatus: workflow.Pending}, {CorrelationID: "rare"}, {Parent: "rare"}, {Labels: map[string]string{"of": "rare"}}}
 	const limit = 5
 	cost := func() (all []int) {
 		t.Helper()
@@ -162,11 +167,12 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 	c := w.first("i", nil)
 	h := &c.After.Header
 	h.CorrelationID, h.Parent = "c/d", &workflow.Parent{InstanceID: "p"}
+	h.Labels = map[string]string{"team": "sales", "customer": "a+b c/~"}
 	w.commit(c)
 	w.commit(ends(w.next("i", nil)))
 	now := w.record("i")
 	entries := w.indexEntries(&now.Header)
-	if len(entries) != 4 {
+	if len(entries) != 6 {
 		t.Fatalf("%q", entries)
 	}
 	sound := func() {
@@ -175,7 +181,7 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 		if w.ok(err); len(check.Findings) > 0 {
 			t.Errorf("%+v", check.Findings)
 		}
-		if listed := w.has("index/") + w.has("by-correlation/") + w.has("by-parent/") + w.has("finished/"); listed != len(entries) {
+		if listed := w.has("index/") + w.has("by-correlation/") + w.has("by-parent/") + w.has("label/") + w.has("finished/"); listed != len(entries) {
 			t.Errorf("%d entries, want %d", listed, len(entries))
 		}
 	}
@@ -183,6 +189,8 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 	strange := now.Header
 	strange.ID, strange.CreatedAt = "stranger", w.now.Add(time.Hour)
 	stranger := w.indexEntries(&strange)
+	slices.Sort(entries) // labels come in any order
+	slices.Sort(stranger)
 	for i, key := range entries {
 		_, err := w.raw.Delete(w.ctx(), key)
 		w.ok(err)

@@ -180,13 +180,17 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 	}
 	var keys []string
 	for _, in := range []struct {
-		prefix string
-		fromID int // parts from the end of the key to the id
-	}{{k.indexes(), 1}, {k.root + "by-correlation/", 1}, {k.root + "by-parent/", 1}, {k.finishedIn(shard(r.id, FinishedShards)), 1},
-		{k.tasks(""), 2}, {k.root + "bookmark/", 2}, {k.root + "timer/", 1}} {
+		prefix   string
+		fromID   int  // parts from the end of the key to the id
+		bookmark bool // the id is a bookmark's
+	}{{k.indexes(), 1, false}, {k.root + "by-correlation/", 1, false}, {k.root + "by-parent/", 1, false}, {k.labels(), 1, false}, {k.finishedIn(shard(r.id, FinishedShards)), 1, false},
+		{k.tasks(""), 2, false}, {k.root + "bookmark/", 2, false}, {k.root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
-			id, _, _ := strings.Cut(decode(parts[len(parts)-in.fromID]), "~") // a timer has the bookmark's
+			id := decode(parts[len(parts)-in.fromID])
+			if in.bookmark {
+				id, _ = workflow.SplitBookmarkID(id)
+			}
 			if id == r.id {
 				keys = append(keys, string(kv.Key))
 			}

@@ -2,6 +2,8 @@ package elsajson
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -33,6 +35,8 @@ func (r *reader) definition(c cur) *workflow.Definition {
 			d.Variables = each(r, f.cur, r.variable)
 		case "outcomes":
 			d.Outcomes = each(r, f.cur, func(c cur) string { return r.str(field{"an outcome", c}) })
+		case "labels": // Weft's own: evaluated when the instance starts
+			d.Labels = r.labels(f)
 		case "customProperties":
 			d.CustomProperties = r.dict(f)
 		case "options":
@@ -81,6 +85,9 @@ func definitionFields(d *workflow.Definition) fields {
 	if d.Outcomes != nil {
 		fs.set("outcomes", d.Outcomes)
 	}
+	if len(d.Labels) > 0 {
+		fs.set("labels", labelFields(d.Labels))
+	}
 	c := peekCustom(d.CustomProperties)
 	c.logs = d.Options.LogPersistence
 	if m := writeCustom(d.CustomProperties, c); m != nil {
@@ -88,6 +95,33 @@ func definitionFields(d *workflow.Definition) fields {
 	}
 	if o := writeOptions(d.Options); len(o.list) > 0 {
 		fs.set("options", o)
+	}
+	return fs
+}
+
+func (r *reader) labels(f field) map[string]workflow.Expression {
+	if f.kind != object {
+		return nil // it is somebody else's
+	}
+	var out map[string]workflow.Expression
+	for _, m := range f.members {
+		if e := r.input(f.in(m), label); m.name != "$id" && !e.IsZero() {
+			if out == nil {
+				out = map[string]workflow.Expression{}
+			}
+			out[m.name] = e
+		}
+	}
+	return out
+}
+
+// label is what the value of a label is.
+var label = workflow.InputDescriptor{Type: "String"}
+
+func labelFields(labels map[string]workflow.Expression) fields {
+	var fs fields
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		fs.set(name, conditionFields(labels[name]))
 	}
 	return fs
 }

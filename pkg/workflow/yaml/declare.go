@@ -195,6 +195,22 @@ func (r *reader) outputs(n *yaml.Node) []workflow.Output {
 	return out
 }
 
+// label is what the value of a label is.
+var label = workflow.InputDescriptor{Type: "String"}
+
+func (r *reader) labels(n *yaml.Node) map[string]workflow.Expression {
+	var out map[string]workflow.Expression
+	for _, p := range r.entries(n, "labels") {
+		if e := r.expression(p.val, label); !e.IsZero() {
+			if out == nil {
+				out = map[string]workflow.Expression{}
+			}
+			out[p.name] = e
+		}
+	}
+	return out
+}
+
 // isTypeName tells whether a text is one of YAML's own names of types.
 func isTypeName(s string) bool {
 	if s == "list" || s == "array" {

@@ -45,6 +45,14 @@ func (m *maker) definition() *workflow.Definition {
 		}
 		d.Outputs = append(d.Outputs, o)
 	}
+	for _, name := range rapid.SliceOfNDistinct(aName, 0, 2, rapid.ID).Draw(m.T, "labels") {
+		if e := m.expression(workflow.InputDescriptor{Type: "String"}); !e.IsZero() {
+			if d.Labels == nil {
+				d.Labels = map[string]workflow.Expression{}
+			}
+			d.Labels[name] = e
+		}
+	}
 	d.Options = workflow.Options{
 		ActivationStrategy: rapid.SampledFrom([]string{"", "Always", "Singleton", "CorrelatedSingleton", "Correlation"}).Draw(m.T, "activation"),
 		IncidentStrategy:   rapid.SampledFrom([]string{"", "Fault", "ContinueWithIncidents"}).Draw(m.T, "incidents"),

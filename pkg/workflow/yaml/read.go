@@ -10,7 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variables", "outputs", "outcomes", "options", "customProperties", "root"}
+var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variables", "outputs", "outcomes", "labels", "options", "customProperties", "root"}
 
 // Read reads a definition from YAML. file names the source in problems and, when
 // the definition has no id, its base name is the id. types tells what activities
@@ -93,6 +93,8 @@ func (r *reader) top(p pair, d *workflow.Definition) {
 		d.Outputs = r.outputs(p.val)
 	case "outcomes":
 		d.Outcomes = r.texts(p.val, "outcomes")
+	case "labels":
+		d.Labels = r.labels(p.val)
 	case "options":
 		r.options(p.val, d)
 	case "customProperties":

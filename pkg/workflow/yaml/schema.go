@@ -48,6 +48,7 @@ func Schema(types workflow.Types) []byte {
 			"variables":        ref("variables"),
 			"outputs":          object{"type": []string{"object", "null"}},
 			"outcomes":         object{"type": []string{"array", "null"}, "items": text},
+			"labels":           labelsSchema(),
 			"options":          optionsSchema(),
 			"customProperties": object{"type": []string{"object", "null"}},
 			"root":             ref("activity"),

@@ -3,6 +3,8 @@ package yaml
 import (
 	"maps"
 	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // closed is an object with these properties and no others.
@@ -26,6 +28,11 @@ func variableSchema() object {
 	return anyOf(object{"type": []string{"null", "number", "boolean"}}, ref("type"), closed(object{
 		"type": ref("type"), "value": object{}, "default": object{}, "storage": ref("storage"), "id": object{"type": "string"},
 	}))
+}
+
+func labelsSchema() object {
+	return object{"type": []string{"object", "null"}, "maxProperties": workflow.MaxLabels, "propertyNames": object{"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"},
+		"additionalProperties": anyOf(object{"type": []string{"string", "number", "boolean", "null"}}, ref("dynamic"))}
 }
 
 func optionsSchema() object {

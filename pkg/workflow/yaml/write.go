@@ -94,6 +94,13 @@ func (w *writer) definition(d *workflow.Definition) *yaml.Node {
 		}
 		put(m, "outcomes", flow(n))
 	}
+	if len(d.Labels) > 0 {
+		n := mapping()
+		for _, name := range slices.Sorted(maps.Keys(d.Labels)) {
+			put(n, name, w.expression(d.Labels[name], label))
+		}
+		put(m, "labels", n)
+	}
 	custom := maps.Clone(d.CustomProperties)
 	maps.DeleteFunc(custom, func(k string, v any) bool {
 		list, ok := v.([]any)

@@ -9,6 +9,7 @@
 //	go run ./bench -nodes 1,2,3 -etcd three -transport http
 //	go run ./bench -targets http://a:8080,http://b:8080 -endpoints http://e:2379 -cluster default
 //	go run ./bench -floods all -duration 60s
+//	go run ./bench -idle 60s             # what nodes cost that have nothing to do
 //	go run ./bench -help
 //
 // It starts etcd (this binary again, as a process of its own, with fsync on) and
@@ -57,6 +58,7 @@ type options struct {
 
 	report, docs, from, floods string
 	quick                      bool
+	idle                       time.Duration
 }
 
 func parse(args []string) (options, error) {
@@ -93,6 +95,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.report, "report", "", "run the whole plan and write results.json, table.txt and plots into this directory")
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
 	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
+	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what")
 	fs.StringVar(&o.docs, "docs", "", "measure nothing: write the tables of -from into this file, between its marks, and plots beside it")
 	fs.StringVar(&o.from, "from", "bench-results", "where -docs finds results.json and peers.json")
 	if err := fs.Parse(args); err != nil {
@@ -167,6 +170,9 @@ func do(ctx context.Context, o options) error {
 	}
 	if o.floods != "" {
 		return floodAll(ctx, o)
+	}
+	if o.idle > 0 {
+		return idleAll(ctx, o)
 	}
 	if o.profile != "" {
 		stop, err := profile(o.profile)

@@ -40,34 +40,33 @@ func (r *Upkeep) followControl(ctx context.Context) {
 			}
 		case <-sweep.C:
 			r.readControl(ctx)
-			sweep.Reset(pace.Jitter(5 * time.Second))
+			sweep.Reset(pace.Jitter(controlSweep))
 		}
 	}
 }
+
+const controlSweep = 5 * time.Second // behind the watch
 
 // readControl looks at the pause flag and at the interrupt keys.
 func (r *Upkeep) readControl(ctx context.Context) {
-	r.readPause(ctx)
-	if ids, err := r.cfg.Store.Cancelled(ctx); err == nil {
-		for _, id := range ids {
-			r.cfg.Node.Interrupt(id)
-		}
-	}
-}
-
-// readPause takes the flag from etcd and shows it, with how far the catalogue
-// is, in the node's record.
-func (r *Upkeep) readPause(ctx context.Context) {
-	paused, set, err := r.cfg.Store.Paused(ctx)
+	c, err := r.cfg.Store.Control(ctx)
 	if err != nil {
 		return // the next look tells
 	}
+	r.showPause(ctx, c.Paused, c.PauseRevision)
+	for _, id := range c.Cancelled {
+		r.cfg.Node.Interrupt(id)
+	}
+}
+
+// showPause takes the flag over and shows it in the node's record.
+func (r *Upkeep) showPause(ctx context.Context, paused bool, set int64) {
 	r.intake.SetPaused(paused)
-	revision := r.cfg.Catalog.Revision()
-	if own := r.ownRecord(); own != nil && own.PauseRevision == set && own.CatalogRevision == revision {
+	if own := r.ownRecord(); own != nil && own.PauseRevision == set {
 		return
 	}
-	err = r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
+	revision := r.cfg.Catalog.Revision()
+	err := r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
 	if err != nil && ctx.Err() == nil {
 		r.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)
 	}

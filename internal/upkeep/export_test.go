@@ -59,7 +59,7 @@ func (r *Upkeep) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUse
 
 // PurgePass is one look at all of the finished instances, as the loop does it.
 func (r *Upkeep) PurgePass(ctx context.Context) error {
-	_, err := r.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
+	_, _, err := r.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
 	return err
 }
 

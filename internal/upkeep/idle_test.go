@@ -1,14 +1,106 @@
 package upkeep_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
+
+// asked counts what a node asks etcd for.
+type asked struct {
+	clientv3.Lease
+	clientv3.Maintenance
+
+	mu    sync.Mutex
+	kinds map[string]int // by kind of request and of keys; guarded by mu
+}
+
+func (a *asked) note(what string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kinds[what]++
+}
+
+func (a *asked) TimeToLive(ctx context.Context, id clientv3.LeaseID, opts ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
+	a.note("time to live")
+	return a.Lease.TimeToLive(ctx, id, opts...)
+}
+
+func (a *asked) Status(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
+	a.note("status")
+	return a.Maintenance.Status(ctx, endpoint)
+}
+
+// counting counts what the KV of a node is asked too.
+func (a *asked) counting(m *member) {
+	m.Faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(c.Keys[0], m.Root), "/")
+		if c.PutsUnder(m.Root + "nodes/") {
+			kind = heartbeat
+		}
+		a.note(c.Op + " " + kind)
+		return false
+	}})
+}
+
+const heartbeat = "heartbeat"
+
+// A node with nothing to do asks etcd for little: some requests for each of its
+// heartbeats, which are a quarter of the TTL apart.
+func TestAnIdleNodeAsksForLittle(t *testing.T) {
+	t.Parallel()
+	const beats, most = 4, 8 // requests for each
+	name := clustertest.Namespace(t)
+	members, asking := make([]*member, 3), make([]*asked, 3)
+	for i := range members {
+		a := &asked{kinds: map[string]int{}}
+		members[i] = newMember(t, name, string(rune('a'+i)), func(c *membertest.Config) {
+			c.Session = func(c *cluster.Config) {
+				c.OneMachine = true
+				a.Lease, a.Maintenance = c.Client.Lease, c.Client.Maintenance
+				c.Client.Lease, c.Client.Maintenance = a, a
+			}
+		})
+		asking[i] = a
+	}
+	eventually(t, "the first looks are over", func() bool {
+		return !slices.ContainsFunc(members, func(m *member) bool {
+			return len(m.Session.Members()) != len(members) || m.Age.Seen().Elapsed == 0
+		})
+	})
+	for i, a := range asking {
+		a.counting(members[i])
+	}
+	for i, a := range asking {
+		var now map[string]int
+		eventually(t, "some heartbeats", func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			now = maps.Clone(a.kinds)
+			return now["txn "+heartbeat] >= beats
+		})
+		all := 0
+		for _, n := range now {
+			all += n
+		}
+		if all > most*(beats+1) {
+			t.Errorf("node %d: %d requests for %d heartbeats: %v", i, all, beats, now)
+		}
+	}
+}
 
 // requests is how many requests of a member touch keys below a prefix while work
 // runs. Its own loops may add some, so the least of several tries counts.

@@ -60,7 +60,7 @@ func (r *Upkeep) workMailbox(ctx context.Context, id string, recovered bool, ope
 }
 
 const (
-	sweepEvery = 800 * time.Millisecond
+	sweepEvery = 800 * time.Millisecond // while there is mail
 	sweepPage  = 1000
 	// strangerAge is how many sweeps an entry has to outlive before a node that is
 	// not preferred takes it. The preferred one may be there and not work: starting,
@@ -82,16 +82,24 @@ func (r *Upkeep) sweepMailboxes(ctx context.Context) error {
 	seen := map[string]sighting{}
 	patience := sweepPatience
 	wake := make(chan struct{}, 1)
+	nothing := false // was there at the last sweep
+	every := func() time.Duration {
+		if nothing {
+			return r.rest(sweepEvery)
+		}
+		return sweepEvery
+	}
 	return r.besideVanished(ctx, func() { signal(wake) },
 		func(ctx context.Context) error {
-			return r.loop(ctx, "mailbox sweep", sweepEvery, wake, func(ctx context.Context) (bool, error) {
+			return r.pacedLoop(ctx, "mailbox sweep", every, wake, func(ctx context.Context) (bool, error) {
+				nothing = false
 				if r.intake.Suspended() {
 					return false, nil
 				}
 				next, err := r.sweep(ctx, seen, patience)
 				switch {
 				case err == nil:
-					seen, patience = next, sweepPatience
+					seen, patience, nothing = next, sweepPatience, len(next) == 0
 				case errors.Is(err, context.DeadlineExceeded):
 					patience = min(2*patience, sweepPatienceMost)
 					signal(wake) // at once: the next member may answer

@@ -17,16 +17,21 @@ import (
 )
 
 // Work whose preferred node is there and does not do it is taken by another one
-// in time, also with the shortest session: sighted, and then outliving
+// in time, with sessions of any length: sighted after a rest, and then outliving
 // strangerAge sweeps, each late by the whole jitter.
 func TestWorkThatItsPreferredNodeLeavesIsTakenInTime(t *testing.T) {
 	t.Parallel()
-	longest := time.Duration(0)
-	for range 10_000 {
-		longest = max(longest, pace.Jitter(sweepEvery))
+	longest := func(every time.Duration) (most time.Duration) {
+		for range 10_000 {
+			most = max(most, pace.Jitter(every))
+		}
+		return most
 	}
-	if took, promised := (strangerAge+1)*longest, cluster.MinTTL+2*time.Second; took >= promised {
-		t.Errorf("a stranger takes it after up to %v, the promise is %v", took, promised)
+	for _, ttl := range []time.Duration{cluster.MinTTL, 3 * time.Second, 10 * time.Second, time.Minute, time.Hour} {
+		took, promised := longest(restOf(ttl, sweepEvery, defaultRest))+strangerAge*longest(sweepEvery), ttl+2*time.Second
+		if took >= promised {
+			t.Errorf("TTL %v: a stranger takes it after up to %v, the promise is %v", ttl, took, promised)
+		}
 	}
 }
 

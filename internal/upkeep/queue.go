@@ -53,8 +53,13 @@ func (r *Upkeep) workQueue(ctx context.Context) error {
 			seen, swept = revision, time.Now()
 			var mu sync.Mutex
 			depth, oldest := 0, time.Duration(0)
-			err := sideBySide(shardsAtOnce, len(etcdstore.QueueShards), func(i int) error {
-				n, age, err := pass(ctx, etcdstore.QueueShards[i:i+1])
+			some, err := r.cfg.Store.SomeQueued(ctx)
+			if err != nil {
+				seen = -1 // all of it again
+				return false, err
+			}
+			err = sideBySide(shardsAtOnce, len(some), func(i int) error {
+				n, age, err := pass(ctx, some[i])
 				mu.Lock()
 				defer mu.Unlock()
 				depth, oldest = depth+n, max(oldest, age)
@@ -105,15 +110,11 @@ func (r *Upkeep) besideVanished(ctx context.Context, gone func(), work func(cont
 	}, work)
 }
 
-// passShardLocked is the decorator of a cluster: a shard that has items is
-// worked under its lock, tried with zero wait, and skipped when another node is
-// at it; the next look comes with jitter.
+// passShardLocked is the decorator of a cluster: a shard is worked under its lock,
+// tried with zero wait, and skipped when another node is at it; the next look comes
+// with jitter.
 func (r *Upkeep) passShardLocked(pass queuePass) queuePass {
 	return func(ctx context.Context, shard string) (int, time.Duration, error) {
-		items, _, err := r.cfg.Store.Queued(ctx, shard, "", 1)
-		if err != nil || len(items) == 0 {
-			return 0, 0, err
-		}
 		lock, err := r.cfg.Locks.TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, strings.Index(etcdstore.QueueShards, shard)))
 		if errors.Is(err, cluster.ErrHeld) {
 			r.cfg.Log.DebugContext(ctx, "queue shard is worked elsewhere", "shard", shard)

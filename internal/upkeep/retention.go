@@ -54,6 +54,7 @@ func (r *Retention) keepsDead() bool {
 
 const (
 	purgeEvery   = 5 * time.Second
+	purgeRest    = 30 * time.Second      // while nothing has ended
 	purgePace    = 20 * time.Millisecond // between two requests of a purge
 	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
 	measurePage  = 1000
@@ -69,12 +70,22 @@ func (r *Upkeep) purgeFinished(ctx context.Context) error {
 		return nil
 	}
 	shards := make([]finishedShard, etcdstore.FinishedShards)
-	return r.loop(ctx, "retention", purgeEvery, nil, func(ctx context.Context) (bool, error) { return r.purgePass(ctx, shards) })
+	some := true // has ended, at the last look
+	every := func() time.Duration {
+		if some {
+			return purgeEvery
+		}
+		return purgeRest
+	}
+	return r.pacedLoop(ctx, "retention", every, nil, func(ctx context.Context) (more bool, err error) {
+		some, more, err = r.purgePass(ctx, shards)
+		return more, err
+	})
 }
 
-// purgePass deletes a slice of each shard that this node looks after; more: there may
-// be others.
-func (r *Upkeep) purgePass(ctx context.Context, shards []finishedShard) (more bool, err error) {
+// purgePass deletes a slice of each shard that this node looks after. seen: there is
+// something in them; more: there may be other slices to delete.
+func (r *Upkeep) purgePass(ctx context.Context, shards []finishedShard) (seen, more bool, err error) {
 	var mine []int
 	for i := range shards {
 		if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) == r.cfg.Session.NodeID() {
@@ -87,13 +98,13 @@ func (r *Upkeep) purgePass(ctx context.Context, shards []finishedShard) (more bo
 	errs := []error{err}
 	for _, i := range some {
 		if r.intake.Draining() {
-			return false, nil
+			return true, false, nil
 		}
 		full, err := r.purgeShard(ctx, i, &shards[i])
 		errs = append(errs, err) // the other shards go on
 		more = more || full
 	}
-	return more, errors.Join(errs...)
+	return len(some) > 0 || err != nil, more, errors.Join(errs...)
 }
 
 // finishedShard is what the node that looks after a shard knows of it.

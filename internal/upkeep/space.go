@@ -40,7 +40,9 @@ func levelAfter(l runtime.Level, sp etcdstore.Space) runtime.Level {
 }
 
 const (
-	spaceEvery = time.Second
+	spaceEvery = time.Second // and more seldom while a level is far
+	spaceMost  = 10 * time.Second
+	fillRate   = 128 << 20 // bytes a second, more than an etcd takes
 	// Kept of the history when this node makes room in its own etcd: lists and
 	// watches of this age go on.
 	keepHistory     = 10 * time.Second
@@ -51,6 +53,16 @@ const (
 	defragmentEvery = 10 * time.Second
 	defragmentRest  = 30 // times as long as it took, at the least, unless etcd is full
 )
+
+// spaceRest is how long it takes at least until etcd can be nearly full.
+func spaceRest(l runtime.Level, sp *etcdstore.Space) time.Duration {
+	if sp == nil || l != runtime.Roomy {
+		return spaceEvery
+	}
+	quota := float64(sp.Quota)
+	room := min(inUseNearlyFull*quota-float64(sp.InUse), allocatedNearlyFull*quota-float64(sp.Allocated))
+	return max(spaceEvery, min(spaceMost, time.Duration(room/fillRate*float64(time.Second))))
+}
 
 // watchSpace looks how full etcd is, sheds by it, and makes room in an etcd that
 // this node runs itself.
@@ -68,7 +80,8 @@ func (r *Upkeep) watchSpace(ctx context.Context) error {
 	if _, err := look(ctx); err != nil && ctx.Err() == nil {
 		r.cfg.Log.WarnContext(ctx, "it is not known how full etcd is; it is asked again", "error", err)
 	}
-	return r.loop(ctx, "etcd's size", spaceEvery, nil, look)
+	every := func() time.Duration { return spaceRest(r.intake.Level(), r.intake.Space()) }
+	return r.pacedLoop(ctx, "etcd's size", every, nil, look)
 }
 
 func (r *Upkeep) noteSpace(ctx context.Context, sp etcdstore.Space) {

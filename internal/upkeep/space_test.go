@@ -3,6 +3,7 @@ package upkeep
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -55,6 +56,33 @@ func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
 		r.noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
 		if got := r.keep().IdempotencyBytes; got != c.want {
 			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
+		}
+	}
+}
+
+// A store that is nearly full is noticed before it is full, however fast it fills: the
+// next look comes before that can be.
+func TestLooksAtTheSizeComeBeforeALevel(t *testing.T) {
+	t.Parallel()
+	at := func(inUse, allocated, quota int64) *etcdstore.Space {
+		return &etcdstore.Space{InUse: inUse << 20, Allocated: allocated << 20, Quota: quota << 20}
+	}
+	for _, c := range []struct {
+		l    runtime.Level
+		sp   *etcdstore.Space
+		want time.Duration
+	}{
+		{runtime.Roomy, nil, spaceEvery}, // not known yet
+		{runtime.Roomy, at(1, 1, 2048), spaceMost},
+		{runtime.Roomy, at(1433-640, 1433-640, 2048), 5 * time.Second},
+		{runtime.Roomy, at(100, 1945-640, 2048), 5 * time.Second},
+		{runtime.Roomy, at(1430, 1430, 2048), spaceEvery},
+		{runtime.Roomy, at(1, 1, 16), spaceEvery},
+		{runtime.NearlyFull, at(1, 1, 2048), spaceEvery},
+		{runtime.Full, at(1, 1, 2048), spaceEvery},
+	} {
+		if got := spaceRest(c.l, c.sp).Round(100 * time.Millisecond); got != c.want {
+			t.Errorf("level %d, %+v: %v, want %v", c.l, c.sp, got, c.want)
 		}
 	}
 }

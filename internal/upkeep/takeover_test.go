@@ -55,7 +55,7 @@ func (m *member) queuePasses() func() int64 {
 	var n atomic.Int64
 	last := m.Root + "queue/" + etcdstore.QueueShards[len(etcdstore.QueueShards)-1:]
 	m.Faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if c.Op == "get" && c.Touches(last) {
+		if !c.Mutating && c.Touches(last) {
 			n.Add(1)
 		}
 		return false

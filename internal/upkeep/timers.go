@@ -3,7 +3,6 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -18,10 +17,8 @@ import (
 )
 
 const (
-	timerEvery    = 200 * time.Millisecond
 	timerPerShard = 100
 	timerPages    = 10               // looked at in one pass
-	timerGrace    = 2 * time.Second  // then a node that is not preferred fires too
 	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
 	skewSaid      = 30 * time.Second // so often the log says that it does
 	maxCatchUp    = 100              // missed occurrences started in one go
@@ -53,20 +50,10 @@ func (r *Upkeep) mayFire() bool {
 	return !off
 }
 
-// mine reports whether this node does what is due in a shard: it is preferred, or
-// the preferred node is late by more than [timerGrace].
-func (r *Upkeep) mine(shard int, due, now time.Time) bool {
-	return now.Sub(due) > timerGrace || r.cfg.Session.PreferredNode(fmt.Sprintf("timer/%d", shard)) == r.cfg.Session.NodeID()
-}
-
 // fireTimers turns due timers into commands.
 func (r *Upkeep) fireTimers(ctx context.Context) error {
-	return r.loop(ctx, "timers", timerEvery, nil, func(ctx context.Context) (bool, error) {
-		if !r.mayFire() {
-			return false, nil
-		}
-		return r.firePass(ctx, r.cfg.Now().UTC())
-	})
+	w := dueWorker{r: r, of: etcdstore.Timers, may: r.mayFire, fire: r.firePass}
+	return w.run(ctx)
 }
 
 // firePass fires the timers that are due at now, as far as it looks. more: it did not
@@ -119,26 +106,27 @@ func (r *Upkeep) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.
 
 // fireSchedules starts what cron, timer and startAt triggers have due.
 func (r *Upkeep) fireSchedules(ctx context.Context) error {
-	return r.loop(ctx, "schedules", timerEvery, nil, func(ctx context.Context) (bool, error) {
-		if !r.mayFire() || r.intake.Level() != runtime.Roomy { // the catch-up policy says what becomes of what was missed
+	w := dueWorker{r: r, of: etcdstore.Schedules, fire: r.fireDueSchedules, may: func() bool {
+		return r.mayFire() && r.intake.Level() == runtime.Roomy // the catch-up policy says what becomes of what was missed
+	}}
+	return w.run(ctx)
+}
 
-			return false, nil
+// fireDueSchedules fires the occurrences that are due at now.
+func (r *Upkeep) fireDueSchedules(ctx context.Context, now time.Time) (more bool, err error) {
+	due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
+	if err != nil {
+		return false, err
+	}
+	var errs []error
+	for i := range due {
+		e := &due[i]
+		if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
+			continue
 		}
-		now := r.cfg.Now().UTC()
-		due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
-		if err != nil {
-			return false, err
-		}
-		var errs []error
-		for i := range due {
-			e := &due[i]
-			if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
-				continue
-			}
-			errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
-		}
-		return false, errors.Join(errs...)
-	})
+		errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
+	}
+	return false, errors.Join(errs...)
 }
 
 // fireSchedule fires one occurrence. What it starts has an id from definition,
@@ -220,13 +208,21 @@ func (r *Upkeep) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.New
 // expireRecords deletes idempotency records that are old enough, a page at a time.
 func (r *Upkeep) expireRecords(ctx context.Context) error {
 	cursor := ""
+	var done etcdstore.Expired // what all of the index was looked at for
 	return r.loop(ctx, "expired records", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
 		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
 			return false, nil
 		}
-		n, next, err := r.cfg.Store.ExpireRecords(ctx, r.cfg.Age.Now(), cursor)
+		age := r.cfg.Age.Now()
+		now := r.cfg.Store.Expired(age)
+		if cursor == "" && now == done {
+			return false, nil // nothing more is old enough
+		}
+		n, next, err := r.cfg.Store.ExpireRecords(ctx, age, cursor)
 		r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
-		cursor = next
+		if cursor = next; err == nil && next == "" {
+			done = now
+		}
 		return next != "" && err == nil, err
 	})
 }

@@ -50,6 +50,9 @@ type Config struct {
 	// AgeEvery is how often the age of the cluster goes on; default a sixteenth of the
 	// runtime's QueueTTL, at least 1 s, at most 10 s.
 	AgeEvery time.Duration
+	// Rest is how long a worker rests at most that looks behind hints and watches, and
+	// found nothing; default 5 s.
+	Rest time.Duration
 	// Skew tells how far this node's clock is off the others'; default is the
 	// measure of the session.
 	Skew func() time.Duration
@@ -79,6 +82,7 @@ func New(cfg Config) (*Upkeep, error) {
 		cfg.Now = time.Now
 	}
 	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, min(max(cfg.Runtime.QueueTTL()/16, time.Second), ageEvery))
+	cfg.Rest = cmp.Or(cfg.Rest, defaultRest)
 	if cfg.Skew == nil {
 		cfg.Skew = cfg.Session.ClockSkew
 	}
@@ -112,7 +116,12 @@ func (r *Upkeep) Run(ctx context.Context) error {
 // until ctx ends. An error is logged and the loop goes on: nothing that a step
 // meets may end a worker. A step that asks for more runs again at once.
 func (r *Upkeep) loop(ctx context.Context, what string, every time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
-	timer := time.NewTimer(pace.Jitter(every))
+	return r.pacedLoop(ctx, what, func() time.Duration { return every }, wake, step)
+}
+
+// pacedLoop is loop with a period that is asked for after each step.
+func (r *Upkeep) pacedLoop(ctx context.Context, what string, every func() time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
+	timer := time.NewTimer(pace.Jitter(every()))
 	defer timer.Stop()
 	for {
 		select {
@@ -130,9 +139,24 @@ func (r *Upkeep) loop(ctx context.Context, what string, every time.Duration, wak
 				break
 			}
 		}
-		timer.Reset(pace.Jitter(every))
+		timer.Reset(pace.Jitter(every()))
 	}
 }
+
+// rest is how long a sweep rests that comes behind hints of this node and found
+// nothing: only what another node left that died is not hinted, and that is seen
+// before the lease of the dead one ends.
+func (r *Upkeep) rest(least time.Duration) time.Duration {
+	ttl := cluster.MinTTL
+	if e := r.cfg.Session.Epoch(); e != nil {
+		ttl = e.TTL
+	}
+	return restOf(ttl, least, r.cfg.Rest)
+}
+
+const defaultRest = 5 * time.Second
+
+func restOf(ttl, least, most time.Duration) time.Duration { return max(least, min(ttl/2, most)) }
 
 // sendsAtOnce is how many stimuli a worker has under way at a time: enough that
 // their writes share proposals.

@@ -31,6 +31,9 @@ type Epoch struct {
 
 	trustedUntil atomic.Int64 // nanoseconds since bootTime
 
+	asked atomic.Int64  // when a lock was asked for, last, in nanoseconds since bootTime
+	rouse chan struct{} // capacity 1: a lock was asked for, after a long time
+
 	// local stands in front of etcd, because an etcd mutex is re-entrant per
 	// session. The keys are the etcd keys of the locks.
 	local keylock.Table
@@ -48,8 +51,10 @@ func newEpoch(number int64, lease clientv3.LeaseID, ttl time.Duration, asked tim
 		Lease:   lease,
 		TTL:     ttl,
 		suspect: make(chan struct{}, 1),
+		rouse:   make(chan struct{}, 1),
 		held:    make(map[string]*Lock),
 	}
+	e.asked.Store(-2 * lateCopies.Nanoseconds())
 	// Not derived from anybody's context: an epoch ends when its lease does.
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.lockCtx, e.cancelLock = context.WithCancelCause(context.Background())
@@ -93,6 +98,37 @@ func (e *Epoch) doubt() {
 	default:
 	}
 }
+
+// enter takes the local lock of an etcd key that is to be put on the lease, and tells
+// whether it was free. Such a key may be put by a late copy, long after its local lock
+// was given back: the janitor looks out for it.
+func (e *Epoch) enter(key string) bool {
+	now := time.Since(bootTime).Nanoseconds()
+	if was := e.asked.Swap(now); now-was > lateCopies.Nanoseconds()/2 { // in good time
+		select {
+		case e.rouse <- struct{}{}:
+		default:
+		}
+	}
+	return e.local.TryLock(key)
+}
+
+// keysMayCome waits until a key of this lease may be put that nobody here knows of:
+// until a lock was asked for within [lateCopies]. False: ctx has ended.
+func (e *Epoch) keysMayCome(ctx context.Context) bool {
+	for time.Since(bootTime).Nanoseconds()-e.asked.Load() > lateCopies.Nanoseconds() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-e.rouse:
+		}
+	}
+	return true
+}
+
+// lateCopies is for how long a copy of a request may still arrive: what the network
+// holds of one that was given up comes within minutes, or never.
+const lateCopies = 10 * time.Minute
 
 // end cancels everything of this epoch and waits for nothing. It returns the
 // locks that were held, the first time; later calls do nothing.

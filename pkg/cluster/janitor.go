@@ -16,9 +16,10 @@ const janitorEvery = 1500 * time.Millisecond
 
 // janitor removes lock keys of our own lease that nobody on this node holds:
 // acquisitions that were delivered after their clean-up, waiters that a
-// partition left behind. Such a key would lock its name as long as we live.
+// partition left behind. Such a key would lock its name as long as we live. It rests
+// while there can be none.
 func (s *Session) janitor(ctx context.Context, e *Epoch) {
-	for pace.Pause(ctx, pace.Jitter(janitorEvery)) {
+	for e.keysMayCome(ctx) && pace.Pause(ctx, pace.Jitter(janitorEvery)) {
 		if err := s.tidy(ctx, e); err != nil && ctx.Err() == nil {
 			s.log.DebugContext(ctx, "janitor", "epoch", e.Number, "error", err)
 		}

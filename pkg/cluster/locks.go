@@ -61,7 +61,7 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 	const tries = 3
 	for i := 1; ; i++ {
 		a := l.newAcquisition(e, name, reads, start)
-		if !e.local.TryLock(a.key) {
+		if !e.enter(a.key) {
 			return nil, l.heldHere(e, a, name)
 		}
 		err := l.tryMutex(ctx, a, name)

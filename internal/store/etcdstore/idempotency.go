@@ -95,6 +95,21 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 	return n, "", nil
 }
 
+// Expired is what is old enough at an age: the revisions up to which records of our
+// own and of callers' keys are.
+type Expired struct{ own, keys int64 }
+
+// Expired tells that of an age. An age that has the same finds nothing new.
+func (s *Upkeep) Expired(age *store.Age) (e Expired) {
+	if m, ok := age.Before(recordTTL); ok {
+		e.own = m.Revision
+	}
+	if m, ok := age.Before(s.keepKeys); ok {
+		e.keys = m.Revision
+	}
+	return e
+}
+
 const expirePage = 1000
 
 // over is a range of the expiry index, and the last revision in it that is old enough.

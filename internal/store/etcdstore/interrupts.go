@@ -5,13 +5,36 @@ import (
 	"strconv"
 	"strings"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Paused tells whether the cluster is paused, and the revision at which that was
-// set; 0: it never was.
-func (s *Upkeep) Paused(ctx context.Context) (paused bool, modified int64, err error) {
-	return s.paused(ctx)
+// Control is what a node is told from outside of its instances.
+type Control struct {
+	Paused        bool     // the cluster is
+	PauseRevision int64    // at which that was set; 0: it never was
+	Cancelled     []string // instances that have an interrupt key, as [Upkeep.Cancelled] lists them
+}
+
+// Control reads all of it in one request.
+func (s *Upkeep) Control(ctx context.Context) (Control, error) {
+	var ask reads
+	pause, cancels := ask.value(s.keys.pause()), ask.add(s.listCancels())
+	resp, err := s.read(ctx, "read pause and interrupts", ask.ops...)
+	if err != nil {
+		return Control{}, err
+	}
+	c := Control{Cancelled: s.cancelled(cancels.in(resp).Kvs)}
+	c.Paused, c.PauseRevision = pausedBy(pause.one(resp))
+	return c, nil
+}
+
+// pausedBy reads the flag; nil: it was never set.
+func pausedBy(kv *mvccpb.KeyValue) (paused bool, modified int64) {
+	if kv == nil {
+		return false, 0
+	}
+	return string(kv.Value) == "true", kv.ModRevision
 }
 
 func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err error) {
@@ -19,7 +42,8 @@ func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err err
 	if err != nil || len(resp.Kvs) == 0 {
 		return false, 0, err
 	}
-	return string(resp.Kvs[0].Value) == "true", resp.Kvs[0].ModRevision, nil
+	paused, modified = pausedBy(resp.Kvs[0])
+	return paused, modified, nil
 }
 
 // SetPaused pauses the cluster or lets it go on; it returns the revision at
@@ -88,15 +112,25 @@ func (s *Upkeep) controls(cancels, pause clientv3.WatchChan) (names []string, ok
 
 // Cancelled lists the instances that have an interrupt key.
 func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
-	resp, err := s.get(ctx, "list interrupts", s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
+	var ask reads
+	cancels := ask.add(s.listCancels())
+	resp, err := s.read(ctx, "list interrupts", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(resp.Kvs))
-	for i, kv := range resp.Kvs {
+	return s.cancelled(cancels.in(resp).Kvs), nil
+}
+
+func (s *conn) listCancels() clientv3.Op {
+	return clientv3.OpGet(s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
+}
+
+func (s *conn) cancelled(kvs []*mvccpb.KeyValue) []string {
+	ids := make([]string, len(kvs))
+	for i, kv := range kvs {
 		ids[i] = strings.TrimPrefix(string(kv.Key), s.keys.cancels())
 	}
-	return ids, nil
+	return ids
 }
 
 // Interrupted gives the id of the cancel or the delete in the mailbox of an instance

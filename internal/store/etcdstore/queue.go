@@ -291,6 +291,25 @@ func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool,
 // QueueShards are the shards of the queue: the first characters of hashes.
 const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
+// SomeQueued tells which shards of the queue have items, in one request however many
+// there are.
+func (s *Upkeep) SomeQueued(ctx context.Context) (shards []string, err error) {
+	var ask reads
+	for i := range QueueShards {
+		ask.any(s.keys.queues() + QueueShards[i:i+1])
+	}
+	resp, err := s.read(ctx, "look for queued stimuli", ask.ops...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range QueueShards {
+		if read(i).one(resp) != nil {
+			shards = append(shards, QueueShards[i:i+1])
+		}
+	}
+	return shards, nil
+}
+
 const marksPage = 500
 
 // DropMarks deletes the marks of slices that are empty; it looks at some from cursor

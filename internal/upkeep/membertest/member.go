@@ -66,7 +66,7 @@ type Config struct {
 	Metrics             *metrics.Metrics // of runtime and upkeep
 	QueueTTL, ReplyWait time.Duration
 	Retention           upkeep.Retention
-	AgeEvery            time.Duration
+	AgeEvery, Rest      time.Duration
 	Skew                func() time.Duration
 	Opening             int
 }
@@ -163,7 +163,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Wakeups: m.Wakeups, Age: m.Age,
-		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
+		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }
 

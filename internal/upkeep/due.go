@@ -1,0 +1,168 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/cluster"
+)
+
+const (
+	// dueLeast is how long a worker rests at least between two looks at what is due,
+	// so that what is due at about one time is read at once.
+	dueLeast = 200 * time.Millisecond
+	dueGrace = 2 * time.Second // then a node that is not preferred fires too
+)
+
+// dueWorker fires what is due of one kind, at its time: it knows from its last look
+// when the next is due, and from watches what was put since into the shards that
+// this node is preferred for.
+type dueWorker struct {
+	r    *Upkeep
+	of   etcdstore.Dated
+	may  func() bool                                                     // costs nothing
+	fire func(ctx context.Context, now time.Time) (more bool, err error) // more: at once
+
+	shards []int            // that are watched
+	news   <-chan time.Time // nil: nothing is watched
+	unfold context.CancelFunc
+}
+
+// run looks when something is due, when the shards of this node change, and by sweep.
+func (w *dueWorker) run(ctx context.Context) error {
+	sub := w.r.cfg.Session.Subscribe()
+	defer sub.Close()
+	defer w.unwatch()
+	next := time.Now().Add(pace.Jitter(dueLeast))
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	for looked := next; ; timer.Reset(time.Until(next)) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sub.C():
+			if slices.Equal(w.mine(), w.shards) {
+				continue
+			}
+		case due, ok := <-w.news:
+			if !ok {
+				w.unwatch()
+				next = sooner(next, time.Now().Add(pace.Jitter(time.Second))) // the next look watches again
+				continue
+			}
+			next = sooner(next, later(looked.Add(dueLeast), w.from(due)))
+			continue
+		case <-timer.C:
+		}
+		next = w.look(ctx)
+		looked = time.Now()
+	}
+}
+
+// look fires what is due, and tells when to look again.
+func (w *dueWorker) look(ctx context.Context) (next time.Time) {
+	soon := time.Now().Add(pace.Jitter(dueLeast))
+	if !w.may() {
+		return soon
+	}
+	if mine := w.mine(); w.news == nil || !slices.Equal(mine, w.shards) {
+		w.watch(ctx, mine) // before the read: what it does not see, they do
+	}
+	now := w.r.cfg.Now().UTC()
+	first, err := w.r.cfg.Store.FirstDue(ctx, w.of, now.Add(2*w.r.cfg.Rest)) // only what is put and due before the next look needs the watches
+	if err == nil {
+		at := w.turn(first)
+		if at.IsZero() || at.After(now) {
+			return sooner(time.Now().Add(pace.Jitter(w.r.cfg.Rest)), later(soon, w.from(at)))
+		}
+		var more bool
+		if more, err = w.fire(ctx, now); more && err == nil {
+			return time.Now()
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		w.r.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", w.of.String(), "error", err)
+	}
+	return soon // what is behind those that were due is seen then
+}
+
+// mine are the shards that this node is preferred for.
+func (w *dueWorker) mine() (shards []int) {
+	for i := range etcdstore.TimerShards {
+		if prefers(w.r.cfg.Session, i) {
+			shards = append(shards, i)
+		}
+	}
+	return shards
+}
+
+func (w *dueWorker) watch(ctx context.Context, shards []int) {
+	w.unwatch()
+	if w.shards = shards; len(shards) == 0 {
+		return
+	}
+	ctx, w.unfold = context.WithCancel(ctx)
+	w.news = w.r.cfg.Store.WatchDue(ctx, w.of, shards)
+}
+
+func (w *dueWorker) unwatch() {
+	if w.news != nil {
+		w.unfold()
+		w.news = nil
+	}
+}
+
+// turn is when this node has to fire something of what is first in each shard; zero:
+// it knows of nothing.
+func (w *dueWorker) turn(first []time.Time) (at time.Time) {
+	for i, due := range first {
+		if due.IsZero() {
+			continue
+		}
+		if !prefers(w.r.cfg.Session, i) {
+			due = due.Add(dueGrace)
+		}
+		if at.IsZero() || due.Before(at) {
+			at = due
+		}
+	}
+	return at
+}
+
+// prefers reports whether this node is preferred for what is due in a shard.
+func prefers(s *cluster.Session, shard int) bool {
+	return s.PreferredNode(fmt.Sprintf("timer/%d", shard)) == s.NodeID()
+}
+
+// mine reports whether this node does what is due in a shard: it is preferred, or
+// the preferred node is late by more than [dueGrace].
+func (r *Upkeep) mine(shard int, due, now time.Time) bool {
+	return now.Sub(due) >= dueGrace || prefers(r.cfg.Session, shard)
+}
+
+// from is when the wall clock shows a time, by the monotonic clock; for a zero one,
+// after the next sweep.
+func (w *dueWorker) from(at time.Time) time.Time {
+	if at.IsZero() {
+		return time.Now().Add(2 * w.r.cfg.Rest)
+	}
+	return time.Now().Add(at.Sub(w.r.cfg.Now()))
+}
+
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -131,10 +131,10 @@ func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string)
 		}
 		from = clientv3.GetPrefixRangeEnd(l.s.root + string(last)) // past all keys of that lock
 	}
-	const page = 500
 	for {
+		page := max(16, limit+1-len(infos)) // one more tells whether there are more, and a few for those who wait
 		cctx, cancel := withCallTimeout(ctx)
-		resp, err := l.s.cfg.Client.Get(cctx, from, clientv3.WithRange(end), clientv3.WithLimit(page),
+		resp, err := l.s.cfg.Client.Get(cctx, from, clientv3.WithRange(end), clientv3.WithLimit(int64(page)),
 			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 		cancel()
 		if err != nil {

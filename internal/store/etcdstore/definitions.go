@@ -164,7 +164,8 @@ func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit 
 	}
 	limit = max(limit, 1)
 	for {
-		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(page))
+		chunk := max(firstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
+		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(int64(chunk)))
 		if err != nil {
 			return nil, "", err
 		}

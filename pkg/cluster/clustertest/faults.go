@@ -103,7 +103,7 @@ type Faults struct {
 	late  []func()       // guarded by mu
 	calls map[string]int // by Call.Op; guarded by mu
 
-	values atomic.Int64
+	values, keys atomic.Int64
 }
 
 // NewFaults makes a set of faults without rules. The seed decides about rules
@@ -142,7 +142,11 @@ func (f *Faults) Calls(op string) int {
 // Values is how many bytes of values etcd has answered reads with.
 func (f *Faults) Values() int64 { return f.values.Load() }
 
+// Keys is how many keys etcd has answered reads with.
+func (f *Faults) Keys() int64 { return f.keys.Load() }
+
 func (f *Faults) read(kvs []*mvccpb.KeyValue) {
+	f.keys.Add(int64(len(kvs)))
 	for _, kv := range kvs {
 		f.values.Add(int64(len(kv.Value)))
 	}

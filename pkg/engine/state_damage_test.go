@@ -16,11 +16,21 @@ import (
 // realStates are the states of one instance from its start to its end.
 func realStates(t testing.TB, prog *engine.Program) [][]byte {
 	t.Helper()
+	var out [][]byte
+	for _, i := range realInstances(t, prog) {
+		out = append(out, i.State)
+	}
+	return out
+}
+
+// realInstances are the commits of one instance.
+func realInstances(t testing.TB, prog *engine.Program) []goldenInstance {
+	t.Helper()
 	b, err := engine.New(prog, "i", &workflow.Start{Trigger: "e1"}, time.Time{}, fuzzEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out [][]byte
+	var out []goldenInstance
 	cmd := workflow.Command{ID: "start", Kind: workflow.CommandStart}
 	for range 30 {
 		done, err := b.Run(t.Context(), cmd)
@@ -31,7 +41,7 @@ func realStates(t testing.TB, prog *engine.Program) [][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, res.State)
+		out = append(out, goldenInstance{res.Instance, res.State})
 		b.Committed()
 		cmd = workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}
 		if len(res.Instance.Bookmarks) > 0 && done == engine.Applied {

@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -45,7 +44,7 @@ func must[T any](v T, err error) T {
 func Encode(v any) ([]byte, error) { return encodeWithin(v, maxEncoded) }
 
 func encodeWithin(v any, limit int) ([]byte, error) {
-	raw, err := json.Marshal(v)
+	raw, err := workflow.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}

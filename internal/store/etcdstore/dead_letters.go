@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -60,7 +59,7 @@ func (s *conn) putDead(o *ops, d store.DeadLetter) {
 
 // withoutPayload leaves out what people and programs brought.
 func withoutPayload(d store.DeadLetter) (store.DeadLetter, error) {
-	raw, err := json.Marshal(struct {
+	raw, err := workflow.Marshal(struct {
 		Stimulus *workflow.Stimulus `json:"stimulus,omitempty"`
 		Command  *workflow.Command  `json:"command,omitempty"`
 	}{d.Stimulus, d.Command})
@@ -88,7 +87,7 @@ func withoutPayload(d store.DeadLetter) (store.DeadLetter, error) {
 // short.
 func bare(st *workflow.Stimulus) *workflow.Stimulus {
 	out := &workflow.Stimulus{ActivityType: st.ActivityType, CorrelationID: st.CorrelationID, InstanceID: st.InstanceID, BookmarkID: st.BookmarkID}
-	if raw, err := json.Marshal(st.Payload); err == nil && len(raw) <= maxDetail {
+	if raw, err := workflow.Marshal(st.Payload); err == nil && len(raw) <= maxDetail {
 		out.Payload = st.Payload
 	}
 	return out

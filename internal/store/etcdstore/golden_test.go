@@ -1,0 +1,281 @@
+package etcdstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var writeGolden = flag.Bool("golden", false, "write the golden files that are not there yet; those that are there stay")
+
+// goldenFolder has a record of each kind as some program wrote it. Every later one
+// must read it, and write it again as the same bytes. What is there is not changed: for a field
+// that is new, a line is added to golden, and -golden writes its file.
+const goldenFolder = "testdata/golden"
+
+// Values that records bring from outside, with what an encoder may get wrong.
+var goldenValues = map[string]any{
+	"whole": int64(9223372036854775807), "exact": int64(9007199254740993), "large": json.Number("18446744073709551616"), "beyond": json.Number("-1e400"),
+	"decimal": 0.1, "small": 5e-324, "float": 1e21, "zero": int64(0), "yes": true, "no": false, "nothing": nil,
+	"empty": "", "text": "<a href=\"x\">\\ & \u2028\u0000\b\t\n é 😀 \ufffd", "key \"<&>\"": "",
+	"list": []any{}, "lists": []any{[]any{int64(1)}, map[string]any{}}, "object": map[string]any{"b": "2", "a": "1"},
+}
+
+var (
+	goldenAt    = time.Date(2026, 11, 22, 9, 0, 0, 123456789, time.UTC)
+	goldenLater = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
+	goldenGuard    = workflow.Guard{Authorize: true, Policy: "role = clerk"}
+	goldenKey      = workflow.CommandKey{Name: "call-1", BodyHash: "b0d1", Guard: &goldenGuard}
+	goldenStimulus = workflow.Stimulus{ActivityType: workflow.EventType, Payload: workflow.EventPayload("approved"), CorrelationID: "order-4711", InstanceID: "i1", BookmarkID: "i1~1", Input: goldenValues}
+	goldenBegun    = []workflow.Begun{{Process: "p1", Node: "node-1", At: goldenAt, Age: 86400000}}
+	goldenBookmark = workflow.Bookmark{
+		ID: "i1~1", ActivityID: "event1", ActivityType: workflow.EventType, Name: "approved", Hash: "hashhashhashhashhashhashhashhash", Payload: workflow.EventPayload("approved"),
+		ContextID: "x2", Callback: "resumed", KeepOnResume: true, DueAt: &goldenLater, CreatedAt: goldenAt, Metadata: goldenValues,
+	}
+	goldenIncident = workflow.Incident{ActivityID: "call1", ActivityType: "Elsa.SendHttpRequest", ContextID: "x3", Expression: "text: JavaScript", Message: "it failed", Cause: "refused", Time: goldenAt}
+	goldenInstance = workflow.Instance{
+		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, Name: "Order 4711", CorrelationID: "order-4711",
+		Parent: &workflow.Parent{InstanceID: "i0", BookmarkID: "i0~7"}, CreatedAt: goldenAt, UpdatedAt: goldenLater, FinishedAt: &goldenLater,
+		Input: goldenValues, Output: goldenValues, Incidents: []workflow.Incident{goldenIncident}, Bookmarks: []workflow.Bookmark{goldenBookmark},
+	}
+	goldenStart = workflow.Start{
+		DefinitionID: "order-approval", Version: 3, Input: goldenValues, Name: "Order 4711", CorrelationID: "order-4711", Properties: goldenValues,
+		Parent: goldenInstance.Parent, Trigger: "event1", TriggerInput: goldenValues,
+	}
+	goldenCommand = workflow.Command{
+		ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Attempts: 2, Begun: goldenBegun, Start: &goldenStart, Bookmark: "i1~1", Input: goldenValues, Stimulus: &goldenStimulus,
+		State: []byte(`{"v":1}`), IfSeq: 4, Key: &goldenKey, Several: true, Due: &goldenLater, Timer: true, Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+	}
+	goldenTrigger  = store.TriggerRef{Hash: "hash", DefinitionID: "order-approval", Version: 3, ActivityID: "event1", Activation: "correlation", Modified: 42}
+	goldenGate     = store.Gate{Definition: "order-approval", Correlation: "order-4711"}
+	goldenTarget   = store.Target{Bookmark: &store.BookmarkRef{ID: "i1~1", InstanceID: "i1", Hash: "hash", CorrelationID: "order-4711", Created: 42}, Trigger: &goldenTrigger}
+	goldenEffect   = store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "not-found", Detail: "there is no such bookmark", Command: "c1"}
+	goldenUses     = []store.Use{{RefID: "child", RefVersionID: "child-v2", RefVersion: 2, ID: "child", Version: 2}}
+	goldenResponse = workflow.Response{Status: 201, ContentType: "text/plain", Headers: map[string]string{"X-B": "2", "X-A": "<1>"}, Body: []byte("made")}
+)
+
+// golden are the records, each with its key as docs/keys.md and
+// docs/keys-definitions.md have it, and a file. What a record was once stays a line.
+var golden = []struct {
+	key, file string
+	is        any
+}{
+	{"instance/<id>", "instance", &store.Record{
+		Header: goldenInstance, State: []byte(`{"v":1,"seq":7,"executions":[{"id":"a","parent":-1,"node":"root"}]}`), Seq: 5, Gate: &goldenGate, JournalFrom: 2, JournalBytes: 4096,
+	}},
+	{"instance/<id>", "instance-new", &store.Record{Header: workflow.Instance{ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Pending, CreatedAt: goldenAt, UpdatedAt: goldenAt}}},
+	{"instance/<id>", "instance-labels", &store.Record{Header: workflow.Instance{
+		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Executing, CreatedAt: goldenAt, UpdatedAt: goldenAt,
+		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
+	}}},
+	{"journal/<id>/<seq>", "journal", &journalEntry{
+		Commit: "commit-1", Seq: 5, Fence: 4711, Commands: []string{"c1", "c2"}, Burst: "c1",
+		Items: []journalItem{
+			{JournalItem: workflow.JournalItem{Sequence: 8, Time: goldenAt, ActivityID: "event1", ActivityType: workflow.EventType, Event: "Resumed"}},
+			{JournalItem: workflow.JournalItem{Sequence: 9, Time: goldenLater, ActivityID: "line1", ActivityType: "Elsa.WriteLine", Event: "WriteLine", Text: "<b>", Data: goldenValues}, Burst: "c2"},
+		},
+	}},
+	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
+	{"cancel/<id>", "cancel", new("c1")},
+	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
+	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},
+	{"dead/<id>", "dead", &store.DeadLetter{
+		ID: "c1@1", Reason: workflow.DeadTooLarge, Detail: "its commit is too large", Stimulus: &goldenStimulus, Targets: []store.Target{goldenTarget}, Command: &goldenCommand,
+		Dropped: &store.Dropped{Bytes: 2 << 20, SHA256: "5a5a"}, InstanceID: "i1", CreatedAt: goldenAt,
+	}},
+	{"bookmark/<hash>/<slice>/<id>/<bookmark>", "bookmark", &bookmarkEntry{Instance: "i1", Type: workflow.EventType, Name: "approved", Correlation: "order-4711", Created: goldenAt}},
+	{"queue/<hash>/<slice>/<item>", "queue", &store.QueueItem{ID: "q1", Stimulus: goldenStimulus, Hash: "hash", Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
+	{"queue/~gated/<definition or *>/<slice>/<created>-<item>", "queue-gated", &store.QueueItem{
+		ID: "q1", Stimulus: goldenStimulus, Hash: "hash", CreatedAt: goldenAt, Held: &store.HeldStart{Event: "e1", Trigger: goldenTrigger, Gate: goldenGate},
+	}},
+	{"timer/<shard>/<due>/<bookmark>", "timer", &timerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
+	{"idem/c/<id>/<command>", "record", &goldenEffect},
+	{"idem/c/<id>/~deleted", "record-deleted", &deletedEntry{Commit: "commit-1"}},
+	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
+	{"idem/k/<key>", "answer", &store.Answer{
+		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
+	}},
+	{"meta/format", "format", &format{Version: 2, Shards: 64, TimerShards: 16}},
+	{"meta/age", "age", &storedAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
+	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
+
+	{"definition/<id>/head", "definition-head", &store.DefinitionHead{
+		ID: "order-approval", Name: "Approval", Description: "of <orders>", Latest: 4, LatestHash: "h4", Published: 3, Hash: "h3", PublishedAt: goldenAt, UpdatedAt: goldenLater,
+		Activation: "correlation", AutoUpdate: true, Usable: true, VersionID: "v3", Uses: goldenUses, Generation: 6, Deleted: &goldenLater, Purged: true, Writes: []string{"w2", "w1"},
+	}},
+	{"definition-version/<id>/<n>", "definition-version", &store.DefinitionVersion{
+		ID: "order-approval", Version: 3, VersionID: "v3", Hash: "h3", Notation: "yaml", Source: "id: order-approval\n# <&>\n", Uses: goldenUses, Needs: []string{"Elsa.Event"}, CreatedAt: goldenAt,
+	}},
+	{"definition-content/<id>/<hash>", "definition-content", &VersionRef{ID: "order-approval", Version: 3}},
+	{"definition-ref/<version id>/<id>", "definition-ref", &VersionRef{ID: "order-approval", Version: 3}},
+	{"definition-index/<id>", "definition-index", &store.IndexedKeys{
+		Triggers: []store.TriggerKey{{Hash: "hash", ActivityID: "event1"}}, Routes: []store.RouteKey{{Method: "GET", Template: "orders/{id}"}}, Crons: true,
+	}},
+	{"trigger/<hash>/<id>/<activity>", "trigger", &store.TriggerEntry{
+		DefinitionID: "order-approval", Version: 3, ActivityID: "event1", ActivityType: workflow.EventType, Hash: "hash", Name: "ordered", Activation: "correlation",
+	}},
+	{"route/<method>/<pattern>", "route", &store.RouteEntry{
+		DefinitionID: "order-approval", Version: 3, ActivityID: "http1", Hash: "hash", Method: "GET", Template: "orders/{id}", Activation: "correlation",
+		EndpointLimits: workflow.EndpointLimits{Authorize: true, Policy: "role = clerk", Timeout: time.Minute, MaxBody: 1 << 20, TooLarge: true},
+	}},
+	{"cron/<shard>/<due>/<id>/<activity>", "cron", &store.CronEntry{
+		DefinitionID: "order-approval", Version: 3, Generation: 6, ActivityID: "cron1", ActivityType: "Elsa.Cron", Kind: store.ScheduleCron, Expression: "0 0 9 * * *", Interval: time.Hour,
+		At: &goldenAt, Due: goldenLater, CatchUp: "one", Activation: "correlation", Gated: 2, GatedAt: goldenAt,
+	}},
+}
+
+// noRecord are the keys of the pages, up to what is inserted, whose values are no
+// records of this package.
+var noRecord = map[string]string{
+	"nodes/": "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
+	"label/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
+	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+}
+
+// What any program wrote is read as it was meant, and written again as it was.
+func TestGoldenRecordsAreReadAndWrittenAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, g := range golden {
+		stored := goldenFile(t, g.file+".json", func() []byte { return encoded(t, g.is) })
+		got := reflect.New(reflect.TypeOf(g.is).Elem()).Interface()
+		if err := DecodeWhole(stored, got); err != nil || !reflect.DeepEqual(got, g.is) {
+			t.Errorf("%s is %+v, %v; want %+v", g.file, got, err, g.is)
+		}
+		if again := encoded(t, got); !bytes.Equal(again, stored) {
+			t.Errorf("%s is written as\n%s\nand was\n%s", g.file, again, stored)
+		}
+	}
+}
+
+// One that is compressed is read; how well it is compressed may change.
+func TestAGoldenRecordThatIsCompressedIsRead(t *testing.T) {
+	t.Parallel()
+	large := store.Record{Header: goldenInstance}
+	large.Header.Input = map[string]any{"text": strings.Repeat("a long text. ", 1000)}
+	raw, err := Encode(&large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := goldenFile(t, "instance-large.zst", func() []byte { return raw })
+	if !bytes.HasPrefix(stored, zstdMagic) {
+		t.Error("it is not compressed")
+	}
+	for _, b := range [][]byte{stored, raw} {
+		var got store.Record
+		if err := DecodeWhole(b, &got); err != nil || !reflect.DeepEqual(got, large) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+}
+
+// encoded is what [Encode] gives, of a record of any size as JSON.
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := Encode(v)
+	if err == nil {
+		raw, err = inflate(raw, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// goldenFile gives the file, which ends with a newline unless it is compressed.
+func goldenFile(t *testing.T, name string, is func() []byte) []byte {
+	t.Helper()
+	path := filepath.Join(goldenFolder, name)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && *writeGolden {
+		if raw = is(); strings.HasSuffix(name, ".json") {
+			raw = append(raw, '\n')
+		}
+		err = os.WriteFile(path, raw, 0o644)
+	}
+	if err != nil {
+		t.Fatalf("%v (go test -run Golden -golden writes it)", err)
+	}
+	return bytes.TrimSuffix(raw, []byte("\n"))
+}
+
+// Each kind of record has a file, and each field of it is in one.
+func TestEveryRecordIsGolden(t *testing.T) {
+	t.Parallel()
+	row := regexp.MustCompile("(?m)^\\| `([a-z-]+/[^`]*)`")
+	var pages []string
+	for _, page := range []string{"keys.md", "keys-definitions.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+			pages = append(pages, m[1])
+		}
+	}
+	seen := map[string]bool{}
+	for _, g := range golden {
+		if !slices.Contains(pages, g.key) {
+			t.Errorf("no page has the key %s", g.key)
+		}
+		fieldsSet(seen, reflect.ValueOf(g.is).Elem())
+	}
+	for _, key := range pages {
+		plain, _, _ := strings.Cut(key, "<")
+		has := noRecord[plain] != ""
+		for _, g := range golden {
+			has = has || g.key == key
+		}
+		if !has {
+			t.Errorf("no record of %s is golden", key)
+		}
+	}
+	for field, set := range seen {
+		if !set && field != "workflow.JournalItem.Burst" { // journalItem has one in front of it
+			t.Errorf("the field %s is in no golden record", field)
+		}
+	}
+	if len(pages) < 40 || len(seen) < 150 {
+		t.Errorf("found %d keys, %d fields", len(pages), len(seen))
+	}
+}
+
+// fieldsSet notes which fields of stored structs are anything but their zero value.
+func fieldsSet(seen map[string]bool, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fieldsSet(seen, v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fieldsSet(seen, v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Tag.Get("json") == "-" {
+				continue
+			}
+			name := v.Type().String() + "." + f.Name
+			seen[name] = seen[name] || !v.Field(i).IsZero()
+			fieldsSet(seen, v.Field(i))
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -141,18 +140,6 @@ func (d decimal) String() string {
 		out = "-" + out
 	}
 	return out
-}
-
-// Marshal is [json.Marshal] without escapes for HTML, so that a value is as long as
-// its JSON, and people can read it.
-func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 // Unmarshal is [json.Unmarshal] with numbers as [Number] has them in what has no

@@ -1,12 +1,14 @@
 package etcdstore
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -14,22 +16,45 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// BenchmarkDecode reads what the paths W1 and W2 read: the record of an instance
-// that waits, and the command that starts one.
-func BenchmarkDecode(b *testing.B) {
-	at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	record := store.Record{
+// usualRecords are what the paths W1 and W2 of the bench write: an instance that waits,
+// the journal of its first commit, and the command that starts one.
+func usualRecords() map[string]any {
+	at := time.Date(2026, 11, 22, 9, 0, 0, 123456789, time.UTC)
+	record := &store.Record{
 		Seq: 1,
 		Header: workflow.Instance{
 			ID: "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning,
 			SubStatus: workflow.Suspended, CorrelationID: "order-4711", CreatedAt: at, UpdatedAt: at,
 			Input:     map[string]any{"order": int64(4711), "total": 199.95, "customer": map[string]any{"name": "Ada", "id": int64(9007199254740993)}, "lines": []any{int64(1), int64(2), int64(3)}},
-			Bookmarks: []workflow.Bookmark{{ID: "0199f0aa~1", ActivityID: "event1", ActivityType: workflow.EventType, Hash: "hashhashhashhashhashhashhashhash", Payload: workflow.EventPayload("approved")}},
+			Bookmarks: []workflow.Bookmark{{ID: "0199f0aa~1", ActivityID: "event1", ActivityType: workflow.EventType, Hash: "hashhashhashhashhashhashhashhash", Payload: workflow.EventPayload("approved"), CreatedAt: at}},
 		},
 		State: []byte(`{"v":1,"seq":7,"started":true,"executions":[{"id":"a","parent":-1,"node":"root"},{"id":"b","parent":0,"node":"event1"}],"bookmarks":[{"on":1}]}`),
 	}
-	command := workflow.Command{ID: "0199f0aa7c1e", Kind: workflow.CommandStart, Start: &workflow.Start{DefinitionID: "order-approval", Version: 3, Input: record.Header.Input}}
-	for name, v := range map[string]any{"record": record, "command": command} {
+	journal := &journalEntry{Commit: "4f9d1c0a2b3e4d5f60718293a4b5c6d7", Seq: 1, Fence: 123456, Commands: []string{"0199f0aa7c1e"}, Burst: "0199f0aa7c1e"}
+	for i, event := range []string{"Started", "Started", "Completed", "Started", "Suspended"} {
+		journal.Items = append(journal.Items, journalItem{JournalItem: workflow.JournalItem{Sequence: int64(i + 1), Time: at, ActivityID: "event1", ActivityType: workflow.EventType, Event: event}})
+	}
+	command := &workflow.Command{ID: "0199f0aa7c1e", Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "order-approval", Version: 3, Input: record.Header.Input}}
+	return map[string]any{"record": record, "journal": journal, "command": command}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for name, v := range usualRecords() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				raw, err := Encode(v)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(raw)))
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for name, v := range usualRecords() {
 		raw, err := Encode(v)
 		if err != nil {
 			b.Fatal(err)
@@ -37,13 +62,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var err error
-				if name == "record" {
-					err = Decode(raw, &store.Record{})
-				} else {
-					err = Decode(raw, &workflow.Command{})
-				}
-				if err != nil {
+				if err := DecodeWhole(raw, reflect.New(reflect.TypeOf(v).Elem()).Interface()); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -81,4 +100,146 @@ func TestDecodeKeepsNumbers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever a record holds, it is written as encoding/json writes it, read as what it
+// was, and written again as the same bytes.
+func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
+	t.Parallel()
+	kinds := map[reflect.Type]bool{}
+	for _, g := range golden {
+		kinds[reflect.TypeOf(g.is).Elem()] = true
+	}
+	for kind := range kinds {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				is := reflect.New(kind)
+				fill(t, is.Elem(), 0)
+				first := encodedAs(t, is.Interface())
+				var b bytes.Buffer
+				enc := json.NewEncoder(&b)
+				enc.SetEscapeHTML(false)
+				if err := enc.Encode(is.Interface()); err != nil {
+					t.Fatal(err)
+				}
+				// What is not UTF-8 is written as the character that stands for it: its escape would be another text when it is written again.
+				if want := strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `\ufffd`, "\ufffd"); string(first) != want {
+					t.Fatalf("got\n%s\nwant\n%s", first, want)
+				}
+				once, twice := reflect.New(kind).Interface(), reflect.New(kind).Interface()
+				if err := DecodeWhole(first, once); err != nil {
+					t.Fatal(err)
+				}
+				second := encodedAs(t, once)
+				if !bytes.Equal(first, second) {
+					t.Fatalf("it was\n%s\nand is\n%s", first, second)
+				}
+				if err := Decode(second, twice); err != nil || !reflect.DeepEqual(once, twice) {
+					t.Fatalf("%+v became %+v, %v", once, twice, err)
+				}
+			})
+		})
+	}
+}
+
+func encodedAs(t *rapid.T, v any) []byte {
+	t.Helper()
+	raw, err := Encode(v)
+	if err == nil {
+		raw, err = inflate(raw, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// anyText is a text, now and then one that is not UTF-8.
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.StringN(0, 5, -1), rapid.SampledFrom([]string{"", "id-1", "<&>\"\\", "\u2028\u0000\b", "\xff\xc3\x28"}))
+}
+
+// anyName is a text that is UTF-8: names are in the order of their bytes, and of one
+// that is not, others are written.
+func anyName() *rapid.Generator[string] { return anyText().Filter(utf8.ValidString) }
+
+// anyValue is a value of a workflow, as [workflow.Unmarshal] gives them.
+func anyValue(depth int) *rapid.Generator[any] {
+	number := rapid.OneOf(
+		rapid.Map(rapid.Int64(), func(i int64) any { return i }), rapid.Map(rapid.Float64(), workflow.Float),
+		rapid.Map(rapid.StringMatching(`-?[1-9][0-9]{0,40}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?`), workflow.Number),
+	)
+	leaf := rapid.OneOf(number, rapid.Map(anyText(), func(s string) any { return s }), rapid.SampledFrom([]any{nil, true, false, []any{}, map[string]any{}}))
+	if depth > 2 {
+		return leaf
+	}
+	return rapid.OneOf(leaf,
+		rapid.Map(rapid.SliceOfN(anyValue(depth+1), 0, 3), func(l []any) any { return append([]any{}, l...) }),
+		rapid.Map(rapid.MapOfN(anyName(), anyValue(depth+1), 0, 3), func(m map[string]any) any { return m }))
+}
+
+// fill sets what is stored of v to anything.
+func fill(t *rapid.T, v reflect.Value, depth int) {
+	switch v.Interface().(type) {
+	case time.Time:
+		at := time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+		v.Set(reflect.ValueOf(at))
+		return
+	case json.RawMessage:
+		raw, err := workflow.Marshal(anyValue(1).Draw(t, "raw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.SetBytes(raw)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.OneOf(rapid.Int64(), rapid.Just(int64(0))).Draw(t, "number"))
+	case reflect.String:
+		v.SetString(anyText().Draw(t, "text"))
+	case reflect.Pointer:
+		if depth < 8 && rapid.Bool().Draw(t, "set") {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(t, v.Elem(), depth+1)
+		}
+	case reflect.Slice:
+		if n := rapid.IntRange(-1, 2).Draw(t, "length"); n >= 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+		}
+		for i := range v.Len() {
+			fill(t, v.Index(i), depth+1)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		if rapid.Bool().Draw(t, "made") {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		for range v.Len() + rapid.IntRange(0, 2).Draw(t, "entries") {
+			if v.IsNil() {
+				break
+			}
+			e := reflect.New(v.Type().Elem()).Elem()
+			fill(t, e, depth+1)
+			v.SetMapIndex(reflect.ValueOf(anyName().Draw(t, "name")), e)
+		}
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(new(anyValue(0).Draw(t, "value"))).Elem())
+	case reflect.Uint8:
+		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+				fill(t, v.Field(i), depth)
+			}
+		}
+	default:
+		t.Fatalf("a record has a %s", v.Type())
+	}
 }

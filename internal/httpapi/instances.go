@@ -59,7 +59,7 @@ func (a *API) instanceRoutes() []route {
 			answers: map[int]any{200: instanceView{}}, problems: []workflow.Code{missing}, serve: (*call).getInstance},
 		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "What the instance did, oldest first", query: pageParams,
-			answers: map[int]any{200: listView[journalView]{}}, problems: []workflow.Code{missing}, serve: (*call).journal},
+			answers: map[int]any{200: journalPageView{}}, problems: []workflow.Code{missing}, serve: (*call).journal},
 		{method: "GET", path: "/instances/{id}/state", name: "exportState", costly: true, role: auth.Operator, tag: "instances", kind: reads, audited: true,
 			summary: "Export the instance with everything that it needs to go on",
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
@@ -241,7 +241,7 @@ func (c *call) journal() (reply, error) {
 		return reply{}, err
 	}
 	page, err := c.api.cfg.Runtime.Journal(c.r.Context(), id, cursor, limit)
-	return reply{body: list(page, viewJournal)}, err
+	return reply{body: viewJournal(page)}, err
 }
 
 func (c *call) export() (reply, error) {

@@ -196,16 +196,18 @@ type Commit struct {
 	At       time.Time
 	Trace    string // W3C traceparent of the burst, for the timers it sets; "": not traced
 
-	Journal  []workflow.JournalItem
-	Created  []workflow.Bookmark
-	Burned   []workflow.Bookmark
-	Consumed []Consumed
-	Children []Child
-	Outgoing []Outgoing
-	Sends    []Send
-	Requeue  []QueueItem
-	Dead     []DeadLetter
-	Continue *workflow.Command // left in the own mailbox: the burst goes on
+	Node      string // of this commit, for the journal
+	Journal   []workflow.JournalItem
+	Variables workflow.VariableChanges
+	Created   []workflow.Bookmark
+	Burned    []workflow.Bookmark
+	Consumed  []Consumed
+	Children  []Child
+	Outgoing  []Outgoing
+	Sends     []Send
+	Requeue   []QueueItem
+	Dead      []DeadLetter
+	Continue  *workflow.Command // left in the own mailbox: the burst goes on
 
 	// Release asks to free the lock in the same transaction if no mail is newer
 	// than SeenMail and no queue item waits for a created bookmark.

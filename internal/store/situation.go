@@ -28,7 +28,7 @@ type SituationKeys struct{ Instance, Mailbox, Cancel, Pause, Journal string }
 // LastCommit is the newest commit of an instance.
 type LastCommit struct {
 	Seq, Fence int64
-	At         time.Time // of its last journal item; zero: it has none
+	At         time.Time // when it was made; zero: not known
 }
 
 // QueuedFor is where a queue item lies, which says whom it is for.

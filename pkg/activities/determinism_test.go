@@ -170,6 +170,7 @@ type course struct {
 	start  workflow.Start
 	seed   []int // of the commands
 	limits engine.Limits
+	saw    func(engine.Result) // of each commit; nil: nobody looks
 }
 
 // equalHistories runs a course in memory; loaded between commands, as the second
@@ -202,7 +203,7 @@ func history(t rapid.TB, c course, load, repeat bool) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	h, state := commit(t, b, &out)
+	h, state := commit(t, c, b, &out)
 	do := func(cmd workflow.Command) engine.Outcome {
 		if load {
 			if b, err = engine.Load(prog, h, state, env); err != nil {
@@ -221,7 +222,7 @@ func history(t rapid.TB, c course, load, repeat bool) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, state = commit(t, b, &out)
+		h, state = commit(t, c, b, &out)
 		return oc
 	}
 	run := func(cmd workflow.Command) {
@@ -250,7 +251,7 @@ func history(t rapid.TB, c course, load, repeat bool) []string {
 	return out
 }
 
-func commit(t rapid.TB, b *engine.Burst, out *[]string) (workflow.Instance, []byte) {
+func commit(t rapid.TB, c course, b *engine.Burst, out *[]string) (workflow.Instance, []byte) {
 	res, err := b.Result()
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +263,9 @@ func commit(t rapid.TB, b *engine.Burst, out *[]string) (workflow.Instance, []by
 		t.Fatalf("two calls of Result differ:\n%s\n%s", one, two)
 	}
 	*out = append(*out, string(one)+string(res.State))
+	if c.saw != nil {
+		c.saw(res)
+	}
 	b.Committed()
 	raw, _ := json.Marshal(res.Instance)
 	var h workflow.Instance

@@ -408,7 +408,7 @@ func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, e
 		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
 	}
 	in.Instance.ID = x.h.id
-	b, err := engine.Load(prog, in.Instance, in.State, x.env)
+	b, err := engine.Import(prog, in.Instance, in.State, x.env, x.b)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
 	}

@@ -45,7 +45,8 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	c := &store.Commit{
 		ID: id.String(), Fence: g.fence, Before: g.before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
-		Journal: res.Journal, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
+		Node:    x.h.n.cfg.NodeID,
+		Journal: res.Journal, Variables: res.Variables, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
 		Requeue: x.requeue, Dead: x.dead, SeenMail: g.seen,
 		// The release looks for stimuli of as many bookmarks only.
 		Release: g.release && !x.goOn && (!g.unmatched || len(res.Instance.Bookmarks) <= etcdstore.MaxUnlocked),

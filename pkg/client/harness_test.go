@@ -228,6 +228,14 @@ func resumeOf(id string, in workflow.Instance, i int) workflow.Command {
 	return workflow.Command{ID: id, Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: in.Bookmarks[i].ID}
 }
 
+// itemsOf are the items of a journal.
+func itemsOf(entries []workflow.JournalEntry) (items []workflow.JournalItem) {
+	for _, e := range entries {
+		items = append(items, e.Items...)
+	}
+	return items
+}
+
 // must is for calls that have to succeed.
 func must[T any](v T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {

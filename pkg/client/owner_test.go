@@ -105,6 +105,40 @@ func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 	}
 }
 
+// The journal tells which node had an instance when.
+func TestTheJournalNamesTheNodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("a"), waitFor("b"), through(), line("out"))))
+	a, b := w.member("a", cluster.ModeDistributed, soon), w.member("b", cluster.ModeDistributed)
+	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
+	r = must(b.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
+	got := inBackground(t.Context(), a.open("i"), resumeOf("c3", r.Instance, 0))
+	<-w.valve.entered
+	if r := <-got; r.err != nil || !r.Accepted {
+		t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
+	}
+	// The node dies with its work, which the other takes over.
+	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
+	eventually(t, "the lock is free", func() bool { busy, err := b.locked("i"); return err == nil && !busy })
+	w.valve.pass <- struct{}{} // for either
+	w.valve.pass <- struct{}{}
+	if err := b.open("i").Work(t.Context(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := b.store.Reader.Journal(t.Context(), "i", 0, 100)
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	fence := int64(-1)
+	for i, want := range []string{"a c1", "b c2", "b c3"} {
+		e := entries[i]
+		if e.Node+" "+strings.Join(e.Commands, ",") != want || e.Sequence != int64(i+1) || e.Fence <= fence || e.Ended.Before(e.Began) {
+			t.Errorf("entry %d: %+v, want %s", i+1, e, want)
+		}
+		fence = e.Fence
+	}
+}
+
 func TestAZombieNeverCommits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(through(), line("out"))))
@@ -529,12 +563,12 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 				l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 				return l.Record.Header.SubStatus == workflow.Finished && len(l.Mail) == 0
 			})
-			items, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+			entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var lines []string
-			for _, it := range items {
+			for _, it := range itemsOf(entries) {
 				if it.Event == "WriteLine" {
 					lines = append(lines, it.Text)
 				}
@@ -594,6 +628,15 @@ func TestImportReplacesTheState(t *testing.T) {
 			r = must(m.open("i").Do(t.Context(), resumeOf("c6", r.Instance, 0)))(t)
 			if r.Instance.SubStatus != workflow.Finished {
 				t.Errorf("got %+v", r.Instance)
+			}
+			entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+			if err != nil || len(entries) < 4 || !entries[2].Variables.Reset || entries[3].Variables.Reset {
+				t.Errorf("journal %+v, %v", entries, err)
+			}
+			for i, it := range itemsOf(entries) {
+				if it.Sequence != int64(i+1) {
+					t.Errorf("the import takes the numbers of the journal back: item %d is %+v", i+1, it)
+				}
 			}
 		})
 	}

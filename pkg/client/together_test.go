@@ -207,12 +207,12 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 				resumed++
 			}
 		}
-		items, _, err := m.store.Reader.Journal(t.Context(), id, 0, 100)
+		entries, _, err := m.store.Reader.Journal(t.Context(), id, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
 		written := 0
-		for _, it := range items {
+		for _, it := range itemsOf(entries) {
 			if it.Event == "WriteLine" {
 				written++
 			}
@@ -352,12 +352,12 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	if err := <-worked; err != nil {
 		t.Fatal(err)
 	}
-	items, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+	entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	met := 0
-	for _, it := range items {
+	for _, it := range itemsOf(entries) {
 		if it.Event == engine.EventResumed {
 			met++
 		}

@@ -60,6 +60,8 @@ type Result struct {
 	Cancel   []string           // children to cancel
 	Events   []Sent             // stimuli to send
 	Response *workflow.Response // what WriteHttpResponse wrote
+
+	Variables workflow.VariableChanges // for the journal
 }
 
 // ChildStart is an instance to be started by the commit.

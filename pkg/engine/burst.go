@@ -42,12 +42,16 @@ type Burst struct {
 	inputs       map[string]any // of the workflow, those not kept with the instance included
 	seq          int64
 
-	ctx     context.Context // of the Run that goes on
-	cmd     *command        // of the work that goes on
-	call    int             // numbers the calls into activities
-	traced  int             // calls with a span
-	secrets int             // how often a secret was read
-	fatal   error
+	ctx           context.Context // of the Run that goes on
+	cmd           *command        // of the work that goes on
+	call          int             // numbers the calls into activities
+	calling       *Execution      // whose activity was called last
+	secretsBefore int             // how often a secret was read before that
+	traced        int             // calls with a span
+	secrets       int             // how often a secret was read
+	fatal         error
+
+	variables variableLog
 
 	// Since the last commit:
 	burned      []workflow.Bookmark
@@ -135,6 +139,20 @@ func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, 
 	return b, nil
 }
 
+// Import is [Load] for an imported state, which takes the place of that of old (nil: the
+// instance has none). The journal stays the same one, so its numbers go on.
+func Import(p *Program, header workflow.Instance, state []byte, env Env, old *Burst) (*Burst, error) {
+	b, err := Load(p, header, state, env)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		b.seq = max(b.seq, old.seq)
+	}
+	b.variables.replace(b.root)
+	return b, nil
+}
+
 func newBurst(p *Program, env Env) *Burst {
 	b := &Burst{prog: p}
 	look(b, env)
@@ -165,6 +183,7 @@ func (b *Burst) Committed() {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
 	b.dirty, b.fresh, b.askCommit, b.weight = false, false, false, 0
 	b.lastCommit = b.env.Now()
+	b.variables.committed(b.root)
 	for _, m := range b.marks {
 		m.durable = !b.halted
 	}
@@ -205,6 +224,7 @@ func (b *Burst) Result() (Result, error) {
 		Instance: b.snapshot(), State: state,
 		Burned: slices.Clone(b.burned), Journal: b.items[:len(b.items):len(b.items)],
 		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
+		Variables: b.variables.changes(b.root),
 	}
 	for _, m := range b.marks {
 		if !m.durable && !b.halted {

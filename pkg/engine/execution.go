@@ -17,6 +17,7 @@ import (
 type Execution struct {
 	b         *Burst
 	id        string
+	number    int64 // of its first item in the journal; 0: it has none yet
 	node      *Node
 	parent    *Execution
 	kids      []*Execution
@@ -24,10 +25,13 @@ type Execution struct {
 	waits     int // bookmarks it has
 	status    status
 	tag       string
-	born      string         // the id of the command that created it
-	vars      map[string]any // the values of the scope it opens
-	scope     *scopeState    // of boundaries
-	scratch   any            // a pointer made by Scratch
+	born      string                // the id of the command that created it
+	vars      map[string]any        // the values of the scope it opens
+	fresh     bool                  // no commit has that scope
+	set       map[string]*Execution // by whom, since the last commit
+	hidden    map[string]bool       // variables whose values the journal does not tell
+	scope     *scopeState           // of boundaries
+	scratch   any                   // a pointer made by Scratch
 	raw       json.RawMessage
 	broken    *brokenCall // what to repeat when a fault is retried
 	deferred  []completion
@@ -89,15 +93,22 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		panic(err)
 	}
 	var vars map[string]any
+	var hidden map[string]bool
 	if c.Variables != nil {
 		vars = mustNormalizeMap(c.Variables)
 		if err := x.b.env.refuseSecret("variable of "+n.id, vars); err != nil {
 			panic(err)
 		}
 		x.b.growth.add(vars)
+		if x.keepsInputs() {
+			hidden = make(map[string]bool, len(vars))
+			for name := range vars {
+				hidden[name] = true
+			}
+		}
 	}
 	x.pending++
-	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, cmd: x.b.cmd})
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.

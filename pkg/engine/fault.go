@@ -136,7 +136,11 @@ func (b *Burst) overLimit(w *work) {
 	b.incident(nil, err)
 	inc := &b.header.Incidents[len(b.header.Incidents)-1]
 	inc.ActivityID, inc.ActivityType = w.node.id, w.node.desc.Type
-	b.items = append(b.items, b.item(w.node, EventFaulted, err.Error(), nil))
+	x := w.x
+	if w.kind == workExecute { // it does not begin
+		x = &Execution{b: b, node: w.node, parent: w.owner}
+	}
+	b.items = append(b.items, b.item(x, EventFaulted, err.Error(), nil))
 	b.halt()
 }
 
@@ -300,6 +304,6 @@ func (b *Burst) repeat(x *Execution) {
 		parent := x.parent
 		b.cancelTree(x) // with what it still waits for, if it was resumed
 		parent.pending++
-		b.schedule.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, cmd: b.cmd})
+		b.schedule.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, hidden: x.hidden, cmd: b.cmd})
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -34,11 +35,15 @@ func (b *Burst) journal(x *Execution, event, text string, data any) {
 	if b.items == nil {
 		b.items = make([]workflow.JournalItem, 0, 16)
 	}
-	b.items = append(b.items, b.item(x.node, event, text, data))
+	b.items = append(b.items, b.item(x, event, text, data))
 }
 
-func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem {
+func (b *Burst) item(x *Execution, event, text string, data any) workflow.JournalItem {
+	n := x.node
 	b.seq++
+	if n.parent != nil {
+		x.number = cmp.Or(x.number, b.seq)
+	}
 	text = workflow.HideLinks(b.env.Secrets.Redact(text))
 	data, _ = b.env.Secrets.RedactValue(data)
 	data = workflow.HideLinksIn(data)
@@ -46,9 +51,13 @@ func (b *Burst) item(n *Node, event, text string, data any) workflow.JournalItem
 	if data != nil {
 		b.weight += Weigh(data)
 	}
+	var parent int64
+	if x.parent != nil {
+		parent = x.parent.number
+	}
 	return workflow.JournalItem{
 		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
-		ActivityID: n.id, ActivityType: n.desc.Type,
+		Execution: x.number, Parent: parent, ActivityID: n.id, ActivityType: n.desc.Type,
 		Event: event, Text: workflow.CutBytes(text, maxJournalText), Data: data,
 	}
 }
@@ -171,6 +180,8 @@ func weigh(v any, budget *int) bool {
 	switch v := v.(type) {
 	case string:
 		*budget -= len(v) + 2
+	case json.Number:
+		*budget -= len(v)
 	case map[string]any:
 		for k, e := range v {
 			*budget -= len(k) + 4

@@ -13,7 +13,7 @@ const DoneOutcome = "Done"
 // begin makes the execution of scheduled work; nil if it may not begin, which
 // is then an incident.
 func (b *Burst) begin(w *work) *Execution {
-	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID}
+	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, fresh: true, hidden: w.hidden}
 	x.id = b.deriveID(w.node, "execution")
 	if w.owner == nil {
 		b.root = x

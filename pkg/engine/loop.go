@@ -211,6 +211,7 @@ func (b *Burst) step(w work) {
 // invoke calls into an activity and deals with what it left.
 func (b *Burst) invoke(x *Execution, c brokenCall) {
 	b.call++
+	b.calling, b.secretsBefore = x, b.secrets
 	before := b.effects()
 	ctx, span := b.trace(x, c)
 	err := b.protected(ctx, x, c)

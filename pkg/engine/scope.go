@@ -73,6 +73,13 @@ func (x *Execution) Variable(name string) (any, bool) {
 // that do not fit the variable's type, have no JSON form, or hold the value of a
 // secret although the variable is kept with the instance.
 func (x *Execution) SetVariable(name string, v any) error {
+	by := x.b.calling
+	return x.setVariable(name, v, by, by.keepsInputs())
+}
+
+// setVariable is SetVariable for the activity by, which may keep the value out of the
+// journal.
+func (x *Execution) setVariable(name string, v any, by *Execution, hidden bool) error {
 	n, err := Normalize(v)
 	if err != nil {
 		return fmt.Errorf("variable %s: %w", name, err)
@@ -99,6 +106,9 @@ func (x *Execution) SetVariable(name string, v any) error {
 		}
 	}
 	e.vars[name] = n
+	if kept {
+		e.noteSet(name, by, hidden)
+	}
 	x.b.growth.add(n)
 	return nil
 }
@@ -153,7 +163,7 @@ func (x *Execution) setOutput(name string, v any) error {
 	switch {
 	case !ok:
 	case t.variable != "":
-		if err := x.parent.SetVariable(t.variable, n); err != nil {
+		if err := x.parent.setVariable(t.variable, n, x, x.keepsOutput(name)); err != nil {
 			return fmt.Errorf("output %s: %w", name, err)
 		}
 	default:

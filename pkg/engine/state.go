@@ -39,12 +39,14 @@ type commandDoc struct {
 
 type executionDoc struct {
 	ID       string          `json:"id"`
+	Number   int64           `json:"n,omitempty"`
 	Parent   int             `json:"parent"` // -1: none
 	Node     string          `json:"node"`
 	Faulted  bool            `json:"faulted,omitempty"`
 	Tag      string          `json:"tag,omitempty"`
 	Born     string          `json:"born,omitempty"`
 	Vars     map[string]any  `json:"vars,omitempty"`
+	Hidden   map[string]bool `json:"hidden,omitempty"`
 	Scope    *scopeDoc       `json:"scope,omitempty"`
 	Scratch  json.RawMessage `json:"scratch,omitempty"`
 	Outcomes []string        `json:"outcomes,omitempty"`
@@ -80,15 +82,16 @@ type completedDoc struct {
 }
 
 type workDoc struct {
-	Kind   workKind       `json:"kind"`
-	Node   string         `json:"node,omitempty"`
-	On     int            `json:"on"` // the execution: owner or x; -1: none
-	Tag    string         `json:"tag,omitempty"`
-	Vars   map[string]any `json:"vars,omitempty"`
-	Resume *resumeDoc     `json:"resume,omitempty"`
-	Done   *completedDoc  `json:"done,omitempty"`
-	Cmd    int            `json:"cmd"`
-	Commit bool           `json:"commit,omitempty"`
+	Kind   workKind        `json:"kind"`
+	Node   string          `json:"node,omitempty"`
+	On     int             `json:"on"` // the execution: owner or x; -1: none
+	Tag    string          `json:"tag,omitempty"`
+	Vars   map[string]any  `json:"vars,omitempty"`
+	Hidden map[string]bool `json:"hidden,omitempty"`
+	Resume *resumeDoc      `json:"resume,omitempty"`
+	Done   *completedDoc   `json:"done,omitempty"`
+	Cmd    int             `json:"cmd"`
+	Commit bool            `json:"commit,omitempty"`
 }
 
 // bookmarkDoc is what the header does not say of a bookmark; of a halted
@@ -125,7 +128,7 @@ func (b *Burst) encode() ([]byte, error) {
 			commands[w.cmd] = ci
 			d.Commands = append(d.Commands, commandDoc(*w.cmd))
 		}
-		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Cmd: ci, Commit: w.commit, On: -1}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Cmd: ci, Commit: w.commit, On: -1}
 		if w.kind == workExecute {
 			doc.Node = w.node.id
 			if w.owner != nil {
@@ -156,11 +159,11 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		for i := len(x.kids) - 1; i >= 0; i-- {
 			stack = append(stack, x.kids[i])
 		}
-		doc := executionDoc{ID: x.id, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw}
+		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw}
 		if x.parent != nil {
 			doc.Parent = index[x.parent]
 		}
-		doc.Vars = keptVariables(x)
+		doc.Vars, doc.Hidden = keptVariables(x), x.hidden
 		if x.scope != nil {
 			doc.Scope = &scopeDoc{Inputs: x.scope.inputs, Outputs: x.scope.outputs, Results: x.scope.results, Last: x.scope.last}
 			if x.parent == nil { // the header has them

@@ -106,13 +106,14 @@ func (r *reader) executions(docs []executionDoc) {
 		if n == nil {
 			return
 		}
-		x := &Execution{b: r.b, id: d.ID, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results)}
+		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results)}
 		if d.Faulted {
 			x.status = faulted
 		}
 		if !r.place(x, i, d.Parent) {
 			return
 		}
+		x.hidden = d.Hidden
 		r.b.open(x, nil)
 		if vars := r.object(d.Vars); vars != nil {
 			if x.vars == nil {
@@ -137,6 +138,7 @@ func (r *reader) executions(docs []executionDoc) {
 	if r.b.root != nil && r.b.rootDone {
 		r.b.root.status = completed
 	}
+	r.b.variables.committed(r.b.root)
 }
 
 // place puts the execution i into the tree, below one that was read before.
@@ -209,7 +211,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d belongs to no command", i)
 			return
 		}
-		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), resume: r.resume(d.Resume), done: r.completed(d.Done), cmd: commands[d.Cmd], commit: d.Commit}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), cmd: commands[d.Cmd], commit: d.Commit}
 		switch d.Kind {
 		case workExecute:
 			if w.node = r.node(d.Node); w.node == nil {

@@ -18,6 +18,7 @@ type work struct {
 	x      *Execution // of resume and child
 	tag    string
 	vars   map[string]any
+	hidden map[string]bool // variables whose values the journal does not tell
 	resume *Resume
 	done   *Completed
 	cmd    *command

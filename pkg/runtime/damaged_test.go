@@ -98,8 +98,10 @@ func (m *member) listed() (damaged []string) {
 			if c := workflow.CodeOf(err); c == workflow.CodeDamaged || c == workflow.CodeInstanceNotFound {
 				return "", nil
 			}
-			for _, i := range p.Items {
-				note(i.Event == "Damaged", "journal of", id)
+			for _, e := range p.Items {
+				for _, i := range e.Items {
+					note(i.Event == "Damaged", "journal of", id)
+				}
 			}
 			return p.Next, err
 		})

@@ -122,9 +122,9 @@ func readCursor(c string) (string, error) {
 
 func writeCursor(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
-// Journal reads what an instance did, from cursor on.
-func (r *Runtime) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalItem], error) {
-	var page Page[workflow.JournalItem]
+// Journal reads what an instance did, commit by commit, from cursor on.
+func (r *Runtime) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalEntry], error) {
+	var page Page[workflow.JournalEntry]
 	raw, err := readCursor(cursor)
 	if err != nil {
 		return page, err
@@ -138,11 +138,11 @@ func (r *Runtime) Journal(ctx context.Context, id, cursor string, limit int) (Pa
 	if _, err := r.record(ctx, id); err != nil {
 		return page, err
 	}
-	items, last, err := r.cfg.Reader.Journal(ctx, id, after, int64(limitOf(limit)))
+	entries, last, err := r.cfg.Reader.Journal(ctx, id, after, int64(limitOf(limit)))
 	if err != nil {
 		return page, readFailed("journal", err)
 	}
-	page.Items = items
+	page.Items = entries
 	if last > 0 {
 		page.Next = writeCursor(fmt.Sprint(last))
 	}

@@ -110,18 +110,6 @@ type Incident struct {
 	Time         time.Time `json:"time"`
 }
 
-// JournalItem is one line of what a burst did.
-type JournalItem struct {
-	Sequence     int64     `json:"sequence"` // from 1 within the instance
-	Time         time.Time `json:"time"`
-	Burst        string    `json:"burst"` // the id of the command that was being processed
-	ActivityID   string    `json:"activityId,omitempty"`
-	ActivityType string    `json:"activityType,omitempty"`
-	Event        string    `json:"event"` // Started, Completed, Suspended, Resumed, Faulted, Canceled, WriteLine, …
-	Text         string    `json:"text,omitempty"`
-	Data         any       `json:"data,omitempty"`
-}
-
 // Response is what WriteHttpResponse wrote; it is sent after the commit.
 type Response struct {
 	Status      int               `json:"status"`

@@ -21,7 +21,7 @@ type target interface {
 	Send(context.Context, workflow.Stimulus, *runtime.Key) (runtime.SendResult, error)
 	Execute(context.Context, runtime.StartRequest) (runtime.StartResult, error)
 	Dispatch(context.Context, runtime.StartRequest) (id string, err error)
-	Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalItem], error)
+	Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalEntry], error)
 	Cancel(ctx context.Context, id string) (accepted bool, err error)
 	Delete(ctx context.Context, id string) (accepted bool, err error)
 	Publish(ctx context.Context, source string) error
@@ -197,6 +197,14 @@ func (c *caller) newborn(ctx context.Context) {
 	c.read(ctx, id)
 }
 
+// itemsOf are the items of a page of a journal.
+func itemsOf(page runtime.Page[workflow.JournalEntry]) (items []workflow.JournalItem) {
+	for _, e := range page.Items {
+		items = append(items, e.Items...)
+	}
+	return items
+}
+
 // read looks what an instance has written.
 func (c *caller) read(ctx context.Context, id string) {
 	rd := read{instance: id, from: c.e.record.now()}
@@ -206,7 +214,7 @@ func (c *caller) read(ctx context.Context, id string) {
 	if err != nil {
 		return
 	}
-	for _, it := range page.Items {
+	for _, it := range itemsOf(page) {
 		if it.Event == "WriteLine" {
 			rd.lines = append(rd.lines, it.Text)
 			if token, is := tokenIn(it.Text); is && it.Text != line(token) {

@@ -127,7 +127,7 @@ func written(ctx context.Context, t *testing.T, m *member) map[string]int {
 		t.Fatal(err)
 	}
 	effects := map[string]int{}
-	for _, it := range page.Items {
+	for _, it := range itemsOf(page) {
 		if it.Event == "WriteLine" {
 			effects[strings.TrimSpace(it.Text)]++
 		}

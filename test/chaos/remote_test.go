@@ -123,13 +123,13 @@ func (r *remote) Dispatch(ctx context.Context, req runtime.StartRequest) (string
 	return res.Instance.ID, err
 }
 
-func (r *remote) Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalItem], error) {
+func (r *remote) Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalEntry], error) {
 	var answer struct {
 		Items      []workflow.JournalItem
 		NextCursor string
 	}
 	_, err := r.ask(ctx, "GET", fmt.Sprintf("/instances/%s/journal?limit=%d&cursor=%s", id, limit, url.QueryEscape(cursor)), nil, nil, &answer)
-	return runtime.Page[workflow.JournalItem]{Items: answer.Items, Next: answer.NextCursor}, err
+	return runtime.Page[workflow.JournalEntry]{Items: []workflow.JournalEntry{{Items: answer.Items}}, Next: answer.NextCursor}, err
 }
 
 func (r *remote) Cancel(ctx context.Context, id string) (accepted bool, err error) {

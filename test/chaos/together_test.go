@@ -62,9 +62,12 @@ func (e *evidence) tokenOf(st *workflow.Stimulus) string {
 
 // journalEntry mirrors what etcdstore writes.
 type journalEntry struct {
-	Commit   string                 `json:"commit"`
-	Seq      int64                  `json:"seq"`
-	Fence    int64                  `json:"fence"`
-	Commands []string               `json:"commands"`
-	Items    []workflow.JournalItem `json:"items"`
+	Commit   string   `json:"commit"`
+	Seq      int64    `json:"seq"`
+	Fence    int64    `json:"fence"`
+	Commands []string `json:"commands"`
+	Items    []struct {
+		Event string `json:"e"`
+		Text  string `json:"text"`
+	} `json:"items"`
 }

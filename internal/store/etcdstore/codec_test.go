@@ -88,7 +88,7 @@ func TestDecodeKeepsNumbers(t *testing.T) {
 		instance := workflow.Instance{ID: "i", Input: values, Output: values, Bookmarks: []workflow.Bookmark{{ID: "b", Payload: number, Metadata: values}}}
 		for _, v := range []any{
 			&store.Record{Header: instance}, &command, &store.Send{ID: "s", Stimulus: stimulus}, &store.QueueItem{ID: "q", Stimulus: stimulus},
-			&store.DeadLetter{ID: "d", Stimulus: &stimulus, Command: &command}, &store.Answer{Instance: &instance}, &workflow.JournalItem{Data: values},
+			&store.DeadLetter{ID: "d", Stimulus: &stimulus, Command: &command}, &store.Answer{Instance: &instance}, &journalEntry{Items: []journalItem{{Data: values}}, Set: []journalSet{{Value: number}}},
 		} {
 			raw, err := Encode(v)
 			if err != nil {

@@ -156,7 +156,7 @@ func (f *fsck) noteLoss(n *Finding, id string, from, to int64) {
 }
 
 func lostEntry(seq int64) journalEntry {
-	return journalEntry{Seq: seq, Items: []journalItem{{JournalItem: workflow.JournalItem{Event: "Damaged", Text: "weft fsck --repair: what this commit did is not known any more"}}}}
+	return journalEntry{Seq: seq, Items: []journalItem{{Execution: noExecution, Event: "Damaged", Text: "weft fsck --repair: what this commit did is not known any more"}}}
 }
 
 // indexes: each instance has its entries, each entry its instance.

@@ -2,53 +2,180 @@ package etcdstore
 
 import (
 	"cmp"
+	"slices"
+	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // journalEntry is the value of journal/<id>/<seq>: what the commit did, and the
-// proof that it was applied.
+// proof that it was applied. It is written with every commit, so what many items
+// have in common stands in it once.
 type journalEntry struct {
-	Commit   string        `json:"commit"`
-	Seq      int64         `json:"seq"`
-	Fence    int64         `json:"fence,omitempty"`
-	Commands []string      `json:"commands,omitempty"`
-	Burst    string        `json:"burst,omitempty"` // of the items that name none
-	Items    []journalItem `json:"items,omitempty"`
+	Commit     string        `json:"commit"`
+	Seq        int64         `json:"seq"`
+	Node       string        `json:"node,omitempty"`
+	Fence      int64         `json:"fence,omitempty"`
+	Commands   []string      `json:"commands,omitempty"`
+	Others     []string      `json:"others,omitempty"`     // commands that items belong to, consumed by commits before
+	At         time.Time     `json:"at,omitzero"`          // the time of the first item
+	Took       int64         `json:"took,omitempty"`       // microseconds from At to the commit
+	First      int64         `json:"first,omitempty"`      // the number of the first item
+	Activities [][2]string   `json:"activities,omitempty"` // id and type of those that items are about
+	Items      []journalItem `json:"items,omitempty"`
+	Reset      bool          `json:"reset,omitempty"`
+	Gone       []int64       `json:"gone,omitempty"`
+	Set        []journalSet  `json:"set,omitempty"`
+	Left       int           `json:"left,omitempty"`
 }
 
+// journalItem says what it does not share with other items of its entry. Where
+// nothing is said, its number is one more than that of the item before it, it belongs
+// to the first command, it is the first of its execution, and parent and activity are
+// those of the item before it that is about the same execution.
 type journalItem struct {
-	workflow.JournalItem
-	Burst string `json:"burst,omitempty"` // in front of the embedded one; nearly always that of the entry
+	Skip      int64  `json:"s,omitempty"` // its number is so much more than its place says
+	Time      int64  `json:"t,omitempty"` // microseconds after At
+	Command   int    `json:"b,omitempty"` // place in the commands, and behind them in the others
+	Execution int64  `json:"x,omitempty"` // noExecution: it is about none
+	Parent    int64  `json:"p,omitempty"`
+	Activity  int    `json:"a,omitempty"` // place in the activities, from 1
+	Event     string `json:"e"`
+	Text      string `json:"text,omitempty"`
+	Data      any    `json:"data,omitempty"`
+}
+
+const noExecution = -1
+
+// journalSet is a variable that was set.
+type journalSet struct {
+	Execution int64  `json:"x,omitempty"`
+	Name      string `json:"n"`
+	Value     any    `json:"v,omitempty"`
+	By        int64  `json:"by,omitempty"`
+	Clipped   bool   `json:"cut,omitempty"`
+	Hidden    bool   `json:"hidden,omitempty"`
+}
+
+// doer is what items about the same execution have in common.
+type doer struct {
+	parent   int64
+	activity [2]string
 }
 
 func newJournalEntry(c *store.Commit) *journalEntry {
-	e := &journalEntry{Commit: c.ID, Seq: c.After.Seq, Items: make([]journalItem, len(c.Journal))}
+	e := &journalEntry{Commit: c.ID, Seq: c.After.Seq, Node: c.Node, At: micros(c.At)}
 	if c.Fence != nil {
 		e.Fence = c.Fence.Revision
 	}
 	for i := range c.Consumed {
 		e.Commands = append(e.Commands, c.Consumed[i].Command.ID)
 	}
-	if len(c.Journal) > 0 {
-		e.Burst = c.Journal[0].Burst
+	e.setItems(c.Journal)
+	if !c.At.IsZero() {
+		e.Took = c.At.Sub(e.At).Microseconds()
 	}
-	for i, item := range c.Journal {
-		e.Items[i].JournalItem = item
-		if item.Burst != e.Burst {
-			e.Items[i].Burst = item.Burst
-		}
+	v := &c.Variables
+	e.Reset, e.Gone, e.Left = v.Reset, v.Gone, v.Left
+	for _, s := range v.Set {
+		e.Set = append(e.Set, journalSet(s))
 	}
 	return e
 }
 
-// journal gives the items as they were committed.
-func (e *journalEntry) journal() []workflow.JournalItem {
-	items := make([]workflow.JournalItem, len(e.Items))
-	for i, item := range e.Items {
-		items[i] = item.JournalItem
-		items[i].Burst = cmp.Or(item.Burst, e.Burst)
+func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func (e *journalEntry) setItems(items []workflow.JournalItem) {
+	if len(items) == 0 {
+		return
 	}
-	return items
+	e.First = items[0].Sequence
+	if !items[0].Time.IsZero() {
+		e.At = micros(items[0].Time)
+	}
+	e.Items = make([]journalItem, len(items))
+	known := make(map[int64]doer, len(items)/2+1)
+	for i := range items {
+		from, to := &items[i], &e.Items[i]
+		*to = journalItem{Skip: from.Sequence - e.First - int64(i), Command: e.placeOf(from.Burst), Event: from.Event, Text: from.Text, Data: from.Data}
+		if !from.Time.IsZero() {
+			to.Time = micros(from.Time).Sub(e.At).Microseconds()
+		}
+		switch from.Execution {
+		case 0:
+			to.Execution = noExecution
+		case from.Sequence:
+		default:
+			to.Execution = from.Execution
+		}
+		is := doer{from.Parent, [2]string{from.ActivityID, from.ActivityType}}
+		if known[from.Execution] == is {
+			continue
+		}
+		known[from.Execution] = is
+		if to.Activity = slices.Index(e.Activities, is.activity) + 1; to.Activity == 0 {
+			e.Activities = append(e.Activities, is.activity)
+			to.Activity = len(e.Activities)
+		}
+		to.Parent = is.parent
+	}
+}
+
+// placeOf finds a command among those of the entry, or adds it.
+func (e *journalEntry) placeOf(command string) int {
+	if i := slices.Index(e.Commands, command); i >= 0 {
+		return i
+	}
+	i := slices.Index(e.Others, command)
+	if i < 0 {
+		i = len(e.Others)
+		e.Others = append(e.Others, command)
+	}
+	return len(e.Commands) + i
+}
+
+// ended is when the commit was made; zero: not known.
+func (e *journalEntry) ended() time.Time { return e.At.Add(time.Duration(e.Took) * time.Microsecond) }
+
+// entry gives what was committed.
+func (e *journalEntry) entry() workflow.JournalEntry {
+	out := workflow.JournalEntry{
+		Sequence: e.Seq, Commit: e.Commit, Node: e.Node, Fence: e.Fence, Commands: e.Commands,
+		Began: e.At, Ended: e.ended(),
+		Items:     make([]workflow.JournalItem, len(e.Items)),
+		Variables: workflow.VariableChanges{Reset: e.Reset, Gone: e.Gone, Left: e.Left},
+	}
+	for _, s := range e.Set {
+		out.Variables.Set = append(out.Variables.Set, workflow.VariableChange(s))
+	}
+	commands := slices.Concat(e.Commands, e.Others)
+	known := make(map[int64]doer, len(e.Items)/2+1)
+	for i := range e.Items {
+		from := &e.Items[i]
+		seq := e.First + int64(i) + from.Skip
+		to := workflow.JournalItem{
+			Sequence: seq, Time: e.At.Add(time.Duration(from.Time) * time.Microsecond), Execution: cmp.Or(from.Execution, seq),
+			Event: from.Event, Text: from.Text, Data: from.Data,
+		}
+		if from.Execution == noExecution {
+			to.Execution = 0
+		}
+		if from.Command >= 0 && from.Command < len(commands) {
+			to.Burst = commands[from.Command]
+		}
+		is := known[to.Execution]
+		if from.Activity > 0 && from.Activity <= len(e.Activities) {
+			is = doer{from.Parent, e.Activities[from.Activity-1]}
+			known[to.Execution] = is
+		}
+		to.Parent, to.ActivityID, to.ActivityType = is.parent, is.activity[0], is.activity[1]
+		out.Items[i] = to
+	}
+	return out
+}
+
+// brokenEntry stands for one that cannot be read.
+func brokenEntry(seq int64, why string) workflow.JournalEntry {
+	return workflow.JournalEntry{Sequence: seq, Items: []workflow.JournalItem{{Event: "Damaged", Text: why}}}
 }

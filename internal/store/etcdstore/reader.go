@@ -22,20 +22,18 @@ func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error)
 }
 
 // Journal reads the journal of an instance, from the commit after seq on; it
-// returns the items of up to limit commits and the last commit's number, 0 at
-// the end.
-func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int64) (items []workflow.JournalItem, last int64, err error) {
+// returns up to limit commits and the last one's number, 0 at the end.
+func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int64) (entries []workflow.JournalEntry, last int64, err error) {
 	prefix := s.keys.journalOf(id)
 	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
 	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var e journalEntry
-		damage := Decode(kv.Value, &e)
-		if damage == nil {
-			items, last = append(items, e.journal()...), e.Seq
+		if damage := Decode(kv.Value, &e); damage == nil {
+			entries, last = append(entries, e.entry()), e.Seq
 		} else {
 			key := string(kv.Key)
 			last, _ = strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
-			items = append(items, workflow.JournalItem{Event: "Damaged", Text: damage.Error()})
+			entries = append(entries, brokenEntry(last, damage.Error()))
 		}
 		return nil
 	})
@@ -45,7 +43,7 @@ func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int6
 	if next == "" {
 		last = 0
 	}
-	return items, last, nil
+	return entries, last, nil
 }
 
 // Task is a bookmark at which an instance waits for an outside worker.

@@ -351,16 +351,19 @@ func TestJournalPages(t *testing.T) {
 	}
 	var got []int64
 	for after := int64(0); ; {
-		items, last, err := w.Journal(w.ctx(), "a", after, 2)
+		entries, last, err := w.Journal(w.ctx(), "a", after, 2)
 		w.ok(err)
-		for _, it := range items {
-			got = append(got, it.Sequence)
+		for _, e := range entries {
+			got = append(got, e.Sequence)
+			for _, it := range e.Items {
+				got = append(got, it.Sequence)
+			}
 		}
 		if after = last; last == 0 {
 			break
 		}
 	}
-	if !slices.Equal(got, []int64{2, 3, 4}) {
+	if !slices.Equal(got, []int64{1, 2, 2, 3, 3, 4, 4}) {
 		t.Errorf("sequences %v", got)
 	}
 }

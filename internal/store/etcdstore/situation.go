@@ -80,10 +80,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	if kv := entry.one(resp); kv != nil {
 		var e journalEntry
 		if Decode(kv.Value, &e) == nil {
-			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence}
-			if n := len(e.Items); n > 0 {
-				st.Commit.At = e.Items[n-1].Time
-			}
+			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, At: e.ended()}
 		}
 	}
 	for hash, r := range queued {

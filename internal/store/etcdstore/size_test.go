@@ -20,7 +20,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 		input := map[string]any{"text": text}
 		st := workflow.Stimulus{ActivityType: "Test", Input: input}
 		for _, v := range []any{
-			&store.Record{Header: workflow.Instance{ID: "i", Input: input}}, &journalEntry{Items: []journalItem{{JournalItem: workflow.JournalItem{Data: text}}}},
+			&store.Record{Header: workflow.Instance{ID: "i", Input: input}}, &journalEntry{Items: []journalItem{{Data: text}}},
 			&workflow.Command{ID: "c", Input: input}, &store.Send{Stimulus: st}, &store.QueueItem{Stimulus: st}, &store.DeadLetter{Stimulus: &st},
 			&store.DefinitionVersion{Source: text}, &store.Answer{Instance: &workflow.Instance{Output: input}},
 		} {

@@ -88,9 +88,11 @@ func (m *Member) Lines(id string) []string {
 		m.T.Fatal(err)
 	}
 	var out []string
-	for _, it := range page.Items {
-		if it.Event == "WriteLine" {
-			out = append(out, it.Text)
+	for _, e := range page.Items {
+		for _, it := range e.Items {
+			if it.Event == "WriteLine" {
+				out = append(out, it.Text)
+			}
 		}
 	}
 	return out

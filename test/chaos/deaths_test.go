@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,75 @@ type takeover struct {
 	Held     bool          `json:"held"`            // by the lost node; otherwise nobody held it
 	Late     bool          `json:"late,omitempty"`
 	Invalid  string        `json:"invalid,omitempty"` // why it proves nothing
+	Unable   time.Duration `json:"unable,omitempty"`  // while no node of the newer program had a session
+	Why      string        `json:"why,omitempty"`     // what a node said of it when the bound was over
+}
+
+// reasons are what nodes say of work that is late.
+type reasons struct {
+	asking sync.WaitGroup
+	mu     sync.Mutex
+	said   map[string]string // by instance; "" while it is asked; guarded by mu
+}
+
+// mostExplained bounds what is asked after one death: asking is work too.
+const mostExplained = 3
+
+func (r *reasons) of(id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said[id]
+}
+
+// begin reports whether an instance is to be asked for.
+func (r *reasons) begin(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, asked := r.said[id]; asked || len(r.said) >= mostExplained {
+		return false
+	}
+	if r.said == nil {
+		r.said = map[string]string{}
+	}
+	r.said[id] = ""
+	return true
+}
+
+// explain asks a node why work is late, beside the measurement.
+func (w *town) explain(ctx context.Context, late []string, why *reasons) {
+	for _, id := range late {
+		if !why.begin(id) {
+			continue
+		}
+		why.asking.Go(func() {
+			text := "no node says why"
+			for _, s := range w.slots {
+				s.mu.Lock()
+				node := s.remote
+				s.mu.Unlock()
+				if node == nil {
+					continue
+				}
+				asked, cancel := context.WithTimeout(ctx, time.Second)
+				var x struct {
+					Summary string `json:"summary"`
+					Mail    []struct {
+						Kind     string `json:"kind"`
+						Attempts int    `json:"attempts"`
+					} `json:"mail"`
+				}
+				_, err := node.ask(asked, http.MethodGet, "/instances/"+id+"/explain", nil, nil, &x)
+				cancel()
+				if err == nil {
+					text = fmt.Sprintf("%s: %s; mail %v", node.id, x.Summary, x.Mail)
+					break
+				}
+			}
+			why.mu.Lock()
+			defer why.mu.Unlock()
+			why.said[id] = text
+		})
+	}
 }
 
 // deaths are all that was measured.
@@ -62,8 +132,12 @@ func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, 
 	}
 	death := kind + " of " + s.nodeID()
 	lease, ended := before.lease(s.nodeID()), time.Duration(0)
+	var why reasons
+	defer why.asking.Wait()
+	var unable time.Duration // while no node of the newer program had a session
+	looked := time.Now()
 	report := func(id string) {
-		t := takeover{Death: death, Instance: id, Held: before.holders[id] != 0, Allowed: takeoverBound + extra}
+		t := takeover{Why: why.of(id), Unable: unable, Death: death, Instance: id, Held: before.holders[id] != 0, Allowed: takeoverBound + extra}
 		if t.Held {
 			t.Lease = ended
 		}
@@ -77,10 +151,17 @@ func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, 
 		case <-ctx.Done():
 			return // the end of the run asks that everything ends
 		}
+		if time.Since(since) > takeoverBound+extra {
+			w.explain(ctx, pending, &why)
+		}
 		now, err := w.witness.look(ctx)
 		if err != nil {
 			continue
 		}
+		if !w.newerLives(now) {
+			unable += time.Since(looked)
+		}
+		looked = time.Now()
 		if _, lives := now.nodes[lease]; ended == 0 && !lives {
 			ended = time.Since(since)
 		}
@@ -95,6 +176,26 @@ func (w *town) lost(ctx context.Context, kind string, s *slot, since time.Time, 
 	for _, id := range pending {
 		report(id)
 	}
+}
+
+// newerLives tells whether a node of the newer program has a session.
+func (w *town) newerLives(now *sight) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range now.nodes {
+		if w.newer[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// forTheNewer tells whether only nodes of the newer program can run an instance.
+func (w *town) forTheNewer(instance string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), answersSoon)
+	defer cancel()
+	rec, err := w.store.Reader.Instance(ctx, instance)
+	return err == nil && rec != nil && slices.Contains(newerOnly, rec.Header.DefinitionID)
 }
 
 func (d *deaths) hunt(instance string) {
@@ -122,6 +223,10 @@ func (w *town) took(t takeover, since time.Time) {
 	t.Changes, _, _ = w.witness.between(since.Add(-ttl), now)
 	t.Allowed += time.Duration(t.Changes) * (ttl + electionTimeout)
 	patient := w.deaths.waits(t.Instance)
+	if t.Took > t.Allowed && t.Unable > 0 && w.forTheNewer(t.Instance) {
+		// From when on one can run it the bound holds; it may have been lost a TTL before that was seen.
+		t.Allowed += t.Unable + ttl
+	}
 	switch {
 	case patient:
 		t.Invalid = "it was lost before, and is tried again later and later"
@@ -142,7 +247,7 @@ func (w *town) took(t takeover, since time.Time) {
 		bound += t.Allowed // among the ordinary tests, which fight for the machine
 	}
 	if t.Late = t.Took > t.Allowed; t.Took > bound && t.Stall == 0 && !patient {
-		w.record.violate("takeover-late", "%s after the %s: %v, promised are %v (%d changes of leader)", t.Instance, t.Death, t.Took.Round(time.Millisecond), t.Allowed, t.Changes)
+		w.record.violate("takeover-late", "%s after the %s: %v, promised are %v (%d changes of leader); %s", t.Instance, t.Death, t.Took.Round(time.Millisecond), t.Allowed, t.Changes, t.Why)
 	}
 	w.deaths.mu.Lock()
 	defer w.deaths.mu.Unlock()

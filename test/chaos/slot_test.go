@@ -162,6 +162,7 @@ func (s *slot) draw(id string) *ownNode {
 		n.Off = s.off
 		w.counts["nodes with a wrong clock"]++
 	}
+	w.newer[id] = n.Newer
 	if !n.Newer {
 		w.counts["nodes with the older program"]++
 	}

@@ -46,6 +46,7 @@ type town struct {
 	r       *rand.Rand                    // guarded by mu
 	callers int                           // that were pinned to a slot; guarded by mu
 	counts  map[string]int64              // guarded by mu
+	newer   map[string]bool               // whether a node, by its id, is of the newer program; guarded by mu
 	scraped map[string]map[string]float64 // metrics by slot and incarnation; guarded by mu
 }
 
@@ -57,7 +58,7 @@ func newTown(tb testing.TB, seed uint64, program string) *town {
 	r := rand.New(rand.NewPCG(seed, 1<<33))
 	pid := os.Getpid()
 	w := &town{tb: tb, seed: seed, traits: traitsOf(seed), name: clustertest.Namespace(tb), program: program, dir: tb.TempDir(), r: r,
-		counts: map[string]int64{}, scraped: map[string]map[string]float64{},
+		counts: map[string]int64{}, newer: map[string]bool{}, scraped: map[string]map[string]float64{},
 		// Nobody connects out from here, so no port of it is ever taken.
 		loopback: fmt.Sprintf("127.%d.%d.%d", 64+pid>>16&63, pid>>8&255, 1+pid%254)}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}

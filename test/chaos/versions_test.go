@@ -87,6 +87,9 @@ root:
   - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `}
 
+// newerOnly are their ids.
+var newerOnly = []string{"fresh", "novel", "dawn", "account"}
+
 // upgrade publishes, a while after the load began, what only the newer program can
 // run.
 func (e *evidence) upgrade(ctx context.Context, c *caller) {

@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench bench-report bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
+.PHONY: help build image test race lint fmt generate bench bench-report bench-million bench-sustained bench-counts bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,8 +31,17 @@ generate: ## Write the generated files again
 bench: ## Run each benchmark once
 	@bash .ci/run bench
 
-bench-report: ## Measure everything into bench-results/, about 10 minutes (QUICK=1: 3); the machine has to be idle
+bench-counts: ## Count what an operation asks of etcd and allocates, in half a minute; the machine may be busy
+	CGO_ENABLED=0 go run ./bench -counts
+
+bench-report: ## Measure everything into bench-results/, about 12 minutes (QUICK=1: 4); the machine has to be idle
 	CGO_ENABLED=0 go run ./bench -report bench-results $(if $(QUICK),-quick)
+
+bench-million: ## Measure a node beside a million instances that wait, about 10 minutes and 6 GB of disk (QUICK=1: 10,000 instances)
+	CGO_ENABLED=0 go run ./bench -report bench-results -million $(if $(QUICK),-quick)
+
+bench-sustained: ## Look for the highest rate of starts that is level for MINUTES=30 each (QUOTAS=2,8 RATES=200,300,…), up to 4 hours
+	CGO_ENABLED=0 go run ./bench -report bench-results -sustained -duration $(or $(MINUTES),30)m $(if $(QUOTAS),-quotas $(QUOTAS)) $(if $(RATES),-rates $(RATES))
 
 bench-peers: ## Measure Temporal and River beside Weft into bench-results/ (needs Debian's postgresql)
 	CGO_ENABLED=0 go -C bench/peers run . -out ../../bench-results

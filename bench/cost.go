@@ -85,6 +85,23 @@ func (s *system) memory(ctx context.Context) (resident, heap float64) {
 	return resident, heap
 }
 
+// etcdSize is that of the first member's database, in MB: what holds something, and
+// its file.
+func (s *system) etcdSize(ctx context.Context) (inUse, allocated float64) {
+	if len(s.endpoints) == 0 {
+		return 0, 0
+	}
+	scrape(ctx, s.endpoints[0], func(name string, v float64) {
+		switch name {
+		case "etcd_mvcc_db_total_size_in_use_in_bytes":
+			inUse = v / (1 << 20)
+		case "etcd_mvcc_db_total_size_in_bytes":
+			allocated = v / (1 << 20)
+		}
+	})
+	return inUse, allocated
+}
+
 // scrape reads the metrics of a node or an etcd member; without an answer there
 // are none.
 func scrape(ctx context.Context, endpoint string, each func(name string, v float64)) {

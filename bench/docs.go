@@ -13,24 +13,39 @@ import (
 
 // writeDocs puts the tables of the runs in dir between the marks of a document,
 // <!-- NAME --> and <!-- end of NAME -->, and plots into a directory of the
-// document's name beside it.
+// document's name beside it. Of a run that is not in dir they stay as they are.
 func writeDocs(document, dir string) error {
-	b, err := os.ReadFile(filepath.Join(dir, "results.json"))
-	if err != nil {
+	var r, scale report
+	if err := readJSON(dir, "results.json", &r); err != nil {
 		return err
 	}
-	var r report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return fmt.Errorf("results.json: %w", err)
+	if err := optional(readJSON(dir, "million.json", &scale)); err != nil {
+		return err
 	}
+	r.Points = append(r.Points, scale.Points...)
 	plots := strings.TrimSuffix(document, ".md")
 	sections := r.sections(filepath.Base(plots))
-	peers, err := os.ReadFile(filepath.Join(dir, "peers.md"))
-	switch {
-	case err == nil:
-		sections["peers"] = string(peers)
-	case !errors.Is(err, fs.ErrNotExist): // without it that section stays as it is
+	if len(scale.Points) > 0 {
+		sections["million"] = scale.when() + "\n\n" + scale.rows(passMillion, func(*point) bool { return true })
+	}
+	var level sustained
+	if err := optional(readJSON(dir, "sustained.json", &level)); err != nil {
 		return err
+	}
+	if len(level.Runs) > 0 {
+		sections["sustained"] = level.table()
+	}
+	var others peers
+	if err := optional(readJSON(dir, "peers.json", &others)); err != nil {
+		return err
+	}
+	sections["headline"] = r.headline(&level, &others)
+	beside, err := os.ReadFile(filepath.Join(dir, "peers.md"))
+	if err := optional(err); err != nil {
+		return err
+	}
+	if err == nil {
+		sections["peers"] = string(beside)
 	}
 	old, err := os.ReadFile(document)
 	if err != nil {
@@ -48,6 +63,25 @@ func writeDocs(document, dir string) error {
 	return r.writePlots(plots)
 }
 
+func readJSON(dir, name string, into any) error {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// optional forgives that a file is not there.
+func optional(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func between(text, name, table string) (string, error) {
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 	head, rest, ok := strings.Cut(text, begin)
@@ -58,29 +92,37 @@ func between(text, name, table string) (string, error) {
 	return head + begin + strings.TrimSpace(table) + "\n" + end + tail, nil
 }
 
+// when says where and when a run was.
+func (r *report) when() string {
+	text := fmt.Sprintf("%s; %s; %.0f s; load average before it %.2f.", r.Machine, r.Started.Format("2006-01-02 15:04 MST"), r.Seconds, r.Load)
+	if r.Quick {
+		text += " A quick run: short measurements, fewer instances."
+	}
+	return text
+}
+
 // sections are the tables of the document; plots is where its plots are.
 func (r *report) sections(plots string) map[string]string {
 	all := func(p *point) bool { return true }
 	named := func(names ...string) func(p *point) bool {
 		return func(p *point) bool { return slices.Contains(names, p.Name) }
 	}
-	machine := fmt.Sprintf("%s; %s; %.0f s; load average before it %.2f.", r.Machine, r.Started.Format("2006-01-02 15:04 MST"), r.Seconds, r.Load)
-	if r.Quick {
-		machine += " A quick run: short measurements, fewer instances."
-	}
+	scale := func(p *point) bool { return p.Kind == "lookup" || p.Kind == "among" }
 	return map[string]string{
-		"machine":   machine,
+		"machine":   r.when(),
+		"counts":    countTable(r.Counts),
+		"calls":     r.rows(passMain, named(threeCalls, threeCallsSlow)),
 		"goals":     r.goalTable(),
 		"plots":     "![throughput against callers](" + plots + "/throughput.svg)\n\n![latency against callers](" + plots + "/latency.svg)",
 		"raw":       r.rows(passMain, func(p *point) bool { return p.Kind == "raw" }),
-		"workloads": r.rows(passMain, func(p *point) bool { return p.Kind == "workload" && !named("W4", "W5")(p) }),
+		"workloads": r.rows(passMain, func(p *point) bool { return p.Kind == "workload" && !named("W4", "W5", threeCalls, threeCallsSlow)(p) }),
 		"once":      r.rows(passMain, named("W4", "W5")),
 		"http":      r.rows(passHTTP, func(p *point) bool { return p.Kind == "workload" }),
 		"group":     r.rows(passGroup, all),
 		"etcd":      r.rows(passEtcd, all),
 		"nodes":     r.rows(passNodes, all),
 		"memory":    r.rows(passMemory, named("W4")),
-		"lookups":   r.rows(passMemory, func(p *point) bool { return p.Kind == "lookup" }),
+		"lookups":   r.rows(passMemory, scale),
 		"shards":    r.rows(passShards, func(p *point) bool { return p.Kind == "workload" }),
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -21,28 +23,45 @@ import (
 	"go.uber.org/zap"
 )
 
-// serveCommand makes this binary an etcd member: serve-etcd DIR NAME CLIENT PEER CLUSTER.
+// serveCommand makes this binary an etcd member: serve-etcd MEMBER as JSON.
 const serveCommand = "serve-etcd"
 
-// serveEtcd is a member with fsync on and the defaults of etcd, but compaction.
+// member is what such a process is told.
+type member struct {
+	Dir, Name, Client, Peer, Cluster string
+	memberSettings
+}
+
+// memberSettings are those that not all measurements share; a zero one has its default.
+type memberSettings struct {
+	Quota      int64         // bytes; 8 GiB
+	Compaction time.Duration // how much history is kept; 5 minutes
+}
+
+// serveEtcd is a member with fsync on and the defaults of etcd, but quota and
+// compaction.
 func serveEtcd(args []string) error {
-	if len(args) != 5 {
-		return errors.New("usage: serve-etcd DIR NAME CLIENT-URL PEER-URL CLUSTER")
+	if len(args) != 1 {
+		return errors.New("usage: serve-etcd JSON")
 	}
-	client, err := url.Parse(args[2])
+	var m member
+	if err := json.Unmarshal([]byte(args[0]), &m); err != nil {
+		return err
+	}
+	client, err := url.Parse(m.Client)
 	if err != nil {
 		return err
 	}
-	peer, err := url.Parse(args[3])
+	peer, err := url.Parse(m.Peer)
 	if err != nil {
 		return err
 	}
 	c := embed.NewConfig()
-	c.Dir, c.Name, c.InitialCluster = args[0], args[1], args[4]
+	c.Dir, c.Name, c.InitialCluster = m.Dir, m.Name, m.Cluster
 	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{*client}, []url.URL{*client}
 	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{*peer}, []url.URL{*peer}
-	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "5m"
-	c.QuotaBackendBytes = 8 << 30
+	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, cmp.Or(m.Compaction, 5*time.Minute).String()
+	c.QuotaBackendBytes = cmp.Or(m.Quota, 8<<30)
 	c.EnablePprof = true // /debug/pprof/ on the client address: to see where the time goes below us
 	c.EnableGRPCGateway = false
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
@@ -85,7 +104,7 @@ type etcdCluster struct {
 }
 
 // startEtcd starts members, each a process of this binary.
-func startEtcd(ctx context.Context, members int, dir string) (e *etcdCluster, err error) {
+func startEtcd(ctx context.Context, members int, dir string, with memberSettings) (e *etcdCluster, err error) {
 	e = &etcdCluster{}
 	if e.dir, err = os.MkdirTemp(dir, "weft-bench-etcd-"); err != nil {
 		return nil, err
@@ -113,7 +132,11 @@ func startEtcd(ctx context.Context, members int, dir string) (e *etcdCluster, er
 	}
 	ready := make(chan error, members)
 	for i := range members {
-		cmd := exec.Command(self, serveCommand, filepath.Join(e.dir, names[i]), names[i], e.endpoints[i], peers[i], strings.Join(cluster, ","))
+		arg, err := json.Marshal(member{filepath.Join(e.dir, names[i]), names[i], e.endpoints[i], peers[i], strings.Join(cluster, ","), with})
+		if err != nil {
+			return nil, errors.Join(err, e.stop())
+		}
+		cmd := exec.Command(self, serveCommand, string(arg))
 		cmd.Stderr = os.Stderr
 		// What is tried out on the nodes is not to change etcd.
 		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GO") })

@@ -382,7 +382,7 @@ func (fl *flood) against(ctx context.Context, o options, keys map[auth.Role]stri
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return row, err
 	}
-	etcd, err := startEtcd(ctx, 1, dir)
+	etcd, err := startEtcd(ctx, 1, dir, memberSettings{})
 	if err != nil {
 		return row, err
 	}

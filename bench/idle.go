@@ -34,7 +34,7 @@ func (c *idleCluster) close() error {
 func idleAll(ctx context.Context, o options) (err error) {
 	c := &idleCluster{}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if c.etcd, err = startEtcd(ctx, idlers, o.dir); err != nil {
+	if c.etcd, err = startEtcd(ctx, idlers, o.dir, memberSettings{}); err != nil {
 		return err
 	}
 	c.undo = append(c.undo, c.etcd.stop)

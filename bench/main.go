@@ -8,6 +8,9 @@
 //	go run ./bench -workloads W1,W2 -commit burst,activity -group-commit on,off
 //	go run ./bench -nodes 1,2,3 -etcd three -transport http
 //	go run ./bench -targets http://a:8080,http://b:8080 -endpoints http://e:2379 -cluster default
+//	go run ./bench -counts
+//	go run ./bench -report bench-results -million
+//	go run ./bench -sustained -duration 30m -quotas 2 -rates 200,300,400
 //	go run ./bench -floods all -duration 60s
 //	go run ./bench -idle 60s             # what nodes cost that have nothing to do
 //	go run ./bench -help
@@ -43,6 +46,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/heapfloor"
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // options are the flags.
@@ -57,8 +61,15 @@ type options struct {
 	cluster                                   string
 
 	report, docs, from, floods string
-	quick                      bool
+	quick, counts, million     bool
+	sustained                  bool
 	idle                       time.Duration
+	rates, quotas              []int
+
+	// What the parts set, and nobody by a flag.
+	door      bool // between the nodes and etcd, to count
+	member    memberSettings
+	retention *node.Retention
 }
 
 func parse(args []string) (options, error) {
@@ -73,7 +84,7 @@ func parse(args []string) (options, error) {
 		_ = set(value)
 		fs.Func(name, usage+" (default "+value+")", set)
 	}
-	list(&o.workloads, "workloads", "W1,W2,W3,W4,W5,W6,W7", "which to run: W1 start to finish, W2 wait and resume, W3 one hot instance, W4 resumes among many suspended, W5 timers due at once, W6 fan-out over 10 children, W7 refresh storm; timers, queue: the same work on few shards and on all")
+	list(&o.workloads, "workloads", "W1,W2,W3,W4,W5,W6,W7", "which to run: W1 start to finish, W2 wait and resume, W3 one hot instance, W4 resumes among many suspended, W5 timers due at once, W6 fan-out over 10 children, W7 refresh storm; "+threeCalls+", "+threeCallsSlow+": W1 with three HTTP calls, answered at once and after 5 ms; timers, queue: the same work on few shards and on all")
 	list(&o.etcd, "etcd", "one", "one process, three (processes), or embedded (in the node)")
 	list(&o.transport, "transport", "inprocess", "how callers reach nodes: inprocess, http (nodes are processes of their own)")
 	list(&o.commit, "commit", "burst", "when an instance is saved: burst (once per burst), activity (after each activity); W1 and W2")
@@ -96,6 +107,11 @@ func parse(args []string) (options, error) {
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
 	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
 	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what")
+	fs.BoolVar(&o.counts, "counts", false, "measure nothing that a busy machine changes: count what an operation asks of etcd and allocates, with one caller")
+	fs.BoolVar(&o.million, "million", false, "with -report: make a million instances that wait, and measure a node and resumes beside them, into million.json (with -quick: 10,000)")
+	fs.BoolVar(&o.sustained, "sustained", false, "look for the highest rate of starts that is level for -duration, with retention, on each of -quotas; with -report into sustained.json (30 minutes: -duration 30m)")
+	numbers(&o.rates, "rates", "200,300,400,500,700,1000,1300,1600,2000", "of -sustained: starts a second to choose from")
+	numbers(&o.quotas, "quotas", "2,8", "of -sustained: of etcd, in GiB")
 	fs.StringVar(&o.docs, "docs", "", "measure nothing: write the tables of -from into this file, between its marks, and plots beside it")
 	fs.StringVar(&o.from, "from", "bench-results", "where -docs finds results.json and peers.json")
 	if err := fs.Parse(args); err != nil {
@@ -174,6 +190,12 @@ func do(ctx context.Context, o options) error {
 	if o.idle > 0 {
 		return idleAll(ctx, o)
 	}
+	if o.counts {
+		return countOnly(ctx, o)
+	}
+	if o.sustained {
+		return search(ctx, o)
+	}
 	if o.profile != "" {
 		stop, err := profile(o.profile)
 		if err != nil {
@@ -188,6 +210,9 @@ func do(ctx context.Context, o options) error {
 			return err
 		}
 		o.json, o.plots = filepath.Join(o.report, "results.json"), o.report
+		if o.million {
+			passes, o.json, o.plots, o.report = planMillion(o), filepath.Join(o.report, "million.json"), "", ""
+		}
 	}
 	return run(ctx, o, passes)
 }
@@ -210,6 +235,12 @@ func run(ctx context.Context, o options, passes []pass) error {
 				errs = append(errs, fmt.Errorf("%s: %w", s, err))
 			}
 			fmt.Printf("%.0f s: %s %s\n", time.Since(rep.Started).Seconds(), p.name, s)
+		}
+	}
+	if o.report != "" && ctx.Err() == nil {
+		var err error
+		if rep.Counts, err = countAll(ctx, o, countedOperations()); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	rep.Seconds = time.Since(rep.Started).Seconds()

@@ -31,6 +31,8 @@ type nodeSetup struct {
 	Endpoints               []string
 	// KeysFile has the API keys that callers need. Such a node has the shipped limits.
 	KeysFile string
+	// Retention is nil for the shipped one.
+	Retention *node.Retention
 }
 
 // nodeReady is what it answers.
@@ -42,9 +44,10 @@ type nodeReady struct {
 
 func (s nodeSetup) config() node.Config {
 	cfg := node.Config{HTTPAddr: "127.0.0.1:0", DataDir: s.Dir, EtcdEndpoints: s.Endpoints, Cluster: s.Cluster,
-		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, AuthKeysFile: s.KeysFile}
+		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, AuthKeysFile: s.KeysFile,
+		Retention: s.Retention}
 	if s.KeysFile == "" {
-		cfg.MaxInFlight = 4096
+		cfg.MaxInFlight, cfg.AllowPrivateAddresses = 4096, true
 	}
 	return cfg
 }

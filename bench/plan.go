@@ -31,9 +31,29 @@ const (
 	passNodes  = "nodes"
 	passMemory = "memory"
 	passShards = "shards"
+
+	passMillion = "million"
 )
 
-// plan is the whole run: about 10 minutes on two processors; quick about 3, with
+// million is how many suspended instances the run about scale makes, and
+// rateOfResumes how many it resumes a second in the end.
+const (
+	million       = 1_000_000
+	rateOfResumes = 1000
+)
+
+// planMillion is a run about scale: instances that a node starts over HTTP until a
+// million wait.
+func planMillion(o options) []pass {
+	o.workloads, o.concurrency, o.etcd, o.transport, o.commit, o.group, o.nodes = []string{"W4"}, []int{64}, []string{"one"}, []string{"http"}, []string{"burst"}, []string{"on"}, []int{1}
+	o.duration, o.instances, o.rate, o.raw = 3*time.Second, million, rateOfResumes, false
+	if o.quick {
+		o.instances = million / 100
+	}
+	return []pass{{passMillion, o}}
+}
+
+// plan is the whole run: about 12 minutes on two processors; quick about 4, with
 // less of everything and without the pass over shards.
 func plan(o options) []pass {
 	o.etcd, o.transport, o.commit, o.group, o.nodes = []string{"one"}, []string{"inprocess"}, []string{"burst"}, []string{"on"}, []int{1}
@@ -50,7 +70,7 @@ func plan(o options) []pass {
 	}
 	passes := []pass{
 		with(passMain, func(o *options) {
-			o.workloads, o.concurrency, o.commit, o.raw = []string{"W1", "W2", "W3", "W6", "W7", "W4", "W5"}, all, []string{"burst", "activity"}, true
+			o.workloads, o.concurrency, o.commit, o.raw = []string{"W1", "W2", threeCalls, threeCallsSlow, "W3", "W6", "W7", "W4", "W5"}, all, []string{"burst", "activity"}, true
 			o.instances /= 5
 		}),
 		with(passHTTP, func(o *options) {

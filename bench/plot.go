@@ -14,7 +14,7 @@ func (r *report) plots() map[string][]byte {
 	throughput, latency := newChart("Throughput", "per second"), newChart("Latency (solid p50, dashed p99)", "ms")
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Kind == "raw" && p.Name != "put" || p.Kind == "lookup" || p.Kind == "workload" && (workloads[p.Name] == nil || workloads[p.Name].once) {
+		if p.Kind == "raw" && p.Name != "put" || p.Kind == "lookup" || p.Kind == "among" || labels[p.Name] != "" || p.Kind == "workload" && (workloads[p.Name] == nil || workloads[p.Name].once) {
 			continue
 		}
 		if p.Pass != "" && p.Pass != passMain && (p.Pass != passHTTP || p.Kind == "raw" || p.Name != "W1" && p.Name != "W2") {

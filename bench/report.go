@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type report struct {
 	Load    float64   `json:"loadBefore"` // average of the minute before the run: others who wanted the processor
 	Quick   bool      `json:"quick,omitempty"`
 	Points  []point   `json:"points"`
+	Counts  []counted `json:"counts,omitempty"`
 }
 
 // point is one measurement. Costs are per operation.
@@ -63,14 +65,21 @@ func (p *point) notes(name string, v float64) {
 }
 
 func (p *point) label() string {
+	name := cmp.Or(labels[p.Name], p.Name)
 	switch {
 	case p.Commit == "activity":
-		return p.Name + " (saved after each activity)"
+		return name + " (saved after each activity, strict)"
 	case p.Kind == "lookup":
-		return "look-up " + p.Name
+		return "look-up " + name
 	default:
-		return p.Name
+		return name
 	}
+}
+
+// labels are the names of workloads whose names say too little.
+var labels = map[string]string{
+	threeCalls:     "W1 with three HTTP calls",
+	threeCallsSlow: "W1 with three HTTP calls of 5 ms",
 }
 
 // write prints the table and writes the files that were asked for.
@@ -124,6 +133,9 @@ func (r *report) table(w io.Writer) error {
 		if parts := p.remarks(); len(parts) > 0 {
 			fmt.Fprintf(w, "%s at %d (%s): %s\n", p.label(), p.Concurrency, p.setup, strings.Join(parts, ", "))
 		}
+	}
+	if len(r.Counts) > 0 {
+		fmt.Fprintf(w, "\n%s", countTable(r.Counts))
 	}
 	return nil
 }

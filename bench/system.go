@@ -42,6 +42,8 @@ type system struct {
 	cluster   string           // under which it has its keys
 	api       *overHTTP
 	target    target
+	door      *door   // between nodes and etcd; nil: none
+	called    *called // by the activities that call something
 	undo      []func() error
 }
 
@@ -72,13 +74,23 @@ func (s *system) open(ctx context.Context, o options) error {
 		return errors.New("only one node can have etcd embedded")
 	}
 	if n > 0 {
-		e, err := startEtcd(ctx, n, o.dir)
+		e, err := startEtcd(ctx, n, o.dir, o.member)
 		if err != nil {
 			return err
 		}
 		s.endpoints = e.endpoints
 		s.undo = append(s.undo, e.stop)
 	}
+	if o.door {
+		if err := s.openDoor(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.called, err = answerCalls(ctx); err != nil {
+		return err
+	}
+	s.undo = append(s.undo, s.called.close)
 	if len(o.targets) == 0 {
 		for i := range s.setup.Nodes {
 			if err := s.addNode(ctx, o, i); err != nil {
@@ -87,13 +99,20 @@ func (s *system) open(ctx context.Context, o options) error {
 		}
 	}
 	if len(s.endpoints) > 0 {
-		var err error
 		if s.client, err = dial(s.endpoints); err != nil {
 			return err
 		}
 		s.undo = append(s.undo, s.client.Close)
 	}
 	return s.reach(ctx)
+}
+
+// openDoor has the nodes reach etcd through a door that counts.
+func (s *system) openDoor(ctx context.Context) (err error) {
+	if s.door, err = openDoor(ctx, s.endpoints[0]); err == nil {
+		s.undo = append(s.undo, s.door.close)
+	}
+	return err
 }
 
 // reach makes the ways to the nodes and gives them what they are to run.
@@ -122,14 +141,18 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 		return err
 	}
 	s.undo = append(s.undo, func() error { return os.RemoveAll(dir) })
-	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, Dir: dir, Endpoints: s.endpoints}
+	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, Dir: dir, Endpoints: s.endpoints, Retention: o.retention}
+	if s.door != nil {
+		cfg.Endpoints = []string{s.door.url}
+	}
 	if s.setup.Transport == "http" {
 		ready, stop, err := startNode(cfg)
 		if err != nil {
 			return err
 		}
 		s.undo = append(s.undo, stop)
-		s.urls, s.pprof, s.endpoints = append(s.urls, ready.URL), append(s.pprof, ready.Pprof), ready.Endpoints
+		s.urls, s.pprof = append(s.urls, ready.URL), append(s.pprof, ready.Pprof)
+		s.embeddedIn(ready.Endpoints)
 		return nil
 	}
 	n, err := node.New(ctx, cfg.config())
@@ -140,6 +163,14 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 	if err := n.Start(ctx); err != nil {
 		return err
 	}
-	s.nodes, s.urls, s.endpoints = append(s.nodes, n), append(s.urls, n.URL()), n.EtcdEndpoints()
+	s.nodes, s.urls = append(s.nodes, n), append(s.urls, n.URL())
+	s.embeddedIn(n.EtcdEndpoints())
 	return nil
+}
+
+// embeddedIn notes where the etcd of a node is reached.
+func (s *system) embeddedIn(endpoints []string) {
+	if s.setup.Etcd == embedded {
+		s.endpoints = endpoints
+	}
 }

@@ -24,11 +24,22 @@ var definitions = []string{
 	"id: w5\ninputs: {wait: {type: string}}\nroot:\n  - delay: ${{ inputs.wait }}\n",
 	"id: w6\nroot:\n  - bulkDispatchWorkflows: {workflowDefinitionId: w6-child, items: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], waitForCompletion: true}\n",
 	"id: w6-child\nroot:\n  - writeLine: child\n",
+	"id: " + threeCalls + "-burst\n" + callsBody,
+	"id: " + threeCalls + "-activity\noptions: {commit: ActivityExecuted}\n" + callsBody,
 }
 
 const (
 	w1Body = "inputs: {order: {type: string}}\nvariables: {n: {type: number}}\nroot:\n  - writeLine: Order ${{ inputs.order }}\n  - setVariable: {variable: n, value: 1}\n  - writeLine: done\n"
 	w2Body = "inputs: {order: {type: string}}\nroot:\n  - event: go\n  - writeLine: done\n"
+
+	callsBody = "inputs: {order: {type: string}, url: {type: string}}\nroot:\n" + oneCall + oneCall + oneCall
+	oneCall   = "  - sendHttpRequest: {method: POST, url: \"${{ inputs.url }}\", content: \"${{ inputs.order }}\"}\n"
+)
+
+// W1 with three HTTP calls, which the server answers at once, and after 5 ms.
+const (
+	threeCalls     = "W1-calls"
+	threeCallsSlow = "W1-calls-5ms"
 )
 
 // input is about 200 bytes.
@@ -49,6 +60,9 @@ var workloads = map[string]*workload{
 	"W5": {once: true, run: timersAtOnce},
 	"W6": {run: fanOut},
 	"W7": {run: refreshStorm},
+
+	threeCalls:     {commits: true, run: startToFinish},
+	threeCallsSlow: {commits: true, run: startToFinish},
 
 	"timers": {once: true, run: timersOnShards},
 	"queue":  {once: true, run: queueOnShards},
@@ -71,19 +85,30 @@ func waitFor(commit string) time.Duration {
 
 func startToFinish(ctx context.Context, m *meter, name, commit string, callers int) error {
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
-		return closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
-			in, err := m.sys.target.start(ctx, start{definition: "w1-" + commit, input: input, wait: waitFor(commit)})
-			if err == nil && in.Status != workflow.StatusFinished {
-				err = errNotFinished
-			}
-			return err
-		})
+		return closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error { return m.sys.runToEnd(ctx, name, commit) })
 	})
 	return nil
 }
 
+// runToEnd is one operation of a workload that waits for nothing.
+func (s *system) runToEnd(ctx context.Context, name, commit string) error {
+	with := start{definition: "w1-" + commit, input: input, wait: waitFor(commit)}
+	if name != "W1" {
+		with.definition, with.wait = threeCalls+"-"+commit, 30*time.Second
+		with.input = map[string]any{"order": input["order"], "url": s.called.url(name)}
+	}
+	in, err := s.target.start(ctx, with)
+	if err == nil && in.Status != workflow.StatusFinished {
+		err = errNotFinished
+	}
+	return err
+}
+
 // serial makes correlations that no measurement shares.
 var serial atomic.Int64
+
+// pausedW2 is an instance of W2 that waits.
+type pausedW2 struct{ id, correlation string }
 
 // waitAndResume is one operation: the start, and the event that ends it. How
 // long the second half takes is measured apart.
@@ -91,23 +116,12 @@ func waitAndResume(ctx context.Context, m *meter, name, commit string, callers i
 	var resumes sample
 	m.note(ctx, "workload", name, commit, callers, func() outcome {
 		out := closedLoop(ctx, callers, m.o.duration, func(ctx context.Context, _ int64) error {
-			correlation := fmt.Sprint("c", serial.Add(1))
-			in, err := m.sys.target.start(ctx, start{definition: "w2-" + commit, correlation: correlation, input: input})
+			w, err := m.sys.startWaiting(ctx, commit)
 			if err != nil {
 				return err
 			}
 			t := time.Now()
-			resumed, err := m.sys.target.send(ctx, "go", correlation)
-			switch {
-			case err != nil || resumed:
-			case commit == "activity": // the event is queued, or accepted
-				var ended bool
-				if ended, err = m.sys.target.wait(ctx, in.ID, waitFor(commit)); err == nil && !ended {
-					err = errNotFinished
-				}
-			default:
-				err = errNotResumed
-			}
+			err = m.sys.resume(ctx, w, commit)
 			resumes.add(time.Since(t))
 			return err
 		})
@@ -115,6 +129,28 @@ func waitAndResume(ctx context.Context, m *meter, name, commit string, callers i
 		return out
 	})
 	return nil
+}
+
+func (s *system) startWaiting(ctx context.Context, commit string) (pausedW2, error) {
+	w := pausedW2{correlation: fmt.Sprint("c", serial.Add(1))}
+	in, err := s.target.start(ctx, start{definition: "w2-" + commit, correlation: w.correlation, input: input})
+	w.id = in.ID
+	return w, err
+}
+
+func (s *system) resume(ctx context.Context, w pausedW2, commit string) error {
+	resumed, err := s.target.send(ctx, "go", w.correlation)
+	switch {
+	case err != nil || resumed:
+	case commit == "activity": // the event is queued, or accepted
+		var ended bool
+		if ended, err = s.target.wait(ctx, w.id, waitFor(commit)); err == nil && !ended {
+			err = errNotFinished
+		}
+	default:
+		err = errNotResumed
+	}
+	return err
 }
 
 func hotInstance(ctx context.Context, m *meter, name, commit string, callers int) error {

@@ -27,7 +27,7 @@ func TestShapesAreThisPackagesOwn(t *testing.T) {
 			}
 		}
 	}
-	if got := othersStructs(oneOf{sentView{}, listView[runtime.QueueItem]{}}); !slices.Contains(got, "runtime.QueueItem") {
+	if got := othersStructs(oneOf{sentView{}, listView[runtime.QueueItem]{}}); !slices.Contains(got, "inspect.QueueItem") {
 		t.Errorf("in a list of queue items of the runtime %v belongs to others", got)
 	}
 }

@@ -45,9 +45,13 @@ var table = map[string]place{
 	"pkg/runtime":      {floor: 4},
 	"pkg/refresh":      {floor: 4},
 
-	"pkg/client": {floor: 3},
+	"pkg/client":        {floor: 3},
+	"internal/endpoint": {floor: 3},
 
 	"internal/catalog": {floor: 2},
+	"internal/answers": {floor: 2},
+	"internal/inspect": {floor: 2},
+	"internal/intake":  {floor: 2},
 
 	"pkg/cluster":              {floor: 1},
 	"pkg/cluster/groupcommit":  {floor: 1, wing: "tests"},

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -25,7 +26,7 @@ func (r *Upkeep) workGates(ctx context.Context) error {
 	}
 	return r.besideVanished(ctx, gone, func(ctx context.Context) error {
 		return r.loop(ctx, "gates", queueLook, r.cfg.Wakeups.gates, func(ctx context.Context) (bool, error) {
-			if r.intake.HoldsBack() || r.intake.Level() != runtime.Roomy {
+			if r.intake.HoldsBack() || r.intake.Level() != intake.Roomy {
 				return false, nil // those that were freed are kept
 			}
 			if vanished.Swap(false) || time.Since(swept) >= queueSweep {

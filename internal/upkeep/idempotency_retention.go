@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 const (
@@ -23,7 +23,7 @@ func (r *Upkeep) purgeKeys(ctx context.Context) error {
 	limited := r.cfg.Retention.IdempotencyCount > 0 || r.cfg.Retention.IdempotencyBytes > 0
 	var last time.Time
 	return r.loop(ctx, "retention of idempotency keys", keysEveryFull, nil, func(ctx context.Context) (bool, error) {
-		early := r.intake.Level() == runtime.Roomy && (!limited || time.Since(last) < keysEvery)
+		early := r.intake.Level() == intake.Roomy && (!limited || time.Since(last) < keysEvery)
 		if early || r.intake.Draining() || r.cfg.Session.PreferredNode("retention/keys") != r.cfg.Session.NodeID() {
 			return false, nil
 		}

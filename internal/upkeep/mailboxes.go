@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/client"
-	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -43,7 +43,7 @@ func (r *Upkeep) workMailboxes(ctx context.Context) error {
 
 // workMailbox works one instance's mailbox.
 func (r *Upkeep) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
-	if r.intake.Level() == runtime.Full {
+	if r.intake.Level() == intake.Full {
 		// Only what ends runs. If that cannot be read, later.
 		if end, err := r.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
 			return
@@ -118,7 +118,7 @@ type sighting struct {
 // onlyEnds are the instances that are to end, when etcd has no room for others to
 // go on; nil when it has.
 func (r *Upkeep) onlyEnds(ctx context.Context) (map[string]bool, error) {
-	if r.intake.Level() != runtime.Full {
+	if r.intake.Level() != intake.Full {
 		return nil, nil
 	}
 	ids, err := r.cfg.Store.Cancelled(ctx)

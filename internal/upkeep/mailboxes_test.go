@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // Work whose preferred node is there and does not do it is taken by another one
@@ -46,12 +46,12 @@ func TestAPausedNodeTakesUpNothing(t *testing.T) {
 	t.Parallel()
 	for _, paused := range []bool{true, false} {
 		worked := 0
-		intake := new(runtime.Intake)
-		intake.SetPaused(paused)
+		in := new(intake.Intake)
+		in.SetPaused(paused)
 		if !paused {
-			intake.Drain()
+			in.Drain()
 		}
-		r := &Upkeep{cfg: Config{Wakeups: NewWakeups(), Client: func(string) client.Client { worked++; return done{} }}, intake: intake}
+		r := &Upkeep{cfg: Config{Wakeups: NewWakeups(), Client: func(string) client.Client { worked++; return done{} }}, intake: in}
 		r.cfg.Wakeups.Hint([]string{"one"}, false)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -75,7 +75,7 @@ func TestASweepDoesNotWaitForAMemberThatHangs(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour, Match: func(c clustertest.Call) bool { return c.Op == "get" }})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r := &Upkeep{cfg: Config{Store: s.Upkeep, Log: slog.New(slog.DiscardHandler)}, intake: new(runtime.Intake)}
+	r := &Upkeep{cfg: Config{Store: s.Upkeep, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
 	if _, err := r.sweep(ctx, nil, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		t.Errorf("it waited until the end of the test: %v", err)
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // Retention says how long what has ended is kept; zero fields keep everything.
@@ -128,7 +128,7 @@ func (r *Upkeep) keep() Retention {
 	if keep.DeadLettersBytes > 0 {
 		keep.DeadLettersBytes = min(keep.DeadLettersBytes, sp.Quota/100*deadPercent)
 	}
-	if keys := sp.Quota / 100 * keysPercent; r.intake.Level() != runtime.Roomy && (keep.IdempotencyBytes == 0 || keep.IdempotencyBytes > keys) {
+	if keys := sp.Quota / 100 * keysPercent; r.intake.Level() != intake.Roomy && (keep.IdempotencyBytes == 0 || keep.IdempotencyBytes > keys) {
 		keep.IdempotencyBytes = keys // as long as there is room callers get what they were promised
 	}
 	return keep
@@ -146,7 +146,7 @@ const (
 func (r *Upkeep) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
 	keep := r.keep()
 	often := measureEvery
-	if r.intake.Level() != runtime.Roomy {
+	if r.intake.Level() != intake.Roomy {
 		often = purgeEvery
 	}
 	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {

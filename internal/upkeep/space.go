@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // Parts of the quota from which on a level holds; it is left leave below, so that
@@ -22,21 +22,21 @@ const (
 )
 
 // levelAfter is the level that follows on l.
-func levelAfter(l runtime.Level, sp etcdstore.Space) runtime.Level {
+func levelAfter(l intake.Level, sp etcdstore.Space) intake.Level {
 	quota := float64(max(1, sp.Quota))
-	at := func(bound runtime.Level, inUse, allocated float64) bool {
+	at := func(bound intake.Level, inUse, allocated float64) bool {
 		if l >= bound {
 			inUse, allocated = inUse-leave, allocated-leaveAllocated
 		}
 		return float64(sp.InUse)/quota >= inUse || float64(sp.Allocated)/quota >= allocated
 	}
 	switch {
-	case sp.NoSpace || at(runtime.Full, inUseFull, allocatedFull):
-		return runtime.Full
-	case at(runtime.NearlyFull, inUseNearlyFull, allocatedNearlyFull):
-		return runtime.NearlyFull
+	case sp.NoSpace || at(intake.Full, inUseFull, allocatedFull):
+		return intake.Full
+	case at(intake.NearlyFull, inUseNearlyFull, allocatedNearlyFull):
+		return intake.NearlyFull
 	}
-	return runtime.Roomy
+	return intake.Roomy
 }
 
 const (
@@ -55,8 +55,8 @@ const (
 )
 
 // spaceRest is how long it takes at least until etcd can be nearly full.
-func spaceRest(l runtime.Level, sp *etcdstore.Space) time.Duration {
-	if sp == nil || l != runtime.Roomy {
+func spaceRest(l intake.Level, sp *etcdstore.Space) time.Duration {
+	if sp == nil || l != intake.Roomy {
 		return spaceEvery
 	}
 	quota := float64(sp.Quota)
@@ -94,11 +94,11 @@ func (r *Upkeep) noteSpace(ctx context.Context, sp etcdstore.Space) {
 	}
 	log := r.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
 	switch now {
-	case runtime.Roomy:
+	case intake.Roomy:
 		log.InfoContext(ctx, "etcd has room again; everything is taken")
-	case runtime.NearlyFull:
+	case intake.NearlyFull:
 		log.WarnContext(ctx, "etcd is nearly full; starts and new definitions are refused: see docs/runbooks/etcd-near-quota.md")
-	case runtime.Full:
+	case intake.Full:
 		log.ErrorContext(ctx, "etcd is full; only what ends or deletes instances runs: see docs/runbooks/etcd-near-quota.md")
 	}
 }
@@ -128,14 +128,14 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	now := time.Now()
 	f.seen = append(f.seen, sight{sp.Revision, now})
 	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.r.intake.Level()
-	if l == runtime.Full {
+	if l == intake.Full {
 		keep, every = keepHistoryFull, defragmentEvery
 	}
 	past := int64(0)
 	for len(f.seen) > 0 && now.Sub(f.seen[0].at) > keep {
 		past, f.seen = f.seen[0].revision, f.seen[1:]
 	}
-	if l == runtime.Roomy {
+	if l == intake.Roomy {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, relieveTimeout)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/pkg/runtime"
 )
 
 // Levels come at their bounds and go below them, so that a store at a bound does
@@ -17,25 +17,25 @@ func TestLevelsAreLeftBelowWhereTheyAreEntered(t *testing.T) {
 		return etcdstore.Space{InUse: inUse, Allocated: allocated, Quota: 1000}
 	}
 	for _, c := range []struct {
-		was  runtime.Level
+		was  intake.Level
 		sp   etcdstore.Space
-		want runtime.Level
+		want intake.Level
 	}{
-		{runtime.Roomy, at(699, 700), runtime.Roomy},
-		{runtime.Roomy, at(700, 700), runtime.NearlyFull},
-		{runtime.Roomy, at(850, 850), runtime.Full},
-		{runtime.NearlyFull, at(651, 700), runtime.NearlyFull},
-		{runtime.NearlyFull, at(649, 700), runtime.Roomy},
-		{runtime.NearlyFull, at(849, 850), runtime.NearlyFull},
-		{runtime.Full, at(801, 850), runtime.Full},
-		{runtime.Full, at(799, 850), runtime.NearlyFull},
-		{runtime.Full, at(100, 850), runtime.Roomy},
-		{runtime.Roomy, at(100, 949), runtime.Roomy},
-		{runtime.Roomy, at(100, 951), runtime.NearlyFull},
-		{runtime.NearlyFull, at(100, 935), runtime.NearlyFull},
-		{runtime.NearlyFull, at(100, 925), runtime.Roomy},
-		{runtime.Roomy, at(100, 985), runtime.Full},
-		{runtime.Roomy, etcdstore.Space{InUse: 1, Allocated: 1, Quota: 1000, NoSpace: true}, runtime.Full},
+		{intake.Roomy, at(699, 700), intake.Roomy},
+		{intake.Roomy, at(700, 700), intake.NearlyFull},
+		{intake.Roomy, at(850, 850), intake.Full},
+		{intake.NearlyFull, at(651, 700), intake.NearlyFull},
+		{intake.NearlyFull, at(649, 700), intake.Roomy},
+		{intake.NearlyFull, at(849, 850), intake.NearlyFull},
+		{intake.Full, at(801, 850), intake.Full},
+		{intake.Full, at(799, 850), intake.NearlyFull},
+		{intake.Full, at(100, 850), intake.Roomy},
+		{intake.Roomy, at(100, 949), intake.Roomy},
+		{intake.Roomy, at(100, 951), intake.NearlyFull},
+		{intake.NearlyFull, at(100, 935), intake.NearlyFull},
+		{intake.NearlyFull, at(100, 925), intake.Roomy},
+		{intake.Roomy, at(100, 985), intake.Full},
+		{intake.Roomy, etcdstore.Space{InUse: 1, Allocated: 1, Quota: 1000, NoSpace: true}, intake.Full},
 	} {
 		if got := levelAfter(c.was, c.sp); got != c.want {
 			t.Errorf("%d with %+v: %d, want %d", c.was, c.sp, got, c.want)
@@ -52,7 +52,7 @@ func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
 	}{
 		{0, 500, 0}, {0, 750, 100}, {50, 750, 50}, {200, 750, 100}, {200, 500, 200},
 	} {
-		r := &Upkeep{cfg: Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(runtime.Intake)}
+		r := &Upkeep{cfg: Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
 		r.noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
 		if got := r.keep().IdempotencyBytes; got != c.want {
 			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
@@ -68,18 +68,18 @@ func TestLooksAtTheSizeComeBeforeALevel(t *testing.T) {
 		return &etcdstore.Space{InUse: inUse << 20, Allocated: allocated << 20, Quota: quota << 20}
 	}
 	for _, c := range []struct {
-		l    runtime.Level
+		l    intake.Level
 		sp   *etcdstore.Space
 		want time.Duration
 	}{
-		{runtime.Roomy, nil, spaceEvery}, // not known yet
-		{runtime.Roomy, at(1, 1, 2048), spaceMost},
-		{runtime.Roomy, at(1433-640, 1433-640, 2048), 5 * time.Second},
-		{runtime.Roomy, at(100, 1945-640, 2048), 5 * time.Second},
-		{runtime.Roomy, at(1430, 1430, 2048), spaceEvery},
-		{runtime.Roomy, at(1, 1, 16), spaceEvery},
-		{runtime.NearlyFull, at(1, 1, 2048), spaceEvery},
-		{runtime.Full, at(1, 1, 2048), spaceEvery},
+		{intake.Roomy, nil, spaceEvery}, // not known yet
+		{intake.Roomy, at(1, 1, 2048), spaceMost},
+		{intake.Roomy, at(1433-640, 1433-640, 2048), 5 * time.Second},
+		{intake.Roomy, at(100, 1945-640, 2048), 5 * time.Second},
+		{intake.Roomy, at(1430, 1430, 2048), spaceEvery},
+		{intake.Roomy, at(1, 1, 16), spaceEvery},
+		{intake.NearlyFull, at(1, 1, 2048), spaceEvery},
+		{intake.Full, at(1, 1, 2048), spaceEvery},
 	} {
 		if got := spaceRest(c.l, c.sp).Round(100 * time.Millisecond); got != c.want {
 			t.Errorf("level %d, %+v: %v, want %v", c.l, c.sp, got, c.want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -107,7 +108,7 @@ func (r *Upkeep) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.
 // fireSchedules starts what cron, timer and startAt triggers have due.
 func (r *Upkeep) fireSchedules(ctx context.Context) error {
 	w := dueWorker{r: r, of: etcdstore.Schedules, fire: r.fireDueSchedules, may: func() bool {
-		return r.mayFire() && r.intake.Level() == runtime.Roomy // the catch-up policy says what becomes of what was missed
+		return r.mayFire() && r.intake.Level() == intake.Roomy // the catch-up policy says what becomes of what was missed
 	}}
 	return w.run(ctx)
 }

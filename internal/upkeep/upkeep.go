@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -62,7 +63,7 @@ type Config struct {
 // [Upkeep.Run] running.
 type Upkeep struct {
 	cfg    Config
-	intake *runtime.Intake
+	intake *intake.Intake
 	clock  clockState
 	aside  aside // what this node's program cannot run
 }

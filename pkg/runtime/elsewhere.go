@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -14,21 +15,21 @@ import (
 // to be made durable, since another node is at the instance already, this one has no
 // place for it now, or its program cannot run it and a live one's can. Otherwise the error for
 // the caller.
-func (r *Runtime) elsewhere(ctx context.Context, err error) error {
+func elsewhere(ctx context.Context, s *cluster.Session, err error) error {
 	if errors.Is(err, client.ErrBusy) || errors.Is(err, client.ErrCrowded) {
 		return nil
 	}
 	if errors.Is(err, etcdstore.ErrDamaged) {
-		return damaged("what this is for", err) // no other node reads it either
+		return etcdstore.Damaged("what this is for", err) // no other node reads it either
 	}
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		return err
 	}
 	var e *workflow.Error
 	errors.As(err, &e)
-	able, aerr := r.cfg.Session.Able(ctx, e.Needs)
+	able, aerr := s.Able(ctx, e.Needs)
 	if aerr != nil {
-		return unavailable("the program of this node cannot run it, and which other can was not to be read", errors.Join(err, aerr))
+		return etcdstore.Unavailable("the program of this node cannot run it, and which other can was not to be read", errors.Join(err, aerr))
 	}
 	if len(able) > 0 {
 		return nil

@@ -12,21 +12,27 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// outbox delivers the stimuli that were accepted earlier, as send records.
+type outbox struct {
+	cfg    *Config
+	starts *starter
+}
+
 // Resolve finds out whom one send record is for and delivers a slice of it;
 // more means that it is not done yet. It is for the node's upkeep.
-func (r *Runtime) Resolve(ctx context.Context, send *store.Send) (more bool, err error) {
-	ctx, span := r.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: send.Trace, Sent: send.CreatedAt})
+func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err error) {
+	ctx, span := o.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: send.Trace, Sent: send.CreatedAt})
 	defer span.End()
 	st := &send.Stimulus
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
 		return false, err
 	}
-	now := r.cfg.Now().UTC()
+	now := o.cfg.Now().UTC()
 	if len(send.Targets) > 0 {
-		return r.deliverSlice(ctx, send, now)
+		return o.deliverSlice(ctx, send, now)
 	}
-	look, err := r.cfg.Stimuli.MatchAgain(ctx, send, hash)
+	met, err := o.cfg.Stimuli.MatchAgain(ctx, send, hash)
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return false, nil // until its instance is deleted, when it is a dead letter
 	}
@@ -36,58 +42,58 @@ func (r *Runtime) Resolve(ctx context.Context, send *store.Send) (more bool, err
 	if err != nil {
 		return false, err
 	}
-	if st.InstanceID != "" && (look.Instance == nil || look.Instance.Header.Status == workflow.StatusFinished) {
+	if st.InstanceID != "" && (met.Instance == nil || met.Instance.Header.Status == workflow.StatusFinished) {
 		reason := workflow.DeadInstanceFinished
-		if look.Instance == nil {
+		if met.Instance == nil {
 			reason = workflow.DeadInstanceGone
 		}
-		return false, r.burySend(ctx, send, reason, "", now)
+		return false, o.burySend(ctx, send, reason, "", now)
 	}
-	if look.More {
-		return false, r.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
+	if met.More {
+		return false, o.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
 	}
-	if targets := targetsOf(look); len(targets) > 0 {
-		return r.deliverFound(ctx, send, targets, now)
+	if targets := targetsOf(met); len(targets) > 0 {
+		return o.deliverFound(ctx, send, targets, now)
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
-	ok, err := r.cfg.Stimuli.Enqueue(ctx, item, look)
+	ok, err := o.cfg.Stimuli.Enqueue(ctx, item, met)
 	return err == nil && !ok, err
 }
 
 // deliverFound delivers to what a look found, in one transaction that compares
 // all of it. What takes more than one is a fixed list first, so that the
 // stimulus is for what it met at one moment.
-func (r *Runtime) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+func (o *outbox) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
 	if len(targets) <= etcdstore.MaxDeliveries {
-		ds, gated := r.deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
+		ds, gated := deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
 		if len(gated) == 0 {
-			more, err := r.deliverTo(ctx, send, ds, nil, nil)
+			more, err := o.deliverTo(ctx, send, ds, nil, nil)
 			if !errors.Is(err, etcdstore.ErrTooLarge) {
 				return more, err
 			}
 		}
 	}
-	more, err := r.deliverTo(ctx, send, nil, targets, nil)
+	more, err := o.deliverTo(ctx, send, nil, targets, nil)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
-		return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
+		return false, o.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
 	}
 	return more, err
 }
 
 // deliverSlice delivers to the first targets of a fixed list, as many as fit into
 // one transaction, and notes how many are done.
-func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
-	left, err := r.cfg.Stimuli.Left(ctx, send)
+func (o *outbox) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
+	left, err := o.cfg.Stimuli.Left(ctx, send)
 	if err != nil || len(left) == 0 {
 		return false, err
 	}
 	for n := min(len(left), etcdstore.MaxDeliveries); ; n /= 2 {
-		more, err := r.deliverFirst(ctx, send, left, n, now)
+		more, err := o.deliverFirst(ctx, send, left, n, now)
 		switch {
 		case !errors.Is(err, etcdstore.ErrTooLarge):
 			return more, err
 		case n == 1:
-			return false, r.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
+			return false, o.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
 		}
 	}
 }
@@ -98,14 +104,14 @@ func (r *Runtime) deliverSlice(ctx context.Context, send *store.Send, now time.T
 // definition may have been published again or retracted since: of all the
 // triggers of a definition a stimulus sees one publication (G7), and none that it
 // was accepted for is lost (G3).
-func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
+func (o *outbox) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
 	slice, rest := left[:n], left[n:]
-	standing, err := r.cfg.Stimuli.Standing(ctx, slice)
+	standing, err := o.cfg.Stimuli.Standing(ctx, slice)
 	if err != nil {
 		return false, err
 	}
 	again := goneTargets(send, slice, standing, now)
-	ds, gated := r.deliveries(send.ID, &send.Stimulus, standing, true, now)
+	ds, gated := deliveries(send.ID, &send.Stimulus, standing, true, now)
 	for i := range ds {
 		if ds[i].New != nil {
 			ds[i].New.Trigger = nil
@@ -114,7 +120,7 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 	for _, p := range gated {
 		trigger := *p.trigger
 		p.trigger, p.send = nil, send
-		free, err := r.createGated(ctx, p)
+		free, err := o.createGated(ctx, p)
 		if workflow.CodeOf(err) == workflow.CodeDefinitionMoved {
 			return false, nil // another node was faster
 		}
@@ -122,46 +128,46 @@ func (r *Runtime) deliverFirst(ctx context.Context, send *store.Send, left []sto
 			return false, err
 		}
 		if !free {
-			ds = append(ds, r.behindGate(send, p, trigger))
+			ds = append(ds, behindGate(send, p, trigger))
 		}
 	}
-	return r.deliverTo(ctx, send, ds, rest, again)
+	return o.deliverTo(ctx, send, ds, rest, again)
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
-func (r *Runtime) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
+func (o *outbox) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
 	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
 		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
-	ok, err := r.cfg.Stimuli.BurySend(ctx, send, dead)
+	ok, err := o.cfg.Stimuli.BurySend(ctx, send, dead)
 	if ok {
-		r.cfg.Metrics.DeadLetter(dead.Reason)
+		o.cfg.Metrics.DeadLetter(dead.Reason)
 	}
 	return err
 }
 
 // deliverTo puts the commands of ds and leaves rest in the record. If it moved,
 // or another node was faster, the next pass sees.
-func (r *Runtime) deliverTo(ctx context.Context, send *store.Send, ds []delivery, rest []store.Target, again []store.Send) (more bool, err error) {
+func (o *outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore.Delivery, rest []store.Target, again []store.Send) (more bool, err error) {
 	carry(ctx, ds)
-	ok, err := r.cfg.Stimuli.Deliver(ctx, plain(ds), send, rest, again, nil, nil)
+	ok, err := o.cfg.Stimuli.Deliver(ctx, ds, send, rest, again, nil, nil)
 	if err != nil || !ok {
 		return false, err
 	}
 	ids := make([]string, 0, len(ds))
 	for i := range ds {
 		if ds[i].Wait != nil {
-			r.cfg.Metrics.Gated(metrics.GatedEvent, 1)
+			o.cfg.Metrics.Gated(metrics.GatedEvent, 1)
 			continue
 		}
-		ids = append(ids, ds[i].instance())
+		ids = append(ids, instanceOf(&ds[i]))
 	}
-	r.cfg.Hint(ids, len(rest)+len(again) > 0)
+	o.cfg.Hint(ids, len(rest)+len(again) > 0)
 	return len(rest)+len(again) > 0, nil
 }
 
 // createGated starts behind a gate. False: it is held.
-func (r *Runtime) createGated(ctx context.Context, p *plan) (free bool, err error) {
-	err = r.create(ctx, p)
+func (o *outbox) createGated(ctx context.Context, p *plan) (free bool, err error) {
+	err = o.starts.create(ctx, p)
 	switch workflow.CodeOf(err) {
 	case workflow.CodeInstanceGated:
 		return false, nil
@@ -174,14 +180,14 @@ func (r *Runtime) createGated(ctx context.Context, p *plan) (free bool, err erro
 // behindGate is what becomes of a start whose gate is held: a queue item that
 // waits there. The only target of a stimulus keeps its id, which a caller may
 // know; of several each has one of its own.
-func (r *Runtime) behindGate(send *store.Send, p *plan, t store.TriggerRef) delivery {
+func behindGate(send *store.Send, p *plan, t store.TriggerRef) etcdstore.Delivery {
 	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt,
 		Trace: send.Trace, Held: &store.HeldStart{Event: send.ID, Trigger: t, Gate: *p.gate}}
 	if len(send.Targets) > 1 {
 		item.ID = "gated-" + p.id
 	}
 	p.send = nil // the delivery compares it
-	return delivery{Delivery: etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}}
+	return etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}
 }
 
 // goneTargets makes a stimulus for each instance whose bookmark is gone.

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -37,11 +39,11 @@ const retriesAtOnce = 8
 // RetryFaulted retries a page of faulted instances. An instance that faults
 // again stays before the cursor, so that following Next comes to an end. An
 // error means that the page could not be read: nothing was retried.
-func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult, error) {
-	if err := r.accepting(goesOn); err != nil {
+func (c *commander) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult, error) {
+	if err := c.intake.Accepts(intake.GoesOn); err != nil {
 		return RetryResult{}, err
 	}
-	page, err := r.Instances(ctx, InstanceFilter{
+	page, err := c.inspector.Instances(ctx, inspect.InstanceFilter{
 		DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, SubStatus: workflow.Faulted, Limit: f.Limit, Cursor: f.Cursor,
 	})
 	if err != nil {
@@ -52,7 +54,7 @@ func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult,
 	retries.SetLimit(retriesAtOnce)
 	for i := range page.Items {
 		retries.Go(func() error {
-			codes[i] = r.retryOne(ctx, page.Items[i].ID)
+			codes[i] = c.retryOne(ctx, page.Items[i].ID)
 			return nil
 		})
 	}
@@ -69,14 +71,14 @@ func (r *Runtime) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResult,
 }
 
 // retryOne tells why an instance was not retried; "" if it was.
-func (r *Runtime) retryOne(ctx context.Context, id string) workflow.Code {
-	_, err := r.Retry(ctx, id)
+func (c *commander) retryOne(ctx context.Context, id string) workflow.Code {
+	_, err := c.Retry(ctx, id)
 	switch {
 	case err == nil:
 		return ""
 	case ctx.Err() != nil:
 		return workflow.CodeUnknownOutcome // the caller's time is over; repeating is harmless
 	}
-	r.cfg.Log.DebugContext(ctx, "instance not retried", "instance", id, "error", err)
+	c.cfg.Log.DebugContext(ctx, "instance not retried", "instance", id, "error", err)
 	return cmp.Or(workflow.CodeOf(err), workflow.CodeInternal)
 }

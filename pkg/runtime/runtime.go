@@ -6,8 +6,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/keylock"
+	"github.com/weft-run/weft/internal/endpoint"
+	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -43,11 +46,21 @@ type Config struct {
 	Now       func() time.Time // default time.Now
 }
 
-// Runtime is the front of a node. Make it with [New].
+// Runtime is the front of a node. Each of its parts has one job, and is known to callers
+// by its methods. Make it with [New].
 type Runtime struct {
-	cfg    Config
-	intake Intake
-	turns  keylock.Table // of requests for the same endpoint of the same instance
+	*inspect.Inspector // Instance, WaitInstance, Instances, Journal, Export, Queue, Timers, DeadLetters, Tasks
+	*starter           // Execute, Dispatch
+	*sender            // Send
+	*endpoints         // FindEndpoint, Endpoint
+	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
+	*commander         // Cancel, Delete, Retry, RetryFaulted, Import
+	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter
+	*outbox            // Resolve, for the node's upkeep
+	*pauser            // Pause, Unpause
+
+	cfg    *Config
+	intake *intake.Intake
 }
 
 // New checks the configuration.
@@ -62,8 +75,33 @@ func New(cfg Config) (*Runtime, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Runtime{cfg: cfg}, nil
+	r := &Runtime{
+		Inspector: inspect.New(inspect.Config{Reader: cfg.Reader, Age: cfg.Age, QueueTTL: cfg.QueueTTL, Now: cfg.Now}),
+		cfg:       &cfg,
+		intake:    intake.New(cfg.Session.Overdue, cfg.Metrics),
+	}
+	waiter := answers.NewWaiter(cfg.Stimuli, cfg.ReplyWait)
+	mail := &mailer{r.cfg, waiter}
+	r.starter = &starter{r.cfg, r.intake, r.Inspector, waiter}
+	r.sender = &sender{r.cfg, r.intake, waiter, r.starter, mail}
+	r.endpoints = &endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.sender}
+	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
+	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail}
+	r.deadLetters = &deadLetters{r.cfg, r.intake}
+	r.outbox = &outbox{r.cfg, r.starter}
+	r.pauser = &pauser{r.cfg}
+	return r, nil
 }
 
 // QueueTTL is how long a stimulus waits in the queue, for the node's upkeep.
 func (r *Runtime) QueueTTL() time.Duration { return r.cfg.QueueTTL }
+
+// Room is the error for a caller who brings something new when etcd is nearly
+// full.
+func (r *Runtime) Room() error { return r.intake.Room(intake.Starts) }
+
+// Drain makes this node take up no more work; what runs goes on.
+func (r *Runtime) Drain() { r.intake.Drain() }
+
+// Intake is what this node may take up, for its upkeep.
+func (r *Runtime) Intake() *intake.Intake { return r.intake }

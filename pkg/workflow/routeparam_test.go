@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,15 @@ func TestBadRouteParameters(t *testing.T) {
 		"{id:min(1", "{id:min1)}", "{id:range(1)}", "{id:range(1,2,3)}", "{id:length()}", "{id:regex(^a$)}", "{id:decimal}", "{i{d}", "{id:min(99999999999999999999)}"} {
 		if p, err := ParseRouteParameter(segment); err == nil || !strings.Contains(err.Error(), segment) {
 			t.Errorf("%s: %+v, %v", segment, p, err)
+		}
+	}
+}
+
+func TestTheParametersOfARest(t *testing.T) {
+	t.Parallel()
+	for _, template := range []string{"files/{kind}/{*path}", "/files/{kind}/{**path}/"} {
+		if got, ok := RouteData(template, "/files/a/b/c/"); !ok || !maps.Equal(got, map[string]any{"kind": "a", "path": "b/c"}) {
+			t.Errorf("%s: %v", template, got)
 		}
 	}
 }

@@ -1,21 +1,28 @@
-package runtime_test
+package inspect_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
+
+// faults calls a definition that there is not.
+const faults = `
+id: %s
+root:
+  - executeWorkflow: comes-later
+`
 
 // What is looked for may be rare among what is read: the last of a page costs no
 // request for each of those between.
 func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1)[0]
-	m.Publish(fmt.Sprintf(callsMissing, "a-faults"), "id: b-fine\nroot:\n  - writeLine: fine\n", fmt.Sprintf(callsMissing, "c-faults"))
+	m := newMember(t)
+	m.Publish(fmt.Sprintf(faults, "a-faults"), "id: b-fine\nroot:\n  - writeLine: fine\n", fmt.Sprintf(faults, "c-faults"))
 	m.Start("a-faults", "first", "k")
 	for i := range 40 {
 		m.Start("b-fine", fmt.Sprint("fine", i), "k")
@@ -25,7 +32,7 @@ func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 	reads := m.Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
 		return c.Op == "get" && (c.Touches(m.Root+"index/") || c.Touches(m.Root+"by-correlation/"))
 	}})
-	for what, f := range map[string]runtime.InstanceFilter{
+	for what, f := range map[string]inspect.InstanceFilter{
 		"all": {SubStatus: workflow.Faulted}, "of a correlation": {SubStatus: workflow.Faulted, CorrelationID: "k"},
 	} {
 		var got []string

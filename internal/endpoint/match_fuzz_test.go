@@ -1,4 +1,4 @@
-package runtime
+package endpoint
 
 import (
 	"maps"
@@ -83,15 +83,6 @@ func FuzzEndpointMatch(f *testing.F) {
 			t.Fatalf("%q finds %q, which is nobody's", path, first[0])
 		}
 	})
-}
-
-func TestTheParametersOfARest(t *testing.T) {
-	t.Parallel()
-	for _, template := range []string{"files/{kind}/{*path}", "/files/{kind}/{**path}/"} {
-		if got, ok := workflow.RouteData(template, "/files/a/b/c/"); !ok || !maps.Equal(got, map[string]any{"kind": "a", "path": "b/c"}) {
-			t.Errorf("%s: %v", template, got)
-		}
-	}
 }
 
 // publishable is the template that a definition with this path is published with.

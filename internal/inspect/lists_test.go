@@ -1,4 +1,4 @@
-package runtime_test
+package inspect_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // and no task is lost or listed twice, whatever is done between two pages.
 func TestTasksComeInPages(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1)[0]
+	m := newMember(t)
 	m.Publish(`
 id: packing
 root:
@@ -66,14 +66,14 @@ root:
 
 func TestTheListOfTimersHasBothKinds(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 1)
-	c[0].Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
+	m := newMember(t)
+	m.Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
 	for i := range 3 {
-		c[0].Start("delayed", fmt.Sprint("d", i), "")
+		m.Start("delayed", fmt.Sprint("d", i), "")
 	}
 	kinds := map[string]int{}
 	for cursor := ""; ; {
-		page, err := c[0].Timers(t.Context(), cursor, 2)
+		page, err := m.Timers(t.Context(), cursor, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,143 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Instance reads one instance.
+func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance, error) {
+	rec, err := Record(ctx, i.cfg.Reader, id)
+	if err != nil {
+		return workflow.Instance{}, err
+	}
+	return rec.Header, nil
+}
+
+// Record reads an instance with its state, or gives the error for the caller.
+func Record(ctx context.Context, r *etcdstore.Reader, id string) (*store.Record, error) {
+	rec, err := r.Instance(ctx, id)
+	if errors.Is(err, etcdstore.ErrDamaged) {
+		return nil, etcdstore.Damaged(fmt.Sprintf("instance %q", id), err)
+	}
+	if err != nil {
+		return nil, etcdstore.Unavailable("instance "+id+" could not be read", err)
+	}
+	if rec == nil {
+		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	}
+	return rec, nil
+}
+
+// WaitInstance waits up to wait for the instance's end and gives it as it then
+// is.
+func (i *Inspector) WaitInstance(ctx context.Context, id string, wait time.Duration) (workflow.Instance, error) {
+	until, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	until = tracing.Quiet(until)
+	ctx = tracing.Quiet(ctx)
+	hint := i.cfg.Reader.WatchInstance(until, id)
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
+	for {
+		rec, err := Record(ctx, i.cfg.Reader, id)
+		if err != nil || rec.Header.Status == workflow.StatusFinished {
+			if err != nil {
+				return workflow.Instance{}, err
+			}
+			return rec.Header, nil
+		}
+		select {
+		case <-until.Done():
+			return rec.Header, nil
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-poll.C:
+		}
+	}
+}
+
+// InstanceFilter selects instances; zero fields do not restrict.
+type InstanceFilter struct {
+	DefinitionID, CorrelationID string
+	Version                     int
+	Parent                      string            // the instance that started it
+	Labels                      map[string]string // all of them
+	Status                      workflow.Status
+	SubStatus                   workflow.SubStatus
+	Limit                       int    // 1..500, default 50
+	Cursor                      string // from the page before
+}
+
+// Instances lists instances, the newest first. A page may be shorter than its limit
+// and still have a next one.
+func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workflow.Instance], error) {
+	if f.SubStatus != "" {
+		if f.Status == "" {
+			f.Status = f.SubStatus.Status()
+		} else if f.Status != f.SubStatus.Status() {
+			return Page[workflow.Instance]{}, nil
+		}
+	}
+	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent, Labels: f.Labels}
+	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
+		for items, next, err = i.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
+			items, next, err = i.cfg.Reader.Instances(ctx, sf, next, limit)
+		}
+		return items, next, err
+	}
+	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) (workflow.Instance, bool) { return in, true })
+}
+
+// Journal reads what an instance did, commit by commit, from cursor on.
+func (i *Inspector) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalEntry], error) {
+	var page Page[workflow.JournalEntry]
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	var after int64
+	if raw != "" {
+		if _, err := fmt.Sscanf(raw, "%d", &after); err != nil {
+			return page, workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a journal")
+		}
+	}
+	if _, err := Record(ctx, i.cfg.Reader, id); err != nil {
+		return page, err
+	}
+	entries, last, err := i.cfg.Reader.Journal(ctx, id, after, int64(limitOf(limit)))
+	if err != nil {
+		return page, etcdstore.ReadFailed("journal", err)
+	}
+	page.Items = entries
+	if last > 0 {
+		page.Next = writeCursor(fmt.Sprint(last))
+	}
+	return page, nil
+}
+
+// StateExport is an instance as it is exported and imported.
+type StateExport struct {
+	Sequence int64             `json:"sequence"` // the ETag
+	Instance workflow.Instance `json:"instance"`
+	State    json.RawMessage   `json:"state"`
+}
+
+// Export gives an instance with its state.
+func (i *Inspector) Export(ctx context.Context, id string) (StateExport, error) {
+	rec, err := Record(ctx, i.cfg.Reader, id)
+	if err != nil {
+		return StateExport{}, err
+	}
+	return StateExport{Sequence: rec.Seq, Instance: rec.Header, State: rec.State}, nil
+}

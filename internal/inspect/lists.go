@@ -1,0 +1,190 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Page is one page of a list; Next is "" at the end.
+type Page[T any] struct {
+	Items []T
+	Next  string
+}
+
+func limitOf(n int) int {
+	if n <= 0 {
+		return 50
+	}
+	return min(n, 500)
+}
+
+func readCursor(c string) (string, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(c)
+	if err != nil {
+		return "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one that this API gave out")
+	}
+	return string(raw), nil
+}
+
+func writeCursor(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+// list reads one page of a list of the store and turns its items into what the
+// API shows; show may leave one out.
+func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, string, error), show func(S) (T, bool)) (Page[T], error) {
+	page := Page[T]{Items: []T{}}
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	items, next, err := read(ctx, raw, int64(limitOf(limit)))
+	if err != nil {
+		return page, etcdstore.ReadFailed(what, err)
+	}
+	for _, item := range items {
+		if t, ok := show(item); ok {
+			page.Items = append(page.Items, t)
+		}
+	}
+	page.Next = writeCursor(next)
+	return page, nil
+}
+
+// QueueItem is a stimulus that waits for a target, or for the gate of its start.
+type QueueItem struct {
+	ID        string
+	Stimulus  workflow.Stimulus
+	Gated     string // the definition that it starts once nobody holds the gate
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	Damaged   bool   // its record cannot be read, and this is what its key says
+	Damage    string // why
+}
+
+// Queue lists stimuli that wait for a target.
+func (i *Inspector) Queue(ctx context.Context, cursor string, limit int) (Page[QueueItem], error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
+		return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
+	}
+	age := i.cfg.Age()
+	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) (QueueItem, bool) {
+		item := QueueItem{ID: q.ID, Stimulus: q.Stimulus, CreatedAt: q.CreatedAt, ExpiresAt: i.expiresAt(&q, age)}
+		if errors.Is(q.Unreadable, etcdstore.ErrDamaged) {
+			item.Damaged, item.Damage = true, q.Unreadable.Error()
+		}
+		if q.Held != nil {
+			item.Gated = q.Held.Trigger.DefinitionID
+		}
+		return item, true
+	})
+}
+
+// expiresAt is about when a queue item becomes a dead letter, by this node's clock.
+func (i *Inspector) expiresAt(item *store.QueueItem, age *store.Age) time.Time {
+	return i.cfg.Now().UTC().Add(max(0, i.cfg.QueueTTL-age.Of(item.Created)))
+}
+
+// TimerItem is one timer or cron occurrence to come.
+type TimerItem struct {
+	DueAt        time.Time
+	Kind         string // bookmark, cron, timer, startAt
+	InstanceID   string
+	BookmarkID   string
+	DefinitionID string
+	ActivityID   string
+	Gated        int64     // of a schedule: occurrences that started nothing, as an instance held the gate
+	GatedAt      time.Time // when that happened last
+	Damaged      bool      // its record cannot be read, and this is what its key says
+	Damage       string    // why
+}
+
+// Timers lists what is to come: timers of instances, then the next occurrence of each schedule.
+func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
+		rest, schedules := strings.CutPrefix(cursor, schedulesCursor)
+		if schedules {
+			return i.readSchedules(ctx, rest, limit)
+		}
+		due, next, err := i.cfg.Reader.Timers(ctx, cursor, limit)
+		var items []TimerItem
+		for _, d := range due {
+			items = append(items, showTimer(d))
+		}
+		if err != nil || next != "" || int64(len(items)) == limit {
+			return items, cmp.Or(next, schedulesCursor), err
+		}
+		more, next, err := i.readSchedules(ctx, "", limit-int64(len(items)))
+		return append(items, more...), next, err
+	}
+	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) (TimerItem, bool) { return t, true })
+}
+
+func showTimer(d etcdstore.Due) TimerItem {
+	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark(), Damaged: d.Damaged != "", Damage: d.Damaged}
+}
+
+// schedulesCursor begins the cursors of the second part of the list.
+const schedulesCursor = "schedules:"
+
+func (i *Inspector) readSchedules(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
+	entries, next, err := i.cfg.Reader.Schedules(ctx, cursor, limit)
+	items := make([]TimerItem, len(entries))
+	for n, e := range entries {
+		items[n] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Damaged: e.Damaged != "", Damage: e.Damaged}
+	}
+	if next != "" {
+		next = schedulesCursor + next
+	}
+	return items, next, err
+}
+
+// DeadLetter is work that could not be done, with the reason.
+type DeadLetter struct {
+	ID         string
+	Reason     workflow.DeadReason
+	Detail     string
+	Stimulus   *workflow.Stimulus
+	Command    *workflow.Command
+	Dropped    *store.Dropped // what was too large to be kept of both
+	InstanceID string
+	CreatedAt  time.Time
+	Damaged    bool   // its record cannot be read, and this is what its key says
+	Damage     string // why
+}
+
+// DeadLetters lists work that could not be done.
+func (i *Inspector) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
+	return list(ctx, "dead letters", cursor, limit, i.cfg.Reader.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
+		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}, true
+	})
+}
+
+// Task is a RunTask that waits for an outside worker.
+type Task struct {
+	TaskID     string
+	Name       string
+	InstanceID string
+	Payload    any
+	CreatedAt  time.Time
+	Damaged    bool   // its record cannot be read, and this is what its key says
+	Damage     string // why
+}
+
+// Tasks lists the tasks that wait for an outside worker, the oldest first; name
+// restricts them, without it they come name by name. A task's id is the id of its
+// bookmark. A page may be shorter than its limit and have a next one.
+func (i *Inspector) Tasks(ctx context.Context, name, cursor string, limit int) (Page[Task], error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]etcdstore.Task, string, error) {
+		return i.cfg.Reader.Tasks(ctx, name, cursor, limit)
+	}
+	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) (Task, bool) {
+		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}, true
+	})
+}

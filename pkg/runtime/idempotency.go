@@ -1,0 +1,38 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/internal/answers"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// commandID is the id that a command keeps for life: the caller's key if there
+// is one.
+func commandID(k *workflow.CommandKey) string {
+	if k == nil {
+		return newID()
+	}
+	return k.Name
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// answered gives the answer of an earlier call, where became says what became since of
+// what was only accepted then.
+func answered(ctx context.Context, a *store.Answer, k *workflow.CommandKey, became func(context.Context, []store.Effect) []store.Effect) (SendResult, error) {
+	if err := answers.Check(a, k); err != nil {
+		return SendResult{}, err
+	}
+	res := SendResult{Queued: a.Queued, Response: a.Response}
+	if len(a.Targets) > 0 {
+		res.Outcomes = outcomesOf(became(ctx, a.Targets))
+	}
+	if a.Instance != nil && len(res.Outcomes) == 0 {
+		res.Outcomes = []TargetOutcome{{InstanceID: a.Instance.ID, Outcome: workflow.OutcomeStarted}}
+	}
+	return res, ctx.Err()
+}

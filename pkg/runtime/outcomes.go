@@ -1,0 +1,29 @@
+package runtime
+
+import (
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func outcomeOf(id string, e *store.Effect) TargetOutcome {
+	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail}
+	switch e.Outcome {
+	case workflow.OutcomeStarted:
+		t.Outcome = workflow.OutcomeStarted
+	case workflow.OutcomeResumed, workflow.OutcomeApplied:
+		t.Outcome = workflow.OutcomeResumed
+	case workflow.OutcomeRequeued, workflow.OutcomeAccepted:
+		t.Outcome = workflow.OutcomeAccepted
+	default:
+		t.Outcome = workflow.OutcomeRefused
+	}
+	return t
+}
+
+func outcomesOf(effects []store.Effect) []TargetOutcome {
+	out := make([]TargetOutcome, len(effects))
+	for i := range effects {
+		out[i] = outcomeOf(effects[i].InstanceID, &effects[i])
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// plan is a start that was checked.
+type plan struct {
+	id      string
+	cmd     workflow.Command
+	gate    *store.Gate
+	answer  *store.Answer // the key was used before
+	trigger *store.TriggerRef
+	send    *store.Send // the record of the stimulus that starts it
+	chosen  bool        // the caller chose the id
+	unseen  bool        // the id was made here, and nobody can know it
+
+	elsewhere bool // the program of this node cannot run it, and that of another can
+}
+
+// instance is what the plan makes durable.
+func (p *plan) instance() *etcdstore.NewInstance {
+	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger, Send: p.send}
+}
+
+// GateOf tells which gate a start has to pass; nil for none.
+func GateOf(strategy string, st *workflow.Start) *store.Gate {
+	switch strategy {
+	case "Singleton":
+		return &store.Gate{Definition: st.DefinitionID}
+	case "CorrelatedSingleton":
+		return &store.Gate{Definition: st.DefinitionID, Correlation: st.CorrelationID}
+	case "Correlation":
+		return &store.Gate{Correlation: st.CorrelationID}
+	}
+	return nil
+}
+
+// Gate tells the gate that a start has to pass; nil for none. It is the
+// client.Config's Gate, for children that instances start.
+func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.Gate, error) {
+	head, err := c.Head(ctx, st.DefinitionID)
+	if err != nil {
+		return nil, err
+	}
+	return GateOf(head.Activation, st), nil
+}
+
+func describeGate(g *store.Gate) string {
+	switch {
+	case g.Definition == "":
+		return fmt.Sprintf("of any definition with correlation %q", g.Correlation)
+	case g.Correlation == "":
+		return "singleton"
+	}
+	return fmt.Sprintf("with correlation %q", g.Correlation)
+}
+
+func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.Time) *plan {
+	cmd := workflow.Command{ID: "start-" + workflow.DeriveID(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
+		DefinitionID: t.DefinitionID, Version: t.Version, CorrelationID: st.CorrelationID, Trigger: t.ActivityID, TriggerInput: st.Input}}
+	return &plan{id: workflow.DeriveID("triggered", id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: GateOf(t.Activation, cmd.Start)}
+}
+
+// HeldStart is the instance that an item which waited behind a gate starts.
+func HeldStart(item *store.QueueItem, at time.Time, trace string) *etcdstore.NewInstance {
+	p := triggerPlan(item.Held.Event, item.Held.Trigger, &item.Stimulus, at)
+	p.trigger, p.gate, p.cmd.Trace = nil, &item.Held.Gate, trace
+	return p.instance()
+}

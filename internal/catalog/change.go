@@ -98,7 +98,7 @@ func (c *Catalog) publishStored(ctx context.Context, st *store.DefinitionState, 
 	if err != nil {
 		return nil, err
 	}
-	pub, problems := published(prog, c.now())
+	pub, problems := publication(prog, c.now())
 	if len(problems) > 0 {
 		return nil, invalid(st.ID, problems)
 	}
@@ -216,7 +216,7 @@ func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.Definit
 		if len(problems) > 0 {
 			return nil, invalid(id, problems)
 		}
-		pub, problems := published(prog, c.now())
+		pub, problems := publication(prog, c.now())
 		if len(problems) > 0 {
 			return nil, invalid(id, problems)
 		}

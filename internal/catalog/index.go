@@ -13,8 +13,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// published is what the store has to know of a compiled definition.
-func published(prog *engine.Program, now time.Time) (etcdstore.Published, workflow.Problems) {
+// publication is what the store gets of a compiled definition that is published: what
+// its head says, and the triggers, routes and schedules that start it.
+func publication(prog *engine.Program, now time.Time) (etcdstore.Published, workflow.Problems) {
 	def := prog.Definition()
 	idx, problems := index(def, prog.Triggers(), now)
 	return etcdstore.Published{

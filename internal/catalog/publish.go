@@ -23,13 +23,13 @@ type PublishRequest struct {
 
 // PublishResult is what became of it.
 type PublishResult struct {
-	ID        string `json:"id"`
-	Version   int    `json:"version"`
-	Published bool   `json:"published"` // this version is the published one
+	ID        string
+	Version   int
+	Published bool // this version is the published one
 	// Created is false if nothing was written, since the content is that of the
 	// head or, with OnlyNew, was published before. In a dry run it is what would
 	// be, and Version the number that it would have.
-	Created bool `json:"-"`
+	Created bool
 }
 
 // conflicts is how often a change is tried again after others came between.
@@ -119,7 +119,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	}
 	var pub etcdstore.Published
 	if prog != nil {
-		pub, problems = published(prog, now)
+		pub, problems = publication(prog, now)
 		problems = append(problems, c.missingSecrets(ctx, prog)...)
 	}
 	if len(problems) > 0 {

@@ -256,7 +256,11 @@ func newKeySet(source []byte) (*keySet, error) {
 	if err := json.Unmarshal(source, &doc); err != nil {
 		return nil, err
 	}
-	set := &keySet{source: source}
+	cache, err := newTokenCache()
+	if err != nil {
+		return nil, err
+	}
+	set := &keySet{source: source, cache: cache}
 	for _, raw := range doc.Keys {
 		var k jose.JSONWebKey
 		if k.UnmarshalJSON(raw) != nil || !k.Valid() || !k.IsPublic() || k.Use != "" && k.Use != "sig" {

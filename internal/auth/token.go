@@ -6,11 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // algorithms are those whose public keys may be published. The symmetric ones
@@ -151,10 +151,9 @@ func texts(v any) []string {
 }
 
 // tokenCache remembers tokens that were checked, by their hash: what is in
-// memory must be no token. The zero value is empty.
+// memory must be no token.
 type tokenCache struct {
-	mu   sync.RWMutex
-	seen map[[sha256.Size]byte]cached
+	seen *lru.Cache[[sha256.Size]byte, cached]
 }
 
 type cached struct {
@@ -162,24 +161,21 @@ type cached struct {
 	until     time.Time
 }
 
-// maxCached bounds the cache; a full one is emptied, which costs one check more
-// for each token in use.
+// maxCached bounds the cache.
 const maxCached = 4096
 
-func (c *tokenCache) get(id [sha256.Size]byte, now time.Time) *Principal {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if e, ok := c.seen[id]; ok && now.Before(e.until) {
+func newTokenCache() (tokenCache, error) {
+	seen, err := lru.New[[sha256.Size]byte, cached](maxCached)
+	return tokenCache{seen}, err
+}
+
+func (c tokenCache) get(id [sha256.Size]byte, now time.Time) *Principal {
+	if e, ok := c.seen.Get(id); ok && now.Before(e.until) {
 		return e.principal
 	}
 	return nil
 }
 
-func (c *tokenCache) put(id [sha256.Size]byte, p *Principal, until time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen == nil || len(c.seen) >= maxCached {
-		c.seen = map[[sha256.Size]byte]cached{}
-	}
-	c.seen[id] = cached{p, until}
+func (c tokenCache) put(id [sha256.Size]byte, p *Principal, until time.Time) {
+	c.seen.Add(id, cached{p, until})
 }

@@ -42,3 +42,39 @@ func Example() {
 	// Come in!
 	// Finished
 }
+
+// An activity of a program's own is a Go function with typed inputs and outputs. Its
+// idempotency key is the same when a burst is repeated: a service outside recognises the
+// second call by it.
+func ExampleRegisterFunc() {
+	type parcel struct {
+		Order string `json:"order" required:"true"`
+	}
+	type label struct {
+		Tracking string `json:"tracking"`
+	}
+	registry := activities.Default()
+	err := engine.RegisterFunc(registry, workflow.Descriptor{Type: "acme.Ship", Main: "order"},
+		func(_ context.Context, x *engine.Execution, in parcel) (label, error) {
+			fmt.Println("ship", in.Order, x.IdempotencyKey() != "")
+			return label{"T-" + in.Order}, nil
+		})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	prog, problems := engine.Compile(&workflow.Definition{
+		ID: "order", Variables: []workflow.Variable{{Name: "tracking", Type: "String"}},
+		Root: &workflow.Activity{Type: "acme.Ship", Inputs: map[string]workflow.Expression{"order": workflow.Lit("o-1")}, Outputs: map[string]string{"tracking": "tracking"}},
+	}, engine.Options{Registry: registry})
+	if problems != nil {
+		fmt.Println(problems)
+		return
+	}
+	burst, _ := engine.New(prog, "i1", &workflow.Start{}, time.Now(), engine.Env{Now: time.Now})
+	_, _ = burst.Run(context.Background(), workflow.Command{ID: "start", Kind: workflow.CommandStart})
+	fmt.Println(burst.Header().SubStatus)
+	// Output:
+	// ship o-1 true
+	// Finished
+}

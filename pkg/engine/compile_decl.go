@@ -21,8 +21,8 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 	return compiled
 }
 
-// evaluator gives that of e's kind, which the program then needs; nil, with a
-// problem, if there is none.
+// evaluator finds the evaluator of e's kind, and notes that the program needs it. If
+// there is none it reports that and gives nil.
 func (c *compiler) evaluator(e workflow.Expression, what string) Evaluator {
 	const code = "unsupported-expression"
 	ev := c.evals[e.Kind]

@@ -76,8 +76,8 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 	}
 }
 
-// offerFault lets the ancestors claim a fault. A handler that fails or panics
-// did not.
+// offerFault lets the ancestors claim a fault. A handler that fails or panics has not
+// claimed it.
 func (b *Burst) offerFault(x *Execution, err error) (claimed bool) {
 	defer func() {
 		if recover() != nil {
@@ -196,7 +196,8 @@ func (b *Burst) undo(x *Execution, e effects) {
 func (b *Burst) retry() {
 	b.halted = false
 	b.ending = ""
-	// Also for a commit on the way: a finished instance has no burst that goes on.
+	// The instance runs again before a commit on the way is made: a finished one has no
+	// burst that goes on.
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
 	if !b.started {
 		b.started = true

@@ -91,7 +91,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 
 var doneOutcomes = []string{DoneOutcome}
 
-// remember keeps what x put out for expressions that ask for it later.
+// remember keeps the outputs of x for expressions that ask for them later.
 func (b *Burst) remember(x *Execution) {
 	home := x.boundary(x.parent)
 	if home == nil || len(x.results) == 0 || !x.node.unit.keepOutputs {

@@ -106,8 +106,8 @@ func (b *Burst) loop() (Outcome, error) {
 		if w == nil {
 			break
 		}
-		// What has just been met is told first: it is used up by this burst, and a
-		// cancel that comes next would leave no trace of it.
+		// A bookmark that was just met is resumed before an interrupt counts: this burst
+		// has burned it, and a cancel that comes next would leave no trace of that.
 		if met := b.fresh && w.kind == workResume; !met && b.interrupted.Swap(false) {
 			return Interrupted, nil
 		}

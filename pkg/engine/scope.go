@@ -10,8 +10,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// scope is what an expression sees: from is the execution whose scopes are in
-// view, x the one whose input is being evaluated.
+// scope is what an expression sees. The scopes in view are those of the execution from;
+// x is the execution whose input is evaluated.
 type scope struct {
 	b       *Burst
 	from, x *Execution

@@ -12,7 +12,7 @@ import (
 // thousand times, and only the encoded form has it so often. What grows is added up as
 // it comes, and the whole is measured when that could have become too much.
 
-// growthSlack is how much may come between two measurements near the limit.
+// growthSlack is how many bytes may come between two measurements near the limit.
 const growthSlack = 1 << 20
 
 // bookmarkBytes is about what a bookmark takes beside its values.

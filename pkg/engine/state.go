@@ -102,8 +102,8 @@ type bookmarkDoc struct {
 	Child string `json:"child,omitempty"`
 }
 
-// encode gives the state as compact JSON. Only live executions are kept; of a
-// finished instance the workflow's variables.
+// encode gives the state as compact JSON. It keeps live executions only; of a finished
+// instance it keeps the workflow's variables.
 func (b *Burst) encode() ([]byte, error) {
 	d := stateDoc{
 		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending,

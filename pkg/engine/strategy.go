@@ -24,7 +24,8 @@ type commitPoints struct{ before, after bool }
 
 func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	var s strategy
-	// What is not known would run ungated: two where the author wants one.
+	// A strategy that is not known would run without a gate: two instances where the
+	// author wants one.
 	gates := []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
 	if name := def.Options.ActivationStrategy; name != "" && !slices.Contains(gates, name) {
 		c.problem("bad-option", def.Place, "activation strategy %q is not one of %s%s", name, strings.Join(gates, ", "), suggest(shortName(name, "Strategy"), gates))

@@ -33,7 +33,7 @@ type schedule struct {
 
 func (s *schedule) push(w work) { s.items = append(s.items, w) }
 
-// left is the work that is left, what became pointless included.
+// left is the work that is left. It includes work that became pointless.
 func (s *schedule) left() []work { return s.items[s.head:] }
 
 // alive tells whether w still has someone to work for.

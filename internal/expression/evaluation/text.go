@@ -43,8 +43,8 @@ func AppendText(b []byte, v any) ([]byte, error) {
 	return append(b, raw...), nil
 }
 
-// ParseJSON reads exactly one JSON value; at is the byte offset of what is
-// wrong.
+// ParseJSON reads exactly one JSON value. With an error, at is the byte offset of what
+// is wrong.
 func ParseJSON(text string) (v any, at int, err error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.UseNumber()

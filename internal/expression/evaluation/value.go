@@ -161,7 +161,7 @@ func (g *Gauge) anyMap(v reflect.Value, depth int) (any, error) {
 	return out, nil
 }
 
-// Keep is [Clean] against what is left of the gauge.
+// Keep is [Clean] with what is left of the gauge as its limit.
 func (g *Gauge) Keep(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int64:

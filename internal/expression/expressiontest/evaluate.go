@@ -27,7 +27,7 @@ func Compile(tb testing.TB, e engine.Evaluator, value any) engine.Compiled {
 	return c
 }
 
-// Eval compiles and evaluates; either may be what fails.
+// Eval compiles and evaluates; the error is of whichever failed.
 func Eval(ctx context.Context, e engine.Evaluator, value any, s engine.Scope) (any, error) {
 	c, err := e.Compile(workflow.Expression{Kind: e.Kinds()[0], Value: value})
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package js evaluates JavaScript, with goja, in a machine of its own for each
 // evaluation.
 //
-// Guaranteed and not guaranteed is what internal/expression says of all languages. Of
-// memory and time in particular: see the bounds below. Any number of goroutines may
-// use an [Evaluator] and what it compiles; a scope is used by one.
+// Guaranteed and not guaranteed is what internal/expression says of all languages; the
+// bounds of memory and time are below. Any number of goroutines may use an [Evaluator]
+// and what it compiles; a scope is used by one.
 //
 // # Scripts
 //

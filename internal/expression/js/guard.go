@@ -61,9 +61,8 @@ func (x *scriptRun) harden() {
 	}
 }
 
-// hardenIterators makes what lists are iterated by look at the time: a spread, a
-// pattern or a Set takes a whole list in one step, and a list may be long without
-// taking memory.
+// hardenIterators makes the iterators of lists look at the time. A spread, a pattern or
+// a Set takes a whole list in one step, and a list may be long without taking memory.
 func (x *scriptRun) hardenIterators() {
 	list := x.vm.NewArray()
 	values, _ := goja.AssertFunction(list.GetSymbol(goja.SymIterator))
@@ -129,7 +128,7 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 	}
 }
 
-// key is called with the name of a computed property before it is used.
+// key gets the name of a computed property before the script uses it.
 func (x *scriptRun) key(v goja.Value) goja.Value {
 	switch v := v.(type) {
 	case *goja.Symbol:
@@ -214,7 +213,7 @@ func (x *scriptRun) coerce(c *goja.FunctionCall) {
 	}
 }
 
-// coerceArg does so for one argument. A function stays one.
+// coerceArg coerces one argument. A function stays a function.
 func (x *scriptRun) coerceArg(c *goja.FunctionCall, i int) {
 	o, ok := c.Argument(i).(*goja.Object)
 	if !ok {

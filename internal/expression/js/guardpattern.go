@@ -16,7 +16,7 @@ const (
 	backtracks = 1 << 16 // bytes that a pattern beyond regular ones is tried on
 )
 
-// errMatch is about time by the wall.
+// errMatch says that a match took too long by the clock on the wall.
 var errMatch = fmt.Errorf("a regular expression took too long: %w", evaluation.ErrTime)
 
 // The machine leaves lookahead and references back to regexp2, which tries

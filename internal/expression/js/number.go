@@ -17,7 +17,7 @@ type exactNumbers struct {
 	held map[*goja.Object]any // the lists and objects that came with such numbers
 }
 
-// twoNumbers are different, and one to the script.
+// twoNumbers are two different numbers that are one number to the script.
 type twoNumbers [2]any
 
 // in gives the script's form of a number: float64, or int64 where it is exact.

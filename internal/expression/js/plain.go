@@ -56,8 +56,8 @@ var harmless = strings.Fields(`
 	getFullYear getMonth getDate getHours getMinutes getSeconds Error
 `)
 
-// builtinNames are the names of all globals and of the properties of all
-// builtins, but for the harmless ones.
+// builtinNames are the names of all globals and of the properties of all builtins,
+// without the harmless ones.
 var builtinNames = sync.OnceValue(func() map[string]bool {
 	vm := goja.New()
 	v, err := vm.RunString(`

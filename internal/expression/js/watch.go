@@ -96,7 +96,7 @@ func (w *watcher) exceeded() error {
 	return nil
 }
 
-// heapBytes is what the process has allocated on its heap, garbage included.
+// heapBytes is how much the process has allocated on its heap, garbage included.
 func heapBytes() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

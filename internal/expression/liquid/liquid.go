@@ -55,8 +55,8 @@ func (Evaluator) Compile(e workflow.Expression) (out engine.Compiled, err error)
 	return t, nil
 }
 
-// unread is the error for what the library panicked with as it read a template: a
-// number that is none of its own, or a bug.
+// unread is the error of a panic of the library as it read a template: a number that it
+// cannot read, or a bug.
 func unread(source string, panicked any) error {
 	e := &evaluation.Error{Kind: workflow.Liquid, Source: evaluation.Excerpt(source), Message: fmt.Sprintf("this cannot be read: %v", panicked)}
 	var number *strconv.NumError

@@ -213,7 +213,7 @@ func (r *run) walk(args ...any) any {
 	return args[0]
 }
 
-// charge counts a value that was just made.
+// charge counts the bytes of a value that was just made.
 func (r *run) charge(args ...any) any {
 	switch v := args[0].(type) {
 	case nil, bool, int, int64, float64, json.Number:

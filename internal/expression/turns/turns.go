@@ -45,7 +45,7 @@ const (
 	kinds
 )
 
-// line is what waits of one definition.
+// line has the turns of one definition that wait.
 type line struct {
 	used  time.Duration // counted from where the others stood when it came
 	queue [2][]*Turn    // quick ones; long and alone ones
@@ -139,7 +139,7 @@ func (t *turns) start(u *Turn) {
 	}
 }
 
-// leave takes a turn back whose caller waits no more.
+// leave takes a turn back when its caller waits no more.
 func (t *turns) leave(u *Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -27,13 +27,12 @@ const workflowKey = "workflow"
 // activityBuilder is an activity while its keys are read.
 type activityBuilder struct {
 	*reader
-	a      *workflow.Activity
-	d      *workflow.Descriptor // nil for definitions used as activities and for unknown types
-	ps     []pair
-	prefix string // of the ids of its children
-	// reported says that there is no such type.
-	reported bool
-	// What has to wait until the children are known, or the activity is complete.
+	a        *workflow.Activity
+	d        *workflow.Descriptor // nil for definitions used as activities and for unknown types
+	ps       []pair
+	prefix   string // of the ids of its children
+	reported bool   // that there is no such type
+	// Keys that are read when the children are known, or the activity is complete.
 	connections, start, onTimeout *pair
 	timeout                       workflow.Expression
 	childIDs                      map[string]string // flowchart: what the text calls a child → its id, which is that of a Fork for a timed one

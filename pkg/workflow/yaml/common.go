@@ -11,8 +11,8 @@ import (
 type commonKey struct {
 	name   string
 	schema object
-	// yields says that the key means the type's own input or branch where it has
-	// one of that name: SendHttpRequest has a branch timeout.
+	// yields: where a type has an input or a branch of this name, the key means that. So
+	// SendHttpRequest has a branch timeout.
 	yields bool
 	read   func(b *activityBuilder, p pair)
 	// has tells whether this activity may have the key; nil for all.

@@ -160,8 +160,8 @@ func (r *reader) variables(n *yaml.Node) []workflow.Variable {
 	return out
 }
 
-// outputs reads declared results. A text that is a type's name declares the
-// type, anything else is what the output is worth at the end.
+// outputs reads declared results. A text that is a type's name declares the type;
+// anything else is the expression of the output's value at the end.
 func (r *reader) outputs(n *yaml.Node) []workflow.Output {
 	out := []workflow.Output{}
 	for _, p := range r.entries(n, "outputs") {

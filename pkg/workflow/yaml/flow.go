@@ -55,7 +55,7 @@ func (b *activityBuilder) connect() {
 }
 
 func (b *activityBuilder) missing(n *yaml.Node, text, id string) {
-	if !b.report.Full() { // what was meant takes time to find
+	if !b.report.Full() { // a suggestion takes time to find
 		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", workflow.Shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
 	}
 }

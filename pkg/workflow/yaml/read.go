@@ -16,9 +16,9 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // the definition has no id, its base name is the id. types tells what activities
 // look like.
 //
-// The definition is given as far as it could be read, nil if not at all. With
-// any problem it is not to be published; it may be checked further to find more
-// problems, some of which then repeat a place that is already reported.
+// Read gives the definition as far as it could read it, nil if not at all. With any
+// problem the definition must not be published. It may be checked further to find more
+// problems, some of which then repeat a place that is reported already.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
 	if problems := workflow.CheckSize(src, file); problems != nil {
 		return nil, problems

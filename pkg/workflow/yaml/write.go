@@ -11,8 +11,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Write writes a definition as YAML. Equal definitions give equal bytes. What
-// YAML leaves out, and that it is lost then, the package's doc says.
+// Write writes a definition as YAML. Equal definitions give equal bytes. The package's
+// doc says what YAML leaves out; that is lost.
 func Write(def *workflow.Definition, types workflow.Types) ([]byte, error) {
 	if def == nil {
 		return nil, errors.New("yaml: no definition")

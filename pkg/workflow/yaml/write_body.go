@@ -9,8 +9,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// body writes the value of the key that names the type; what finds no room in it
-// goes beside.
+// body writes the value of the key that names the type. Inputs and branches that have no
+// room in it get keys of their own beside it.
 func (w *writer) body(a *workflow.Activity, d *workflow.Descriptor, prefix string, beside *yaml.Node) *yaml.Node {
 	inputs, ports := w.namedInputs(a, d), w.ports(a, d, prefix)
 	add := func(m *yaml.Node) { beside.Content = append(beside.Content, m.Content...) }

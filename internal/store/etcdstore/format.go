@@ -28,7 +28,8 @@ type format struct {
 //
 // 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
 // indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
-// marks of the queue, ages. 3: lists of instances by version and parent, the newest first.
+// marks of the queue, ages. 3: lists of instances by version and parent, the newest first,
+// journal entries that say once what their items share.
 var thisFormat = format{Version: 3, Shards: Shards, TimerShards: timerShards}
 
 // ErrFormat marks data of another format than this program's.

@@ -83,11 +83,14 @@ var golden = []struct {
 		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
 	}}},
 	{"journal/<id>/<seq>", "journal", &journalEntry{
-		Commit: "commit-1", Seq: 5, Fence: 4711, Commands: []string{"c1", "c2"}, Burst: "c1",
+		Commit: "commit-1", Seq: 5, Node: "node-1", Fence: 4711, Commands: []string{"c1", "c2"}, Others: []string{"c0"}, At: goldenAt.Truncate(time.Microsecond), Took: 1500, First: 8,
+		Activities: [][2]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},
 		Items: []journalItem{
-			{JournalItem: workflow.JournalItem{Sequence: 8, Time: goldenAt, ActivityID: "event1", ActivityType: workflow.EventType, Event: "Resumed"}},
-			{JournalItem: workflow.JournalItem{Sequence: 9, Time: goldenLater, ActivityID: "line1", ActivityType: "Elsa.WriteLine", Event: "WriteLine", Text: "<b>", Data: goldenValues}, Burst: "c2"},
+			{Execution: 3, Parent: 1, Activity: 1, Event: "Resumed"},
+			{Skip: 1, Time: 250, Command: 2, Activity: 2, Event: "WriteLine", Text: "<b>", Data: goldenValues},
 		},
+		Reset: true, Gone: []int64{0, 2}, Left: 3,
+		Set: []journalSet{{Execution: 3, Name: "v", Value: goldenValues, By: 9, Clipped: true, Hidden: true}},
 	}},
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"cancel/<id>", "cancel", new("c1")},

@@ -59,13 +59,15 @@ func (r *Upkeep) readControl(ctx context.Context) {
 	}
 }
 
-// showPause takes the flag over and shows it in the node's record.
+// showPause takes the flag over and shows it, with how far the catalogue is, in the
+// node's record. So a node that starts writes it a second time at once, by which the
+// others soon know its clock.
 func (r *Upkeep) showPause(ctx context.Context, paused bool, set int64) {
 	r.intake.SetPaused(paused)
-	if own := r.ownRecord(); own != nil && own.PauseRevision == set {
+	revision := r.cfg.Catalog.Revision()
+	if own := r.ownRecord(); own != nil && own.PauseRevision == set && own.CatalogRevision == revision {
 		return
 	}
-	revision := r.cfg.Catalog.Revision()
 	err := r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
 	if err != nil && ctx.Err() == nil {
 		r.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,5 +114,33 @@ func TestABeginWhoseSessionEndsIsNoInstance(t *testing.T) {
 	}
 	if rec := must(a.store.Reader.Instance(t.Context(), "i1"))(t); rec != nil {
 		t.Errorf("there is %+v", rec)
+	}
+}
+
+// The commit of a start without a lock was applied, its node has no answer yet, and
+// another node deletes the instance: it is not begun a second time.
+func TestABeginThatOthersDeleteIsNotRepeated(t *testing.T) {
+	w := newWorld(t, define("d", seq(line("a"), waitFor("go"))))
+	a, b := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.LateAfter = 200 * time.Millisecond }), w.member("b", cluster.ModeDistributed)
+	var deleted atomic.Bool
+	commits := func(c clustertest.Call) bool { return c.PutsUnder(cluster.Root(w.name) + "instance/") }
+	a.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: commits})
+	a.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool { return commits(c) && !deleted.Load() }})
+	told := make(chan error, 1)
+	go func() {
+		_, err := a.open("i1").Begin(context.WithoutCancel(t.Context()), startOf("d", "c1"))
+		told <- err
+	}()
+	eventually(t, "it is there", func() bool {
+		rec, err := b.store.Reader.Instance(t.Context(), "i1")
+		return err == nil && rec != nil
+	})
+	must(b.open("i1").Do(t.Context(), workflow.Command{ID: "x", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}))(t)
+	deleted.Store(true)
+	if err := <-told; err == nil {
+		t.Error("it was told that it started, though nothing proves it")
+	}
+	if rec := must(b.store.Reader.Instance(t.Context(), "i1"))(t); rec != nil || len(a.written()) != 1 {
+		t.Errorf("there is %+v, and it ran %d times", rec, len(a.written()))
 	}
 }

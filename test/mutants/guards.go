@@ -88,6 +88,8 @@ var guards = []patch{
 	{"the sweep behind the watch of the members", "pkg/cluster/members.go",
 		"context.WithTimeout(requireLeader(ctx), pace.Jitter(membersSweep))", "context.WithTimeout(requireLeader(ctx), 100*pace.Jitter(membersSweep))", inCluster, "TestTheSweepFinds"},
 
+	{"what was made without a lock and deleted by others is not made again", "internal/store/etcdstore/commit_unlocked.go",
+		"\tif e.deleted.one(e.resp) != nil {\n", "\tif false {\n", inStore, "TestWhatWasMadeAndDeleted"},
 	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
 		"o.taken.recovered && m.Created <= o.taken.at ||", "o.taken.recovered ||", inClient, "TestMailThatComesAfter"},
 	{"a start that fits nowhere holds up nobody behind its gate", "internal/upkeep/gates.go",

@@ -64,6 +64,11 @@ func (e *evidence) classifyUnlocked(u *store.Unlocked) (metrics.CommitOutcome, e
 	if kv := e.node.one(e.resp); kv == nil || kv.Lease != u.Lease {
 		return metrics.CommitFenced, store.ErrFenced
 	}
+	if e.deleted.one(e.resp) != nil {
+		// What was deleted only an earlier copy of this commit can have made, and the
+		// journal that would prove it went with it. As a conflict it would be run again.
+		return metrics.CommitFenced, store.ErrFenced
+	}
 	if kv := e.head.one(e.resp); u.Head > 0 && (kv == nil || kv.ModRevision != u.Head) {
 		return metrics.CommitConflict, store.ErrStale
 	}

@@ -112,10 +112,25 @@ func TestAnIdThatIsTakenAfterAllIsAConflict(t *testing.T) {
 	if _, err := w.Commit(w.ctx(), w.unlocked("i1", u)); !errors.Is(err, store.ErrConflict) {
 		t.Error(err)
 	}
-	w.remove("i1")
-	if _, err := w.Commit(w.ctx(), w.unlocked("i1", u)); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("a late copy after the delete: %v", err)
+}
+
+// Its node does not know yet that its commit was applied, while others see the instance
+// and delete it. Nothing proves the commit any more; run again, it would make the
+// instance again.
+func TestWhatWasMadeAndDeletedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u, _ := w.standing()
+	c := w.unlocked("i1", u)
+	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1})
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+		t.Fatal(err)
 	}
+	w.remove("i1")
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrFenced) {
+		t.Error(err)
+	}
+	w.want("instance/", 0)
 }
 
 // The stimulus was there first. There is no lock to keep, so the work is left in

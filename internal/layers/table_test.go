@@ -30,6 +30,7 @@ var table = map[string]place{
 	"test/upgrade":      {floor: 7},
 	"test/chaos":        {floor: 7},
 	"test/mutants":      {floor: 7},
+	"test/model":        {floor: 7},
 	"test/docs":         {floor: 7},
 	"bench":             {floor: 7},
 	"internal/layers":   {floor: 7},

@@ -1,0 +1,320 @@
+package model
+
+// workSteps: the burst ends in a commit, or a command is made durable first.
+func (m *model) workSteps(s *state, n uint8, v visit) {
+	c := *s
+	m.burst(&c, n)
+	v(action{what: ownerStep, a: n, b: uint8(working)}, &c)
+	if !m.late {
+		return
+	}
+	for i, r := range m.calls {
+		o := &s.owner[n]
+		if r.node != n || s.call[i].phase != callInHand || s.call[i].told != toldNothing || o.mail.has(r.event) || o.base == 0 && m.of(r.event).is != starts {
+			continue
+		}
+		c := *s
+		if o := &c.owner[n]; o.free {
+			o.phase, o.t = relocking, txn{kind: try, node: n}
+		} else {
+			o.phase, o.t = securing, txn{kind: secure, node: n, cmd: r.event, at: o.fence, base: o.base}
+		}
+		v(action{what: persist, a: n, b: r.event}, &c)
+	}
+}
+
+// run is what a burst makes of its commands.
+type run struct {
+	m       *model
+	stage   uint8
+	removed bool
+	calls   bool
+	t       txn
+	took    cmds
+}
+
+// burst runs what is known of the mailbox and what is in hand, and builds the commit.
+func (m *model) burst(s *state, n uint8) {
+	o := &s.owner[n]
+	hands := m.inHand(s, n) &^ o.mail
+	if o.base == 0 && !m.anyStart(o.mail|hands) {
+		m.nothingThere(s, n, hands)
+		return
+	}
+	x := run{m: m, stage: o.stage, t: txn{kind: commit, node: n, at: o.fence, base: o.base, seen: o.seen, seq: o.seq + 1, id: s.ids + 1}}
+	if o.mail.has(continueCmd) {
+		x.one(continueCmd, true)
+		x.joined(o.run)
+	}
+	o.mail.each(func(c uint8) {
+		if c != continueCmd && x.t.how&goesOn == 0 {
+			x.one(c, true)
+		}
+	})
+	hands.each(func(c uint8) {
+		if x.t.how&goesOn == 0 {
+			x.one(c, false)
+		}
+	})
+	if o.free && (x.t.how&(goesOn|removes) != 0 || x.calls && !m.lacks(barrier)) {
+		o.phase, o.t = relocking, txn{kind: try, node: n}
+		return
+	}
+	m.callOutside(s, n, &x)
+	x.t.stage = x.stage
+	if o.free {
+		x.t.how |= freely
+	} else {
+		s.hinted &^= 1 << n // the commit looks into the mailbox
+	}
+	nothing := x.t.mail|x.t.hands == 0
+	m.callsAt(s, n, func(c *call, r request) {
+		switch {
+		case c.phase != callInHand || !x.took.has(r.event):
+		case nothing:
+			m.looksAgain(c)
+		default:
+			c.phase = callRuns
+		}
+	})
+	if nothing {
+		m.leave(s, n)
+		return
+	}
+	s.ids++
+	o.phase, o.t, o.run = committing, x.t, 0
+}
+
+// callOutside: the outside is called by who has the lock, as far as it can know, and after
+// all that came before is durable.
+func (m *model) callOutside(s *state, n uint8, x *run) {
+	if !x.calls {
+		return
+	}
+	if o := &s.owner[n]; s.alive.has(n) && s.instance.lock != (lockKey{n + 1, o.fence}) {
+		m.violated("the outside was called without the lock, by a node whose session lives")
+	}
+}
+
+// joined takes into the commit what ran while the one before it was under way.
+func (x *run) joined(activities uint8) {
+	for ; activities > 1 && x.m.goesOn(x.stage); activities-- {
+		x.stage++
+	}
+	if x.t.how &^= goesOn; x.m.goesOn(x.stage) {
+		x.t.how |= goesOn
+	}
+}
+
+// runAhead: an activity runs while the commit of those before it is under way. One that
+// calls the outside waits until that is answered.
+func (m *model) runAhead(s *state, n uint8, v visit) {
+	o := &s.owner[n]
+	at := o.t.stage + o.run
+	if o.t.how&goesOn == 0 || o.run >= m.joins || !m.goesOn(at) || m.place(at+1).calls && !m.lacks(barrier) {
+		return
+	}
+	c := *s
+	c.owner[n].run++
+	if m.place(at+1).calls && s.instance.stage < at {
+		m.violated("the outside was called before what came before was durable")
+	}
+	v(action{what: aheadStep, a: n}, &c)
+}
+
+func (m *model) anyStart(all cmds) bool {
+	found := false
+	all.each(func(c uint8) { found = found || c != continueCmd && m.of(c).is == starts })
+	return found
+}
+
+// nothingThere: there is no such instance.
+func (m *model) nothingThere(s *state, n uint8, hands cmds) {
+	o := &s.owner[n]
+	m.callsAt(s, n, func(c *call, r request) {
+		switch {
+		case c.phase != callInHand || !hands.has(r.event):
+		case m.of(r.event).is == resumes:
+			m.looksAgain(c)
+		default:
+			m.tell(s, c, r, toldError)
+		}
+	})
+	if o.mail == 0 {
+		m.leave(s, n)
+		return
+	}
+	m.callsAt(s, n, func(c *call, r request) {
+		if c.phase == callInHand {
+			m.tell(s, c, r, toldError)
+		}
+	})
+	o.phase, o.t = discarding, txn{kind: discard, node: n, at: o.fence, seen: o.seen, mail: o.mail}
+}
+
+func (m *model) leave(s *state, n uint8) {
+	o := &s.owner[n]
+	if o.free {
+		m.end(s, n)
+		return
+	}
+	s.hinted &^= 1 << n
+	o.phase, o.t = leaving, txn{kind: release, node: n, at: o.fence, seen: o.seen}
+}
+
+// one runs one command. In hand it is not durable.
+func (x *run) one(c uint8, durable bool) {
+	x.took |= only(c)
+	consumed, effect := durable, false
+	switch {
+	case c == continueCmd:
+		effect = x.m.goesOn(x.stage) && !x.removed
+	case x.removed:
+	case x.m.of(c).is == deletes:
+		x.removed, effect = true, true
+		x.t.how |= removes
+	case x.m.of(c).is == starts:
+		effect = x.stage == 0
+		consumed = durable || x.m.keyed(c)
+	default:
+		effect = x.m.waits(x.stage) == x.m.hash(c)
+	}
+	if effect {
+		x.t.applied |= only(c)
+		if !x.removed {
+			x.stage++
+			x.calls = x.calls || x.m.place(x.stage).calls
+			if x.m.goesOn(x.stage) {
+				x.t.how |= goesOn
+			}
+		}
+	}
+	switch {
+	case durable:
+		x.t.mail |= only(c)
+		if !effect && c != continueCmd && x.m.of(c).is == resumes {
+			x.t.again |= only(c)
+		}
+	case effect, consumed:
+		x.t.hands |= only(c)
+	}
+}
+
+// sent is the answer to a commit.
+func (m *model) sent(s *state, n uint8, r result) {
+	o := &s.owner[n]
+	if r == refused {
+		o.phase = asking
+		if o.free && o.base != 0 {
+			o.t.kind = settle
+		}
+		return
+	}
+	m.committed(s, n)
+}
+
+// committed answers, and goes on with what came since.
+func (m *model) committed(s *state, n uint8) {
+	o := &s.owner[n]
+	t := o.t
+	m.callsAt(s, n, func(c *call, r request) {
+		switch e := r.event; {
+		case c.phase != callRuns:
+		case t.applied.has(e):
+			m.tell(s, c, r, toldApplied)
+		case t.again.has(e):
+			m.tell(s, c, r, toldAccepted)
+		case (t.mail | t.hands).has(e):
+			m.tell(s, c, r, toldRefused)
+		default:
+			m.looksAgain(c)
+		}
+	})
+	if t.how&freely != 0 && s.instance.mail[continueCmd] != 0 {
+		s.hinted |= 1 << n
+	}
+	if t.how&freely != 0 || !s.isMine(&txn{node: n, at: o.fence}) {
+		m.end(s, n)
+		return
+	}
+	s.reload(n)
+	if t.how&goesOn == 0 {
+		m.claimNext(s, n)
+	}
+}
+
+// claimNext takes an item of the queue for which the instance waits now.
+func (m *model) claimNext(s *state, n uint8) {
+	o, hash := &s.owner[n], m.waits(s.instance.stage)
+	if hash == 0 {
+		return
+	}
+	there, first := 0, uint8(0)
+	for c := uint8(continueCmd); c > 0; c-- {
+		if s.queue[c-1] != 0 && m.hash(c-1) == hash {
+			there, first = there+1, c-1
+		}
+	}
+	if there == 0 {
+		return
+	}
+	o.phase, o.t = claiming, txn{kind: claim, node: n, cmd: first, at: s.queue[first]}
+	if there == 1 {
+		o.t.seen = s.now
+	}
+}
+
+// judge reads why a commit was refused, in the order of docs/keys.md.
+func (m *model) judge(s *state, n uint8) {
+	o, in := &s.owner[n], &s.instance
+	t := &o.t
+	proof := in.mod != 0 && in.seq >= t.seq && in.journal[t.seq] == t.id || t.how&removes != 0 && in.deleted == t.id
+	used := !m.keysUnused(s, t, noGuard)
+	moved := in.mod != t.base
+	switch {
+	case proof && !m.lacks(judgeProof):
+		t.kind = commit
+		m.committed(s, n)
+	case t.how&freely != 0:
+		m.judgeFree(s, n, moved, used)
+	case in.lock != lockKey{n + 1, o.fence} && !m.lacks(judgeFenced):
+		m.fail(s, n)
+	case moved && t.base == 0, !moved && used && !m.lacks(judgeKey):
+		m.conflict(s, n)
+	default:
+		m.violated("a breach: the instance moved under its lock")
+	}
+}
+
+// judgeFree is for commits without the lock.
+func (m *model) judgeFree(s *state, n uint8, moved, used bool) {
+	start := s.owner[n].t.base == 0
+	switch {
+	case !s.alive.has(n):
+		m.fail(s, n)
+	case start && s.instance.deleted != 0 && !m.lacks(judgeStartGone):
+		m.fail(s, n) // an earlier copy made what was deleted, and nothing proves it
+	case start:
+		m.conflict(s, n)
+	case moved && (s.instance.mod == 0 || s.instance.seq < s.owner[n].t.seq) && !m.lacks(judgeGone):
+		m.fail(s, n) // the journal is gone, and with it the proof
+	case moved || used:
+		m.conflict(s, n)
+		s.take(n)
+	default:
+		m.busy(s, n)
+	}
+}
+
+// conflict: something that the lock does not protect moved.
+func (m *model) conflict(s *state, n uint8) {
+	m.callsAt(s, n, func(c *call, r request) {
+		if c.phase != callRuns {
+			return
+		}
+		if c.phase = callInHand; m.keyed(r.event) && s.key[r.event] != unanswered {
+			m.tellKey(s, c, r)
+		}
+	})
+	s.reload(n)
+}

@@ -1,0 +1,157 @@
+package model
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var more = flag.Int("model.more", 0, "how many late copies and lost answers each world has beside its own")
+
+var limit = flag.Int("model.states", 400_000, "how many states of each world are looked at, at most")
+
+// The two hashes that instances wait for.
+const (
+	hashA = iota + 1
+	hashB
+)
+
+// The commands and scripts of the worlds.
+var (
+	eventA = event{hash: hashA}
+	eventB = event{hash: hashB}
+	keyedA = event{hash: hashA, keyed: true}
+	begins = event{is: starts}
+	keyed  = event{is: starts, keyed: true} // under an id that derives from its key
+	ends   = event{is: deletes}
+
+	once  = []place{{waits: hashA}, {}}
+	twice = []place{{waits: hashA}, {waits: hashA}, {}}
+	thenB = []place{{waits: hashA}, {waits: hashB}, {}}
+	bThen = []place{{waits: hashB}, {waits: hashA}, {}}
+
+	each = []request{{0, 0}, {1, 1}} // the first command to node 0, the second to node 1
+	both = []request{{0, 0}, {0, 1}} // one command to both
+)
+
+// today are the worlds of the protocol as it is.
+func today() []world {
+	three := []request{{0, 0}, {1, 1}, {2, 0}}
+	return []world{
+		{name: "two events, two waits", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1, ends: 1}, sweeps: true},
+		{name: "two events, two waits, made durable", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1}, late: true, sweeps: true},
+		{name: "two events, one wait", nodes: 2, events: []event{eventA, eventA}, calls: each, script: once, exists: true, faults: faults{late: 1, lost: 1, ends: 1}, sweeps: true},
+		{name: "three nodes", nodes: 3, events: []event{eventA, eventA}, calls: each, script: once, exists: true, faults: faults{late: 1, crashes: 1}, sweeps: true},
+		{name: "two events, promptly", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1}, prompt: true},
+		{name: "three events, promptly", nodes: 2, events: []event{eventA, eventA, eventA}, calls: three, script: []place{{waits: hashA}, {waits: hashA}, {waits: hashA}, {}}, exists: true, faults: faults{lost: 1}, prompt: true},
+		{name: "an event before its bookmark", nodes: 2, events: []event{eventA, eventB}, calls: each, script: thenB, exists: true, faults: faults{late: 2, lost: 1}},
+		{name: "an event before its bookmark, promptly", nodes: 2, events: []event{eventA, eventB}, calls: each, script: thenB, exists: true, faults: faults{late: 1, lost: 1}, prompt: true},
+		{name: "an event before its bookmark, nodes end", nodes: 2, events: []event{eventA, eventB}, calls: each, script: thenB, exists: true, faults: faults{late: 1, crashes: 1, ends: 1}, sweeps: true},
+		{name: "an event that goes back", nodes: 2, events: []event{eventA, eventA, eventB}, calls: three, script: []place{{waits: hashA}, {waits: hashB}, {waits: hashA}, {}}, exists: true, faults: faults{late: 1}, late: true},
+		{name: "a key on two nodes", nodes: 2, events: []event{keyedA}, calls: both, script: twice, exists: true, faults: faults{late: 1, lost: 1, ends: 1}, late: true, sweeps: true},
+		{name: "a key on two nodes, before its bookmark", nodes: 2, events: []event{keyedA, eventB}, calls: []request{{0, 0}, {0, 1}, {1, 0}}, script: bThen, exists: true, faults: faults{late: 1, lost: 1}},
+		{name: "a start without a lock", nodes: 2, events: []event{begins, eventA}, calls: each, script: twice, faults: faults{lost: 1, ends: 1}, late: true, sweeps: true},
+		{name: "a start without a lock, promptly", nodes: 2, events: []event{begins, eventA}, calls: each, script: twice, faults: faults{late: 1, lost: 1}, prompt: true},
+		{name: "a start that goes on", nodes: 2, events: []event{begins, eventA}, calls: each, script: []place{{}, {}, {waits: hashA}, {}}, faults: faults{lost: 1, crashes: 1}, late: true, sweeps: true},
+		{name: "a start with a key on two nodes", nodes: 2, events: []event{keyed}, calls: both, script: twice, faults: faults{late: 1, lost: 1, ends: 1}, late: true},
+		{name: "a delete", nodes: 2, events: []event{eventA, ends}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1, ends: 1}, sweeps: true},
+		{name: "a delete of what is new", nodes: 2, events: []event{begins, ends}, calls: each, script: twice, faults: faults{late: 1, lost: 1}, late: true},
+		{name: "two deletes and a start", nodes: 2, events: []event{ends, ends, keyed}, calls: three, script: once, exists: true, faults: faults{late: 1}},
+	}
+}
+
+// TestTodaysProtocol walks through each world.
+func TestTodaysProtocol(t *testing.T) {
+	t.Parallel()
+	holds(t, today())
+}
+
+func holds(t *testing.T, worlds []world) {
+	t.Helper()
+	for i := range worlds {
+		w := &worlds[i]
+		w.faults.late += uint8(*more)
+		w.faults.lost += uint8(*more)
+		began := time.Now()
+		f := explore(w, 0, *limit)
+		note := ""
+		if !f.all {
+			note = ", not all"
+		}
+		t.Logf("%s: %d states%s, %d steps beyond the bounds, %s", w.name, f.states, note, f.beyond, time.Since(began).Round(time.Millisecond))
+		if f.bad != "" {
+			t.Errorf("%s: %s\n%s", w.name, f.bad, numbered(f.trace))
+		}
+	}
+}
+
+func numbered(lines []string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		fmt.Fprintf(&b, "%3d %s\n", i+1, l)
+	}
+	return b.String()
+}
+
+// withoutLock are worlds in which a resume takes no lock.
+func withoutLock(how resuming) []world {
+	worlds := []world{
+		{name: "two events", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1}, late: true, sweeps: true},
+		{name: "two events, sessions end", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, ends: 1}, late: true, sweeps: true},
+		{name: "two events, two late copies", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 2}, late: true, sweeps: true},
+		{name: "two events, promptly", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1}, late: true, prompt: true},
+		{name: "three events", nodes: 2, events: []event{eventA, eventA, eventA}, calls: []request{{0, 0}, {1, 1}, {2, 1}}, script: []place{{waits: hashA}, {waits: hashA}, {waits: hashA}, {}}, exists: true,
+			faults: faults{late: 1, lost: 1}, sweeps: true},
+		{name: "three events, promptly", nodes: 2, events: []event{eventA, eventA, eventA}, calls: []request{{0, 0}, {1, 1}, {2, 1}}, script: twice, exists: true, faults: faults{late: 1}, prompt: true},
+		{name: "an event before its bookmark, promptly", nodes: 2, events: []event{eventA, eventB}, calls: each, script: thenB, exists: true, faults: faults{late: 1, lost: 1}, prompt: true},
+		{name: "a key on two nodes", nodes: 2, events: []event{keyedA}, calls: both, script: twice, exists: true, faults: faults{late: 1, lost: 1}, late: true, sweeps: true},
+		{name: "a key on two nodes, sessions end", nodes: 2, events: []event{keyedA}, calls: both, script: twice, exists: true, faults: faults{lost: 1, ends: 1}, late: true, sweeps: true},
+		{name: "a delete", nodes: 2, events: []event{eventA, ends}, calls: each, script: twice, exists: true, faults: faults{late: 1, lost: 1}, late: true, sweeps: true},
+		{name: "the outside is called", nodes: 2, events: []event{eventA, eventA}, calls: each, script: []place{{waits: hashA}, {waits: hashA, calls: true}, {calls: true}}, exists: true,
+			faults: faults{late: 1, lost: 1, ends: 1}, sweeps: true},
+		{name: "a burst that goes on", nodes: 2, events: []event{eventA, eventA}, calls: each, script: []place{{waits: hashA}, {}, {waits: hashA}, {}}, exists: true,
+			faults: faults{late: 1, lost: 1, crashes: 1}, sweeps: true},
+	}
+	for i := range worlds {
+		worlds[i].resume = how
+	}
+	return worlds
+}
+
+// joinedSaves are worlds in which activities run while a commit is under way.
+func joinedSaves() (worlds []world) {
+	script := []place{{}, {}, {calls: true}, {}, {waits: hashA}, {}}
+	for _, joins := range []uint8{1, 3} {
+		worlds = append(worlds,
+			world{name: fmt.Sprintf("%d ahead, answers are lost", joins), nodes: 2, events: []event{begins}, calls: []request{{0, 0}}, script: script, faults: faults{late: 1, lost: 1, crashes: 1}, late: true, sweeps: true, joins: joins},
+			world{name: fmt.Sprintf("%d ahead, sessions end", joins), nodes: 2, events: []event{begins, eventA}, calls: each, script: script, faults: faults{ends: 1}, sweeps: true, joins: joins})
+	}
+	return worlds
+}
+
+// TestResumeWithoutLock walks through the worlds of decision 6.
+func TestResumeWithoutLock(t *testing.T) {
+	t.Parallel()
+	holds(t, withoutLock(lasting))
+}
+
+// TestJoinedSaves walks through the worlds of decision 7.
+func TestJoinedSaves(t *testing.T) {
+	t.Parallel()
+	holds(t, joinedSaves())
+}
+
+// TestARefusalMustLast shows the hole of decision 6: that nobody holds the lock can become
+// true again.
+func TestARefusalMustLast(t *testing.T) {
+	t.Parallel()
+	for _, w := range withoutLock(conclusive) {
+		if f := explore(&w, 0, *limit); f.bad != "" {
+			t.Logf("%s: %s\n%s", w.name, f.bad, numbered(f.trace))
+			return
+		}
+	}
+	t.Error("a refusal that is taken for conclusive does no harm: the model does not see what rule U is for")
+}

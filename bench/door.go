@@ -3,15 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
-	"strings"
 	"sync"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -130,38 +124,37 @@ func count(method string, request, answer []byte) (t etcdCost, known bool, err e
 	return t, true, err
 }
 
-// door stands between a node and one member of etcd, and counts what goes through.
+// door counts what a node asks of one member of etcd.
 type door struct {
-	url    string
-	member *grpc.ClientConn
-	server *grpc.Server
-	served chan error
+	*relay
 
 	mu  sync.Mutex
 	sum etcdCost // guarded by mu
 	err error    // guarded by mu: of a message that could not be read
 }
 
-func openDoor(ctx context.Context, member string) (*door, error) {
-	conn, err := grpc.NewClient(strings.TrimPrefix(member, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.ForceCodec(asItIs{}), grpc.MaxCallRecvMsgSize(64<<20)))
-	if err != nil {
-		return nil, err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	d := &door{url: "http://" + l.Addr().String(), member: conn, served: make(chan error, 1)}
-	d.server = grpc.NewServer(grpc.ForceServerCodec(asItIs{}), grpc.MaxRecvMsgSize(64<<20), grpc.UnknownServiceHandler(d.pass))
-	go func() { d.served <- d.server.Serve(l) }()
-	return d, nil
+func openDoor(ctx context.Context, member string) (d *door, err error) {
+	d = &door{}
+	d.relay, err = newRelay(ctx, member, d.read)
+	return d, err
 }
 
-func (d *door) close() error {
-	d.server.Stop()
-	return errors.Join(<-d.served, d.member.Close())
+// read notes a call about keys before its caller has the answer.
+func (d *door) read(method string) (asked, answered func(message []byte)) {
+	var request []byte // guarded by mu
+	asked = func(message []byte) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		request = message
+	}
+	answered = func(message []byte) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if t, known, err := count(method, request, message); known {
+			d.sum, d.err = d.sum.plus(t), errors.Join(d.err, err)
+		}
+	}
+	return asked, answered
 }
 
 // seen is all that went through until now.
@@ -170,71 +163,3 @@ func (d *door) seen() (etcdCost, error) {
 	defer d.mu.Unlock()
 	return d.sum, d.err
 }
-
-// pass carries one call.
-func (d *door) pass(_ any, in grpc.ServerStream) error {
-	method, _ := grpc.MethodFromServerStream(in)
-	md, _ := metadata.FromIncomingContext(in.Context())
-	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(in.Context(), md.Copy()))
-	defer cancel()
-	if strings.HasPrefix(method, "/etcdserverpb.KV/") {
-		return d.call(ctx, method, in)
-	}
-	out, err := d.member.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
-	if err != nil {
-		return err
-	}
-	go func() { // ends with the call: in ends when pass returns
-		if errors.Is(carry(in, out), io.EOF) {
-			_ = out.CloseSend() // if it is not open any more the answers end too
-		}
-	}()
-	if err := carry(out, in); !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
-}
-
-// call carries a call about keys, and counts it before its caller has the answer.
-func (d *door) call(ctx context.Context, method string, in grpc.ServerStream) error {
-	var request, answer []byte
-	if err := in.RecvMsg(&request); err != nil {
-		return err
-	}
-	if err := d.member.Invoke(ctx, method, &request, &answer); err != nil {
-		return err
-	}
-	t, known, err := count(method, request, answer)
-	d.mu.Lock()
-	if known {
-		d.sum = d.sum.plus(t)
-	}
-	d.err = errors.Join(d.err, err)
-	d.mu.Unlock()
-	return in.SendMsg(&answer)
-}
-
-// carry moves messages until there are no more: io.EOF.
-func carry(from interface{ RecvMsg(m any) error }, to interface{ SendMsg(m any) error }) error {
-	for {
-		var m []byte
-		if err := from.RecvMsg(&m); err != nil {
-			return err
-		}
-		if err := to.SendMsg(&m); err != nil {
-			return err
-		}
-	}
-}
-
-// asItIs leaves messages as they are.
-type asItIs struct{}
-
-func (asItIs) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
-
-func (asItIs) Unmarshal(data []byte, v any) error {
-	*v.(*[]byte) = append([]byte(nil), data...)
-	return nil
-}
-
-func (asItIs) Name() string { return "proto" }

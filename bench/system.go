@@ -143,7 +143,7 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 	s.undo = append(s.undo, func() error { return os.RemoveAll(dir) })
 	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, Dir: dir, Endpoints: s.endpoints, Retention: o.retention}
 	if s.door != nil {
-		cfg.Endpoints = []string{s.door.url}
+		cfg.Endpoints = []string{s.door.URL}
 	}
 	if s.setup.Transport == "http" {
 		ready, stop, err := startNode(cfg)

@@ -3,103 +3,31 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 )
 
-// tap stands between nodes and one member of etcd, hands everything on, and counts
-// what is asked and of which keys: so a request is known by the job that sends it.
+// tap counts what nodes ask of one member of etcd and of which keys: so a request is
+// known by the job that sends it.
 type tap struct {
-	URL string
-
-	member *grpc.ClientConn
-	server *grpc.Server
-	served chan error
+	*relay
 
 	mu    sync.Mutex
 	asked map[string]int // by method and kinds of keys; guarded by mu
 }
 
 // newTap starts a tap in front of a member.
-func newTap(ctx context.Context, member string) (*tap, error) {
-	t := &tap{served: make(chan error, 1), asked: map[string]int{}}
-	var err error
-	if t.member, err = grpc.NewClient(strings.TrimPrefix(member, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials())); err != nil {
-		return nil, err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, t.member.Close())
-	}
-	t.URL = "http://" + l.Addr().String()
-	t.server = grpc.NewServer(grpc.ForceServerCodecV2(asIs{}), grpc.UnknownServiceHandler(t.pass),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}))
-	go func() { t.served <- t.server.Serve(l) }()
-	return t, nil
-}
-
-func (t *tap) close() error {
-	t.server.Stop()
-	return errors.Join(<-t.served, t.member.Close())
-}
-
-// pass hands one call on, unary or not.
-func (t *tap) pass(_ any, in grpc.ServerStream) error {
-	method, _ := grpc.MethodFromServerStream(in)
-	ctx, cancel := context.WithCancel(in.Context())
-	defer cancel()
-	if md, ok := metadata.FromIncomingContext(ctx); ok {
-		ctx = metadata.NewOutgoingContext(ctx, md)
-	}
-	out, err := t.member.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method, grpc.ForceCodecV2(asIs{}))
-	if err != nil {
-		return err
-	}
-	sent := make(chan struct{})
-	go func() { // ends with the call: gRPC ends its stream
-		defer close(sent)
-		for {
-			var message []byte
-			if err := in.RecvMsg(&message); err != nil {
-				_ = out.CloseSend()
-				return
-			}
-			t.count(request(method, message))
-			if out.SendMsg(&message) != nil {
-				return
-			}
-		}
-	}()
-	for {
-		var message []byte
-		if err = out.RecvMsg(&message); err != nil {
-			break
-		}
-		t.count(answer(method, message))
-		if err = in.SendMsg(&message); err != nil {
-			break
-		}
-	}
-	in.SetTrailer(out.Trailer())
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+func newTap(ctx context.Context, member string) (t *tap, err error) {
+	t = &tap{asked: map[string]int{}}
+	t.relay, err = newRelay(ctx, member, func(method string) (asked, answered func(message []byte)) {
+		return func(m []byte) { t.count(request(method, m)) }, func(m []byte) { t.count(answer(method, m)) }
+	})
+	return t, err
 }
 
 // count takes note of one message; "" is none.
@@ -209,17 +137,3 @@ func byCount(counts map[string]int) []string {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
 }
-
-// asIs hands messages on as the bytes that they are.
-type asIs struct{}
-
-func (asIs) Marshal(v any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(*v.(*[]byte))}, nil
-}
-
-func (asIs) Unmarshal(data mem.BufferSlice, v any) error {
-	*v.(*[]byte) = data.Materialize()
-	return nil
-}
-
-func (asIs) Name() string { return "proto" }

@@ -15,7 +15,8 @@ import (
 )
 
 // Limits of etcd: 128 operations on a path through the nested levels, 1.5 MiB a
-// request.
+// request. They alone bound a proposal: some 110 commits share one, and the rest is
+// for what a commit has on its own levels.
 const (
 	levelBudget = 128
 	maxSize     = 1400 << 10

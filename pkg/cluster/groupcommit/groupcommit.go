@@ -21,17 +21,10 @@ type Config struct {
 	// InFlight is how many proposals of a kind (reads, writes) may be under way
 	// before requests gather; default 2.
 	InFlight int
-	// Batch is how many requests share a proposal at most; default 64, which is
-	// also the largest: the other half of etcd's 128 operations is for what the
-	// requests themselves nest.
-	Batch   int
-	Metrics *metrics.Metrics // may be nil
+	Metrics  *metrics.Metrics // may be nil
 }
 
-const (
-	defaultInFlight = 2
-	maxBatch        = 64
-)
+const defaultInFlight = 2
 
 // KV is a clientv3.KV that folds requests. Make it with [New].
 type KV struct {
@@ -53,9 +46,9 @@ var ErrClosed = errors.New("groupcommit: closed")
 func New(cfg Config) *KV {
 	k := &KV{KV: cfg.KV, patience: defaultPatience}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
-	inFlight, batch := cmp.Or(cfg.InFlight, defaultInFlight), min(cmp.Or(cfg.Batch, maxBatch), maxBatch)
-	k.reads = queue{kv: k, kind: metrics.BatchReads, permits: inFlight, limit: batch, metrics: cfg.Metrics}
-	k.writes = queue{kv: k, kind: metrics.BatchWrites, permits: inFlight, limit: batch, metrics: cfg.Metrics}
+	inFlight := cmp.Or(cfg.InFlight, defaultInFlight)
+	k.reads = queue{kv: k, kind: metrics.BatchReads, permits: inFlight, metrics: cfg.Metrics}
+	k.writes = queue{kv: k, kind: metrics.BatchWrites, permits: inFlight, metrics: cfg.Metrics}
 	return k
 }
 

@@ -18,7 +18,6 @@ type queue struct {
 	kv      *KV
 	kind    metrics.BatchKind
 	permits int // proposals that may be under way at once
-	limit   int // requests in a proposal
 	metrics *metrics.Metrics
 
 	mu     sync.Mutex
@@ -152,7 +151,7 @@ func (q *queue) release() {
 }
 
 // maxInspected bounds the requests that are inspected for one proposal.
-const maxInspected = 4 * maxBatch
+const maxInspected = 2 * levelBudget
 
 // gather takes the oldest request and what may share a proposal with it. The
 // requests that are left are older than all that come later, so each is sent in the
@@ -162,7 +161,7 @@ func (q *queue) gather() *batch {
 	defer q.sets.clear()
 	rest := q.calls[:0]
 	for i, c := range q.calls {
-		if i >= maxInspected || len(b.calls) == q.limit {
+		if i >= maxInspected {
 			rest = append(rest, q.calls[i:]...)
 			break
 		}

@@ -57,40 +57,43 @@ func (s *seenAge) is(a *store.Age) bool {
 	return s != nil && n > 0 && s.Etcd == a.Etcd && len(s.Marks) > 0 && s.Marks[len(s.Marks)-1] == a.Marks[n-1]
 }
 
+// aging lets the age of the cluster go on.
+type aging struct{ worker }
+
 // keepAge lets the cluster's age go on, on the preferred node, by the time that
 // has passed here since this node saw the age as it is. The others follow.
-func (r *Upkeep) keepAge(ctx context.Context) error {
+func (a *aging) keepAge(ctx context.Context) error {
 	var seen *seenAge // nil: not seen yet, or another node let it go on since
-	if _, err := r.cfg.Store.Age(ctx); err != nil && ctx.Err() == nil {
-		r.cfg.Log.WarnContext(ctx, "age of the cluster not read; it is tried again", "error", err)
+	if _, err := a.cfg.Store.Age(ctx); err != nil && ctx.Err() == nil {
+		a.cfg.Log.WarnContext(ctx, "age of the cluster not read; it is tried again", "error", err)
 	}
-	return r.loop(ctx, "age of the cluster", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
-		if r.cfg.Session.PreferredNode("age") != r.cfg.Session.NodeID() {
+	return a.loop(ctx, "age of the cluster", a.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
+		if a.cfg.Session.PreferredNode("age") != a.cfg.Session.NodeID() {
 			seen = nil
 		}
-		next, err := r.nextAge(ctx, seen)
+		next, err := a.nextAge(ctx, seen)
 		if err != nil {
 			return false, err // what was seen stands: its time still counts
 		}
 		if seen = nil; next == nil {
 			return true, nil
 		}
-		if seen = r.cfg.Age.seen.Load(); !seen.is(next) {
-			seen = &seenAge{next, r.cfg.Age.elapsed()}
-			r.cfg.Age.seen.Store(seen)
+		if seen = a.cfg.Age.seen.Load(); !seen.is(next) {
+			seen = &seenAge{next, a.cfg.Age.elapsed()}
+			a.cfg.Age.seen.Store(seen)
 		}
-		r.cfg.Metrics.SetAge(next.Elapsed)
+		a.cfg.Metrics.SetAge(next.Elapsed)
 		return false, nil
 	})
 }
 
 // nextAge lets the age that was seen go on, or reads it if none was. Nil: look
 // again.
-func (r *Upkeep) nextAge(ctx context.Context, seen *seenAge) (*store.Age, error) {
+func (a *aging) nextAge(ctx context.Context, seen *seenAge) (*store.Age, error) {
 	if seen == nil {
-		return r.cfg.Store.Age(ctx)
+		return a.cfg.Store.Age(ctx)
 	}
-	next, ok, err := r.cfg.Store.AdvanceAge(ctx, seen.Age, r.cfg.Age.elapsed()-seen.at)
+	next, ok, err := a.cfg.Store.AdvanceAge(ctx, seen.Age, a.cfg.Age.elapsed()-seen.at)
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -74,14 +74,14 @@ func (a *aside) keep(mailed map[string]bool) int {
 }
 
 // setAside leaves an instance to nodes whose program can run it.
-func (r *Upkeep) setAside(ctx context.Context, id string, err error) {
-	total, say := r.aside.note(id)
+func (m *mailboxes) setAside(ctx context.Context, id string, err error) {
+	total, say := m.aside.note(id)
 	if !say {
 		return
 	}
 	var e *workflow.Error
 	errors.As(err, &e) // its code said so
-	able, aerr := r.cfg.Session.Able(ctx, e.Needs)
+	able, aerr := m.cfg.Session.Able(ctx, e.Needs)
 	others := strings.Join(able, ", ")
 	switch {
 	case aerr != nil:
@@ -89,6 +89,6 @@ func (r *Upkeep) setAside(ctx context.Context, id string, err error) {
 	case len(able) == 0:
 		others = "none that is live; start a node with a program that can"
 	}
-	r.cfg.Log.WarnContext(ctx, "work left to other nodes: the program of this one cannot run it; it waits in its mailbox",
+	m.cfg.Log.WarnContext(ctx, "work left to other nodes: the program of this one cannot run it; it waits in its mailbox",
 		"instanceId", id, "error", err, "nodesThatCan", others, "instancesLeft", total)
 }

@@ -10,21 +10,24 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 )
 
+// control follows what stops work: the pause flag, and cancels.
+type control struct{ worker }
+
 // watchControl follows the pause flag and the interrupt keys by watch, and by a
 // slow look behind it.
-func (r *Upkeep) watchControl(ctx context.Context) error {
+func (c *control) watchControl(ctx context.Context) error {
 	for ctx.Err() == nil {
-		r.followControl(ctx)
+		c.followControl(ctx)
 		pace.Pause(ctx, pace.Jitter(time.Second)) // the watch broke: make a new one
 	}
 	return nil
 }
 
 // followControl returns when ctx ends or the watch breaks.
-func (r *Upkeep) followControl(ctx context.Context) {
+func (c *control) followControl(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	names := r.cfg.Store.WatchControl(ctx)
+	names := c.cfg.Store.WatchControl(ctx)
 	sweep := time.NewTimer(0)
 	defer sweep.Stop()
 	for {
@@ -34,12 +37,12 @@ func (r *Upkeep) followControl(ctx context.Context) {
 			case !ok:
 				return
 			case id == "":
-				r.readControl(ctx)
+				c.readControl(ctx)
 			default:
-				r.cfg.Node.Interrupt(id)
+				c.cfg.Node.Interrupt(id)
 			}
 		case <-sweep.C:
-			r.readControl(ctx)
+			c.readControl(ctx)
 			sweep.Reset(pace.Jitter(controlSweep))
 		}
 	}
@@ -48,36 +51,36 @@ func (r *Upkeep) followControl(ctx context.Context) {
 const controlSweep = 5 * time.Second // behind the watch
 
 // readControl looks at the pause flag and at the interrupt keys.
-func (r *Upkeep) readControl(ctx context.Context) {
-	c, err := r.cfg.Store.Control(ctx)
+func (c *control) readControl(ctx context.Context) {
+	now, err := c.cfg.Store.Control(ctx)
 	if err != nil {
 		return // the next look tells
 	}
-	r.showPause(ctx, c.Paused, c.PauseRevision)
-	for _, id := range c.Cancelled {
-		r.cfg.Node.Interrupt(id)
+	c.showPause(ctx, now.Paused, now.PauseRevision)
+	for _, id := range now.Cancelled {
+		c.cfg.Node.Interrupt(id)
 	}
 }
 
 // showPause takes the flag over and shows it, with how far the catalogue is, in the
 // node's record. So a node that starts writes it a second time at once, by which the
 // others soon know its clock.
-func (r *Upkeep) showPause(ctx context.Context, paused bool, set int64) {
-	r.intake.SetPaused(paused)
-	revision := r.cfg.Catalog.Revision()
-	if own := r.ownRecord(); own != nil && own.PauseRevision == set && own.CatalogRevision == revision {
+func (c *control) showPause(ctx context.Context, paused bool, set int64) {
+	c.intake.SetPaused(paused)
+	revision := c.cfg.Catalog.Revision()
+	if own := c.ownRecord(); own != nil && own.PauseRevision == set && own.CatalogRevision == revision {
 		return
 	}
-	err := r.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
+	err := c.cfg.Session.UpdateNode(ctx, func(n *cluster.Node) { n.Paused, n.PauseRevision, n.CatalogRevision = paused, set, revision })
 	if err != nil && ctx.Err() == nil {
-		r.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)
+		c.cfg.Log.DebugContext(ctx, "node record not up to date yet", "error", err)
 	}
 }
 
 // ownRecord is this node's record as the members show it; nil if they do not.
-func (r *Upkeep) ownRecord() *cluster.Node {
-	for _, n := range r.cfg.Session.Members() {
-		if n.ID == r.cfg.Session.NodeID() {
+func (c *control) ownRecord() *cluster.Node {
+	for _, n := range c.cfg.Session.Members() {
+		if n.ID == c.cfg.Session.NodeID() {
 			return &n
 		}
 	}
@@ -85,7 +88,7 @@ func (r *Upkeep) ownRecord() *cluster.Node {
 }
 
 // both runs two loops and waits for both.
-func (r *Upkeep) both(ctx context.Context, a, b func(context.Context) error) error {
+func both(ctx context.Context, a, b func(context.Context) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a(ctx) })
 	g.Go(func() error { return b(ctx) })

@@ -9,6 +9,22 @@
 // A worker that was hinted looks at once, all others within the time of their sweep;
 // in a cluster that is paused, or an etcd that is full, only ends and deletes go on.
 //
+// # Jobs
+//
+// Each job is a type over [worker], with its file:
+//
+//	mailboxes      works commands that wait, and finds those that nobody works
+//	outbox         works off send records
+//	timers         fires timers of instances and schedules of definitions
+//	queue          sends on what waits in the bookmark queue for what is there by now
+//	gatekeeper     starts what waits behind gates
+//	expiry         ends what waited too long, and deletes records that are old enough
+//	aging          lets the age of the cluster go on
+//	finishedPurge, deadPurge, keyPurge, versionPurge
+//	               delete what is kept too long, or of which there is too much
+//	spaceWatch     looks how full etcd is, and makes room in an etcd of this node
+//	control        follows the pause flag and cancels
+//
 // # Concurrency
 //
 // [Upkeep.Run] owns every worker and waits for them; it is called once. Which node

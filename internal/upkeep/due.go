@@ -22,7 +22,7 @@ const (
 // when the next is due, and from watches what was put since into the shards that
 // this node is preferred for.
 type dueWorker struct {
-	r    *Upkeep
+	t    *timers
 	of   etcdstore.Dated
 	may  func() bool                                                     // costs nothing
 	fire func(ctx context.Context, now time.Time) (more bool, err error) // more: at once
@@ -34,7 +34,7 @@ type dueWorker struct {
 
 // run looks when something is due, when the shards of this node change, and by sweep.
 func (w *dueWorker) run(ctx context.Context) error {
-	sub := w.r.cfg.Session.Subscribe()
+	sub := w.t.cfg.Session.Subscribe()
 	defer sub.Close()
 	defer w.unwatch()
 	next := time.Now().Add(pace.Jitter(dueLeast))
@@ -72,12 +72,12 @@ func (w *dueWorker) look(ctx context.Context) (next time.Time) {
 	if mine := w.mine(); w.news == nil || !slices.Equal(mine, w.shards) {
 		w.watch(ctx, mine) // before the read: what it does not see, they do
 	}
-	now := w.r.cfg.Now().UTC()
-	first, err := w.r.cfg.Store.FirstDue(ctx, w.of, now.Add(2*w.r.cfg.Rest)) // only what is put and due before the next look needs the watches
+	now := w.t.cfg.Now().UTC()
+	first, err := w.t.cfg.Store.FirstDue(ctx, w.of, now.Add(2*w.t.cfg.Rest)) // only what is put and due before the next look needs the watches
 	if err == nil {
 		at := w.turn(first)
 		if at.IsZero() || at.After(now) {
-			return sooner(time.Now().Add(pace.Jitter(w.r.cfg.Rest)), later(soon, w.from(at)))
+			return sooner(time.Now().Add(pace.Jitter(w.t.cfg.Rest)), later(soon, w.from(at)))
 		}
 		var more bool
 		if more, err = w.fire(ctx, now); more && err == nil {
@@ -85,7 +85,7 @@ func (w *dueWorker) look(ctx context.Context) (next time.Time) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		w.r.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", w.of.String(), "error", err)
+		w.t.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", w.of.String(), "error", err)
 	}
 	return soon // what is behind those that were due is seen then
 }
@@ -93,7 +93,7 @@ func (w *dueWorker) look(ctx context.Context) (next time.Time) {
 // mine are the shards that this node is preferred for.
 func (w *dueWorker) mine() (shards []int) {
 	for i := range etcdstore.TimerShards {
-		if prefers(w.r.cfg.Session, i) {
+		if prefers(w.t.cfg.Session, i) {
 			shards = append(shards, i)
 		}
 	}
@@ -106,7 +106,7 @@ func (w *dueWorker) watch(ctx context.Context, shards []int) {
 		return
 	}
 	ctx, w.unfold = context.WithCancel(ctx)
-	w.news = w.r.cfg.Store.WatchDue(ctx, w.of, shards)
+	w.news = w.t.cfg.Store.WatchDue(ctx, w.of, shards)
 }
 
 func (w *dueWorker) unwatch() {
@@ -123,7 +123,7 @@ func (w *dueWorker) turn(first []time.Time) (at time.Time) {
 		if due.IsZero() {
 			continue
 		}
-		if !prefers(w.r.cfg.Session, i) {
+		if !prefers(w.t.cfg.Session, i) {
 			due = due.Add(dueGrace)
 		}
 		if at.IsZero() || due.Before(at) {
@@ -140,17 +140,17 @@ func prefers(s *cluster.Session, shard int) bool {
 
 // mine reports whether this node does what is due in a shard: it is preferred, or
 // the preferred node is late by more than [dueGrace].
-func (r *Upkeep) mine(shard int, due, now time.Time) bool {
-	return now.Sub(due) >= dueGrace || prefers(r.cfg.Session, shard)
+func (t *timers) mine(shard int, due, now time.Time) bool {
+	return now.Sub(due) >= dueGrace || prefers(t.cfg.Session, shard)
 }
 
 // from is when the wall clock shows a time, by the monotonic clock; for a zero one,
 // after the next sweep.
 func (w *dueWorker) from(at time.Time) time.Time {
 	if at.IsZero() {
-		return time.Now().Add(2 * w.r.cfg.Rest)
+		return time.Now().Add(2 * w.t.cfg.Rest)
 	}
-	return time.Now().Add(at.Sub(w.r.cfg.Now()))
+	return time.Now().Add(at.Sub(w.t.cfg.Now()))
 }
 
 func sooner(a, b time.Time) time.Time {

@@ -21,15 +21,15 @@ func (a *Age) Seen() *store.Age {
 }
 
 // PurgeDeadOnce is one round of the retention of dead letters.
-func (r *Upkeep) PurgeDeadOnce(ctx context.Context) error { return r.purgeDeadOnce(ctx) }
+func (u *Upkeep) PurgeDeadOnce(ctx context.Context) error { return u.dead.purgeDeadOnce(ctx) }
 
 // PurgeKeysOnce is one round of the retention of idempotency keys.
-func (r *Upkeep) PurgeKeysOnce(ctx context.Context) error { return r.purgeKeysOnce(ctx) }
+func (u *Upkeep) PurgeKeysOnce(ctx context.Context) error { return u.keys.purgeKeysOnce(ctx) }
 
 // PassQueue looks at all of the queue once.
-func PassQueue(ctx context.Context, r *Upkeep) (depth int, oldest time.Duration, err error) {
+func PassQueue(ctx context.Context, u *Upkeep) (depth int, oldest time.Duration, err error) {
 	for _, shard := range etcdstore.QueueShards {
-		n, age, err := r.passShard(ctx, string(shard))
+		n, age, err := u.queue.passShard(ctx, string(shard))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -39,12 +39,12 @@ func PassQueue(ctx context.Context, r *Upkeep) (depth int, oldest time.Duration,
 }
 
 // PurgeFinishedOnce is one round of the retention of finished instances.
-func (r *Upkeep) PurgeFinishedOnce(ctx context.Context) error {
+func (u *Upkeep) PurgeFinishedOnce(ctx context.Context) error {
 	for i := range etcdstore.FinishedShards {
 		var s finishedShard
 		for more := true; more; {
 			var err error
-			if more, err = r.purgeShard(ctx, i, &s); err != nil {
+			if more, err = u.finished.purgeShard(ctx, i, &s); err != nil {
 				return err
 			}
 		}
@@ -53,20 +53,20 @@ func (r *Upkeep) PurgeFinishedOnce(ctx context.Context) error {
 }
 
 // PurgeVersionsOnce is one round of the retention of versions.
-func (r *Upkeep) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
-	return r.purgeVersionsOnce(ctx, used)
+func (u *Upkeep) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
+	return u.versions.purgeVersionsOnce(ctx, used)
 }
 
 // PurgePass is one look at all of the finished instances, as the loop does it.
-func (r *Upkeep) PurgePass(ctx context.Context) error {
-	_, _, err := r.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
+func (u *Upkeep) PurgePass(ctx context.Context) error {
+	_, _, err := u.finished.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
 	return err
 }
 
 // ExpireUpTo is one look at all that was queued up to a revision.
-func (r *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
-	return r.expireUpTo(ctx, revision)
+func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
+	return u.expiry.expireUpTo(ctx, revision)
 }
 
 // SweepGates is one look at all that waits behind gates.
-func (r *Upkeep) SweepGates(ctx context.Context) error { return r.sweepGates(ctx) }
+func (u *Upkeep) SweepGates(ctx context.Context) error { return u.gates.sweepGates(ctx) }

@@ -14,33 +14,36 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// gatekeeper starts what waits behind gates.
+type gatekeeper struct{ worker }
+
 // workGates starts what waits behind gates: the commit that frees one wakes the
 // node that made it, and a sweep finds what a node left that has vanished in
 // between. All that waits is looked at, so one node does it for all.
-func (r *Upkeep) workGates(ctx context.Context) error {
+func (k *gatekeeper) workGates(ctx context.Context) error {
 	swept := time.Time{}
 	var vanished atomic.Bool
 	gone := func() {
 		vanished.Store(true)
-		signal(r.cfg.Wakeups.gates)
+		signal(k.cfg.Wakeups.gates)
 	}
-	return r.besideVanished(ctx, gone, func(ctx context.Context) error {
-		return r.loop(ctx, "gates", queueLook, r.cfg.Wakeups.gates, func(ctx context.Context) (bool, error) {
-			if r.intake.HoldsBack() || r.intake.Level() != intake.Roomy {
+	return k.besideVanished(ctx, gone, func(ctx context.Context) error {
+		return k.loop(ctx, "gates", queueLook, k.cfg.Wakeups.gates, func(ctx context.Context) (bool, error) {
+			if k.intake.HoldsBack() || k.intake.Level() != intake.Roomy {
 				return false, nil // those that were freed are kept
 			}
 			if vanished.Swap(false) || time.Since(swept) >= queueSweep {
 				swept = time.Now()
-				if err := r.sweepGates(ctx); err != nil {
+				if err := k.sweepGates(ctx); err != nil {
 					swept = time.Time{} // all of it again
 					return false, err
 				}
 			}
-			gates := r.cfg.Wakeups.takeFreed()
+			gates := k.cfg.Wakeups.takeFreed()
 			err := sideBySide(sendsAtOnce, len(gates), func(i int) error {
-				err := r.startHeld(ctx, gates[i])
+				err := k.startHeld(ctx, gates[i])
 				if err != nil {
-					r.cfg.Wakeups.keepFreed(gates[i])
+					k.cfg.Wakeups.keepFreed(gates[i])
 				}
 				return err
 			})
@@ -51,23 +54,23 @@ func (r *Upkeep) workGates(ctx context.Context) error {
 
 // sweepGates finds every gate behind which starts wait and that nobody holds, on the
 // node that is preferred for it.
-func (r *Upkeep) sweepGates(ctx context.Context) error {
+func (k *gatekeeper) sweepGates(ctx context.Context) error {
 	waiting := 0
-	if r.cfg.Session.PreferredNode("gates") != r.cfg.Session.NodeID() {
-		r.cfg.Metrics.SetGated(0)
+	if k.cfg.Session.PreferredNode("gates") != k.cfg.Session.NodeID() {
+		k.cfg.Metrics.SetGated(0)
 		return nil
 	}
 	for cursor := ""; ; {
-		freed, n, next, err := r.cfg.Store.FreedGates(ctx, cursor)
+		freed, n, next, err := k.cfg.Store.FreedGates(ctx, cursor)
 		if err != nil {
 			return err
 		}
 		for _, g := range freed {
-			r.cfg.Wakeups.Freed(g)
+			k.cfg.Wakeups.Freed(g)
 		}
 		waiting += n
 		if cursor = next; next == "" {
-			r.cfg.Metrics.SetGated(waiting)
+			k.cfg.Metrics.SetGated(waiting)
 			return nil
 		}
 	}
@@ -75,18 +78,18 @@ func (r *Upkeep) sweepGates(ctx context.Context) error {
 
 // startHeld starts the oldest that waits behind a gate, unless it is held. The end of
 // the instance that holds it then wakes the next.
-func (r *Upkeep) startHeld(ctx context.Context, g store.Gate) error {
+func (k *gatekeeper) startHeld(ctx context.Context, g store.Gate) error {
 	for {
-		held, item, bad, err := r.cfg.Store.NextHeld(ctx, g)
+		held, item, bad, err := k.cfg.Store.NextHeld(ctx, g)
 		if bad != nil {
-			r.cfg.Log.ErrorContext(ctx, "what waits behind a gate cannot be read; it is passed over", "error", bad)
+			k.cfg.Log.ErrorContext(ctx, "what waits behind a gate cannot be read; it is passed over", "error", bad)
 		}
 		if err != nil || held || item == nil {
 			return err
 		}
-		started, more, err := r.startItem(ctx, item)
+		started, more, err := k.startItem(ctx, item)
 		if started != "" {
-			r.cfg.Wakeups.Hint([]string{started}, false)
+			k.cfg.Wakeups.Hint([]string{started}, false)
 		}
 		if err != nil || !more {
 			return err
@@ -95,29 +98,29 @@ func (r *Upkeep) startHeld(ctx context.Context, g store.Gate) error {
 }
 
 // startItem starts one; more: the gate is as it was.
-func (r *Upkeep) startItem(ctx context.Context, item *store.QueueItem) (started string, more bool, err error) {
-	ctx, span := r.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: item.Trace, Sent: item.CreatedAt})
+func (k *gatekeeper) startItem(ctx context.Context, item *store.QueueItem) (started string, more bool, err error) {
+	ctx, span := k.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: item.Trace, Sent: item.CreatedAt})
 	defer span.End()
-	instance := runtime.HeldStart(item, r.cfg.Now().UTC(), tracing.Traceparent(ctx))
-	out, err := r.cfg.Store.StartHeld(ctx, item, instance)
+	instance := runtime.HeldStart(item, k.cfg.Now().UTC(), tracing.Traceparent(ctx))
+	out, err := k.cfg.Store.StartHeld(ctx, item, instance)
 	switch {
 	case errors.Is(err, etcdstore.ErrTooLarge): // it would be, each time, in the way of those behind it
-		return "", true, r.buryHeld(ctx, item, err)
+		return "", true, k.buryHeld(ctx, item, err)
 	case err != nil:
 		return "", false, err
 	case out == etcdstore.HeldStarted:
 		return instance.Header.ID, false, nil
 	case out == etcdstore.HeldDone:
-		return "", true, r.cfg.Store.DropHeld(ctx, item)
+		return "", true, k.cfg.Store.DropHeld(ctx, item)
 	}
 	return "", out == etcdstore.HeldGone, nil
 }
 
 // buryHeld gives up on a start that waited, and fits no transaction.
-func (r *Upkeep) buryHeld(ctx context.Context, item *store.QueueItem, cause error) error {
-	buried, err := r.cfg.Store.BuryHeld(ctx, item, cause.Error(), r.cfg.Now().UTC())
+func (k *gatekeeper) buryHeld(ctx context.Context, item *store.QueueItem, cause error) error {
+	buried, err := k.cfg.Store.BuryHeld(ctx, item, cause.Error(), k.cfg.Now().UTC())
 	if buried {
-		r.cfg.Metrics.DeadLetter(workflow.DeadTooLarge)
+		k.cfg.Metrics.DeadLetter(workflow.DeadTooLarge)
 	}
 	return err
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
+// keyPurge keeps the answers to callers' Idempotency-Keys within their limits.
+type keyPurge struct{ retaining }
+
 const (
 	keysEvery     = 5 * time.Minute
 	keysEveryFull = 30 * time.Second // while etcd is not roomy
@@ -19,23 +22,23 @@ const (
 // purgeKeys deletes answers to callers' Idempotency-Keys of which there are too
 // many, the oldest first; those whose time is over are expireRecords'. One node
 // does it; two at once do no harm.
-func (r *Upkeep) purgeKeys(ctx context.Context) error {
-	limited := r.cfg.Retention.IdempotencyCount > 0 || r.cfg.Retention.IdempotencyBytes > 0
+func (k *keyPurge) purgeKeys(ctx context.Context) error {
+	limited := k.cfg.Retention.IdempotencyCount > 0 || k.cfg.Retention.IdempotencyBytes > 0
 	var last time.Time
-	return r.loop(ctx, "retention of idempotency keys", keysEveryFull, nil, func(ctx context.Context) (bool, error) {
-		early := r.intake.Level() == intake.Roomy && (!limited || time.Since(last) < keysEvery)
-		if early || r.intake.Draining() || r.cfg.Session.PreferredNode("retention/keys") != r.cfg.Session.NodeID() {
+	return k.loop(ctx, "retention of idempotency keys", keysEveryFull, nil, func(ctx context.Context) (bool, error) {
+		early := k.intake.Level() == intake.Roomy && (!limited || time.Since(last) < keysEvery)
+		if early || k.intake.Draining() || k.cfg.Session.PreferredNode("retention/keys") != k.cfg.Session.NodeID() {
 			return false, nil
 		}
 		last = time.Now()
-		return false, r.purgeKeysOnce(ctx)
+		return false, k.purgeKeysOnce(ctx)
 	})
 }
 
-func (r *Upkeep) purgeKeysOnce(ctx context.Context) error {
+func (k *keyPurge) purgeKeysOnce(ctx context.Context) error {
 	var n, bytes int64
 	for cursor := ""; ; {
-		page, next, err := r.cfg.Store.KeyRecords(ctx, cursor, keysPage)
+		page, next, err := k.cfg.Store.KeyRecords(ctx, cursor, keysPage)
 		if err != nil {
 			return err
 		}
@@ -49,30 +52,30 @@ func (r *Upkeep) purgeKeysOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	keep, purged := r.keep(), 0
+	keep, purged := k.keep(), 0
 	for {
-		page, _, err := r.cfg.Store.KeyRecords(ctx, "", etcdstore.MaxPurgeKeys)
+		page, _, err := k.cfg.Store.KeyRecords(ctx, "", etcdstore.MaxPurgeKeys)
 		if err != nil {
 			return err
 		}
-		gone := overdueKeys(page, n, bytes, &keep, r.cfg.Age.Now())
+		gone := overdueKeys(page, n, bytes, &keep, k.cfg.Age.Now())
 		if len(gone) == 0 {
 			break
 		}
-		if err := r.cfg.Store.PurgeKeys(ctx, gone); err != nil {
+		if err := k.cfg.Store.PurgeKeys(ctx, gone); err != nil {
 			return err
 		}
 		for _, k := range gone {
 			n, bytes = n-1, bytes-k.Bytes
 		}
 		purged += len(gone)
-		r.cfg.Metrics.Purged(metrics.PurgedKey, len(gone))
+		k.cfg.Metrics.Purged(metrics.PurgedKey, len(gone))
 		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}
 	if purged > 0 {
-		r.cfg.Log.WarnContext(ctx, "answers to Idempotency-Keys went before their time; a repeat of such an event or resume is a new call, and that of a start is refused as instance-exists while its instance is kept", "keys", purged, "kept", n)
+		k.cfg.Log.WarnContext(ctx, "answers to Idempotency-Keys went before their time; a repeat of such an event or resume is a new call, and that of a start is refused as instance-exists while its instance is kept", "keys", purged, "kept", n)
 	}
 	return nil
 }

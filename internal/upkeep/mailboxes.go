@@ -12,20 +12,26 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// mailboxes works what is in mailboxes, and finds what nobody works.
+type mailboxes struct {
+	worker
+	aside aside // what this node's program cannot run
+}
+
 // workMailboxes works what is in mailboxes. Up to cfg.Opening instances are taken
 // and read at a time, which asks etcd and nobody else; a burst that runs leaves
 // that place to the next, however long it waits for the outside. How many run is
 // bounded by the client's Limits.
-func (r *Upkeep) workMailboxes(ctx context.Context) error {
-	opening := make(chan struct{}, r.cfg.Opening)
+func (m *mailboxes) workMailboxes(ctx context.Context) error {
+	opening := make(chan struct{}, m.cfg.Opening)
 	var bursts sync.WaitGroup
 	defer bursts.Wait()
 	for {
-		id, recovered, ok := r.cfg.Wakeups.next(ctx)
+		id, recovered, ok := m.cfg.Wakeups.next(ctx)
 		if !ok {
 			return nil
 		}
-		if r.intake.Suspended() || r.aside.waits(id) || r.cfg.Node.Waits(id) {
+		if m.intake.Suspended() || m.aside.waits(id) || m.cfg.Node.Waits(id) {
 			continue // the sweep finds it when work goes on, and the node when it has a place
 		}
 		select {
@@ -36,26 +42,26 @@ func (r *Upkeep) workMailboxes(ctx context.Context) error {
 		bursts.Go(func() {
 			opened := sync.OnceFunc(func() { <-opening })
 			defer opened()
-			r.workMailbox(ctx, id, recovered, opened)
+			m.workMailbox(ctx, id, recovered, opened)
 		})
 	}
 }
 
 // workMailbox works one instance's mailbox.
-func (r *Upkeep) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
-	if r.intake.Level() == intake.Full {
+func (m *mailboxes) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
+	if m.intake.Level() == intake.Full {
 		// Only what ends runs. If that cannot be read, later.
-		if end, err := r.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
+		if end, err := m.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
 			return
 		}
 	}
-	err := r.cfg.Client(id).Work(ctx, recovered, opened)
+	err := m.cfg.Client(id).Work(ctx, recovered, opened)
 	switch {
 	case workflow.CodeOf(err) == workflow.CodeNotRunnable:
-		r.setAside(ctx, id, err)
+		m.setAside(ctx, id, err)
 	case err == nil, errors.Is(err, client.ErrBusy), errors.Is(err, client.ErrCrowded), errors.Is(err, store.ErrFenced), ctx.Err() != nil:
 	default:
-		r.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
+		m.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
 	}
 }
 
@@ -78,25 +84,25 @@ const (
 // sweepMailboxes finds work that nobody does: entries that outlived a sweep
 // while nobody held the lock. The preferred node takes them first. A vanished
 // node hastens it.
-func (r *Upkeep) sweepMailboxes(ctx context.Context) error {
+func (m *mailboxes) sweepMailboxes(ctx context.Context) error {
 	seen := map[string]sighting{}
 	patience := sweepPatience
 	wake := make(chan struct{}, 1)
 	nothing := false // was there at the last sweep
 	every := func() time.Duration {
 		if nothing {
-			return r.rest(sweepEvery)
+			return m.rest(sweepEvery)
 		}
 		return sweepEvery
 	}
-	return r.besideVanished(ctx, func() { signal(wake) },
+	return m.besideVanished(ctx, func() { signal(wake) },
 		func(ctx context.Context) error {
-			return r.pacedLoop(ctx, "mailbox sweep", every, wake, func(ctx context.Context) (bool, error) {
+			return m.pacedLoop(ctx, "mailbox sweep", every, wake, func(ctx context.Context) (bool, error) {
 				nothing = false
-				if r.intake.Suspended() {
+				if m.intake.Suspended() {
 					return false, nil
 				}
-				next, err := r.sweep(ctx, seen, patience)
+				next, err := m.sweep(ctx, seen, patience)
 				switch {
 				case err == nil:
 					seen, patience, nothing = next, sweepPatience, len(next) == 0
@@ -117,11 +123,11 @@ type sighting struct {
 
 // onlyEnds are the instances that are to end, when etcd has no room for others to
 // go on; nil when it has.
-func (r *Upkeep) onlyEnds(ctx context.Context) (map[string]bool, error) {
-	if r.intake.Level() != intake.Full {
+func (m *mailboxes) onlyEnds(ctx context.Context) (map[string]bool, error) {
+	if m.intake.Level() != intake.Full {
 		return nil, nil
 	}
-	ids, err := r.cfg.Store.Cancelled(ctx)
+	ids, err := m.cfg.Store.Cancelled(ctx)
 	ends := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		ends[id] = true
@@ -130,9 +136,9 @@ func (r *Upkeep) onlyEnds(ctx context.Context) (map[string]bool, error) {
 }
 
 // sweep looks at every mailbox entry once, keys only.
-func (r *Upkeep) sweep(ctx context.Context, before map[string]sighting, patience time.Duration) (map[string]sighting, error) {
+func (m *mailboxes) sweep(ctx context.Context, before map[string]sighting, patience time.Duration) (map[string]sighting, error) {
 	now := time.Now()
-	ends, err := r.onlyEnds(ctx)
+	ends, err := m.onlyEnds(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +146,7 @@ func (r *Upkeep) sweep(ctx context.Context, before map[string]sighting, patience
 	oldest := time.Duration(0)
 	for cursor := ""; ; {
 		page, cancel := context.WithTimeout(ctx, patience)
-		entries, next, err := r.cfg.Store.Sweep(page, cursor, sweepPage)
+		entries, next, err := m.cfg.Store.Sweep(page, cursor, sweepPage)
 		cancel()
 		if err != nil {
 			return nil, err
@@ -156,11 +162,11 @@ func (r *Upkeep) sweep(ctx context.Context, before map[string]sighting, patience
 			after[e.Key] = was
 			oldest = max(oldest, now.Sub(was.since))
 			mailed[e.InstanceID] = true
-			if r.cfg.Wakeups.has(e.InstanceID) || r.aside.waits(e.InstanceID) || r.cfg.Node.Waits(e.InstanceID) || r.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
+			if m.cfg.Wakeups.has(e.InstanceID) || m.aside.waits(e.InstanceID) || m.cfg.Node.Waits(e.InstanceID) || m.cfg.Node.Rests(e.InstanceID, e.CommandID) || ends != nil && !ends[e.InstanceID] {
 				continue // it waits for its turn here, or until there is room
 			}
-			if was.sweeps >= strangerAge || r.cfg.Session.PreferredNode(e.InstanceID) == r.cfg.Session.NodeID() {
-				r.cfg.Wakeups.add(e.InstanceID, true)
+			if was.sweeps >= strangerAge || m.cfg.Session.PreferredNode(e.InstanceID) == m.cfg.Session.NodeID() {
+				m.cfg.Wakeups.add(e.InstanceID, true)
 			}
 		}
 		if next == "" {
@@ -168,9 +174,9 @@ func (r *Upkeep) sweep(ctx context.Context, before map[string]sighting, patience
 		}
 		cursor = next
 	}
-	r.cfg.Metrics.SetMailboxOldest(oldest)
-	crowd := r.cfg.Node.Sweep(entered)
-	r.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory, crowd.WaitQuarantine)
-	r.cfg.Metrics.SetNotRunnable(r.aside.keep(mailed))
+	m.cfg.Metrics.SetMailboxOldest(oldest)
+	crowd := m.cfg.Node.Sweep(entered)
+	m.cfg.Metrics.SetCrowd(crowd.Bursts, crowd.Bytes, crowd.WaitDefinition, crowd.WaitMemory, crowd.WaitQuarantine)
+	m.cfg.Metrics.SetNotRunnable(m.aside.keep(mailed))
 	return after, nil
 }

@@ -51,12 +51,12 @@ func TestAPausedNodeTakesUpNothing(t *testing.T) {
 		if !paused {
 			in.Drain()
 		}
-		r := &Upkeep{cfg: Config{Wakeups: NewWakeups(), Client: func(string) client.Client { worked++; return done{} }}, intake: in}
-		r.cfg.Wakeups.Hint([]string{"one"}, false)
+		m := &mailboxes{worker: worker{cfg: &Config{Wakeups: NewWakeups(), Client: func(string) client.Client { worked++; return done{} }}, intake: in}}
+		m.cfg.Wakeups.Hint([]string{"one"}, false)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- r.workMailboxes(ctx) }()
-		polltest.Eventually(t, "the hint is taken", func() bool { return !r.cfg.Wakeups.has("one") })
+		go func() { ended <- m.workMailboxes(ctx) }()
+		polltest.Eventually(t, "the hint is taken", func() bool { return !m.cfg.Wakeups.has("one") })
 		stop()
 		if err := <-ended; err != nil || worked > 0 {
 			t.Errorf("paused %t: worked %d, %v", paused, worked, err)
@@ -75,8 +75,8 @@ func TestASweepDoesNotWaitForAMemberThatHangs(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour, Match: func(c clustertest.Call) bool { return c.Op == "get" }})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r := &Upkeep{cfg: Config{Store: s.Upkeep, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
-	if _, err := r.sweep(ctx, nil, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+	m := &mailboxes{worker: worker{cfg: &Config{Store: s.Upkeep, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}}
+	if _, err := m.sweep(ctx, nil, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		t.Errorf("it waited until the end of the test: %v", err)
 	}
 }

@@ -6,24 +6,27 @@ import (
 	"time"
 )
 
+// outbox works off send records.
+type outbox struct{ worker }
+
 const sendsEvery = time.Second // while there are send records
 
 // resolveSends works off send records: those that this node's commits left, and
 // by sweep those that others left.
-func (r *Upkeep) resolveSends(ctx context.Context) error {
+func (o *outbox) resolveSends(ctx context.Context) error {
 	cursor, some := "", false
 	every := func() time.Duration {
 		if some {
 			return sendsEvery
 		}
-		return r.rest(sendsEvery)
+		return o.rest(sendsEvery)
 	}
-	return r.pacedLoop(ctx, "send records", every, r.cfg.Wakeups.sends, func(ctx context.Context) (bool, error) {
+	return o.pacedLoop(ctx, "send records", every, o.cfg.Wakeups.sends, func(ctx context.Context) (bool, error) {
 		some = true // until a look says otherwise
-		if r.intake.HoldsBack() {
+		if o.intake.HoldsBack() {
 			return false, nil
 		}
-		sends, next, err := r.cfg.Store.Sends(ctx, cursor, 100)
+		sends, next, err := o.cfg.Store.Sends(ctx, cursor, 100)
 		if err != nil {
 			return false, err
 		}
@@ -31,7 +34,7 @@ func (r *Upkeep) resolveSends(ctx context.Context) error {
 		cursor = next
 		var again atomic.Bool
 		err = sideBySide(sendsAtOnce, len(sends), func(i int) error {
-			more, err := r.cfg.Runtime.Resolve(ctx, &sends[i])
+			more, err := o.cfg.Runtime.Resolve(ctx, &sends[i])
 			if more {
 				again.Store(true)
 			}

@@ -14,6 +14,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// queue is the safety net of the bookmark queue.
+type queue struct{ worker }
+
 const (
 	queueLook  = 500 * time.Millisecond // how soon a new trigger is noticed; costs nothing
 	queueSweep = 30 * time.Second
@@ -30,30 +33,30 @@ type queuePass func(ctx context.Context, shard string) (depth int, oldest time.D
 // workQueue is the safety net of the bookmark queue. An item meets its bookmark
 // in the commit that creates the bookmark, and a new trigger in this worker: it
 // is woken when a definition is published, and sweeps slowly behind that.
-func (r *Upkeep) workQueue(ctx context.Context) error {
-	pass := r.passShard
-	if r.cfg.Locks != nil {
-		pass = r.passShardLocked(pass)
+func (q *queue) workQueue(ctx context.Context) error {
+	pass := q.passShard
+	if q.cfg.Locks != nil {
+		pass = q.passShardLocked(pass)
 	}
 	seen, swept := int64(-1), time.Time{}
 	// A node can vanish between the commit that created a bookmark and its claim of
 	// the item that the commit met: nothing but a sweep tells of that.
 	var vanished atomic.Bool
 	wake := make(chan struct{}, 1)
-	return r.besideVanished(ctx, func() {
+	return q.besideVanished(ctx, func() {
 		vanished.Store(true)
 		signal(wake)
 	}, func(ctx context.Context) error {
-		return r.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
-			revision := r.cfg.Catalog.Revision()
-			if r.intake.HoldsBack() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
+		return q.loop(ctx, "bookmark queue", queueLook, wake, func(ctx context.Context) (bool, error) {
+			revision := q.cfg.Catalog.Revision()
+			if q.intake.HoldsBack() || !vanished.Load() && revision == seen && time.Since(swept) < queueSweep {
 				return false, nil
 			}
 			vanished.Store(false)
 			seen, swept = revision, time.Now()
 			var mu sync.Mutex
 			depth, oldest := 0, time.Duration(0)
-			some, err := r.cfg.Store.SomeQueued(ctx)
+			some, err := q.cfg.Store.SomeQueued(ctx)
 			if err != nil {
 				seen = -1 // all of it again
 				return false, err
@@ -65,7 +68,7 @@ func (r *Upkeep) workQueue(ctx context.Context) error {
 				depth, oldest = depth+n, max(oldest, age)
 				return err
 			})
-			r.cfg.Metrics.SetQueue(depth, oldest)
+			q.cfg.Metrics.SetQueue(depth, oldest)
 			if err != nil {
 				seen = -1 // all of it again
 			}
@@ -78,46 +81,28 @@ func (r *Upkeep) workQueue(ctx context.Context) error {
 const marksEvery = time.Minute
 
 // dropMarks deletes what is left of slices of the queue that are empty.
-func (r *Upkeep) dropMarks(ctx context.Context) error {
+func (q *queue) dropMarks(ctx context.Context) error {
 	cursor := ""
-	return r.loop(ctx, "marks of the queue", marksEvery, nil, func(ctx context.Context) (bool, error) {
-		if r.intake.Suspended() || r.cfg.Session.PreferredNode("queue-marks") != r.cfg.Session.NodeID() {
+	return q.loop(ctx, "marks of the queue", marksEvery, nil, func(ctx context.Context) (bool, error) {
+		if q.intake.Suspended() || q.cfg.Session.PreferredNode("queue-marks") != q.cfg.Session.NodeID() {
 			return false, nil
 		}
 		var err error
-		if cursor, err = r.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
+		if cursor, err = q.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
 			return false, err
 		}
 		return true, purgePause(ctx) // as many slices as items, maybe
 	})
 }
 
-// besideVanished runs work, and calls gone whenever nodes have vanished.
-func (r *Upkeep) besideVanished(ctx context.Context, gone func(), work func(context.Context) error) error {
-	sub := r.cfg.Session.Subscribe()
-	defer sub.Close()
-	return r.both(ctx, func(ctx context.Context) error {
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-sub.C():
-				if len(sub.Vanished()) > 0 {
-					gone()
-				}
-			}
-		}
-	}, work)
-}
-
 // passShardLocked is the decorator of a cluster: a shard is worked under its lock,
 // tried with zero wait, and skipped when another node is at it; the next look comes
 // with jitter.
-func (r *Upkeep) passShardLocked(pass queuePass) queuePass {
+func (q *queue) passShardLocked(pass queuePass) queuePass {
 	return func(ctx context.Context, shard string) (int, time.Duration, error) {
-		lock, err := r.cfg.Locks.TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, strings.Index(etcdstore.QueueShards, shard)))
+		lock, err := q.cfg.Locks.TryAcquire(ctx, cluster.ShardLock(cluster.ScopeQueue, strings.Index(etcdstore.QueueShards, shard)))
 		if errors.Is(err, cluster.ErrHeld) {
-			r.cfg.Log.DebugContext(ctx, "queue shard is worked elsewhere", "shard", shard)
+			q.cfg.Log.DebugContext(ctx, "queue shard is worked elsewhere", "shard", shard)
 			return 0, 0, nil
 		}
 		if err != nil {
@@ -125,7 +110,7 @@ func (r *Upkeep) passShardLocked(pass queuePass) queuePass {
 		}
 		defer func() {
 			if rerr := lock.Release(ctx); rerr != nil {
-				r.cfg.Log.WarnContext(ctx, "queue lock not released; its lease will free it", "shard", shard, "error", rerr)
+				q.cfg.Log.WarnContext(ctx, "queue lock not released; its lease will free it", "shard", shard, "error", rerr)
 			}
 		}()
 		return pass(ctx, shard)
@@ -134,11 +119,11 @@ func (r *Upkeep) passShardLocked(pass queuePass) queuePass {
 
 // passShard looks at every item of a shard, at its key only: what waits may be
 // large, and there may be much of it. Those are read for whose hash somebody waits.
-func (r *Upkeep) passShard(ctx context.Context, shard string) (depth int, oldest time.Duration, err error) {
+func (q *queue) passShard(ctx context.Context, shard string) (depth int, oldest time.Duration, err error) {
 	var first etcdstore.Queued
 	last := ""
 	for cursor := ""; ; {
-		items, next, err := r.cfg.Store.Queued(ctx, shard, cursor, queuePageSize)
+		items, next, err := q.cfg.Store.Queued(ctx, shard, cursor, queuePageSize)
 		if err != nil {
 			return depth, oldest, err
 		}
@@ -152,7 +137,7 @@ func (r *Upkeep) passShard(ctx context.Context, shard string) (depth int, oldest
 				hashes = append(hashes, last)
 			}
 		}
-		if err := r.queueHashes(ctx, hashes); err != nil {
+		if err := q.queueHashes(ctx, hashes); err != nil {
 			return depth, oldest, err
 		}
 		depth += len(items)
@@ -161,30 +146,30 @@ func (r *Upkeep) passShard(ctx context.Context, shard string) (depth int, oldest
 		}
 	}
 	if depth > 0 {
-		item, err := r.cfg.Store.QueueItem(ctx, first)
+		item, err := q.cfg.Store.QueueItem(ctx, first)
 		if err != nil {
 			return depth, oldest, err
 		}
 		if item != nil {
-			oldest = max(0, r.cfg.Now().Sub(item.CreatedAt))
+			oldest = max(0, q.cfg.Now().Sub(item.CreatedAt))
 		}
 	}
 	return depth, oldest, nil
 }
 
 // queueHashes sends those items of some hashes on that something waits for now.
-func (r *Upkeep) queueHashes(ctx context.Context, hashes []string) error {
-	awaited, err := r.cfg.Store.Awaited(ctx, hashes)
+func (q *queue) queueHashes(ctx context.Context, hashes []string) error {
+	awaited, err := q.cfg.Store.Awaited(ctx, hashes)
 	if err != nil {
 		return err
 	}
 	for _, hash := range hashes {
 		for cursor := ""; awaited[hash]; {
-			items, next, err := r.cfg.Reader.QueueItems(ctx, hash+"/", cursor, queueValues)
+			items, next, err := q.cfg.Reader.QueueItems(ctx, hash+"/", cursor, queueValues)
 			if err != nil {
 				return err
 			}
-			if err := r.queuePage(ctx, items); err != nil {
+			if err := q.queuePage(ctx, items); err != nil {
 				return err
 			}
 			if cursor = next; next == "" {
@@ -196,28 +181,28 @@ func (r *Upkeep) queueHashes(ctx context.Context, hashes []string) error {
 }
 
 // queuePage sends those items on that something waits for now.
-func (r *Upkeep) queuePage(ctx context.Context, items []store.QueueItem) error {
+func (q *queue) queuePage(ctx context.Context, items []store.QueueItem) error {
 	var sent atomic.Bool
 	err := sideBySide(sendsAtOnce, len(items), func(i int) error {
 		item := &items[i]
 		if item.Unreadable != nil {
 			return nil //nolint:nilerr // it is left to others
 		}
-		look, err := r.cfg.Store.Match(ctx, item.Stimulus, item.Hash)
+		look, err := q.cfg.Store.Match(ctx, item.Stimulus, item.Hash)
 		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 			return nil // so is what waits for it; else all of the queue would be looked at again and again
 		}
 		if err != nil || len(look.Bookmarks)+len(look.Triggers) == 0 {
 			return err
 		}
-		ok, err := r.cfg.Store.Requeue(ctx, item)
+		ok, err := q.cfg.Store.Requeue(ctx, item)
 		if ok {
 			sent.Store(true)
 		}
 		return err
 	})
 	if sent.Load() {
-		r.cfg.Wakeups.Hint(nil, true)
+		q.cfg.Wakeups.Hint(nil, true)
 	}
 	return err
 }

@@ -61,62 +61,12 @@ const (
 	deadEvery    = 5 * time.Minute
 )
 
-// purgeFinished deletes finished instances that were kept long enough or of which
-// there are too many, the first to end first. Each shard is looked after by the
-// node that is preferred for it; two at once do no harm.
-func (r *Upkeep) purgeFinished(ctx context.Context) error {
-	if r.cfg.Retention.keepsFinished() {
-		<-ctx.Done()
-		return nil
-	}
-	shards := make([]finishedShard, etcdstore.FinishedShards)
-	some := true // has ended, at the last look
-	every := func() time.Duration {
-		if some {
-			return purgeEvery
-		}
-		return purgeRest
-	}
-	return r.pacedLoop(ctx, "retention", every, nil, func(ctx context.Context) (more bool, err error) {
-		some, more, err = r.purgePass(ctx, shards)
-		return more, err
-	})
-}
-
-// purgePass deletes a slice of each shard that this node looks after. seen: there is
-// something in them; more: there may be other slices to delete.
-func (r *Upkeep) purgePass(ctx context.Context, shards []finishedShard) (seen, more bool, err error) {
-	var mine []int
-	for i := range shards {
-		if r.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) == r.cfg.Session.NodeID() {
-			mine = append(mine, i)
-		} else {
-			shards[i] = finishedShard{} // what is known of it becomes old
-		}
-	}
-	some, err := r.cfg.Store.SomeFinished(ctx, mine)
-	errs := []error{err}
-	for _, i := range some {
-		if r.intake.Draining() {
-			return true, false, nil
-		}
-		full, err := r.purgeShard(ctx, i, &shards[i])
-		errs = append(errs, err) // the other shards go on
-		more = more || full
-	}
-	return len(some) > 0 || err != nil, more, errors.Join(errs...)
-}
-
-// finishedShard is what the node that looks after a shard knows of it.
-type finishedShard struct {
-	measured time.Time
-	mean     float64 // bytes of an instance
-	cursor   string  // where the look at all of them is
-}
+// retaining is what the workers of retention share.
+type retaining struct{ worker }
 
 // keep is what is kept. Limits on bytes are no more than a part of etcd's quota, so
 // that what has ended never fills the store.
-func (r *Upkeep) keep() Retention {
+func (r *retaining) keep() Retention {
 	keep := r.cfg.Retention
 	sp := r.intake.Space()
 	if sp == nil {
@@ -134,6 +84,62 @@ func (r *Upkeep) keep() Retention {
 	return keep
 }
 
+// finishedPurge keeps finished instances within their limits.
+type finishedPurge struct{ retaining }
+
+// purgeFinished deletes finished instances that were kept long enough or of which
+// there are too many, the first to end first. Each shard is looked after by the
+// node that is preferred for it; two at once do no harm.
+func (f *finishedPurge) purgeFinished(ctx context.Context) error {
+	if f.cfg.Retention.keepsFinished() {
+		<-ctx.Done()
+		return nil
+	}
+	shards := make([]finishedShard, etcdstore.FinishedShards)
+	some := true // has ended, at the last look
+	every := func() time.Duration {
+		if some {
+			return purgeEvery
+		}
+		return purgeRest
+	}
+	return f.pacedLoop(ctx, "retention", every, nil, func(ctx context.Context) (more bool, err error) {
+		some, more, err = f.purgePass(ctx, shards)
+		return more, err
+	})
+}
+
+// purgePass deletes a slice of each shard that this node looks after. seen: there is
+// something in them; more: there may be other slices to delete.
+func (f *finishedPurge) purgePass(ctx context.Context, shards []finishedShard) (seen, more bool, err error) {
+	var mine []int
+	for i := range shards {
+		if f.cfg.Session.PreferredNode(fmt.Sprintf("retention/%d", i)) == f.cfg.Session.NodeID() {
+			mine = append(mine, i)
+		} else {
+			shards[i] = finishedShard{} // what is known of it becomes old
+		}
+	}
+	some, err := f.cfg.Store.SomeFinished(ctx, mine)
+	errs := []error{err}
+	for _, i := range some {
+		if f.intake.Draining() {
+			return true, false, nil
+		}
+		full, err := f.purgeShard(ctx, i, &shards[i])
+		errs = append(errs, err) // the other shards go on
+		more = more || full
+	}
+	return len(some) > 0 || err != nil, more, errors.Join(errs...)
+}
+
+// finishedShard is what the node that looks after a shard knows of it.
+type finishedShard struct {
+	measured time.Time
+	mean     float64 // bytes of an instance
+	cursor   string  // where the look at all of them is
+}
+
 // Parts of etcd's quota for what has ended, under any configuration.
 const (
 	finishedPercent = 40
@@ -143,32 +149,32 @@ const (
 
 // purgeShard deletes one slice of a shard; more tells whether there may be
 // another.
-func (r *Upkeep) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
-	keep := r.keep()
+func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedShard) (more bool, err error) {
+	keep := f.keep()
 	often := measureEvery
-	if r.intake.Level() != intake.Roomy {
+	if f.intake.Level() != intake.Roomy {
 		often = purgeEvery
 	}
 	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {
-		if err := r.measureShard(ctx, shard, s); err != nil {
+		if err := f.measureShard(ctx, shard, s); err != nil {
 			return false, err
 		}
 		s.measured = time.Now()
 	}
 	for cursor := ""; ; {
-		page, total, next, err := r.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
+		page, total, next, err := f.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
 		if err != nil {
 			return false, err
 		}
-		ids := overdue(page, total, s.mean, &keep, r.cfg.Age.Now())
+		ids := overdue(page, total, s.mean, &keep, f.cfg.Age.Now())
 		if len(ids) == 0 {
 			tooMany := excess(total, s.mean, &keep)
-			if cursor == "" && next == "" && len(ripe(page, tooMany, &keep, r.cfg.Age.Now())) == 0 {
+			if cursor == "" && next == "" && len(ripe(page, tooMany, &keep, f.cfg.Age.Now())) == 0 {
 				return false, nil // that was all of it
 			}
-			return r.purgeAnywhere(ctx, shard, s, &keep, tooMany)
+			return f.purgeAnywhere(ctx, shard, s, &keep, tooMany)
 		}
-		purged, err := r.purgeIDs(ctx, shard, ids)
+		purged, err := f.purgeIDs(ctx, shard, ids)
 		if err != nil {
 			return false, err
 		}
@@ -176,7 +182,7 @@ func (r *Upkeep) purgeShard(ctx context.Context, shard int, s *finishedShard) (m
 		case purged > 0:
 			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
 		case next == "" || len(ids) < len(page):
-			return r.purgeAnywhere(ctx, shard, s, &keep, 0)
+			return f.purgeAnywhere(ctx, shard, s, &keep, 0)
 		}
 		cursor = next // all of this page may not go now: look behind it
 	}
@@ -188,18 +194,18 @@ func (r *Upkeep) purgeShard(ctx context.Context, shard int, s *finishedShard) (m
 // clock that was behind, and behind all others, lies what the look at the beginning
 // does not see. What a clock that is behind still writes there may not go yet, and
 // the look at the beginning ends at it.
-func (r *Upkeep) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention, excess int64) (more bool, err error) {
+func (f *finishedPurge) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention, excess int64) (more bool, err error) {
 	if keep.Finished == 0 && excess == 0 {
 		return false, nil
 	}
-	page, _, next, err := r.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
+	page, _, next, err := f.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
 	if err != nil {
 		return false, err
 	}
 	s.cursor = next
-	ids := ripe(page, excess, keep, r.cfg.Age.Now())
+	ids := ripe(page, excess, keep, f.cfg.Age.Now())
 	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
-		if _, err := r.purgeIDs(ctx, shard, chunk); err != nil {
+		if _, err := f.purgeIDs(ctx, shard, chunk); err != nil {
 			return false, err
 		}
 	}
@@ -234,11 +240,11 @@ func purgePause(ctx context.Context) error {
 }
 
 // purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
-func (r *Upkeep) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
-	purged, err := r.cfg.Store.Purge(ctx, ids, r.lockPrefixes())
-	r.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
+func (f *finishedPurge) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
+	purged, err := f.cfg.Store.Purge(ctx, ids, f.lockPrefixes())
+	f.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
 	if len(purged) > 0 {
-		r.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
+		f.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
 	}
 	if err != nil {
 		return len(purged), err
@@ -280,10 +286,10 @@ func share(limit int64) int64 {
 }
 
 // measureShard adds up the sizes of a shard, a page at a time.
-func (r *Upkeep) measureShard(ctx context.Context, shard int, s *finishedShard) error {
+func (f *finishedPurge) measureShard(ctx context.Context, shard int, s *finishedShard) error {
 	var n, bytes int64
 	for cursor := ""; ; {
-		page, _, next, err := r.cfg.Store.Finished(ctx, shard, cursor, measurePage)
+		page, _, next, err := f.cfg.Store.Finished(ctx, shard, cursor, measurePage)
 		if err != nil {
 			return err
 		}
@@ -303,32 +309,35 @@ func (r *Upkeep) measureShard(ctx context.Context, shard int, s *finishedShard) 
 }
 
 // lockPrefixes tells where an instance's lock lies; nil where there are none.
-func (r *Upkeep) lockPrefixes() func(string) string {
-	if r.cfg.Locks == nil {
+func (f *finishedPurge) lockPrefixes() func(string) string {
+	if f.cfg.Locks == nil {
 		return nil
 	}
-	return func(id string) string { return r.cfg.Session.LockPrefix(cluster.InstanceLock(id)) }
+	return func(id string) string { return f.cfg.Session.LockPrefix(cluster.InstanceLock(id)) }
 }
+
+// deadPurge keeps dead letters within their limits.
+type deadPurge struct{ retaining }
 
 // purgeDead deletes dead letters that were kept long enough or of which there are
 // too many, the oldest first. One node does it; two at once do no harm.
-func (r *Upkeep) purgeDead(ctx context.Context) error {
-	if r.cfg.Retention.keepsDead() {
+func (d *deadPurge) purgeDead(ctx context.Context) error {
+	if d.cfg.Retention.keepsDead() {
 		<-ctx.Done()
 		return nil
 	}
-	return r.loop(ctx, "retention of dead letters", deadEvery, nil, func(ctx context.Context) (bool, error) {
-		if r.intake.Draining() || r.cfg.Session.PreferredNode("retention/dead") != r.cfg.Session.NodeID() {
+	return d.loop(ctx, "retention of dead letters", deadEvery, nil, func(ctx context.Context) (bool, error) {
+		if d.intake.Draining() || d.cfg.Session.PreferredNode("retention/dead") != d.cfg.Session.NodeID() {
 			return false, nil
 		}
-		return false, r.purgeDeadOnce(ctx)
+		return false, d.purgeDeadOnce(ctx)
 	})
 }
 
-func (r *Upkeep) purgeDeadOnce(ctx context.Context) error {
+func (d *deadPurge) purgeDeadOnce(ctx context.Context) error {
 	var all []etcdstore.DeadSize
 	for cursor := ""; ; {
-		page, next, err := r.cfg.Store.DeadSizes(ctx, cursor, 200)
+		page, next, err := d.cfg.Store.DeadSizes(ctx, cursor, 200)
 		if err != nil {
 			return err
 		}
@@ -340,20 +349,20 @@ func (r *Upkeep) purgeDeadOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	purged, keep := 0, r.keep()
-	for chunk := range slices.Chunk(overdueDead(all, &keep, r.cfg.Age.Now()), etcdstore.MaxPurgeDead) {
-		n, err := r.cfg.Store.PurgeDead(ctx, chunk)
+	purged, keep := 0, d.keep()
+	for chunk := range slices.Chunk(overdueDead(all, &keep, d.cfg.Age.Now()), etcdstore.MaxPurgeDead) {
+		n, err := d.cfg.Store.PurgeDead(ctx, chunk)
 		if err != nil {
 			return err
 		}
-		r.cfg.Metrics.Purged(metrics.PurgedDeadLetter, n)
+		d.cfg.Metrics.Purged(metrics.PurgedDeadLetter, n)
 		purged += n
 		if err := purgePause(ctx); err != nil {
 			return err
 		}
 	}
 	if purged > 0 {
-		r.cfg.Log.DebugContext(ctx, "dead letters purged", "deadLetters", purged, "kept", len(all)-purged)
+		d.cfg.Log.DebugContext(ctx, "dead letters purged", "deadLetters", purged, "kept", len(all)-purged)
 	}
 	return nil
 }

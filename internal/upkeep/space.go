@@ -64,35 +64,38 @@ func spaceRest(l intake.Level, sp *etcdstore.Space) time.Duration {
 	return max(spaceEvery, min(spaceMost, time.Duration(room/fillRate*float64(time.Second))))
 }
 
+// spaceWatch looks how full etcd is, sheds by it, and makes room in an etcd of this node.
+type spaceWatch struct{ worker }
+
 // watchSpace looks how full etcd is, sheds by it, and makes room in an etcd that
 // this node runs itself.
-func (r *Upkeep) watchSpace(ctx context.Context) error {
-	relief := relief{r: r}
+func (s *spaceWatch) watchSpace(ctx context.Context) error {
+	relief := relief{s: s}
 	look := func(ctx context.Context) (bool, error) {
-		sp, err := r.cfg.Store.Space(ctx)
+		sp, err := s.cfg.Store.Space(ctx)
 		if err != nil {
 			return false, err // what is known holds until there is an answer
 		}
-		sp.Quota = cmp.Or(sp.Quota, r.cfg.EtcdQuota)
-		r.noteSpace(ctx, sp)
+		sp.Quota = cmp.Or(sp.Quota, s.cfg.EtcdQuota)
+		s.noteSpace(ctx, sp)
 		return false, relief.step(ctx, sp)
 	}
 	if _, err := look(ctx); err != nil && ctx.Err() == nil {
-		r.cfg.Log.WarnContext(ctx, "it is not known how full etcd is; it is asked again", "error", err)
+		s.cfg.Log.WarnContext(ctx, "it is not known how full etcd is; it is asked again", "error", err)
 	}
-	every := func() time.Duration { return spaceRest(r.intake.Level(), r.intake.Space()) }
-	return r.pacedLoop(ctx, "etcd's size", every, nil, look)
+	every := func() time.Duration { return spaceRest(s.intake.Level(), s.intake.Space()) }
+	return s.pacedLoop(ctx, "etcd's size", every, nil, look)
 }
 
-func (r *Upkeep) noteSpace(ctx context.Context, sp etcdstore.Space) {
-	was := r.intake.Level()
+func (s *spaceWatch) noteSpace(ctx context.Context, sp etcdstore.Space) {
+	was := s.intake.Level()
 	now := levelAfter(was, sp)
-	r.intake.SetSpace(now, sp)
-	r.cfg.Metrics.SetStore(sp.InUse, sp.Allocated, sp.Quota, int(now))
+	s.intake.SetSpace(now, sp)
+	s.cfg.Metrics.SetStore(sp.InUse, sp.Allocated, sp.Quota, int(now))
 	if now == was {
 		return
 	}
-	log := r.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
+	log := s.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
 	switch now {
 	case intake.Roomy:
 		log.InfoContext(ctx, "etcd has room again; everything is taken")
@@ -106,7 +109,7 @@ func (r *Upkeep) noteSpace(ctx context.Context, sp etcdstore.Space) {
 // relief makes room in an etcd that this node runs. One elsewhere is its
 // operator's, and may be used by others too.
 type relief struct {
-	r           *Upkeep
+	s           *spaceWatch
 	seen        []sight
 	compacted   int64
 	rest        time.Time // until when it is not compacted again
@@ -122,12 +125,12 @@ type sight struct {
 }
 
 func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
-	if f.r.cfg.Defragment == nil {
+	if f.s.cfg.Defragment == nil {
 		return nil
 	}
 	now := time.Now()
 	f.seen = append(f.seen, sight{sp.Revision, now})
-	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.r.intake.Level()
+	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.s.intake.Level()
 	if l == intake.Full {
 		keep, every = keepHistoryFull, defragmentEvery
 	}
@@ -145,7 +148,7 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	}
 	var errs []error
 	if past > f.compacted && now.After(f.rest) {
-		if err := f.r.cfg.Store.Compact(ctx, past); err != nil {
+		if err := f.s.cfg.Store.Compact(ctx, past); err != nil {
 			errs = append(errs, err)
 		} else {
 			f.compacted = past // or later, by etcd's own compaction: then there was nothing to do
@@ -162,15 +165,15 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	unseen := sp.NoSpace && f.compacted > f.defragged
 	if (scattered || unseen) && now.Sub(f.defragments) > every {
 		f.defragments, f.defragged = time.Now(), f.compacted
-		f.r.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer until that is done", "allocated", sp.Allocated, "inUse", sp.InUse)
-		errs = append(errs, f.r.cfg.Defragment())
+		f.s.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer until that is done", "allocated", sp.Allocated, "inUse", sp.InUse)
+		errs = append(errs, f.s.cfg.Defragment())
 		f.took = time.Since(f.defragments)
 	}
 	// Some space is enough: deletes write a little too, and while the alarm is raised
 	// they are refused with the rest.
 	if sp.NoSpace && float64(sp.Allocated) < allocatedFull*quota {
-		f.r.cfg.Log.WarnContext(ctx, "there is space again; disarming etcd's alarm")
-		errs = append(errs, f.r.cfg.Store.Disarm(ctx))
+		f.s.cfg.Log.WarnContext(ctx, "there is space again; disarming etcd's alarm")
+		errs = append(errs, f.s.cfg.Store.Disarm(ctx))
 	}
 	return errors.Join(errs...)
 }

@@ -52,9 +52,9 @@ func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
 	}{
 		{0, 500, 0}, {0, 750, 100}, {50, 750, 50}, {200, 750, 100}, {200, 500, 200},
 	} {
-		r := &Upkeep{cfg: Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
-		r.noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
-		if got := r.keep().IdempotencyBytes; got != c.want {
+		w := worker{cfg: &Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
+		(&spaceWatch{w}).noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
+		if got := (&retaining{w}).keep().IdempotencyBytes; got != c.want {
 			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
 		}
 	}

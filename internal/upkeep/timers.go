@@ -17,6 +17,12 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// timers fires what is due: timers of instances, and schedules of definitions.
+type timers struct {
+	worker
+	clock clockState
+}
+
 const (
 	timerPerShard = 100
 	timerPages    = 10               // looked at in one pass
@@ -32,143 +38,143 @@ type clockState struct {
 }
 
 // mayFire tells whether this node's clock may be trusted with firing.
-func (r *Upkeep) mayFire() bool {
-	if r.intake.HoldsBack() || !r.cfg.Session.ClockCompared() {
+func (t *timers) mayFire() bool {
+	if t.intake.HoldsBack() || !t.cfg.Session.ClockCompared() {
 		return false
 	}
-	skew := r.cfg.Skew()
+	skew := t.cfg.Skew()
 	off := skew > maxSkew || skew < -maxSkew
-	r.clock.mu.Lock()
-	defer r.clock.mu.Unlock()
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
 	switch {
-	case off && time.Since(r.clock.said) > skewSaid:
-		r.clock.said = time.Now()
-		r.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
-	case !off && !r.clock.said.IsZero():
-		r.clock.said = time.Time{}
-		r.cfg.Log.Info("this node's clock is right again; it fires timers", "skew", skew)
+	case off && time.Since(t.clock.said) > skewSaid:
+		t.clock.said = time.Now()
+		t.cfg.Log.Error("this node's clock is off; it fires no timers", "skew", skew)
+	case !off && !t.clock.said.IsZero():
+		t.clock.said = time.Time{}
+		t.cfg.Log.Info("this node's clock is right again; it fires timers", "skew", skew)
 	}
 	return !off
 }
 
 // fireTimers turns due timers into commands.
-func (r *Upkeep) fireTimers(ctx context.Context) error {
-	w := dueWorker{r: r, of: etcdstore.Timers, may: r.mayFire, fire: r.firePass}
+func (t *timers) fireTimers(ctx context.Context) error {
+	w := dueWorker{t: t, of: etcdstore.Timers, may: t.mayFire, fire: t.firePass}
 	return w.run(ctx)
 }
 
 // firePass fires the timers that are due at now, as far as it looks. more: it did not
 // look at all that is due, and the next pass sees further.
-func (r *Upkeep) firePass(ctx context.Context, now time.Time) (more bool, err error) {
-	page, err := r.cfg.Store.DueTimers(ctx, now, timerPerShard)
+func (t *timers) firePass(ctx context.Context, now time.Time) (more bool, err error) {
+	page, err := t.cfg.Store.DueTimers(ctx, now, timerPerShard)
 	fired := 0
 	for n := 1; err == nil && len(page) > 0; n++ {
 		// Those of a shard are in the order of their times: if some are not ours
 		// yet, nor is what is behind, and a shard that is not full is not read on.
-		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !r.mine(d.Shard, d.At, now) })
+		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !t.mine(d.Shard, d.At, now) })
 		resumes := slices.DeleteFunc(slices.Clone(page), func(d etcdstore.Due) bool { return d.Unreadable })
-		if err := r.fireResumes(ctx, resumes, now); err != nil {
+		if err := t.fireResumes(ctx, resumes, now); err != nil {
 			return false, err
 		}
 		if fired += len(resumes); n == timerPages {
 			return fired > 0, nil
 		}
-		page, err = r.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
+		page, err = t.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
 	}
 	return false, err
 }
 
-func (r *Upkeep) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
+func (t *timers) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
 	var errs []error
 	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
-		fired, err := r.fireChunk(ctx, chunk, now)
+		fired, err := t.fireChunk(ctx, chunk, now)
 		errs = append(errs, err)
-		r.cfg.Wakeups.Hint(fired, false)
+		t.cfg.Wakeups.Hint(fired, false)
 	}
 	return errors.Join(errs...)
 }
 
 // fireChunk fires timers. Each that was set in a trace has a span of its own in
 // it; the transaction that they share is below the first.
-func (r *Upkeep) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.Time) ([]string, error) {
+func (t *timers) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.Time) ([]string, error) {
 	shared := ctx
 	for i := range chunk {
 		d := &chunk[i]
 		trace, set := d.Origin()
-		tctx, span := r.cfg.Tracer.Timer(ctx, d.Instance(), now.Sub(d.At), tracing.Origin{Trace: trace, Sent: set})
+		tctx, span := t.cfg.Tracer.Timer(ctx, d.Instance(), now.Sub(d.At), tracing.Origin{Trace: trace, Sent: set})
 		defer span.End()
 		d.Trace = tracing.Traceparent(tctx)
 		if !tracing.Recorded(shared) {
 			shared = tctx //nolint:fatcontext // one of them, not one in the other
 		}
 	}
-	return r.cfg.Store.FireTimers(shared, chunk, now)
+	return t.cfg.Store.FireTimers(shared, chunk, now)
 }
 
 // fireSchedules starts what cron, timer and startAt triggers have due.
-func (r *Upkeep) fireSchedules(ctx context.Context) error {
-	w := dueWorker{r: r, of: etcdstore.Schedules, fire: r.fireDueSchedules, may: func() bool {
-		return r.mayFire() && r.intake.Level() == intake.Roomy // the catch-up policy says what becomes of what was missed
+func (t *timers) fireSchedules(ctx context.Context) error {
+	w := dueWorker{t: t, of: etcdstore.Schedules, fire: t.fireDueSchedules, may: func() bool {
+		return t.mayFire() && t.intake.Level() == intake.Roomy // the catch-up policy says what becomes of what was missed
 	}}
 	return w.run(ctx)
 }
 
 // fireDueSchedules fires the occurrences that are due at now.
-func (r *Upkeep) fireDueSchedules(ctx context.Context, now time.Time) (more bool, err error) {
-	due, err := r.cfg.Store.DueSchedules(ctx, now, timerPerShard)
+func (t *timers) fireDueSchedules(ctx context.Context, now time.Time) (more bool, err error) {
+	due, err := t.cfg.Store.DueSchedules(ctx, now, timerPerShard)
 	if err != nil {
 		return false, err
 	}
 	var errs []error
 	for i := range due {
 		e := &due[i]
-		if !r.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
+		if !t.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
 			continue
 		}
-		errs = append(errs, r.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
+		errs = append(errs, t.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
 	}
 	return false, errors.Join(errs...)
 }
 
 // fireSchedule fires one occurrence. What it starts has an id from definition,
 // activity and due time, so it starts once.
-func (r *Upkeep) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
+func (t *timers) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
 	if e.Due.After(now) {
 		return nil // within this millisecond: a definition of before had such intervals
 	}
-	head, err := r.cfg.Store.Head(ctx, e.DefinitionID)
+	head, err := t.cfg.Store.Head(ctx, e.DefinitionID)
 	if err != nil {
 		return err
 	}
 	if !head.Fires(e) {
 		// Left over from an older version: nothing starts, nothing follows.
-		_, _, err := r.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
+		_, _, err := t.cfg.Store.FireSchedule(ctx, e, nil, nil, nil)
 		return err
 	}
 	dues, next := occurrences(e, now)
 	if len(dues) > 0 {
 		var span tracing.Span
-		ctx, span = r.cfg.Tracer.Schedule(ctx, e.DefinitionID, now.Sub(e.Due))
+		ctx, span = t.cfg.Tracer.Schedule(ctx, e.DefinitionID, now.Sub(e.Due))
 		defer span.End()
 	}
 	starts := make([]etcdstore.NewInstance, 0, len(dues))
 	var ids []string
 	for _, due := range dues {
-		n := r.scheduled(e, due, now)
+		n := t.scheduled(e, due, now)
 		n.Command.Trace = tracing.Traceparent(ctx)
 		starts = append(starts, n)
 		ids = append(ids, n.Header.ID)
 	}
-	ok, gated, err := r.cfg.Store.FireSchedule(ctx, e, head, next, starts)
+	ok, gated, err := t.cfg.Store.FireSchedule(ctx, e, head, next, starts)
 	if err != nil || !ok {
 		return err
 	}
 	if gated > 0 {
-		r.cfg.Metrics.Gated(metrics.GatedSchedule, gated)
-		r.cfg.Log.WarnContext(ctx, "a schedule was due and started nothing, as an instance holds the gate of its definition",
+		t.cfg.Metrics.Gated(metrics.GatedSchedule, gated)
+		t.cfg.Log.WarnContext(ctx, "a schedule was due and started nothing, as an instance holds the gate of its definition",
 			"definitionId", e.DefinitionID, "activityId", e.ActivityID, "occurrences", gated, "due", dues[len(dues)-1])
 	}
-	r.cfg.Wakeups.Hint(ids, false)
+	t.cfg.Wakeups.Hint(ids, false)
 	return nil
 }
 
@@ -199,31 +205,9 @@ func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *sto
 // long enough for a takeover.
 const freshness = time.Minute
 
-func (r *Upkeep) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
+func (t *timers) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
 	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
 	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Due: &due, Start: &workflow.Start{
 		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
 	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: runtime.GateOf(e.Activation, cmd.Start)}
-}
-
-// expireRecords deletes idempotency records that are old enough, a page at a time.
-func (r *Upkeep) expireRecords(ctx context.Context) error {
-	cursor := ""
-	var done etcdstore.Expired // what all of the index was looked at for
-	return r.loop(ctx, "expired records", r.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
-		if r.cfg.Session.PreferredNode("expiry") != r.cfg.Session.NodeID() {
-			return false, nil
-		}
-		age := r.cfg.Age.Now()
-		now := r.cfg.Store.Expired(age)
-		if cursor == "" && now == done {
-			return false, nil // nothing more is old enough
-		}
-		n, next, err := r.cfg.Store.ExpireRecords(ctx, age, cursor)
-		r.cfg.Metrics.Purged(metrics.PurgedRecord, n)
-		if cursor = next; err == nil && next == "" {
-			done = now
-		}
-		return next != "" && err == nil, err
-	})
 }

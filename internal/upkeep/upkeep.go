@@ -10,8 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/intake"
-	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/client"
@@ -59,13 +57,22 @@ type Config struct {
 	Skew func() time.Duration
 }
 
-// Upkeep is the work that a node does by itself. Make it with [New], keep
-// [Upkeep.Run] running.
+// Upkeep is the work that a node does by itself: a type for each job. Make it with [New],
+// keep [Upkeep.Run] running.
 type Upkeep struct {
-	cfg    Config
-	intake *intake.Intake
-	clock  clockState
-	aside  aside // what this node's program cannot run
+	mailboxes *mailboxes
+	outbox    *outbox
+	timers    *timers
+	queue     *queue
+	gates     *gatekeeper
+	expiry    *expiry
+	aging     *aging
+	space     *spaceWatch
+	finished  *finishedPurge
+	dead      *deadPurge
+	keys      *keyPurge
+	versions  *versionPurge
+	control   *control
 }
 
 // New checks the configuration. It starts nothing.
@@ -87,94 +94,26 @@ func New(cfg Config) (*Upkeep, error) {
 	if cfg.Skew == nil {
 		cfg.Skew = cfg.Session.ClockSkew
 	}
-	return &Upkeep{cfg: cfg, intake: cfg.Runtime.Intake()}, nil
+	w := worker{cfg: &cfg, intake: cfg.Runtime.Intake()}
+	return &Upkeep{
+		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
+		expiry: &expiry{w}, aging: &aging{w}, space: &spaceWatch{w}, control: &control{w},
+		finished: &finishedPurge{retaining{w}}, dead: &deadPurge{retaining{w}}, keys: &keyPurge{retaining{w}}, versions: &versionPurge{retaining{w}},
+	}, nil
 }
 
 // Run keeps the workers going until ctx ends, and waits for them.
-func (r *Upkeep) Run(ctx context.Context) error {
+func (u *Upkeep) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.workMailboxes(ctx) })
-	g.Go(func() error { return r.sweepMailboxes(ctx) })
-	g.Go(func() error { return r.resolveSends(ctx) })
-	g.Go(func() error { return r.fireTimers(ctx) })
-	g.Go(func() error { return r.fireSchedules(ctx) })
-	g.Go(func() error { return r.workQueue(ctx) })
-	g.Go(func() error { return r.expireQueue(ctx) })
-	g.Go(func() error { return r.workGates(ctx) })
-	g.Go(func() error { return r.dropMarks(ctx) })
-	g.Go(func() error { return r.keepAge(ctx) })
-	g.Go(func() error { return r.expireRecords(ctx) })
-	g.Go(func() error { return r.watchSpace(ctx) })
-	g.Go(func() error { return r.purgeFinished(ctx) })
-	g.Go(func() error { return r.purgeDead(ctx) })
-	g.Go(func() error { return r.purgeKeys(ctx) })
-	g.Go(func() error { return r.purgeVersions(ctx) })
-	g.Go(func() error { return r.watchControl(ctx) })
+	for _, work := range []func(context.Context) error{
+		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
+		u.timers.fireTimers, u.timers.fireSchedules,
+		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
+		u.aging.keepAge, u.expiry.expireQueue, u.expiry.expireRecords,
+		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
+		u.space.watchSpace, u.control.watchControl,
+	} {
+		g.Go(func() error { return work(ctx) })
+	}
 	return g.Wait()
-}
-
-// loop runs step at every tick of about every (with jitter) and at every wake,
-// until ctx ends. An error is logged and the loop goes on: nothing that a step
-// meets may end a worker. A step that asks for more runs again at once.
-func (r *Upkeep) loop(ctx context.Context, what string, every time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
-	return r.pacedLoop(ctx, what, func() time.Duration { return every }, wake, step)
-}
-
-// pacedLoop is loop with a period that is asked for after each step.
-func (r *Upkeep) pacedLoop(ctx context.Context, what string, every func() time.Duration, wake <-chan struct{}, step func(context.Context) (more bool, err error)) error {
-	timer := time.NewTimer(pace.Jitter(every()))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		case <-wake:
-		}
-		for more := true; more && ctx.Err() == nil; {
-			var err error
-			if more, err = step(ctx); err != nil {
-				if ctx.Err() == nil {
-					r.cfg.Log.WarnContext(ctx, "worker step failed; it is tried again", "worker", what, "error", err)
-				}
-				break
-			}
-		}
-		timer.Reset(pace.Jitter(every()))
-	}
-}
-
-// rest is how long a sweep rests that comes behind hints of this node and found
-// nothing: only what another node left that died is not hinted, and that is seen
-// before the lease of the dead one ends.
-func (r *Upkeep) rest(least time.Duration) time.Duration {
-	ttl := cluster.MinTTL
-	if e := r.cfg.Session.Epoch(); e != nil {
-		ttl = e.TTL
-	}
-	return restOf(ttl, least, r.cfg.Rest)
-}
-
-const defaultRest = 5 * time.Second
-
-func restOf(ttl, least, most time.Duration) time.Duration { return max(least, min(ttl/2, most)) }
-
-// sendsAtOnce is how many stimuli a worker has under way at a time: enough that
-// their writes share proposals.
-const sendsAtOnce = 64
-
-// sideBySide does each of n, at most limit at a time, and joins the errors: one
-// that fails never holds up the others.
-func sideBySide(limit, n int, do func(i int) error) error {
-	errs := make([]error, n)
-	var group errgroup.Group
-	group.SetLimit(limit)
-	for i := range n {
-		group.Go(func() error {
-			errs[i] = do(i)
-			return nil
-		})
-	}
-	_ = group.Wait()
-	return errors.Join(errs...)
 }

@@ -17,7 +17,7 @@ import (
 // burst is one uninterrupted execution: its commands, and what has to be
 // committed of them.
 type burst struct {
-	h          *handle // the burst runs beside the owner, and has nothing of it
+	handle     *handle // the burst runs beside the owner, and has nothing of it
 	b          *engine.Burst
 	definition string // that it runs
 	before     *store.Record
@@ -57,7 +57,7 @@ func (s *served) nothing() bool {
 
 // open makes the engine's burst from what is known of the instance.
 func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
-	x := &burst{h: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
+	x := &burst{handle: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
 	x.env.Takeover = work.counted
 	if err := known(work); err != nil {
@@ -152,20 +152,20 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
-			x.h.inbox.giveBack(work.hands)
+			x.handle.inbox.giveBack(work.hands)
 			work.hands = nil
 			return nil
 		}
 	}
 	for i, w := range work.hands {
-		if err := x.one(ctx, w.cmd, x.h.inbox.durable(w), w); err != nil {
+		if err := x.one(ctx, w.cmd, x.handle.inbox.durable(w), w); err != nil {
 			return err
 		}
 		if x.goOn || x.heavy() {
 			if !x.again {
 				i++
 			}
-			x.h.inbox.giveBack(work.hands[i:], work.hands[:i]...)
+			x.handle.inbox.giveBack(work.hands[i:], work.hands[:i]...)
 			work.hands = work.hands[:i]
 			return nil
 		}
@@ -186,7 +186,7 @@ const maxLeft = 384 << 10
 func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w *waiter) error {
 	if x.traced {
 		var span tracing.Span
-		ctx, span = x.h.n.cfg.Tracer.Command(ctx, x.h.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
+		ctx, span = x.handle.n.cfg.Tracer.Command(ctx, x.handle.id, string(cmd.Kind), tracing.Origin{Trace: cmd.Trace, Sent: cmd.CreatedAt})
 		defer span.End()
 	}
 	x.traced = true
@@ -203,7 +203,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		x.deletion = cmd.ID
 		return nil
 	}
-	effect.InstanceID = x.h.id
+	effect.InstanceID = x.handle.id
 	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped}
 	var response *workflow.Response
 	if x.b != nil {
@@ -346,9 +346,9 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 	case cmd.Stimulus != nil && cmd.Stimulus.BookmarkID == "":
 		st := *cmd.Stimulus
 		if cmd.Several {
-			st.InstanceID, st.CorrelationID = x.h.id, "" // which may change until it waits again
+			st.InstanceID, st.CorrelationID = x.handle.id, "" // which may change until it waits again
 		}
-		id := "again-" + workflow.DeriveID(x.h.id, cmd.ID)
+		id := "again-" + workflow.DeriveID(x.handle.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
 		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}
@@ -372,8 +372,8 @@ func (x *burst) tooLate(cmd workflow.Command, reason workflow.DeadReason, code w
 
 func (x *burst) bury(cmd workflow.Command, reason workflow.DeadReason, detail string) {
 	x.weight += engine.Weigh(cmd.Input)
-	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.h.id, &cmd), Reason: reason, Detail: detail,
-		Command: &cmd, InstanceID: x.h.id, CreatedAt: x.env.Now()})
+	x.dead = append(x.dead, store.DeadLetter{ID: etcdstore.DeadID(x.handle.id, &cmd), Reason: reason, Detail: detail,
+		Command: &cmd, InstanceID: x.handle.id, CreatedAt: x.env.Now()})
 }
 
 // buries tells whether all that the burst does is to set aside what it took.
@@ -400,14 +400,14 @@ func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, e
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return refused(workflow.CodeInstanceMoved, ""), nil
 	}
-	prog, err := x.h.n.cfg.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
+	prog, err := x.handle.n.cfg.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
 	}
 	if err != nil {
 		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
 	}
-	in.Instance.ID = x.h.id
+	in.Instance.ID = x.handle.id
 	b, err := engine.Import(prog, in.Instance, in.State, x.env, x.b)
 	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 		return store.Effect{}, err
@@ -432,8 +432,8 @@ func (x *burst) unfit(hd *workflow.Instance) string {
 		return err.Error()
 	}
 	for _, b := range hd.Bookmarks {
-		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.h.id {
-			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.h.id)
+		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.handle.id {
+			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.handle.id)
 		}
 	}
 	return ""

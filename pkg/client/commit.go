@@ -35,7 +35,7 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range x.h.inbox.runningMail() { // it may have become durable since it ran
+	for _, m := range x.handle.inbox.runningMail() { // it may have become durable since it ran
 		for i := range x.consumed {
 			if x.consumed[i].Command.ID == m.Command.ID {
 				x.consumed[i].Created = m.Created
@@ -45,7 +45,7 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	c := &store.Commit{
 		ID: id.String(), Fence: g.fence, Before: g.before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
-		Node:    x.h.n.cfg.NodeID,
+		Node:    x.handle.n.cfg.NodeID,
 		Journal: res.Journal, Variables: res.Variables, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
 		Requeue: x.requeue, Dead: x.dead, SeenMail: g.seen,
 		// The release looks for stimuli of as many bookmarks only.
@@ -92,7 +92,7 @@ func (x *burst) replaceBookmarks(c *store.Commit) {
 func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Result) error {
 	for _, ch := range res.Children {
 		start := ch.Start
-		gate, err := x.h.n.cfg.Gate(ctx, &start)
+		gate, err := x.handle.n.cfg.Gate(ctx, &start)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Resu
 	}
 	for _, child := range res.Cancel {
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
-			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(x.h.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
+			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(x.handle.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
 	}
 	for _, ev := range res.Events {
 		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})

@@ -45,7 +45,7 @@ func (s committing) next(o *owner) state {
 // instance.
 func (x *burst) leaveMail(now workflow.Instance) {
 	x.served = slices.DeleteFunc(x.served, func(s served) bool {
-		if !s.nothing() || !x.h.inbox.accept(s.w, now) {
+		if !s.nothing() || !x.handle.inbox.accept(s.w, now) {
 			return false
 		}
 		x.consumed = slices.DeleteFunc(x.consumed, func(c store.Consumed) bool { return c.Command.ID == s.w.cmd.ID })

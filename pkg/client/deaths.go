@@ -329,7 +329,7 @@ func (x *burst) setAside(cmd workflow.Command) store.Effect {
 		x.extra = append(x.extra, workflow.Incident{Message: x.why, Time: x.env.Now()})
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.DeadPoison)}
 	}
-	x.h.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.h.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
+	x.handle.n.cfg.Log.Error("a command is not run again; its instance faults", "instanceId", x.handle.id, "commandId", cmd.ID, "kind", cmd.Kind, "reason", x.why)
 	if out := x.b.Hold(cmd, x.why); out == engine.Applied && cmd.Kind == workflow.CommandStart {
 		x.begun = true
 		return store.Effect{Outcome: workflow.OutcomeStarted}

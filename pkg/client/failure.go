@@ -175,7 +175,7 @@ func (o *owner) park(r *round, x *burst, work batch, cause error) state {
 	if err != nil {
 		return r.failed(o.fail(err))
 	}
-	o.settle(c, res)
+	o.applyCommitted(c, res)
 	o.announce(c)
 	return r.again(o)
 }

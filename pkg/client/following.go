@@ -63,7 +63,7 @@ func (s following) next(o *owner) state {
 // committed notes what is durable, answers, and tells others.
 func (s following) committed(o *owner) {
 	c, res := s.sent.c, s.sent.res
-	o.settle(c, res)
+	o.applyCommitted(c, res)
 	o.live = s.x.committed(o.base)
 	// The answers come before all else: a caller that waits is not to ask for what
 	// took effect already.
@@ -166,8 +166,8 @@ func (s *sent) afterError(x *burst, work *batch) action {
 	return commitParks
 }
 
-// settle notes what is durable now.
-func (o *owner) settle(c *store.Commit, res *store.Committed) {
+// applyCommitted takes over what a commit made durable.
+func (o *owner) applyCommitted(c *store.Commit, res *store.Committed) {
 	o.mark = nil
 	o.seat.refused = o.seat.refused && !c.Delete && !finished(&c.After)
 	o.base = nil

@@ -138,7 +138,7 @@ var guards = []patch{
 	{"what is taken after the node's time to stop is dropped", "pkg/client/owner.go",
 		"context.AfterFunc(h.dropped,", "context.AfterFunc(context.Background(),", inClient, "TestWhatIsBeingTaken"},
 	{"one of several is for its instance, whatever its correlation", "pkg/client/burst.go",
-		"st.InstanceID, st.CorrelationID = x.h.id, \"\"", "st.InstanceID = x.h.id", inClient, "TestOneOfSeveralGoes"},
+		"st.InstanceID, st.CorrelationID = x.handle.id, \"\"", "st.InstanceID = x.handle.id", inClient, "TestOneOfSeveralGoes"},
 	{"what is too large to be made durable may be committed yet", "pkg/client/persist.go",
 		"errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {", "errors.Is(a.err, errNoInstance) {", inClient, "TestAStartTooLargeForTheMailbox"},
 	{"what ends an instance is found behind what waits", "pkg/client/choosing.go",

@@ -32,7 +32,7 @@ func usualRecords() map[string]any {
 	}
 	journal := &journalEntry{
 		Commit: "4f9d1c0a2b3e4d5f60718293a4b5c6d7", Seq: 1, Node: "node-1", Fence: 123456, Commands: []string{"0199f0aa7c1e"}, At: at, Took: 312, First: 1,
-		Activities: [][2]string{{"sequence1", "Elsa.Sequence"}, {"event1", workflow.EventType}},
+		Activities: [][]string{{"sequence1", "Elsa.Sequence"}, {"event1", workflow.EventType}},
 		Items:      []journalItem{{Activity: 1, Event: "Started"}, {Time: 12, Activity: 2, Parent: 1, Event: "Started"}, {Time: 25, Execution: 2, Event: "Suspended", Text: "approved"}},
 	}
 	command := &workflow.Command{ID: "0199f0aa7c1e", Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "order-approval", Version: 3, Input: record.Header.Input}}

@@ -84,7 +84,7 @@ var golden = []struct {
 	}}},
 	{"journal/<id>/<seq>", "journal", &journalEntry{
 		Commit: "commit-1", Seq: 5, Node: "node-1", Fence: 4711, Commands: []string{"c1", "c2"}, Others: []string{"c0"}, At: goldenAt.Truncate(time.Microsecond), Took: 1500, First: 8,
-		Activities: [][2]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},
+		Activities: [][]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},
 		Items: []journalItem{
 			{Execution: 3, Parent: 1, Activity: 1, Event: "Resumed"},
 			{Skip: 1, Time: 250, Command: 2, Activity: 2, Event: "WriteLine", Text: "<b>", Data: goldenValues},

@@ -22,7 +22,7 @@ type journalEntry struct {
 	At         time.Time     `json:"at,omitzero"`          // the time of the first item
 	Took       int64         `json:"took,omitempty"`       // microseconds from At to the commit
 	First      int64         `json:"first,omitempty"`      // the number of the first item
-	Activities [][2]string   `json:"activities,omitempty"` // id and type of those that items are about
+	Activities [][]string    `json:"activities,omitempty"` // id and type of those that items are about
 	Items      []journalItem `json:"items,omitempty"`
 	Reset      bool          `json:"reset,omitempty"`
 	Gone       []int64       `json:"gone,omitempty"`
@@ -60,8 +60,8 @@ type journalSet struct {
 
 // doer is what items about the same execution have in common.
 type doer struct {
-	parent   int64
-	activity [2]string
+	parent  int64
+	id, typ string // of the activity
 }
 
 func newJournalEntry(c *store.Commit) *journalEntry {
@@ -109,13 +109,13 @@ func (e *journalEntry) setItems(items []workflow.JournalItem) {
 		default:
 			to.Execution = from.Execution
 		}
-		is := doer{from.Parent, [2]string{from.ActivityID, from.ActivityType}}
+		is := doer{from.Parent, from.ActivityID, from.ActivityType}
 		if known[from.Execution] == is {
 			continue
 		}
 		known[from.Execution] = is
-		if to.Activity = slices.Index(e.Activities, is.activity) + 1; to.Activity == 0 {
-			e.Activities = append(e.Activities, is.activity)
+		if to.Activity = slices.IndexFunc(e.Activities, func(a []string) bool { return a[0] == is.id && a[1] == is.typ }) + 1; to.Activity == 0 {
+			e.Activities = append(e.Activities, []string{is.id, is.typ})
 			to.Activity = len(e.Activities)
 		}
 		to.Parent = is.parent
@@ -166,10 +166,12 @@ func (e *journalEntry) entry() workflow.JournalEntry {
 		}
 		is := known[to.Execution]
 		if from.Activity > 0 && from.Activity <= len(e.Activities) {
-			is = doer{from.Parent, e.Activities[from.Activity-1]}
-			known[to.Execution] = is
+			if a := e.Activities[from.Activity-1]; len(a) == 2 {
+				is = doer{from.Parent, a[0], a[1]}
+				known[to.Execution] = is
+			}
 		}
-		to.Parent, to.ActivityID, to.ActivityType = is.parent, is.activity[0], is.activity[1]
+		to.Parent, to.ActivityID, to.ActivityType = is.parent, is.id, is.typ
 		out.Items[i] = to
 	}
 	return out

@@ -102,7 +102,7 @@ func TestJournalEntriesOfOthers(t *testing.T) {
 	for _, raw := range []string{
 		`{}`, `{"seq":3,"items":[{}]}`,
 		`{"commit":"c","seq":3,"fence":9,"commands":["a"],"burst":"a","items":[{"sequence":1,"time":"2026-11-22T10:00:00Z","activityId":"l","event":"Started"}]}`,
-		`{"seq":3,"first":9223372036854775807,"items":[{"e":"x","a":99,"b":-1,"x":-7,"s":9223372036854775807,"t":9223372036854775807},{"e":"y","a":-1,"b":9}],"activities":[["one","two"]],"took":-9223372036854775808,"more":{"a":[1]}}`,
+		`{"seq":3,"first":9223372036854775807,"items":[{"e":"x","a":99,"b":-1,"x":-7,"s":9223372036854775807,"t":9223372036854775807},{"e":"y","a":-1,"b":9},{"e":"z","a":2},{"e":"z","a":3}],"activities":[["one","two"],["three"],[]],"took":-9223372036854775808,"more":{"a":[1]}}`,
 	} {
 		var e journalEntry
 		if err := Decode([]byte(raw), &e); err != nil {

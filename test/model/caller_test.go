@@ -101,8 +101,10 @@ func (m *model) put(s *state, i uint8, res result) {
 			s.hinted |= 1 << r.node
 		}
 		m.tell(s, c, r, toldAccepted)
+	case res == used && m.of(r.event).is == deletes && s.effect[r.event] == 0:
+		m.tell(s, c, r, toldRefused) // by its record: another delete was faster
 	case res == used && !m.keyed(r.event):
-		m.tell(s, c, r, toldAccepted) // its record is read
+		m.tell(s, c, r, toldAccepted) // by its record
 	case m.of(r.event).is == deletes:
 		m.tell(s, c, r, toldRefused)
 	default:
@@ -235,7 +237,7 @@ func (m *model) quiet(s *state) {
 		switch {
 		case c.phase != callOver && s.up.has(r.node):
 			m.violated("a caller waits for ever")
-		case acknowledged && m.of(e).is == deletes && s.instance.mod == 0: // another one was faster
+		case acknowledged && m.of(e).is == deletes && s.instance.records.has(e): // another one was faster, as its record says
 		case acknowledged && s.effect[e] == 0 && s.dead&(1<<e) == 0 && !m.waitsInQueue(s, e):
 			m.violated("what was acknowledged is lost, or stuck (G3, G5)")
 		case c.told == toldRefused && s.effect[e] > 0 && !m.of(e).keyed:

@@ -110,6 +110,8 @@ func newEncoder(t reflect.Type) encoder {
 			return appendBytes
 		}
 		return appendSlice
+	case reflect.Array:
+		return appendSlice
 	case reflect.Map:
 		if t.Key().Kind() == reflect.String && !writesItself(t.Key()) {
 			return appendMap
@@ -237,7 +239,7 @@ func appendMap(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
 
 func appendSlice(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
 	switch {
-	case v.IsNil():
+	case v.Kind() == reflect.Slice && v.IsNil():
 		return append(b, "null"...), nil
 	case depth >= maxDepth:
 		return nil, ErrTooDeep

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -19,6 +21,11 @@ import (
 // version. So each of these is a range, and so is any two or all three of them; a list of what
 // is in several such ranges merges them by the place of their entries, the newest
 // first. What moves from one to another keeps its place. A page is read at one revision.
+//
+// etcd counts all of a range, however few keys of it it is asked for (etcd note 32). So
+// no range is read that is not known to be short: a list from its newest entry on in windows
+// of time, each longer than the one before; and lists that were found once are not
+// looked for again, but only the gaps between them, where nothing is.
 
 // InstanceFilter restricts [Reader.Instances]; zero fields do not.
 type InstanceFilter struct {
@@ -131,7 +138,7 @@ func (s *Reader) lists(ctx context.Context, f *InstanceFilter) ([]string, int64,
 	var known []string // ids of definitions
 	var revision int64
 	switch {
-	case f.DefinitionID == "":
+	case f.DefinitionID == "" && s.known.none():
 		resp, err := s.get(ctx, "list instances", s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))
 		if err != nil {
 			return nil, 0, err
@@ -141,7 +148,7 @@ func (s *Reader) lists(ctx context.Context, f *InstanceFilter) ([]string, int64,
 			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/")
 			known = append(known, id)
 		}
-	case f.Version > 0:
+	case f.DefinitionID != "" && f.Version > 0:
 		var lists []string
 		for _, sub := range f.subStatuses() {
 			lists = append(lists, s.keys.indexOfVersion(sub, f.DefinitionID, f.Version))
@@ -184,10 +191,25 @@ func spans(prefix string, bounds []string) []span {
 	return append(out, span{from, clientv3.GetPrefixRangeEnd(prefix)})
 }
 
-// findLists finds the lists in these spans, by the first entry of each: with the next
-// key of every span that has one, until none has. So it costs a read of one key for each list and
-// each span, however many instances there are.
-func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, open []span, revision int64) (lists []string, at int64, err error) {
+// findLists finds the lists in these spans, by the first entry of each, and in what is
+// between those that are known. So it costs the read of one key for each list, however
+// many instances there are; but for the first time, when etcd counts them all.
+func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, in []span, revision int64) (lists []string, at int64, err error) {
+	found := func(list string) {
+		if f.Version == 0 || strings.HasSuffix(list, "/"+strconv.Itoa(f.Version)+"/") {
+			lists = append(lists, list)
+		}
+	}
+	var open []span
+	for _, sp := range in {
+		for _, list := range s.known.within(sp) {
+			found(list)
+			open = append(open, span{sp.from, list})
+			sp.from = clientv3.GetPrefixRangeEnd(list)
+		}
+		open = append(open, sp)
+	}
+	open = slices.DeleteFunc(open, func(sp span) bool { return sp.from >= sp.end })
 	for len(open) > 0 {
 		var left []span
 		for chunk := range slices.Chunk(open, maxLevel) {
@@ -210,9 +232,8 @@ func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, open []span, 
 				list := s.keys.listOf(string(kv.Key))
 				if sp.from = string(kv.Key) + "\x00"; list != "" {
 					sp.from = clientv3.GetPrefixRangeEnd(list)
-					if f.Version == 0 || strings.HasSuffix(list, "/"+strconv.Itoa(f.Version)+"/") {
-						lists = append(lists, list)
-					}
+					s.known.add(list)
+					found(list)
 				}
 				if sp.from < sp.end {
 					left = append(left, sp)
@@ -222,6 +243,41 @@ func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, open []span, 
 		open = left
 	}
 	return lists, revision, nil
+}
+
+// knownLists are the lists that were found, sorted. One that has become empty does no harm.
+type knownLists struct {
+	mu    sync.Mutex
+	lists []string
+}
+
+// mostKnown is how many lists are known at most: then they are looked for again.
+const mostKnown = 10_000
+
+func (k *knownLists) add(list string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.lists) >= mostKnown {
+		k.lists = nil
+	}
+	if i, there := slices.BinarySearch(k.lists, list); !there {
+		k.lists = slices.Insert(k.lists, i, list)
+	}
+}
+
+// none tells whether nothing is known: then definitions say where to look.
+func (k *knownLists) none() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.lists) == 0
+}
+
+func (k *knownLists) within(sp span) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from, _ := slices.BinarySearch(k.lists, sp.from)
+	end, _ := slices.BinarySearch(k.lists, sp.end)
+	return slices.Clone(k.lists[from:max(from, end)])
 }
 
 // listOf is the list that an entry of index/ stands in; "": it is no such entry.
@@ -236,23 +292,73 @@ func (k keys) listOf(key string) string {
 // entry is one of a list.
 type entry struct{ list, place string }
 
-// listRead is a list while it is merged with others.
+// listRead is a list, or a part of one, while it is merged with others.
 type listRead struct {
-	list, from string
-	places     []string // read and not taken
-	more       bool     // there may be others
+	list, from, end string
+	places          []string // read and not taken
+	more            bool     // there may be others
 }
 
 // few is how many lists are read up to the limit of a page at once. Of more, each
 // is read in smaller parts.
 const few = 6
 
+// window is a part of all lists: the places from one on, up to another ("": to the end).
+type window struct {
+	from, to string
+	at       time.Time     // of to
+	wide     time.Duration // the next one
+}
+
+// The first window behind a place, and how much longer each is than the one before: a page
+// is found in the first where some come each second, and seven reach back for years.
+const (
+	firstWindow  = 100 * time.Millisecond
+	widerWindows = 64
+)
+
+// firstOf is the first window behind a cursor; without one, that of what a clock
+// that is ahead has made.
+func firstOf(cursor string, now time.Time) window {
+	if cursor == "" {
+		return window{to: newest(now), at: now, wide: firstWindow}
+	}
+	made, _, _ := strings.Cut(cursor, "/")
+	first := window{to: made, at: fromNewest(made), wide: firstWindow}.next()
+	first.from = cursor + "\x00"
+	return first
+}
+
+func (w window) next() window {
+	at := w.at.Add(-w.wide)
+	if at.UnixMilli() <= 0 {
+		return window{from: w.to}
+	}
+	return window{from: w.to, to: newest(at), at: at, wide: widerWindows * w.wide}
+}
+
 // merged reads the first entries behind a cursor of several lists in one order, that of
-// their places.
+// their places. A page that is full may be the last one although it says that there is more.
 func (s *Reader) merged(ctx context.Context, lists []string, cursor string, limit, revision int64) (entries []entry, more bool, err error) {
+	for w := firstOf(cursor, time.Now()); len(lists) > 0; w = w.next() {
+		if entries, err = s.mergedIn(ctx, w, entries, lists, limit, revision); err != nil || int64(len(entries)) == limit {
+			return entries, true, err
+		}
+		if w.to == "" {
+			break
+		}
+	}
+	return entries, false, nil
+}
+
+// mergedIn adds what is in a window, up to the limit.
+func (s *Reader) mergedIn(ctx context.Context, w window, entries []entry, lists []string, limit, revision int64) ([]entry, error) {
 	open := make([]*listRead, len(lists))
 	for i, list := range lists {
-		open[i] = &listRead{list: list, from: pageFrom(list, cursor), more: true}
+		open[i] = &listRead{list: list, from: list + w.from, end: clientv3.GetPrefixRangeEnd(list), more: true}
+		if w.to != "" {
+			open[i].end = list + w.to
+		}
 	}
 	each := limit
 	if len(lists) > few {
@@ -260,15 +366,15 @@ func (s *Reader) merged(ctx context.Context, lists []string, cursor string, limi
 	}
 	for int64(len(entries)) < limit {
 		if err := s.readOn(ctx, open, each, revision); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		open = slices.DeleteFunc(open, func(l *listRead) bool { return len(l.places) == 0 })
 		if len(open) == 0 {
-			return entries, false, nil
+			break
 		}
 		entries = take(entries, open, limit)
 	}
-	return entries, slices.ContainsFunc(open, func(l *listRead) bool { return len(l.places) > 0 || l.more }), nil
+	return entries, nil
 }
 
 // take adds the first of what was read, as long as it is known which that is: of each
@@ -299,7 +405,7 @@ func (s *Reader) readOn(ctx context.Context, lists []*listRead, each, revision i
 	for chunk := range slices.Chunk(dry, maxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, l := range chunk {
-			reads[i] = clientv3.OpGet(l.from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(l.list)), clientv3.WithLimit(each), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+			reads[i] = clientv3.OpGet(l.from, clientv3.WithRange(l.end), clientv3.WithLimit(each), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
 		}
 		resp, err := s.read(ctx, "list instances", reads...)
 		if err != nil {

@@ -48,7 +48,10 @@ func (w *world) someInstances(n int) []workflow.Instance {
 		h.SubStatus = subStatuses[random.IntN(len(subStatuses))]
 		h.Status = h.SubStatus.Status()
 		h.CorrelationID = pick("", "k", "c/d")
-		h.CreatedAt = w.now.Add(time.Duration(random.IntN(n/2)) * time.Millisecond)
+		h.CreatedAt = w.now.Add(time.Duration(random.IntN(n/4)) * time.Millisecond) // by a clock that is years ahead
+		if i%2 == 0 {                                                               // a moment ago, or years
+			h.CreatedAt = time.Now().Add(-time.Duration(1) << random.IntN(60)).Truncate(time.Millisecond)
+		}
 		if p := pick("", "p", "q"); p != "" {
 			h.Parent = &workflow.Parent{InstanceID: p}
 		}
@@ -105,6 +108,34 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 			if got := w.listed(f, limit); !slices.Equal(got, want) {
 				t.Errorf("%+v by %d:\n%v, want\n%v", f, limit, got, want)
 			}
+		}
+	}
+}
+
+// Lists that are known are not looked for again, and what comes before, between and
+// behind them is found all the same.
+func TestListsThatComeLaterAreFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var want []string
+	for _, of := range []struct {
+		definition string
+		version    int
+		sub        workflow.SubStatus
+	}{
+		{"m", 2, workflow.Suspended}, {"m", 1, workflow.Suspended}, {"m", 3, workflow.Suspended}, {"m", 20, workflow.Suspended}, {"a", 1, workflow.Suspended}, {"z", 1, workflow.Suspended},
+		{"m-", 1, workflow.Suspended}, {"m", 2, workflow.Faulted}, {"m", 2, workflow.Executing}, {"m.1", 1, workflow.Finished},
+	} {
+		c := w.first(fmt.Sprintf("i%03d", len(want)), nil)
+		h := &c.After.Header
+		h.DefinitionID, h.Version, h.SubStatus, h.Status = of.definition, of.version, of.sub, of.sub.Status()
+		w.commit(c)
+		want = append(want, h.ID)
+		if got := w.listed(InstanceFilter{}, 3); !slices.Equal(got, want) {
+			t.Errorf("after %+v: %v, want %v", of, got, want)
+		}
+		if got := w.listed(InstanceFilter{DefinitionID: of.definition, SubStatus: of.sub}, 3); !slices.Contains(got, h.ID) {
+			t.Errorf("after %+v: %v", of, got)
 		}
 	}
 }

@@ -62,7 +62,10 @@ type Upkeep struct {
 }
 
 // Reader reads what people ask for. It writes nothing.
-type Reader struct{ *conn }
+type Reader struct {
+	*conn
+	known knownLists // of instances
+}
 
 // New makes a store; it does not touch etcd.
 func New(cfg Config) (*Store, error) {
@@ -73,7 +76,7 @@ func New(cfg Config) (*Store, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{c},
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c},
 		Upkeep: &Upkeep{conn: c, keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

@@ -1,0 +1,65 @@
+package etcdstore
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// BenchmarkInstances reads the first page of each list beside so many instances, half
+// of them running, of 20 definitions with three versions each:
+//
+//	go test ./internal/store/etcdstore -run '^$' -bench Instances -benchtime 50x
+func BenchmarkInstances(b *testing.B) {
+	for _, n := range []int{100, 100_000} {
+		w := newWorld(b)
+		w.makeInstances(n)
+		for _, list := range []struct {
+			name string
+			f    InstanceFilter
+		}{
+			{"all", InstanceFilter{}}, {"running", InstanceFilter{Status: workflow.StatusRunning}}, {"faulted", InstanceFilter{SubStatus: workflow.Faulted}},
+			{"definition", InstanceFilter{DefinitionID: "d7"}}, {"version", InstanceFilter{DefinitionID: "d7", Version: 2}},
+			{"running-of-definition", InstanceFilter{DefinitionID: "d7", Status: workflow.StatusRunning}},
+			{"parent", InstanceFilter{Parent: "p0"}}, {"label", InstanceFilter{Labels: map[string]string{"team": "t0"}}}, {"correlation", InstanceFilter{CorrelationID: "c0"}},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", list.name, n), func(b *testing.B) {
+				for b.Loop() {
+					if page, _, err := w.Reader.Instances(w.ctx(), list.f, "", 50); err != nil || len(page) == 0 {
+						b.Fatal(len(page), err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// makeInstances makes so many that differ, a hundred in a transaction.
+func (w *world) makeInstances(n int) {
+	w.tb.Helper()
+	for i := range 20 {
+		_, err := w.raw.Put(w.ctx(), w.keys.head(fmt.Sprint("d", i)), "{}")
+		w.ok(err)
+	}
+	for first := 0; first < n; first += 100 {
+		o := newOps()
+		for i := first; i < first+100; i++ {
+			h := w.header(fmt.Sprintf("instance-%06d", i))
+			h.DefinitionID, h.Version, h.CreatedAt = fmt.Sprint("d", i/2%20), 1+i/40%3, time.Now().Add(-time.Duration(n-i)*time.Second)
+			if h.SubStatus = workflow.Suspended; i%2 == 1 {
+				h.SubStatus = []workflow.SubStatus{workflow.Finished, workflow.Finished, workflow.Faulted}[i/2%3]
+			}
+			h.Status = h.SubStatus.Status()
+			h.CorrelationID, h.Parent, h.Labels = fmt.Sprint("c", i%max(1, n/50)), &workflow.Parent{InstanceID: fmt.Sprint("p", i%max(1, n/50))}, map[string]string{"team": fmt.Sprint("t", i%7)}
+			o.put(w.keys.instance(h.ID), store.Record{Header: h, Seq: 1})
+			w.writeIndex(o, nil, &h)
+		}
+		then, err := o.render()
+		w.ok(err)
+		_, err = w.txn(w.ctx(), "make instances", nil, then, nil)
+		w.ok(err)
+	}
+}

@@ -334,7 +334,7 @@ var guards = []patch{
 	{"a slice is delivered once", "internal/store/etcdstore/deliver.go",
 		"\t\tcmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))\n", "", inStore, "TestWhatMoved"},
 	{"what is put into the shards of another node fires by its watch", "internal/upkeep/due.go",
-		"\t\t\tnext = sooner(next, later(looked.Add(dueLeast), w.from(due)))\n", "\t\t\t_ = due\n", inUpkeep, "TestWhatIsPutElsewhere"},
+		"\t\t\tnext = sooner(next, later(looked.Add(dueLeast), w.from(due)))\n", "\t\t\t_, _ = due, looked\n", inUpkeep, "TestWhatIsPutElsewhere"},
 	{"what a node that is gone had to fire is looked at", "internal/upkeep/due.go",
 		"if slices.Equal(w.mine(), w.shards) {", "if true {", inUpkeep, "TestTheTimersOfANode"},
 	{"the sweep of timers behind the watches", "internal/upkeep/due.go",

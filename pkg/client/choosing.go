@@ -24,7 +24,7 @@ func (s choosing) next(o *owner) state {
 	case err != nil:
 		return releasing{err: err}
 	case !work.empty():
-		return opening{o.newRound(s.round, &work), work}
+		return opening{o.newRound(s.round, work)}
 	case o.seat.refused:
 		return releasing{err: ErrCrowded}
 	}
@@ -34,13 +34,14 @@ func (s choosing) next(o *owner) state {
 // round is the way from the choice of commands to what follows their commit.
 type round struct {
 	number int
+	work   batch
 	ctx    context.Context // with the span
 	span   tracing.Span
 }
 
-func (o *owner) newRound(number int, work *batch) *round {
-	r := &round{number: number}
-	r.ctx, r.span = o.trace(o.ctx, work)
+func (o *owner) newRound(number int, work batch) *round {
+	r := &round{number: number, work: work}
+	r.ctx, r.span = o.trace(o.ctx, &r.work)
 	return r
 }
 
@@ -82,12 +83,12 @@ func (r *round) failed(err error) state {
 // command goes at a time, so that a poisonous one harms no other.
 func (o *owner) collect(mail []store.Mail, more bool) (work batch) {
 	now := o.header()
-	o.inbox.choose(func(c *choice) { work = o.chooseFrom(c, now, mail, more) })
+	o.inbox.choose(func(c choice) { work = o.chooseFrom(c, now, mail, more) })
 	return work
 }
 
 // chooseFrom is collect, while the inbox does not change.
-func (o *owner) chooseFrom(c *choice, now workflow.Instance, mail []store.Mail, more bool) batch {
+func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, more bool) batch {
 	if o.mark == nil { // what ran in quarantine is over
 		o.n.quarantine.leave(o.handle)
 	}
@@ -133,6 +134,6 @@ func (o *owner) collectEnd(ctx context.Context, mail []store.Mail, more bool) (b
 // another node, or late durability, has put it into the mailbox. It is run for the
 // one who waits, also when that is not in this burst. What was taken over is run as
 // mail, whose attempts count, unless it was this owner that made it durable.
-func (o *owner) withoutTwins(c *choice, mail []store.Mail) []store.Mail {
+func (o *owner) withoutTwins(c choice, mail []store.Mail) []store.Mail {
 	return slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool { return c.twin(&m, o.suspect(m)) })
 }

@@ -18,8 +18,7 @@ import (
 // answered whose commands took effect: such a command would take effect again.
 type committing struct {
 	*round
-	x    *burst
-	work batch
+	x *burst
 }
 
 func (s committing) next(o *owner) state {
@@ -36,7 +35,7 @@ func (s committing) next(o *owner) state {
 	o.seat.ending = x.goOn && o.onlyEnds(&s.work)
 	o.inbox.looks()
 	c, res, err := o.commit(s.ctx, x, !s.last(o) && !s.work.more && o.inbox.idle())
-	return following{s.round, x, s.work, sent{c, res, err}}
+	return following{s.round, x, sent{c, res, err}}
 }
 
 // leaveMail accepts the commands in hand that came to nothing and that were made

@@ -173,7 +173,7 @@ func ends(k workflow.CommandKind) bool {
 // awake leaves out the mail that rests. While the instance's start rests, or the rest
 // of a burst, only what ends it goes on; commands in hand wait in the mailbox. now is
 // what is known of the instance.
-func (o *owner) awake(c *choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
+func (o *owner) awake(c choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
 		return mail, nil
 	}

@@ -59,10 +59,11 @@
 //
 // [Node] and the clients are safe for concurrent use. What an owner knows belongs to
 // its goroutine, which the Node waits for in Stop. Other goroutines have its handle:
-// the inbox, which has a lock of its own, with what callers hand in and with their
-// requests to have that made durable, which are served in the state working only; and
-// two things that reach a running burst at once, an interrupt and the end of the
-// node's time. The burst, a command that is made durable, and a mark that is taken
-// back run on goroutines of their own, which the owner starts in the state working,
-// and waits for before it leaves that.
+// the inbox, with what callers hand in, and the desk, where they ask to have that made
+// durable, each with a lock of its own; and an interrupt, which reaches a running burst
+// at once, as the end of the node's time does. In the state working the owner's
+// goroutine runs the burst, which has nothing of the owner. Until it is over, all of the
+// owner belongs to who serves at the desk, if anybody asks: a goroutine that the
+// owner waits for before it leaves that state, as it does for one that takes a mark back
+// because the node's time is over.
 package client

@@ -14,7 +14,6 @@ import (
 type following struct {
 	*round
 	x    *burst
-	work batch
 	sent sent
 }
 

@@ -18,8 +18,6 @@ type inbox struct {
 	applied []*waiter // by a commit after which their burst goes on; guarded by mu
 	told    bool      // of mail, since the last look into the mailbox began; guarded by mu
 	closed  bool      // nobody may hand in any more; guarded by mu
-
-	requests []persistRequest // guarded by mu
 }
 
 // inboxLimit is how many commands may wait; more are ErrBusy.
@@ -298,31 +296,12 @@ func (in *inbox) close(now workflow.Instance, answer func(w *waiter) (Result, er
 	in.running, in.waiting = nil, nil
 }
 
-// request keeps what a caller asks for until a burst runs.
-func (in *inbox) request(r persistRequest) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.requests = append(in.requests, r)
-}
-
-// nextRequest takes the oldest request; false: there is none.
-func (in *inbox) nextRequest() (persistRequest, bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if len(in.requests) == 0 {
-		return persistRequest{}, false
-	}
-	r := in.requests[0]
-	in.requests = in.requests[1:]
-	return r, true
-}
-
 // choose calls f while nothing is handed in or taken back, so that it chooses for
 // the next burst among all that wait.
-func (in *inbox) choose(f func(*choice)) {
+func (in *inbox) choose(f func(choice)) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	f(&choice{in})
+	f(choice{in})
 }
 
 // choice is an inbox that does not change but by its methods. It is gone when
@@ -331,7 +310,7 @@ type choice struct{ in *inbox }
 
 // putOff answers commands that are not run now: those that are in the mailbox are
 // accepted, the others get err.
-func (c *choice) putOff(now workflow.Instance, err error, which func(*waiter) bool) {
+func (c choice) putOff(now workflow.Instance, err error, which func(*waiter) bool) {
 	c.in.drop(func(w *waiter) (Result, error, bool) {
 		r, rerr := w.acceptedOr(now, err)
 		return r, rerr, which(w)
@@ -340,7 +319,7 @@ func (c *choice) putOff(now workflow.Instance, err error, which func(*waiter) bo
 
 // twin tells whether the command of m waits here too. Then it is durable from now on;
 // unless m is to be run as mail, which foreign says of one that was only in hand here.
-func (c *choice) twin(m *store.Mail, foreign bool) bool {
+func (c choice) twin(m *store.Mail, foreign bool) bool {
 	for _, w := range c.in.waiting {
 		if w.cmd.ID == m.Command.ID && (w.created > 0 || !foreign) {
 			w.created = m.Created
@@ -351,14 +330,15 @@ func (c *choice) twin(m *store.Mail, foreign bool) bool {
 }
 
 // first are the first n commands that wait, or as many as there are.
-func (c *choice) first(n int) []*waiter {
-	return slices.Clone(c.in.waiting[:min(len(c.in.waiting), n)])
+func (c choice) first(n int) []*waiter {
+	n = min(len(c.in.waiting), n)
+	return c.in.waiting[:n:n]
 }
 
 // take takes the first n commands that wait into the next burst.
-func (c *choice) take(n int) []*waiter {
+func (c choice) take(n int) []*waiter {
 	hands := c.first(n)
-	c.in.waiting = c.in.waiting[n:]
+	c.in.waiting = c.in.waiting[n:] // what is appended to it or deleted from it leaves hands alone
 	for _, w := range hands {
 		w.stage = stageRunning
 	}

@@ -29,13 +29,13 @@ func inboxOf(t *testing.T, ws ...*waiter) *inbox {
 
 // take takes n commands into a burst.
 func (in *inbox) take(n int) (hands []*waiter) {
-	in.choose(func(c *choice) { hands = c.take(n) })
+	in.choose(func(c choice) { hands = c.take(n) })
 	return hands
 }
 
 // order are the ids of those who wait.
 func (in *inbox) order() (ids []string) {
-	in.choose(func(c *choice) {
+	in.choose(func(c choice) {
 		for _, w := range c.first(inboxLimit) {
 			ids = append(ids, w.cmd.ID)
 		}
@@ -111,7 +111,7 @@ func TestWhatMayBeTakenBack(t *testing.T) {
 		"it was run once": {func(in *inbox, _ *waiter) { in.giveBack(in.take(1)) }, true},
 		"it is durable":   {func(in *inbox, w *waiter) { in.persisted(w, 7) }, false},
 		"its twin is mail": {func(in *inbox, _ *waiter) {
-			in.choose(func(c *choice) { c.twin(&store.Mail{Command: workflow.Command{ID: "call"}, Created: 7}, false) })
+			in.choose(func(c choice) { c.twin(&store.Mail{Command: workflow.Command{ID: "call"}, Created: 7}, false) })
 		}, false},
 		"its burst goes on": {func(in *inbox, w *waiter) {
 			in.take(1)
@@ -150,7 +150,7 @@ func TestTheTwinOfMail(t *testing.T) {
 		w := call("call")
 		in := inboxOf(t, w)
 		in.persisted(w, tt.created)
-		in.choose(func(c *choice) {
+		in.choose(func(c choice) {
 			if got := c.twin(m, tt.foreign); got != tt.want {
 				t.Errorf("%s: a twin: %v", name, got)
 			}

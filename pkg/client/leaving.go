@@ -53,7 +53,7 @@ func (s leaving) back(mail []store.Mail) state {
 // anyAwake tells whether there is mail to work.
 func (o *owner) anyAwake(mail []store.Mail) bool {
 	now := o.header()
-	o.inbox.choose(func(c *choice) { mail, _ = o.awake(c, now, mail) })
+	o.inbox.choose(func(c choice) { mail, _ = o.awake(c, now, mail) })
 	return len(mail) > 0
 }
 
@@ -85,7 +85,7 @@ func (s releasing) next(o *owner) state {
 	}
 	defer n.quarantine.leave(o.handle)
 	n.forget(o.handle)
-	o.undrop()
+	o.outlive()
 	o.stop(nil)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), releaseTimeout)
 	defer cancel()

@@ -65,6 +65,9 @@ type Node struct {
 	stopping bool               // guarded by mu
 	draining chan struct{}      // closed by Drain
 
+	life context.Context // of all owners: it ends when the time that Stop gives them is over
+	end  context.CancelCauseFunc
+
 	resting    resting
 	quarantine quarantine
 	contended  contended // instances that others held lately
@@ -99,7 +102,9 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	return &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, owners: map[string]*handle{}, draining: make(chan struct{})}, nil
+	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, owners: map[string]*handle{}, draining: make(chan struct{})}
+	n.life, n.end = context.WithCancelCause(context.Background())
+	return n, nil
 }
 
 // Interrupt makes the node's burst of an instance, if there is one, end at the
@@ -138,6 +143,7 @@ func (n *Node) Drain() {
 // until every goroutine is gone.
 func (n *Node) Stop(ctx context.Context) error {
 	n.Drain()
+	defer n.end(errStopped)
 	done := make(chan struct{})
 	go func() {
 		n.wg.Wait()
@@ -148,11 +154,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	n.mu.Lock()
-	for _, h := range n.owners {
-		h.drop(errStopped)
-	}
-	n.mu.Unlock()
+	n.end(errStopped)
 	<-done
 	return ctx.Err()
 }

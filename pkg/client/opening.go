@@ -2,10 +2,7 @@ package client
 
 // opening is the state in which the burst is made, and gets what it needs before it
 // may run: a place, and for a command that was taken over its mark.
-type opening struct {
-	*round
-	work batch
-}
+type opening struct{ *round }
 
 func (s opening) next(o *owner) state {
 	x, err := o.open(s.ctx, &s.work)
@@ -26,5 +23,5 @@ func (s opening) next(o *owner) state {
 			return s.failed(o.fail(err))
 		}
 	}
-	return working{s.round, x, s.work}
+	return working{s.round, x}
 }

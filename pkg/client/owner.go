@@ -19,20 +19,15 @@ type handle struct {
 	id string
 
 	inbox   inbox
-	asked   chan struct{}                // capacity 1: there are requests in the inbox
+	desk    desk
 	running atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
-
-	dropped context.Context // ended by drop, in any state
-	drop    context.CancelCauseFunc
 
 	done chan struct{} // closed when everybody is answered
 	err  error         // set before done is closed
 }
 
 func newHandle(n *Node, id string) *handle {
-	h := &handle{n: n, id: id, asked: make(chan struct{}, 1), done: make(chan struct{})}
-	h.dropped, h.drop = context.WithCancelCause(context.Background())
-	return h
+	return &handle{n: n, id: id, done: make(chan struct{})}
 }
 
 // hand gives the owner a command, or tells it of mail if w is nil. It is not open when
@@ -85,12 +80,13 @@ func headerOf(r *store.Record) workflow.Instance {
 }
 
 // owner works one instance, from when it is taken to its release. All that is here
-// belongs to the goroutine of [owner.run].
+// belongs to the goroutine of [owner.run], and while that runs a burst to who serves at
+// the desk.
 type owner struct {
 	*handle
-	ctx    context.Context // ends when the ownership is lost, or the owner is dropped
-	stop   context.CancelCauseFunc
-	undrop func() bool // lets go of what drop does to ctx
+	ctx     context.Context // ends when the ownership is lost, or the time of the node is over
+	stop    context.CancelCauseFunc
+	outlive func() bool // ends what the end of the node's time does to ctx
 
 	own    ownership
 	taken  taken
@@ -106,10 +102,11 @@ type owner struct {
 type taken struct {
 	recovered bool  // a sweep found its mail
 	at        int64 // revision: what came later nobody left
-	lock      *lockWait
+	lock      lockWait
 }
 
-// lockWait is how long the lock was waited for, until a trace shows it.
+// lockWait is how long the lock was waited for, until a trace shows it; then, and
+// without tracing, it is zero.
 type lockWait struct{ from, till time.Time }
 
 // course is what the rounds so far say about the next one.
@@ -135,11 +132,11 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	}
 	o := &owner{handle: h, own: own, base: loaded.Record, seen: loaded.Revision,
 		taken: taken{at: loaded.Revision}, seat: seat{loaded: loaded.Bytes}}
-	if !tracing.Recorded(ctx) {
-		o.taken.lock = &lockWait{began, time.Now()}
+	if h.n.cfg.Tracer != nil && !tracing.Recorded(ctx) {
+		o.taken.lock = lockWait{began, time.Now()}
 	}
 	o.ctx, o.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
-	o.undrop = context.AfterFunc(h.dropped, func() { o.stop(context.Cause(h.dropped)) })
+	o.outlive = context.AfterFunc(h.n.life, func() { o.stop(context.Cause(h.n.life)) })
 	h.answerTwins(p.key, loaded.Answer)
 	h.refuseStale(loaded.Head)
 	return o, choosing{mail: loaded.Mail, more: loaded.More}, nil

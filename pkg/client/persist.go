@@ -39,8 +39,7 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	r := persistRequest{w: w, answer: make(chan persistAnswer, 1)}
 	grace := time.NewTimer(persistTimeout)
 	defer grace.Stop()
-	h.inbox.request(r)
-	h.wake()
+	h.desk.ask(r)
 	var a persistAnswer
 	select {
 	case <-w.done:
@@ -70,14 +69,6 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 		return h.undecided(ctx, w)
 	}
 	return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", a.err)
-}
-
-// wake tells the owner that there are requests.
-func (h *handle) wake() {
-	select {
-	case h.asked <- struct{}{}:
-	default: // it was told, and has not looked yet
-	}
 }
 
 // ended gives the answer of an owner that is gone.
@@ -111,82 +102,54 @@ type persistAnswer struct {
 	err error
 }
 
-// persisted is what became of a request.
-type persisted struct {
-	persistRequest
-	locked  *locked       // the lock that was taken for it; nil: none was
-	created int64         // revision of the mailbox key; 0: nothing was written
-	fresh   *store.Record // of the instance that was made for it; nil: none was
-	err     error
-}
-
-// persist makes a command durable while the burst runs. There may be one such request
-// at a time: what it finds out decides what the next one, or the commit, has to write.
-func (o *owner) persist(r persistRequest) chan persisted {
-	h, ctx, own, base := o.handle, o.ctx, o.own, o.base
-	out := make(chan persisted, 1)
-	go func() {
-		p := persisted{persistRequest: r}
-		p.err = h.persist(ctx, own, base, &p)
-		out <- p
-	}()
-	return out
-}
-
-// persisted notes what became of a request, and answers it.
-func (o *owner) persisted(p persisted) {
-	if p.locked != nil {
-		o.own, o.seen = p.locked.own, p.locked.seen
-	}
-	if p.created > 0 {
-		o.inbox.persisted(p.w, p.created)
-		if p.fresh != nil {
-			p.fresh.Modified = cmp.Or(p.fresh.Modified, p.created)
-			o.base = p.fresh
-		}
-		o.n.cfg.Metrics.LateDurability()
-	}
-	if errors.Is(p.err, store.ErrStale) {
+// persist serves a request while the burst runs. There is one at a time: what it finds
+// out decides what the next one, or the commit, has to write.
+func (o *owner) persist(r persistRequest) {
+	err := o.makeDurable(r.w)
+	if errors.Is(err, store.ErrStale) {
 		o.stop(errStale)
 	}
-	p.answer <- persistAnswer{o.header(), p.err}
+	r.answer <- persistAnswer{o.header(), err}
 }
 
-// persist puts a command in hand into the mailbox, and a new instance beside it
+// makeDurable puts a command in hand into the mailbox, and a new instance beside it
 // as Executing, under the fence.
-func (h *handle) persist(ctx context.Context, own ownership, base *store.Record, p *persisted) (err error) {
-	if p.w.finished() {
+func (o *owner) makeDurable(w *waiter) error {
+	if w.finished() {
 		return nil
 	}
-	if p.locked, err = h.lock(ctx, own); err != nil {
+	if err := o.lock(o.ctx); err != nil {
 		return err
 	}
-	if p.locked != nil {
-		own = p.locked.own
-	}
-	if h.inbox.lasting(p.w) {
+	if o.inbox.lasting(w) {
 		return nil
 	}
-	if base == nil && p.w.cmd.Start == nil {
+	if o.base == nil && w.cmd.Start == nil {
 		return errNoInstance
 	}
 	var fresh *store.Record
-	if base == nil {
-		hd := etcdstore.NewHeader(h.id, p.w.cmd, p.w.cmd.CreatedAt)
+	if o.base == nil {
+		hd := etcdstore.NewHeader(o.id, w.cmd, w.cmd.CreatedAt)
 		hd.SubStatus = workflow.Executing
 		fresh = &store.Record{Header: hd}
 	}
 	var created int64
-	err = pace.Repeat(ctx, pace.Every(persistRetry), func() (again bool, err error) {
+	err := pace.Repeat(o.ctx, pace.Every(persistRetry), func() (again bool, err error) {
 		// Without an answer the identical transaction goes out again: until it is
 		// known whether the command is durable, nothing may be committed.
-		created, err = h.n.cfg.Store.Secure(ctx, own.Fence(), h.id, base, fresh, p.w.cmd)
+		created, err = o.n.cfg.Store.Secure(o.ctx, o.own.Fence(), o.id, o.base, fresh, w.cmd)
 		return isUnknown(err), err
 	})
-	if err == nil {
-		p.created, p.fresh = created, fresh
+	if err != nil {
+		return err
 	}
-	return err
+	o.inbox.persisted(w, created)
+	if fresh != nil {
+		fresh.Modified = cmp.Or(fresh.Modified, created)
+		o.base = fresh
+	}
+	o.n.cfg.Metrics.LateDurability()
+	return nil
 }
 
 // errNoInstance: there is no instance that a command could be kept for, and the

@@ -49,10 +49,12 @@ func (free) Context() context.Context { return context.Background() }
 func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
-		h := newHandle(&Node{}, "i")
+		n := &Node{}
+		n.life, n.end = context.WithCancelCause(context.Background())
+		h := newHandle(n, "i")
 		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			if stopped {
-				h.drop(errStopped)
+				n.end(errStopped)
 			}
 			return free{}, &store.Loaded{}, nil
 		}, nil)
@@ -69,5 +71,6 @@ func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 			t.Errorf("%s: dropped: %t", name, got)
 		}
 		o.stop(nil)
+		n.end(nil)
 	}
 }

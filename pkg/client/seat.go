@@ -53,7 +53,7 @@ func finished(r *store.Record) bool {
 
 // whatEnds keeps of the mail what ends the instance, and gives the start of one that
 // never ran. Of what is in hand the rest gets [ErrCrowded].
-func (o *owner) whatEnds(c *choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
+func (o *owner) whatEnds(c choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	for i := range mail {
 		switch m := &mail[i]; {
 		case o.seat.ends(&m.Command):

@@ -16,7 +16,7 @@ import (
 // visible in one write, guarded by the node's session (store.Unlocked), and
 // leaves it free. Where that is not enough, because the cause has to become
 // durable before the burst ends, or the burst goes on after a commit, the lock is
-// taken first: see [handle.lock].
+// taken first: see [owner.lock].
 type unlockedStart struct {
 	standing *cluster.Membership
 	lock     acquireFunc
@@ -58,45 +58,37 @@ func (o *owner) unlocked(ctx context.Context, c *store.Commit, goOn bool) error 
 
 // relock puts c under the lock.
 func (o *owner) relock(ctx context.Context, c *store.Commit) error {
-	l, err := o.lock(ctx, o.own)
+	err := o.lock(ctx)
 	if errors.Is(err, store.ErrStale) {
 		o.stop(errStale)
 	}
 	if err != nil {
 		return err
 	}
-	if l != nil {
-		o.own, o.seen = l.own, l.seen
-	}
 	c.Unlocked, c.Fence, c.SeenMail = nil, o.own.Fence(), o.seen
 	return nil
 }
 
-// locked is a lock that was taken for an instance that had been started without.
-type locked struct {
-	own  ownership
-	seen int64 // mail up to this revision is known: there was none
-}
-
-// lock takes the lock of an instance that was started without; nil if there is one.
+// lock takes the lock of an instance that was started without, unless there is one.
 // No other node contends: it could know the id only from us.
-func (h *handle) lock(ctx context.Context, own ownership) (*locked, error) {
-	b, ok := own.(*unlockedStart)
+func (o *owner) lock(ctx context.Context) error {
+	b, ok := o.own.(*unlockedStart)
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	p := preloadFor(h.inbox.firstRunning())
+	p := preloadFor(o.inbox.firstRunning())
 	lock, loaded, err := b.lock(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
+		return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
 	}
-	if err := h.mayLock(b, lock, loaded, p); err != nil {
+	if err := o.mayLock(b, lock, loaded, p); err != nil {
 		if rerr := lock.Release(ctx); rerr != nil {
-			h.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", h.id, "error", rerr)
+			o.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", o.id, "error", rerr)
 		}
-		return nil, err
+		return err
 	}
-	return &locked{lock, loaded.Revision}, nil
+	o.own, o.seen = lock, loaded.Revision // there was no mail
+	return nil
 }
 
 // mayLock tells whether the burst may go on under a lock, which came too late if the

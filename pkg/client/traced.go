@@ -32,10 +32,10 @@ func (o *owner) trace(ctx context.Context, work *batch) (context.Context, tracin
 	}
 	ctx, span := o.n.cfg.Tracer.Burst(ctx, o.id, definition, work.size(), mailed,
 		tracing.Origin{Trace: first.Trace, Sent: first.CreatedAt})
-	if _, ok := o.own.(owned); ok && o.taken.lock != nil {
+	if _, ok := o.own.(owned); ok && !o.taken.lock.from.IsZero() {
 		tracing.Locked(ctx, o.id, o.taken.lock.from, o.taken.lock.till)
 	}
-	o.taken.lock = nil
+	o.taken.lock = lockWait{}
 	return ctx, span
 }
 

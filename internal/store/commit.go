@@ -223,6 +223,15 @@ type Unlocked struct {
 	Lease      int64  // that lease
 	Definition string // whose head must be as it was when the version was taken from it
 	Head       int64  // 0: the version was given
+
+	Lock *LockKey // is put with the commit, as the burst goes on; nil: the instance is free afterwards
+}
+
+// LockKey is the key by which a commit takes its instance's lock, if nobody has one below
+// the prefix.
+type LockKey struct {
+	Key, Prefix, Value string
+	Lease              int64
 }
 
 // Committed is the result of an applied commit.
@@ -230,7 +239,8 @@ type Committed struct {
 	Released bool  // false with Kept nil: look for queued stimuli, then release
 	Modified int64 // the instance's new mod revision; 0 after a delete
 	Resolved bool  // it had been applied by an attempt whose answer was lost
-	Waits    bool  // without a lock: a queued stimulus waits for the instance, and ~continue is in its mailbox
+	Waits    bool  // without a lock: ~continue is in its mailbox, as a queued stimulus waits for it, or the burst goes on and the lock is another's
+	Locked   int64 // create revision of the lock key that it put; 0: it put none
 	Kept     *Kept // set when Release was asked for and refused, and when the burst goes on (Continue)
 }
 

@@ -59,10 +59,15 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := o.unlocked(ctx, c, x.goOn); err != nil {
+	reserved, err := o.unlocked(ctx, c)
+	if err != nil {
 		return c, nil, err
 	}
 	res, err := o.send(ctx, c)
+	if reserved != nil {
+		o.lockTaken(ctx, reserved, res, err)
+		return c, res, err
+	}
 	if errors.Is(err, etcdstore.ErrTooLarge) && c.Unlocked != nil {
 		// The look for queued stimuli may not fit beside the rest; under the lock it
 		// can be done afterwards.

@@ -14,11 +14,12 @@ import (
 // unlockedStart is the ownership of an instance that exists only here: its id was made a
 // moment ago and nobody has seen it. Its first commit makes it durable and
 // visible in one write, guarded by the node's session (store.Unlocked), and
-// leaves it free. Where that is not enough, because the cause has to become
-// durable before the burst ends, or the burst goes on after a commit, the lock is
+// leaves it free, or takes the lock if the burst goes on after it. Where that is not
+// enough, because the cause has to become durable before the burst ends, the lock is
 // taken first: see [owner.lock].
 type unlockedStart struct {
 	standing *cluster.Membership
+	reserve  func() (*cluster.Reservation, bool)
 	lock     acquireFunc
 }
 
@@ -33,27 +34,55 @@ func (d Distributed) startUnlocked(_ context.Context, a preload) (ownership, *st
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s cannot be started", d.id), err)
 	}
-	return &unlockedStart{standing: standing, lock: d.take}, &store.Loaded{Head: a.head}, nil
+	own := &unlockedStart{standing: standing, lock: d.take}
+	own.reserve = func() (*cluster.Reservation, bool) { return d.locks.Reserve(standing, cluster.InstanceLock(d.id)) }
+	return own, &store.Loaded{Head: a.head}, nil
 }
 
-// unlocked gives what guards the commit c of an instance that exists only here.
-// It is nil if there is a lock, which there is when it returns if c needs one: a
-// burst that goes on after its commit, or more bookmarks than one look compares.
-func (o *owner) unlocked(ctx context.Context, c *store.Commit, goOn bool) error {
+// unlocked gives what guards the commit c of an instance that exists only here, with
+// the reservation of the lock if the burst goes on after it. It gives nothing if there is a
+// lock, which there is when it returns if c needs one before: it creates more bookmarks than
+// one look compares, or this node has not got rid of an earlier key of the lock yet.
+func (o *owner) unlocked(ctx context.Context, c *store.Commit) (*cluster.Reservation, error) {
 	b, ok := o.own.(*unlockedStart)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	if goOn || c.Before != nil || c.Delete || len(c.Created) > etcdstore.MaxUnlocked {
-		return o.relock(ctx, c)
+	goesOn := c.Continue != nil
+	if c.Before != nil || c.Delete || !goesOn && len(c.Created) > etcdstore.MaxUnlocked {
+		return nil, o.relock(ctx, c)
+	}
+	var reserved *cluster.Reservation
+	if goesOn {
+		if reserved, ok = b.reserve(); !ok {
+			return nil, o.relock(ctx, c)
+		}
 	}
 	c.Unlocked = &store.Unlocked{Key: b.standing.Key, Lease: int64(b.standing.Lease)}
+	if reserved != nil {
+		c.Unlocked.Lock = &store.LockKey{Key: reserved.Key, Prefix: reserved.Prefix, Value: reserved.Value, Lease: int64(reserved.Lease)}
+	}
 	for _, done := range c.Consumed {
 		if st := done.Command.Start; st != nil && st.Head > 0 {
 			c.Unlocked.Definition, c.Unlocked.Head = st.DefinitionID, st.Head
 		}
 	}
-	return nil
+	return reserved, nil
+}
+
+// lockTaken goes on under the lock that the commit took. Where it took none, who has it
+// finds the rest of the burst in the mailbox.
+func (o *owner) lockTaken(ctx context.Context, reserved *cluster.Reservation, res *store.Committed, err error) {
+	if err != nil || res.Locked == 0 {
+		reserved.Abandon(!errors.Is(err, etcdstore.ErrTooLarge))
+		return
+	}
+	lock, err := reserved.Taken(ctx, res.Locked)
+	if err != nil { // the session has ended, and the lock with it
+		res.Released, res.Waits, res.Kept = true, true, nil
+		return
+	}
+	o.own = owned{lock}
 }
 
 // relock puts c under the lock.

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,19 +57,89 @@ func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
 	}
 }
 
-func TestABeginThatGoesOnAfterACommitTakesTheLock(t *testing.T) {
+// stepByStep is a definition whose bursts go on after commits.
+func stepByStep() *workflow.Definition {
 	def := define("d", seq(line("a"), line("b"), waitFor("go")))
 	def.Options.CommitStrategy = "ActivityExecuted"
-	w := newWorld(t, def)
-	a := w.member("a", cluster.ModeDistributed)
-	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
-	if n := a.count("lock_acquisitions_total", "acquired"); n != 1 {
-		t.Errorf("%v locks, result %+v", n, r)
-	}
+	return def
+}
+
+// firstCommit matches the transactions that make an instance.
+func (w *world) firstCommit(c clustertest.Call) bool {
+	return c.PutsUnder(cluster.Root(w.name) + "journal/i1/000000000001")
+}
+
+// goneThrough waits until instance i1 waits, with both lines written once, and free.
+func (w *world) goneThrough(t *testing.T, by ...*member) {
+	t.Helper()
 	eventually(t, "both lines and the wait", func() bool {
-		rec, err := a.store.Reader.Instance(t.Context(), "i1")
-		return err == nil && rec != nil && rec.Header.SubStatus == workflow.Suspended && len(a.written()) == 2
+		l, err := by[0].store.Instances.Load(t.Context(), "i1", "", "")
+		return err == nil && l.Record != nil && l.Record.Header.SubStatus == workflow.Suspended && len(l.Mail) == 0
 	})
+	eventually(t, "it is free", func() bool { busy, err := by[0].locked("i1"); return err == nil && !busy })
+	var lines []string
+	for _, m := range by {
+		lines = append(lines, m.written()...)
+	}
+	if !slices.Equal(lines, []string{"a", "b"}) {
+		t.Errorf("lines %q", lines)
+	}
+}
+
+func TestABeginThatGoesOnAfterACommitTakesTheLockWithIt(t *testing.T) {
+	w := newWorld(t, stepByStep())
+	a := w.member("a", cluster.ModeDistributed)
+	var alone atomic.Int64
+	a.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if c.PutsUnder(cluster.Root(w.name)+"lock/") && !c.PutsUnder(cluster.Root(w.name)+"instance/") {
+			alone.Add(1)
+		}
+		return false
+	}})
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if n := a.count("lock_acquisitions_total", "acquired"); n != 1 || alone.Load() != 0 || r.Accepted {
+		t.Errorf("%v locks, %d of them before the first commit, result %+v", n, alone.Load(), r)
+	}
+	w.goneThrough(t, a)
+	if n := a.count("locks_held", ""); n != 0 {
+		t.Errorf("%g locks are held", n)
+	}
+}
+
+func TestABeginThatGoesOnWithoutAnAnswerIsSentAgain(t *testing.T) {
+	for _, fault := range []clustertest.Fault{clustertest.LoseAnswer, clustertest.FailBefore, clustertest.ApplyTwice, clustertest.DeliverLate} {
+		w := newWorld(t, stepByStep())
+		a := w.member("a", cluster.ModeDistributed)
+		armed := a.faults.Add(clustertest.Rule{Fault: fault, Times: 1, Match: w.firstCommit})
+		r, err := a.open("i1").Begin(t.Context(), startOf("d", "c1"))
+		if err != nil || r.Instance.SubStatus != workflow.Suspended || armed.Fired() != 1 {
+			t.Errorf("fault %d: %+v, %v, %d times", fault, r, err, armed.Fired())
+		}
+		a.faults.Deliver()
+		w.goneThrough(t, a)
+	}
+}
+
+// Nobody else can know the id, but for a guess: who has its lock then goes on with the
+// burst, whose start is durable.
+func TestABeginThatGoesOnLeavesTheLockToWhoHasIt(t *testing.T) {
+	w := newWorld(t, stepByStep())
+	a, b := w.member("a", cluster.ModeDistributed), w.member("b", cluster.ModeDistributed)
+	lock := must(b.session.Locks().TryAcquire(t.Context(), cluster.InstanceLock("i1")))(t)
+	r := must(a.open("i1").Begin(t.Context(), startOf("d", "c1")))(t)
+	if !r.Accepted || r.Effect.Outcome != workflow.OutcomeStarted {
+		t.Errorf("%+v", r)
+	}
+	if n := a.count("locks_held", ""); n != 0 {
+		t.Errorf("%g locks are held", n)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.open("i1").Work(t.Context(), false, nil); err != nil {
+		t.Error(err)
+	}
+	w.goneThrough(t, a, b)
 }
 
 func TestManyBookmarksAreBegunUnderTheLock(t *testing.T) {

@@ -21,6 +21,8 @@ func (s *Instances) committed(c *store.Commit, t *prepared, resp *pb.TxnResponse
 		}
 	case endsLooking:
 		done.Waits = !lastOf.nested(resp).Succeeded
+	case endsLocking:
+		lockTaken(done, c, lastOf.nested(resp).Succeeded)
 	case endsReading:
 		done.Kept = s.readOn(c, t.work, lastOf.nested(resp), resp.Header.Revision)
 	}
@@ -31,7 +33,7 @@ func (s *Instances) committed(c *store.Commit, t *prepared, resp *pb.TxnResponse
 type evidence struct {
 	reads
 	entry, deleted, instance read
-	owner                    read // of the lock, with a fence
+	owner                    read // of the lock, with a fence, or one that the commit takes
 	node, head               read // without a lock
 	resp                     *pb.TxnResponse
 }
@@ -47,6 +49,9 @@ func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, e
 	}
 	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
 		e.node, e.head = e.value(u.Key), e.key(s.keys.head(u.Definition))
+		if u.Lock != nil {
+			e.owner = e.first(u.Lock.Prefix)
+		}
 	}
 	var err error
 	e.resp, err = s.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
@@ -97,7 +102,11 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 			return nil, err
 		}
 		if entry.Commit == c.ID {
-			return &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}, nil
+			done := &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}
+			if u := c.Unlocked; u != nil && u.Lock != nil { // it is where the entry was put that the lock key was
+				lockTaken(done, c, !e.lockIsGone(&store.Fence{Key: u.Lock.Key, Revision: kv.ModRevision}))
+			}
+			return done, nil
 		}
 	}
 	if kv := e.deleted.one(e.resp); kv != nil && c.Delete {

@@ -58,6 +58,7 @@ const (
 	endsReleasing               // it releases the lock, or reads what is new
 	endsLooking                 // it looks for queued stimuli, without a lock to release
 	endsReading                 // it reads the mailbox if there is new mail, as the burst goes on
+	endsLocking                 // it takes the lock of an instance that is new, as the burst goes on
 )
 
 func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
@@ -87,6 +88,12 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 		t.last = endsLooking
+	}
+	if c.Unlocked != nil && c.Unlocked.Lock != nil {
+		if t.then, err = o.renderBeside(t.cmps, s.takeLock(c.Unlocked.Lock, o)); err != nil {
+			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
+		}
+		t.last = endsLocking
 	}
 	if c.Continue != nil && t.last == endsPlain {
 		// Where it does not fit beside the rest, the committer loads.

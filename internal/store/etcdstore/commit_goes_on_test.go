@@ -1,14 +1,145 @@
 package etcdstore
 
 import (
+	"errors"
 	"testing"
 
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // rest is the command that a commit leaves whose burst goes on.
 func (w *world) rest() *workflow.Command {
 	return &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: w.now}
+}
+
+// takingLock is the first commit of an instance whose burst goes on: it takes the lock.
+func (w *world) takingLock(id string, u *store.Unlocked) *store.Commit {
+	with := *u
+	prefix := w.keys.root + "lock/" + id + "/"
+	with.Lock = &store.LockKey{Key: prefix + "me", Prefix: prefix, Value: "{}", Lease: u.Lease}
+	c := w.unlocked(id, &with, "go")
+	c.Continue = w.rest()
+	return c
+}
+
+// fenceTaken is the fence that such a commit gave.
+func fenceTaken(c *store.Commit, done *store.Committed) *store.Fence {
+	return &store.Fence{Key: c.Unlocked.Lock.Key, Prefix: c.Unlocked.Lock.Prefix, Revision: done.Locked}
+}
+
+func TestAFirstCommitTakesTheLockIfItsBurstGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u, revoke := w.standing()
+	c := w.takingLock("a", u)
+	done := w.commit(c)
+	kv, err := w.raw.Get(w.ctx(), c.Unlocked.Lock.Key)
+	w.ok(err)
+	if len(kv.Kvs) != 1 || kv.Kvs[0].CreateRevision != done.Locked || kv.Kvs[0].Lease != u.Lease {
+		t.Fatalf("the lock key is %v, the commit says %+v", kv.Kvs, done)
+	}
+	if done.Released || done.Waits || done.Kept == nil || len(done.Kept.Mail) != 1 || done.Kept.Mail[0].Created != done.Locked || done.Kept.Revision != done.Modified {
+		t.Errorf("%+v", done)
+	}
+	if mail := w.mailOf("a"); len(mail) != 1 || mail[0].Command.ID != workflow.ContinueID || mail[0].Created != done.Locked {
+		t.Errorf("mail %+v", mail)
+	}
+	w.lock("a", "other") // waits behind it
+	next := w.consumes(ends(w.next("a", fenceTaken(c, done))))
+	next.SeenMail, next.Release = done.Kept.Revision, true
+	if done := w.commit(next); !done.Released {
+		t.Errorf("the next commit: %+v", done)
+	}
+	w.want("lock/a/me", 0)
+	revoke()
+}
+
+// What is below the lock's name was there first. The commit needs no lock, so it stands;
+// its burst goes on with who has it.
+func TestAFirstCommitLeavesTheLockOfAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u, _ := w.standing()
+	other := w.lock("a", "other")
+	c := w.takingLock("a", u)
+	done := w.commit(c)
+	if !done.Released || !done.Waits || done.Locked != 0 || done.Kept != nil {
+		t.Errorf("%+v", done)
+	}
+	w.want("lock/a/", 1)
+	w.want("mailbox/", 1)
+	w.commit(w.consumes(ends(w.next("a", other))))
+}
+
+// The lock is there from the commit on, whatever becomes of its answer, and no copy puts
+// it a second time.
+func TestTheLockOfAFirstCommitIsFoundWithoutItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]clustertest.Fault{
+		"lost": clustertest.LoseAnswer, "twice": clustertest.ApplyTwice, "not sent": clustertest.FailBefore, "late": clustertest.DeliverLate,
+	} {
+		for _, held := range []bool{false, true} {
+			w := newWorld(t)
+			u, _ := w.standing()
+			if held {
+				w.lock("a", "other")
+			}
+			c := w.takingLock("a", u)
+			w.faults.Add(clustertest.Rule{Fault: fault, Times: 1, Match: writes})
+			done, err := w.Commit(w.ctx(), c)
+			for errors.Is(err, ErrUnknown) {
+				done, err = w.Commit(w.ctx(), c)
+			}
+			w.ok(err)
+			if done.Released != held || done.Waits != held || (done.Locked == 0) != held {
+				t.Errorf("%s, held by another %t: %+v", name, held, done)
+			}
+			if !held {
+				next := w.consumes(ends(w.next("a", fenceTaken(c, done))))
+				next.Release = true
+				w.commit(next)
+			}
+			before := w.dump()
+			w.faults.Deliver()
+			compare(t, name, w.dump(), before)
+		}
+	}
+}
+
+// That the lock key is gone, or another's, is seen where the answer was lost.
+func TestALockThatWasLostSinceIsNotTaken(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(w *world, k *store.LockKey){
+		"gone": func(w *world, k *store.LockKey) { w.unlock(&store.Fence{Key: k.Key}) },
+		"of a later acquisition": func(w *world, k *store.LockKey) {
+			w.unlock(&store.Fence{Key: k.Key})
+			w.lock("a", "me")
+		},
+	} {
+		w := newWorld(t)
+		u, _ := w.standing()
+		c := w.takingLock("a", u)
+		w.commit(c)
+		lose(w, c.Unlocked.Lock)
+		if done := w.commit(c); !done.Resolved || !done.Released || !done.Waits || done.Locked != 0 {
+			t.Errorf("%s: %+v", name, done)
+		}
+	}
+}
+
+func TestAZombieTakesNoLockWithItsCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u, revoke := w.standing()
+	c := w.takingLock("a", u)
+	revoke()
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrFenced) {
+		t.Error(err)
+	}
+	w.want("lock/a/", 0)
+	w.want("instance/", 0)
 }
 
 // The rest of a burst is written with the first of its commits, and deleted with the

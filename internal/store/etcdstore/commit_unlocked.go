@@ -17,6 +17,10 @@ import (
 // Then: what the burst did; if a stimulus is queued for a bookmark that it
 // creates, also ~continue in its own mailbox, as there is no lock to keep.
 //
+// Where the burst goes on after it, its last operation takes the lock: if nothing is below
+// the lock's name, put the lock key. That can become true again; it lies inside, so that
+// it decides nothing but who goes on. The fence is the revision of the commit.
+//
 // The lease and the head's revision never come back, so these refusals are
 // conclusive. That the instance is absent can become true again only by its
 // deletion, which leaves a record for as long as those of [Stimuli.Create].
@@ -43,7 +47,7 @@ const MaxUnlocked = maxSlices / 3
 // none for this commit.
 func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	h := &c.After.Header
-	if c.Unlocked == nil || h.Status != workflow.StatusRunning || len(c.Created) == 0 {
+	if c.Unlocked == nil || c.Unlocked.Lock != nil || h.Status != workflow.StatusRunning || len(c.Created) == 0 {
 		return clientv3.Op{}, false
 	}
 	var cmps []clientv3.Cmp
@@ -57,6 +61,24 @@ func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	}
 	o.size += sizeOf(cmps) + len(key) + len(raw) + opOverhead
 	return clientv3.OpTxn(cmps, nil, []clientv3.Op{put(key, raw)}), true
+}
+
+// takeLock is the operation that takes the lock for a burst that goes on. There is no mail
+// yet, as nobody puts mail for an instance that is not there.
+func (s *Instances) takeLock(k *store.LockKey, o *ops) clientv3.Op {
+	cmps := []clientv3.Cmp{noneNewer(k.Prefix, 0)}
+	o.size += sizeOf(cmps) + len(k.Key) + len(k.Value) + opOverhead
+	return clientv3.OpTxn(cmps, []clientv3.Op{clientv3.OpPut(k.Key, k.Value, clientv3.WithLease(clientv3.LeaseID(k.Lease)))}, nil)
+}
+
+// lockTaken notes what became of that: the burst goes on under the lock, or the lock is
+// another's, who finds ~continue in the mailbox.
+func lockTaken(done *store.Committed, c *store.Commit, taken bool) {
+	done.Released, done.Waits = !taken, !taken
+	if taken {
+		done.Locked = done.Modified
+		done.Kept = &store.Kept{Revision: done.Modified, Mail: []store.Mail{{Command: *c.Continue, Created: done.Modified}}}
+	}
 }
 
 // classifyUnlocked tells why, after it was found that the commit is not applied.

@@ -96,6 +96,23 @@ var lateCopies = []late{
 		c.Release = true
 		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() { w.remove("a") }
 	}},
+	{"a start whose burst goes on, done, released and deleted", func(w *world) (func() error, func()) {
+		u, _ := w.standing()
+		c := w.takingLock("a", u)
+		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() {
+			f := w.fence("a", "me")
+			last := w.consumes(ends(w.next("a", f)))
+			last.Release = true
+			w.commit(last)
+			w.remove("a")
+		}
+	}},
+	{"a start whose burst goes on with another, who leaves", func(w *world) (func() error, func()) {
+		u, _ := w.standing()
+		other := w.lock("a", "other")
+		c := w.takingLock("a", u)
+		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() { w.unlock(other) }
+	}},
 	{"replaying a command, refused for an instance that comes later", func(w *world) (func() error, func()) {
 		d := w.deadCommand("d", "a")
 		return func() error {

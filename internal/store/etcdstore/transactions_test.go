@@ -37,6 +37,11 @@ var transactions = []transaction{
 		c := w.first("a", w.lock("a", "me"), w.bookmark("a", "b", "paid"))
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
+	{name: "commit of a start whose burst goes on", prepare: func(w *world) func() (string, error) {
+		u, _ := w.standing()
+		c := w.takingLock("a", u)
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
 	{name: "commit that releases", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		c := ends(w.next("a", w.lock("a", "me")))

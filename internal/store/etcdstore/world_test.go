@@ -142,6 +142,18 @@ func (w *world) lock(id, claimant string) *store.Fence {
 	return &store.Fence{Key: prefix + claimant, Prefix: prefix, Revision: resp.Header.Revision}
 }
 
+// fence is that of a lock that a claimant has.
+func (w *world) fence(id, claimant string) *store.Fence {
+	w.tb.Helper()
+	prefix := w.keys.root + "lock/" + id + "/"
+	resp, err := w.raw.Get(w.ctx(), prefix+claimant)
+	w.ok(err)
+	if len(resp.Kvs) == 0 {
+		w.tb.Fatalf("%s has no lock of %s", claimant, id)
+	}
+	return &store.Fence{Key: prefix + claimant, Prefix: prefix, Revision: resp.Kvs[0].CreateRevision}
+}
+
 func (w *world) unlock(f *store.Fence) {
 	w.tb.Helper()
 	_, err := w.raw.Delete(w.ctx(), f.Key)

@@ -63,7 +63,7 @@ func (d Distributed) Work(ctx context.Context, recovered bool, placed func()) er
 
 // Remove implements [Client]: under the lock, as any delete.
 func (d Distributed) Remove(ctx context.Context) error {
-	lock, err := d.acquire(ctx, cluster.InstanceLock(d.id), d.n.cfg.Store.Loading(d.id, "", ""))
+	lock, err := d.acquire(ctx, cluster.InstanceLock(d.id), d.n.cfg.Store.Loading(d.id, "", "", nil))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (d Distributed) take(ctx context.Context, a preload) (ownership, *store.Loa
 	name := cluster.InstanceLock(d.id)
 	ctx, span := tracing.Lock(ctx, d.id)
 	defer span.End()
-	loading := d.n.cfg.Store.Loading(d.id, a.key, a.definition)
+	loading := d.n.cfg.Store.Loading(d.id, a.key, a.definition, a.known)
 	lock, err := d.acquire(ctx, name, loading)
 	switch {
 	case errors.Is(err, ErrBusy):
@@ -118,7 +118,7 @@ func (d Distributed) take(ctx context.Context, a preload) (ownership, *store.Loa
 	if resp, ok := lock.Reads(); ok {
 		loaded, err = loading.Decode(resp.Responses, resp.Header.Revision)
 	} else {
-		loaded, err = d.n.cfg.Store.Load(ctx, d.id, a.key, a.definition)
+		loaded, err = loading.Load(ctx)
 	}
 	if err != nil {
 		if rerr := lock.Release(ctx); rerr != nil {

@@ -84,8 +84,9 @@ func (s releasing) next(o *owner) state {
 		defer n.places.leave(*o.seat.place)
 	}
 	defer n.quarantine.leave(o.handle)
+	n.idle.put(o.id, o.live)
 	n.forget(o.handle)
-	o.outlive()
+	o.undrop()
 	o.stop(nil)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), releaseTimeout)
 	defer cancel()

@@ -114,6 +114,35 @@ func TestABurstWhoseCommitIsRefusedIsLoadedAgain(t *testing.T) {
 	}
 }
 
+// An instance that comes back to the node that committed it last is neither read nor
+// decoded; one that another node has moved is.
+func TestAnIdleInstanceIsReadAgainOnlyIfItMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", seq(waitFor("one"), waitFor("two"), waitFor("three"), line("end"))))
+	a, b := w.member("a", cluster.ModeDistributed), w.member("b", cluster.ModeDistributed)
+	in := must(a.open("i").Do(t.Context(), startOf("d", "c0")))(t).Instance
+	for n, by := range []struct {
+		m    *member
+		from string
+	}{{a, "idle"}, {b, "read"}, {a, "moved"}} {
+		was := by.m.count("instance_loads_total", by.from)
+		r := must(by.m.open("i").Do(t.Context(), resumeOf(fmt.Sprint("r", n), in, 0)))(t)
+		if r.Effect.Outcome != workflow.OutcomeResumed {
+			t.Fatalf("resume %d: %+v", n, r)
+		}
+		if is := by.m.count("instance_loads_total", by.from); is != was+1 {
+			t.Errorf("resume %d: %g instances were %s, want one more than %g", n, is, by.from, was)
+		}
+		in = r.Instance
+	}
+	if in.SubStatus != workflow.Finished || len(a.written()) != 1 || len(b.written()) != 0 {
+		t.Errorf("%+v, lines %q and %q", in, a.written(), b.written())
+	}
+	if n := a.count("idle_bytes", ""); n != 0 {
+		t.Errorf("%g bytes of what has ended", n)
+	}
+}
+
 // What the client says of an instance, and the engine does not know, is not lost.
 func TestAnIncidentOfTheClientStays(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -84,9 +85,9 @@ func headerOf(r *store.Record) workflow.Instance {
 // the desk.
 type owner struct {
 	*handle
-	ctx     context.Context // ends when the ownership is lost, or the time of the node is over
-	stop    context.CancelCauseFunc
-	outlive func() bool // ends what the end of the node's time does to ctx
+	ctx    context.Context // ends when the ownership is lost, or the time of the node is over
+	stop   context.CancelCauseFunc
+	undrop func() bool // lets go of what the end of the node's time does to ctx
 
 	own    ownership
 	taken  taken
@@ -124,6 +125,8 @@ type unfit struct{ command, why string }
 // caller who found no owner.
 func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Command) (*owner, state, error) {
 	p := preloadFor(cmd)
+	known := h.n.idle.take(h.id)
+	p.known = known.record
 	h.inbox.looks()
 	began := time.Now()
 	own, loaded, err := acquire(ctx, p)
@@ -132,11 +135,19 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	}
 	o := &owner{handle: h, own: own, base: loaded.Record, seen: loaded.Revision,
 		taken: taken{at: loaded.Revision}, seat: seat{loaded: loaded.Bytes}}
+	if loaded.Record != nil {
+		from := known.loaded(loaded.Record)
+		if from == metrics.LoadIdle {
+			o.live = known
+			o.seat.loaded += known.size()
+		}
+		h.n.cfg.Metrics.Load(from)
+	}
 	if h.n.cfg.Tracer != nil && !tracing.Recorded(ctx) {
 		o.taken.lock = lockWait{began, time.Now()}
 	}
 	o.ctx, o.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
-	o.outlive = context.AfterFunc(h.n.life, func() { o.stop(context.Cause(h.n.life)) })
+	o.undrop = context.AfterFunc(h.n.life, func() { o.stop(context.Cause(h.n.life)) })
 	h.answerTwins(p.key, loaded.Answer)
 	h.refuseStale(loaded.Head)
 	return o, choosing{mail: loaded.Mail, more: loaded.More}, nil
@@ -176,7 +187,7 @@ func (o *owner) header() workflow.Instance { return o.known(o.base) }
 
 // reload reads the instance and its mailbox again.
 func (o *owner) reload(ctx context.Context) ([]store.Mail, bool, error) {
-	l, err := o.n.cfg.Store.Load(ctx, o.id, "", "")
+	l, err := o.n.cfg.Store.Loading(o.id, "", "", o.base).Load(ctx)
 	if err != nil {
 		return nil, false, err
 	}

@@ -21,10 +21,11 @@ type acquireFunc func(ctx context.Context, preload preload) (ownership, *store.L
 
 // preload is what taking an instance reads for the sake of the first command: the
 // record of a caller's Idempotency-Key, the head of the definition that is
-// started.
+// started; and the instance itself, if it is not as it was known.
 type preload struct {
 	key, definition string
-	head            int64 // of the definition, as it was planned with
+	head            int64         // of the definition, as it was planned with
+	known           *store.Record // the instance as it was last known; nil: not at all
 }
 
 func preloadFor(cmd *workflow.Command) (p preload) {

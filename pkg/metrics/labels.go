@@ -88,6 +88,20 @@ const (
 	ShedConnections ShedReason = "connections"
 )
 
+// LoadSource is where an instance came from that a node took: the label from of
+// weft_instance_loads_total.
+type LoadSource string
+
+// Where instances come from.
+const (
+	// LoadIdle is the node's memory.
+	LoadIdle LoadSource = "idle"
+	// LoadMoved is etcd, as another node has written what this one had.
+	LoadMoved LoadSource = "moved"
+	// LoadRead is etcd.
+	LoadRead LoadSource = "read"
+)
+
 // The parts of etcd's database: the label part of weft_store_bytes.
 const (
 	storeInUse     = "in_use"
@@ -210,6 +224,7 @@ var (
 	knownShed            = texts(ShedStart, ShedResume, ShedOther, ShedConnection)
 	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections)
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
+	knownLoadSources     = texts(LoadIdle, LoadMoved, LoadRead)
 	knownOps             = texts(OpRange, OpTxn)
 	knownBatchKinds      = texts(BatchReads, BatchWrites)
 	knownCommitOutcomes  = texts(CommitCommitted, CommitResolved, CommitFenced, CommitAbandoned, CommitKeptLock, CommitConflict, CommitBreach)

@@ -53,6 +53,8 @@ type Metrics struct {
 	unreadable        prometheus.Counter
 	working           prometheus.Gauge
 	workingBytes      prometheus.Gauge
+	loads             *prometheus.CounterVec
+	idleBytes         prometheus.Gauge
 	waiting           *prometheus.GaugeVec
 	queueDepth        prometheus.Gauge
 	clusterAge        prometheus.Gauge
@@ -166,6 +168,11 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"Bursts that this node runs: at work, or waiting for the outside."),
 		workingBytes: b.gauge("work_bytes",
 			"Bytes of memory that this node's bursts work on, as estimated from the sizes of their instances and commands."),
+		loads: b.counterVec("instance_loads_total",
+			"Instances that this node took to work them, by where they came from: idle, it had them in memory as they are in etcd; moved, another node has written them since; read, it did not have them.",
+			label{"from", knownLoadSources}),
+		idleBytes: b.gauge("idle_bytes",
+			"Bytes of memory that instances take which this node committed last and nobody works now, as estimated from their sizes."),
 		waiting: b.gaugeVec("work_waiting_instances",
 			"Instances whose mailbox waits for a place on this node, by what is full: the bursts of their definition, the memory that it may have, or the quarantine, which has one command that the next death makes poison.",
 			label{"full", knownFull}),
@@ -506,6 +513,22 @@ func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory, quaranti
 	m.waiting.WithLabelValues(fullDefinition).Set(float64(definition))
 	m.waiting.WithLabelValues(fullMemory).Set(float64(memory))
 	m.waiting.WithLabelValues(fullQuarantine).Set(float64(quarantine))
+}
+
+// Load counts an instance that was taken to be worked.
+func (m *Metrics) Load(from LoadSource) {
+	if m == nil {
+		return
+	}
+	m.loads.WithLabelValues(string(from)).Inc()
+}
+
+// SetIdle says how many bytes idle instances take.
+func (m *Metrics) SetIdle(bytes int64) {
+	if m == nil {
+		return
+	}
+	m.idleBytes.Set(float64(bytes))
 }
 
 // SetMailboxOldest says how old the oldest command in a mailbox is; 0 when

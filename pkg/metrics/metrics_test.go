@@ -67,6 +67,8 @@ var contract = map[string][]string{
 	"weft_scripts_waiting": nil, "weft_script_waits_total": nil, "weft_script_wait_seconds_total": nil,
 	// How often a direct delivery cost more than two writes.
 	"weft_late_durability_total": nil,
+	"weft_instance_loads_total":  {"from"}, // what an instance that comes back to its node saves
+	"weft_idle_bytes":            nil,      // and what that costs
 	// Retention runs by itself, and what it does is seen nowhere else.
 	"weft_purged_total": {"kind"},
 	// What a node sheds on, from where it looks: etcd's own metrics are not in
@@ -111,6 +113,8 @@ func useAll(m *metrics.Metrics) {
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.LateDurability()
+	m.Load(metrics.LoadIdle)
+	m.SetIdle(4096)
 	m.Refresh(metrics.TargetRefresh, metrics.RefreshCompleted, time.Second)
 	m.Refresh(metrics.TargetReload, metrics.RefreshAlreadyInProgress, time.Second)
 	m.InstanceStarted()

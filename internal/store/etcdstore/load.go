@@ -17,14 +17,24 @@ const mailBatch = 50
 // takes the instance's lock.
 type Loading struct {
 	reads
+	s                          *Instances
+	id                         string
+	known                      *store.Record
 	record, mail, answer, head read
 }
 
 // Loading makes the reads. key names the record of a caller's Idempotency-Key,
-// definition a head to confirm; "" if there is none.
-func (s *Instances) Loading(id, key, definition string) *Loading {
-	q := &Loading{}
-	q.record, q.mail = q.value(s.keys.instance(id)), q.add(s.getMail(id))
+// definition a head to confirm; "" if there is none. known is the instance as the caller
+// knows it: if it has not moved since, it is what is loaded, and is not read again. Nil:
+// it is read.
+func (s *Instances) Loading(id, key, definition string, known *store.Record) *Loading {
+	q := &Loading{s: s, id: id, known: known}
+	if at := s.keys.instance(id); known != nil {
+		q.record = q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)}))
+	} else {
+		q.record = q.value(at)
+	}
+	q.mail = q.add(s.getMail(id))
 	if key != "" || definition != "" {
 		q.answer, q.head = q.value(s.keys.keyRecord(key)), q.key(s.keys.head(definition))
 	}
@@ -36,8 +46,12 @@ func (q *Loading) Ops() []clientv3.Op { return q.ops }
 
 // Load reads an instance with its mailbox at one revision.
 func (s *Instances) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
-	q := s.Loading(id, key, definition)
-	resp, err := s.read(ctx, "load instance "+id, q.ops...)
+	return s.Loading(id, key, definition, nil).Load(ctx)
+}
+
+// Load sends the reads in a request of their own.
+func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
+	resp, err := q.s.read(ctx, "load instance "+q.id, q.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +65,20 @@ func (q *Loading) Decode(responses []*pb.ResponseOp, revision int64) (*store.Loa
 
 func (q *Loading) decode(resp *pb.TxnResponse) (*store.Loaded, error) {
 	l := &store.Loaded{Revision: resp.Header.Revision}
-	var err error
-	if kv := q.record.one(resp); kv != nil {
-		if l.Record, err = wholeRecord(kv); err != nil {
-			return nil, err
+	at, in := q.record, resp
+	if q.known != nil {
+		if at, in = 0, q.record.nested(resp); in.Succeeded {
+			l.Record = q.known
 		}
-		l.Bytes += decodedBytes(kv.Value)
+	}
+	if l.Record == nil {
+		var err error
+		if kv := at.one(in); kv != nil {
+			if l.Record, err = wholeRecord(kv); err != nil {
+				return nil, err
+			}
+			l.Bytes += decodedBytes(kv.Value)
+		}
 	}
 	box := q.mail.in(resp)
 	l.Mail = decodeMail(box.Kvs)

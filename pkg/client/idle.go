@@ -32,8 +32,8 @@ const (
 	// idleBytes is how much memory a node gives to idle instances: some thousands of those
 	// that are usual, which are the ones that come back soon.
 	idleBytes = 32 << 20
-	// idleInstance is what a small instance takes beside its values, about: measured, with
-	// the record, the burst and one activity that waits.
+	// idleInstance is what a small instance takes beside its values, by estimate: the
+	// record, the burst and one activity that waits.
 	idleInstance = 6 << 10
 	// idleShare is the part of all that one instance may take.
 	idleShare = 16

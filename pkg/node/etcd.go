@@ -24,6 +24,7 @@ import (
 // renewal, and one for everything else.
 type etcdClients struct {
 	main, lease *clientv3.Client
+	watches     *clientv3.Client // of an embedded etcd; nil: main watches
 	endpoints   []string
 	ended       <-chan error // the embedded etcd's end; nil if there is none
 	defragment  func() error // of the embedded etcd; nil if there is none
@@ -93,6 +94,13 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 		defragment: server.Server.Backend().Defrag,
 	}
 	undo.add("etcd clients", func(context.Context) error { return clients.close() })
+	// Watches share a stream, and that of a client in this process has no buffers: when
+	// some twenty watches end at once, client and server wait for each other for ever.
+	clients.watches, err = clientv3.New(clientv3.Config{Endpoints: clients.endpoints, Logger: etcdLogger(cfg.Logger, quiet)})
+	if err != nil {
+		return etcdClients{}, fmt.Errorf("connect to the embedded etcd at %s: %w", door.String(), err)
+	}
+	clients.main.Watcher = clients.watches.Watcher
 	return clients, nil
 }
 
@@ -199,7 +207,7 @@ func (c *etcdClients) reach(ctx context.Context, name string, dial clientv3.Conf
 
 func (c etcdClients) close() error {
 	var errs []error
-	for _, client := range []*clientv3.Client{c.lease, c.main} {
+	for _, client := range []*clientv3.Client{c.lease, c.main, c.watches} {
 		if client == nil {
 			continue
 		}

@@ -2,11 +2,14 @@ package node_test
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,5 +83,60 @@ func TestTheEmbeddedEtcdIsForItsUserOnly(t *testing.T) {
 				t.Errorf("after the end %s: %v", left, err)
 			}
 		})
+	}
+}
+
+// Callers who give up end many watches at once, and a node that runs its own etcd goes
+// on to hear of changes, and ends in time.
+func TestManyWatchesOfTheEmbeddedEtcdEndAtOnce(t *testing.T) {
+	t.Parallel()
+	n := start(t, node.Config{})
+	base := "http://" + n.HTTPAddr() + "/api/v1"
+	call := func(ctx context.Context, method, path, body string, headers ...string) int {
+		req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		for i := 0; i+1 < len(headers); i += 2 {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	if got := call(t.Context(), http.MethodPost, "/definitions", "id: w\nroot:\n  - event: go\n", "Content-Type", "application/yaml"); got != http.StatusCreated {
+		t.Fatalf("publish: %d", got)
+	}
+	if got := call(t.Context(), http.MethodPost, "/definitions/w/execute", `{"instanceId": "w"}`, "Content-Type", "application/json"); got != http.StatusOK {
+		t.Fatalf("start: %d", got)
+	}
+	for range 10 {
+		ctx, giveUp := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		var all sync.WaitGroup
+		for range 60 {
+			all.Go(func() { call(ctx, http.MethodGet, "/instances/w", "", "Prefer", "wait=30") })
+		}
+		all.Wait()
+		giveUp()
+	}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- call(t.Context(), http.MethodPost, "/events/go", "{}", "Content-Type", "application/json")
+	}()
+	if got := call(t.Context(), http.MethodGet, "/instances/w", "", "Prefer", "wait=30"); got != http.StatusOK {
+		t.Errorf("wait: %d", got)
+	}
+	if got := <-ended; got != http.StatusOK {
+		t.Errorf("the event: %d", got)
+	}
+	stop, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := n.Stop(stop); err != nil {
+		t.Errorf("it does not end: %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) <-chan ti
 		for i, events := range watches {
 			all.Go(func() {
 				defer cancel() // one that is over ends the others
-				news.follow(s.keys.dated(of, shards[i]), events)
+				news.follow(ctx, s.keys.dated(of, shards[i]), events)
 			})
 		}
 	})
@@ -105,9 +105,10 @@ func (s *soonest) put(at time.Time) {
 }
 
 // follow puts what a watch of one shard tells, until it is over.
-func (s *soonest) follow(prefix string, events clientv3.WatchChan) {
-	for resp := range events {
-		if resp.Err() != nil {
+func (s *soonest) follow(ctx context.Context, prefix string, events clientv3.WatchChan) {
+	for {
+		resp, ok := told(ctx, events)
+		if !ok {
 			return
 		}
 		for _, ev := range resp.Events {

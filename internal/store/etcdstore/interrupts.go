@@ -84,7 +84,7 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 		if late {
 			names = []string{""}
 		}
-		for ok := true; ok; names, ok = s.controls(cancels, pause) {
+		for ok := true; ok; names, ok = s.controls(ctx, cancels, pause) {
 			for _, n := range names {
 				select {
 				case out <- n:
@@ -97,8 +97,8 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	return out
 }
 
-// controls waits for what changes next. False: a watch is over.
-func (s *Upkeep) controls(cancels, pause clientv3.WatchChan) (names []string, ok bool) {
+// controls waits for what changes next. False: a watch is over, or ctx is.
+func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan) (names []string, ok bool) {
 	select {
 	case resp, ok := <-cancels:
 		for _, ev := range resp.Events {
@@ -107,6 +107,8 @@ func (s *Upkeep) controls(cancels, pause clientv3.WatchChan) (names []string, ok
 		return names, ok && resp.Err() == nil
 	case resp, ok := <-pause:
 		return []string{""}, ok && resp.Err() == nil
+	case <-ctx.Done():
+		return nil, false
 	}
 }
 

@@ -65,8 +65,8 @@ func (s *conn) hints(ctx context.Context, key string) <-chan struct{} {
 		if late {
 			hint <- struct{}{}
 		}
-		for resp := range events {
-			if resp.Err() != nil {
+		for {
+			if _, ok := told(ctx, events); !ok {
 				return
 			}
 			select {
@@ -76,4 +76,15 @@ func (s *conn) hints(ctx context.Context, key string) <-chan struct{} {
 		}
 	})
 	return hint
+}
+
+// told waits for what a watch tells next. False: it broke, or ctx ended, after which
+// etcd's client may take its time to close the channel.
+func told(ctx context.Context, events clientv3.WatchChan) (resp clientv3.WatchResponse, ok bool) {
+	select {
+	case resp, ok = <-events:
+		return resp, ok && resp.Err() == nil
+	case <-ctx.Done():
+		return resp, false
+	}
 }

@@ -49,8 +49,8 @@ func (free) Context() context.Context { return context.Background() }
 func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
-		n := &Node{idle: newIdle(idleBytes, nil)}
-		n.life, n.end = context.WithCancelCause(context.Background())
+		life, end := context.WithCancelCause(context.Background())
+		n := &Node{idle: newIdle(idleBytes, nil), life: life, end: end}
 		h := newHandle(n, "i")
 		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			if stopped {

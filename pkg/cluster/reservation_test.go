@@ -100,7 +100,7 @@ func TestANameIsReservedOnce(t *testing.T) {
 	if _, ok := a.Locks().Reserve(m, someLock); ok {
 		t.Error("reserved twice")
 	}
-	w.refused(a, someLock)
+	_ = w.refused(a, someLock)
 	c.Abandon(false)
 	w.release(w.lock(a, someLock))
 }

@@ -96,15 +96,7 @@ func newEncoder(t reflect.Type) encoder {
 	case reflect.Interface:
 		return func(b []byte, v reflect.Value, depth int) ([]byte, error) { return appendAny(b, v.Interface(), depth) }
 	case reflect.Pointer:
-		return func(b []byte, v reflect.Value, depth int) ([]byte, error) {
-			switch {
-			case v.IsNil():
-				return append(b, "null"...), nil
-			case depth >= maxDepth:
-				return nil, ErrTooDeep
-			}
-			return encoderOf(t.Elem())(b, v.Elem(), depth+1)
-		}
+		return appendPointer
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 && !writesItself(t.Elem()) {
 			return appendBytes
@@ -122,6 +114,16 @@ func newEncoder(t reflect.Type) encoder {
 		}
 	}
 	return appendOther
+}
+
+func appendPointer(b []byte, v reflect.Value, depth int) ([]byte, error) {
+	switch {
+	case v.IsNil():
+		return append(b, "null"...), nil
+	case depth >= maxDepth:
+		return nil, ErrTooDeep
+	}
+	return encoderOf(v.Type().Elem())(b, v.Elem(), depth+1)
 }
 
 // writesItself tells whether encoding/json would ask the type.

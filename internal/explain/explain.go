@@ -99,7 +99,7 @@ type NearMiss struct {
 	Text          string
 }
 
-// Config is what an [Explainer] asks. All but Now and HeldBack are required.
+// Config is what an [Explainer] asks. All but Now, HeldBack and Holds are required.
 type Config struct {
 	Reader  *etcdstore.Reader
 	Stimuli *etcdstore.Stimuli // asked, never told
@@ -107,7 +107,9 @@ type Config struct {
 	// HeldBack says why this node takes no new work for want of space in etcd; "":
 	// it does.
 	HeldBack func() string
-	Now      func() time.Time // default [time.Now]
+	// Holds tells whether this node works an instance at the moment.
+	Holds func(id string) bool
+	Now   func() time.Time // default [time.Now]
 }
 
 // Explainer explains instances. Make it with [New].
@@ -134,6 +136,7 @@ func (x *Explainer) Instance(ctx context.Context, id string) (*Explanation, erro
 	if x.cfg.HeldBack != nil {
 		f.heldBack = x.cfg.HeldBack()
 	}
+	f.holds = x.cfg.Holds != nil && x.cfg.Holds(id)
 	var err error
 	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
 		return nil, unavailable(id, err)

@@ -22,6 +22,7 @@ type facts struct {
 	members  []cluster.Node
 	self     string
 	skew     time.Duration // of the clock of this node
+	holds    bool          // this node works the instance
 	heldBack string        // why this node takes no new work for want of space; ""
 	now      time.Time
 	sent     []sent // newest first
@@ -47,8 +48,8 @@ const (
 // longHeld is from when on a burst is said to take long.
 const longHeld = 30 * time.Second
 
-// skewed is from how much on a clock is said to be off: nodes then leave timers alone.
-const skewed = time.Second
+// skewed is how much a clock may be off: nodes leave timers alone beyond it.
+const skewed = 2 * time.Second
 
 // judge explains an instance. The order is by what moves it first: its end, its
 // owner, its mail, and then what it waits for.
@@ -67,10 +68,10 @@ func judge(id string, f *facts) *Explanation {
 		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.At}
 	}
 	switch h := &x.Instance; {
+	case x.Owner != nil && !(x.Owner.Gone && h.Status == workflow.StatusFinished):
+		x.running(f)
 	case h.Status == workflow.StatusFinished && len(x.Mail) == 0:
 		x.ended(f)
-	case x.Owner != nil:
-		x.running(f)
 	case len(x.Mail) > 0:
 		x.queued(f)
 	case len(h.Bookmarks) > 0:
@@ -102,8 +103,11 @@ func (x *Explanation) takeClaims(f *facts) {
 		}
 		x.Waiters = append(x.Waiters, c)
 	}
-	if len(x.Waiters) > 0 {
+	switch {
+	case len(x.Waiters) > 0:
 		x.Owner, x.Waiters = &x.Waiters[0], x.Waiters[1:]
+	case f.holds: // a node that is alone takes no locks
+		x.Owner = &Claim{Node: f.self, Self: true}
 	}
 }
 
@@ -129,7 +133,7 @@ func (x *Explanation) ended(f *facts) {
 	text := "it is faulted"
 	if n := len(h.Incidents); n > 0 {
 		i := &h.Incidents[n-1]
-		text = fmt.Sprintf("activity %s failed: %s", i.ActivityID, i.Message)
+		text = fmt.Sprintf("activity %s failed: %s", i.ActivityID, oneLine(i.Message))
 		end = i.Time
 	}
 	x.because(Reason{Kind: "incident", Text: text, Since: end, Key: f.Keys.Instance})
@@ -139,7 +143,10 @@ func (x *Explanation) ended(f *facts) {
 func (x *Explanation) running(f *facts) {
 	x.State = Running
 	o := x.Owner
-	r := Reason{Kind: "lock", Text: "node " + cmp.Or(o.Node, "of an unknown name") + " runs it", Since: o.Since, Key: f.claims[0].Fence.Key, Object: o.Node}
+	r := Reason{Kind: "lock", Text: "node " + cmp.Or(o.Node, "of an unknown name") + " runs it", Since: o.Since, Object: o.Node}
+	if len(f.claims) > 0 {
+		r.Key = f.claims[0].Fence.Key
+	}
 	long := !o.Since.IsZero() && f.now.Sub(o.Since) > longHeld
 	switch {
 	case o.Gone:
@@ -175,9 +182,9 @@ func (x *Explanation) queued(f *facts) {
 		r.Text += fmt.Sprintf(", which %d nodes took over and did not finish", first.Attempts)
 		x.do("look into the nodes' logs for what ended them: a command that ends a node is given up after some times")
 	}
-	if !first.CreatedAt.IsZero() && f.now.Sub(first.CreatedAt) > overdue {
-		r.Text += "; nodes look every few seconds, so that none can run it"
-		x.do("look at GET /nodes: is there a node whose program knows the definition's activities, and that is not draining?")
+	if !first.CreatedAt.IsZero() && f.now.Sub(first.CreatedAt) > overdue && !f.Paused && f.heldBack == "" {
+		r.Text += "; nodes look every few seconds, and none has run it"
+		x.do("look at GET /nodes and at the nodes' logs: is there one whose program knows the definition's activities, and that has room for its bursts?")
 	}
 	x.because(r)
 	x.cancelled(f)
@@ -210,23 +217,23 @@ func (x *Explanation) waiting(f *facts) {
 		switch {
 		case b.Child() != "":
 			alive = x.child(&r, b, children[b.Child()])
-			x.advise("GET /instances/" + b.Child() + "/explain")
+			x.advise("GET /instances/" + url.PathEscape(b.Child()) + "/explain")
 		case b.DueAt != nil && b.ActivityType != workflow.EventType:
 			alive = x.timer(&r, b, f)
 		case b.ActivityType == workflow.EventType:
-			r.Kind, r.Text = "event", "event "+b.Name
+			r.Kind, r.Text = "event", "event "+plain(b.Name)
 			if h.CorrelationID != "" {
-				r.Text += ", correlation " + h.CorrelationID
+				r.Text += ", correlation " + plain(h.CorrelationID)
 			}
 			x.nearly(b, f, looked)
 			x.advise(sendEvent(b.Name, h.CorrelationID))
 		case b.ActivityType == workflow.TaskType:
-			r.Kind, r.Text = "task", "a worker that does task "+b.Name
+			r.Kind, r.Text = "task", "a worker that does task "+plain(b.Name)
 			x.advise("GET /tasks names the task; its worker reports the result")
 		default:
-			r.Kind, r.Text = "stimulus", b.ActivityType+" "+b.Name
+			r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)
 			if workflow.EndpointOf(b) != nil {
-				r.Kind, r.Text = "endpoint", "a request "+b.Name
+				r.Kind, r.Text = "endpoint", "a request "+plain(b.Name)
 			}
 			x.nearly(b, f, looked)
 		}
@@ -249,6 +256,24 @@ func (x *Explanation) advise(what string) {
 	}
 }
 
+// oneLine is what an incident says, without what moves a terminal's cursor.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// plain is a text of the workflow's, in quotes unless it can be taken for nothing else.
+func plain(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`;,"`, r) }) {
+		return strconv.QuoteToASCII(text)
+	}
+	return text
+}
+
 func sendEvent(name, correlation string) string {
 	path := "POST /events/" + url.PathEscape(name)
 	if correlation == "" {
@@ -269,7 +294,7 @@ func rank(r Reason) int {
 func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState) (alive bool) {
 	id := b.Child()
 	r.Kind, r.Object = "child", id
-	r.Text = fmt.Sprintf("the end of its child %s (%s)", id, b.Name)
+	r.Text = fmt.Sprintf("the end of its child %s (%s)", plain(id), plain(b.Name))
 	switch {
 	case c == nil: // beyond those that are looked into
 		return true
@@ -279,7 +304,7 @@ func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState
 	case c.Header.Status == workflow.StatusFinished:
 		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus)) + " and whose end is on its way"
 		if n := len(c.Header.Incidents); n > 0 && c.Header.SubStatus == workflow.Faulted {
-			r.Text += ": " + c.Header.Incidents[n-1].Message
+			r.Text += ": " + oneLine(c.Header.Incidents[n-1].Message)
 		}
 	default:
 		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus))
@@ -294,7 +319,7 @@ func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (alive bo
 		return true
 	}
 	r.Text += fmt.Sprintf(", which was due %s ago", about(late))
-	return late < overdue || f.Paused || f.heldBack != "" || f.skew.Abs() >= skewed
+	return late < overdue || f.Paused || f.heldBack != "" || f.skew.Abs() > skewed
 }
 
 // ownLetters are the dead letters of this very instance.
@@ -326,9 +351,12 @@ func eventName(s *workflow.Stimulus) string {
 	return name
 }
 
+// mostMarks is for how many different stimuli near misses are looked for.
+const mostMarks = 20
+
 // nearly looks for what almost met a bookmark.
 func (x *Explanation) nearly(b *workflow.Bookmark, f *facts, looked map[string]bool) {
-	if looked[b.Hash] || len(x.NearMisses) == mostMisses {
+	if looked[b.Hash] || len(looked) == mostMarks || len(x.NearMisses) == mostMisses {
 		return
 	}
 	looked[b.Hash] = true
@@ -392,7 +420,7 @@ func (x *Explanation) circumstances(f *facts) {
 		x.because(Reason{Kind: "full", Text: f.heldBack})
 		x.do("make room in etcd: docs/runbooks has the page")
 	}
-	if f.skew.Abs() >= skewed {
+	if f.skew.Abs() > skewed {
 		way := "ahead of"
 		if f.skew < 0 {
 			way = "behind"

@@ -142,7 +142,7 @@ func TestStalls(t *testing.T) {
 		"mail that nobody runs": {f: suspended(event("approved")).with(func(f *facts) {
 			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandResume, CreatedAt: ago(10 * time.Minute), Attempts: 2}}}
 			f.MailLeft = 3
-		}), state: Queued, says: []string{"4 commands wait to be run, the first is resume", "2 nodes took over", "none can run it"}},
+		}), state: Queued, says: []string{"4 commands wait to be run, the first is resume", "2 nodes took over", "none has run it"}},
 		"a retry of a faulted one is on its way": {f: suspended().with(func(f *facts) {
 			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Faulted
 			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandRetry, CreatedAt: now}}}
@@ -154,6 +154,17 @@ func TestStalls(t *testing.T) {
 			h := &f.Record.Header
 			h.Status, h.SubStatus, h.Incidents = workflow.StatusFinished, workflow.Faulted, []workflow.Incident{{ActivityID: "http1", Message: "503", Time: ago(time.Minute)}}
 		}), state: Faulted, says: []string{"activity http1 failed: 503, since 2026-11-23 11:59:00 UTC"}, next: "mend the cause, then POST /instances/i/retry"},
+		"mail in a paused cluster": {f: suspended(event("approved")).with(func(f *facts) {
+			f.Paused = true
+			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandResume, CreatedAt: ago(10 * time.Minute)}}}
+		}), state: Queued, says: []string{"the first is resume, since 2026-11-23 11:50:00 UTC (10 min); the cluster is paused"}},
+		"a clock that is off by less than counts": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skew = 1500 * time.Millisecond }), state: Stuck},
+		"a node that is alone runs it":            {f: suspended().with(func(f *facts) { f.holds = true }), state: Running, says: []string{"node n1 runs it"}},
+		"a retry of a faulted one runs": {f: suspended().with(func(f *facts) {
+			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Faulted
+			f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)}
+		}), state: Running, says: []string{"node n2 runs it"}},
+		"a name that speaks": {f: suspended(event("x; the cluster is paused\n\x1b[2J")), state: Waiting, says: []string{`event "x; the cluster is paused\n\x1b[2J", correlation o-2`}},
 		"it is done": {f: suspended().with(func(f *facts) {
 			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Cancelled
 		}), state: Finished, says: []string{"it is cancelled"}},

@@ -11,10 +11,10 @@ import (
 // explainRoutes say why things are as they are.
 func (a *API) explainRoutes() []route {
 	return []route{
-		{method: "GET", path: "/instances/{id}/explain", name: "explainInstance", role: auth.Viewer, tag: "instances", kind: reads,
+		{method: "GET", path: "/instances/{id}/explain", name: "explainInstance", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do",
 			answers: map[int]any{200: explanationView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: (*call).explainInstance},
-		{method: "GET", path: "/events/{name}", name: "explainEvent", role: auth.Viewer, tag: "stimuli", kind: reads,
+		{method: "GET", path: "/events/{name}", name: "explainEvent", costly: true, role: auth.Viewer, tag: "stimuli", kind: reads,
 			summary: "Who waits for an event: what it would do if it were sent now",
 			query:   []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}},
 			answers: map[int]any{200: effectView{}}, serve: (*call).explainEvent},

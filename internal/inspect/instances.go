@@ -79,8 +79,12 @@ type InstanceFilter struct {
 	Cursor                      string // from the page before
 }
 
-// Instances lists instances, the newest first. A page may be shorter than its limit
-// and still have a next one.
+// emptyFor is how long a list looks for something that fits before it gives an empty
+// page with a cursor.
+const emptyFor = 2 * time.Second
+
+// Instances lists instances, the newest first. A page may be shorter than its limit,
+// and even empty, and still have a next one.
 func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workflow.Instance], error) {
 	if f.SubStatus != "" {
 		if f.Status == "" {
@@ -91,7 +95,8 @@ func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workf
 	}
 	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent, Labels: f.Labels}
 	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
-		for items, next, err = i.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != ""; {
+		began := time.Now()
+		for items, next, err = i.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != "" && time.Since(began) < emptyFor; {
 			items, next, err = i.cfg.Reader.Instances(ctx, sf, next, limit)
 		}
 		return items, next, err

@@ -303,9 +303,11 @@ func TestWhatIsNotToldOfVariables(t *testing.T) {
 		return nil, s.SetVariable("within", len(v))
 	}))
 	link, long := "https://weft.test/links/"+token(10), "see "+token(40)
-	def := root(seq(hidden, body(output, line("x")), fromSecret, within, set("link", map[string]any{"in": []any{link}}), set("long", long), set("small", "s"), sets("\x00<b>\u202e", "x"), sets(strings.Repeat("n", 257), 1),
+	made := body(act("ForEach", inputs{"items": expr(func(s engine.Scope) (any, error) { return []any{}, s.SetVariable("besideOutput", "h1dden") })}), line("x"))
+	made.CustomProperties = output.CustomProperties
+	def := root(seq(made, hidden, body(output, line("x")), fromSecret, within, set("link", map[string]any{"in": []any{link}}), set("long", long), set("small", "s"), sets("\x00<b>\u202e", "x"), sets(strings.Repeat("n", 257), 1),
 		set("controls", strings.Repeat("\x00", 256)), set("large", map[string]any{"text": strings.Repeat("ä", 1<<16)}), loop))
-	for _, name := range []string{"hidden", "output", "made", "within", "link", "long", "small", "controls", "large"} {
+	for _, name := range []string{"hidden", "output", "made", "within", "besideOutput", "link", "long", "small", "controls", "large"} {
 		def.Variables = append(def.Variables, workflow.Variable{Name: name})
 	}
 	def.Variables = append(def.Variables, workflow.Variable{Name: "later", Value: "a later-s3cret in it"})
@@ -322,7 +324,7 @@ func TestWhatIsNotToldOfVariables(t *testing.T) {
 			t.Errorf("%q has %d bytes: %q", s.Name, len(raw), raw)
 		}
 	}
-	for _, name := range []string{"hidden", "output", "made", "within", "CurrentValue"} {
+	for _, name := range []string{"hidden", "output", "made", "within", "besideOutput", "CurrentValue"} {
 		if s, there := got[name]; !there || !s.Hidden || s.Value != nil {
 			t.Errorf("%s: %+v", name, s)
 		}

@@ -74,7 +74,7 @@ func (x *Execution) Variable(name string) (any, bool) {
 // secret although the variable is kept with the instance.
 func (x *Execution) SetVariable(name string, v any) error {
 	by := x.b.calling
-	return x.setVariable(name, v, by, by.keepsInputs())
+	return x.setVariable(name, v, by, by.keepsInputs() || by.keepsOutputs())
 }
 
 // setVariable is SetVariable for the activity by, which may keep the value out of the

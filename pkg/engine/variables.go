@@ -20,6 +20,12 @@ func (x *Execution) keepsInputs() bool {
 		slices.ContainsFunc(x.node.inputs, func(in input) bool { return in.given && in.hidden })
 }
 
+// keepsOutputs reports whether some of the outputs of x are kept out of the journal: a
+// variable that its activity sets may have the same value.
+func (x *Execution) keepsOutputs() bool {
+	return !x.node.logs.outputs || len(x.node.logs.hiddenOutputs) > 0
+}
+
 func (x *Execution) keepsOutput(name string) bool {
 	return !x.node.logs.outputs || x.node.logs.hiddenOutputs[name] || x.secretUsed()
 }

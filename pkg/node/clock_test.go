@@ -22,12 +22,18 @@ import (
 // since 1970.
 var times = regexp.MustCompile(`\b(\d{4})-\d\d-\d\dT|[/ "](\d{13})\b`)
 
+// newest are the lists in whose keys a time is what is left to the last that they can have.
+var newest = regexp.MustCompile(`/(index|by-parent|by-correlation|label)/`)
+
 // years gives the years that a text speaks of.
 func years(text string) []int {
 	var out []int
 	for _, m := range times.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseInt(m[1]+m[2], 10, 64)
 		if m[2] != "" {
+			if newest.MatchString(text) {
+				n = 9_999_999_999_999 - n
+			}
 			n = int64(time.UnixMilli(n).UTC().Year())
 		}
 		out = append(out, int(n))

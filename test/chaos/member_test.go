@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/store"
@@ -159,7 +160,11 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 // open serves the HTTP API of the node.
 func (m *member) open(w *world, log *slog.Logger) error {
 	std := node.DefaultConfig()
-	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
+	explainer, err := explain.New(explain.Config{Reader: m.store.Reader, Stimuli: m.store.Stimuli, Session: m.session, HeldBack: m.Runtime.Intake().HeldBack, Now: m.now})
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Explainer: explainer, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
 		MaxBody: std.MaxBody, MaxInFlight: std.MaxInFlight, BodyBytes: std.BodyBytes,
 		Refresher: &refresh.DistributedRefresher{Inner: &refresh.LocalRefresher{Catalog: m.catalog}, Locks: m.session.Locks(), Log: log},
 		Reloader:  &refresh.LocalReloader{Catalog: m.catalog, Log: log},

@@ -52,11 +52,11 @@ func (f *InstanceFilter) own(k keys) string {
 	switch {
 	case f.Parent != "":
 		return k.children(f.Parent)
+	case f.CorrelationID != "": // fewer have one correlation than one label
+		return k.correlation(f.CorrelationID)
 	case len(f.Labels) > 0:
 		name := slices.Min(slices.Collect(maps.Keys(f.Labels)))
 		return k.labelled(name, f.Labels[name])
-	case f.CorrelationID != "":
-		return k.correlation(f.CorrelationID)
 	}
 	return ""
 }
@@ -315,6 +315,7 @@ type window struct {
 const (
 	firstWindow  = 100 * time.Millisecond
 	widerWindows = 64
+	widestWindow = 20 * 365 * 24 * time.Hour // one behind a wider one is the rest
 )
 
 // firstOf is the first window behind a cursor; without one, that of what a clock
@@ -331,7 +332,7 @@ func firstOf(cursor string, now time.Time) window {
 
 func (w window) next() window {
 	at := w.at.Add(-w.wide)
-	if at.UnixMilli() <= 0 {
+	if at.UnixMilli() <= 0 || w.wide > widestWindow {
 		return window{from: w.to}
 	}
 	return window{from: w.to, to: newest(at), at: at, wide: widerWindows * w.wide}

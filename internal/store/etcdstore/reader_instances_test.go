@@ -268,3 +268,23 @@ func TestTheNewestComesFirst(t *testing.T) {
 		t.Error("no time")
 	}
 }
+
+// The windows of a list follow each other and come to an end, wherever a cursor says
+// that it is: made by a clock that was centuries off, or by who wants to do harm.
+func TestWindowsOfAListEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, cursor := range []string{"", newest(now) + "/i", newest(now.AddDate(300, 0, 0)) + "/i", "0000000000000/a", "-5/x", "zzz", "9999999999999/x", newest(time.UnixMilli(5)) + "/i", "9223372036854775807/x", "-9223372036854775808/x"} {
+		w := firstOf(cursor, now)
+		for n := 0; w.to != ""; n++ {
+			if n == 12 {
+				t.Fatalf("from %q on there is no end: %+v", cursor, w)
+			}
+			next := w.next()
+			if next.from != w.to || next.to != "" && next.to <= w.to {
+				t.Errorf("from %q on %+v follows on %+v", cursor, next, w)
+			}
+			w = next
+		}
+	}
+}

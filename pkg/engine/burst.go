@@ -192,6 +192,10 @@ func (b *Burst) Committed() {
 	for x := range tree(b.root) {
 		x.forget()
 	}
+	b.schedule.rest()
+	if len(b.completions) == 0 {
+		b.completions = nil
+	}
 }
 
 // Renew gives a committed burst the world of the next one, as [Load] does. It is false,

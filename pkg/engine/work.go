@@ -33,6 +33,16 @@ type schedule struct {
 
 func (s *schedule) push(w work) { s.items = append(s.items, w) }
 
+// usualRoom is how much room for work a burst keeps between its commits.
+const usualRoom = 64
+
+// rest lets go of the room for work of a burst that had much of it, and has none left.
+func (s *schedule) rest() {
+	if len(s.left()) == 0 && cap(s.items) > usualRoom {
+		*s = schedule{}
+	}
+}
+
 // left is the work that is left. It includes work that became pointless.
 func (s *schedule) left() []work { return s.items[s.head:] }
 

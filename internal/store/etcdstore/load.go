@@ -19,6 +19,7 @@ type Loading struct {
 	reads
 	s                          *Instances
 	id                         string
+	answerTo, definition       string
 	known                      *store.Record
 	record, mail, answer, head read
 }
@@ -28,7 +29,7 @@ type Loading struct {
 // knows it: if it has not moved since, it is what is loaded, and is not read again. Nil:
 // it is read.
 func (s *Instances) Loading(id, key, definition string, known *store.Record) *Loading {
-	q := &Loading{s: s, id: id, known: known}
+	q := &Loading{s: s, id: id, answerTo: key, definition: definition, known: known}
 	if at := s.keys.instance(id); known != nil {
 		q.record = q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)}))
 	} else {
@@ -49,21 +50,28 @@ func (s *Instances) Load(ctx context.Context, id, key, definition string) (*stor
 	return s.Loading(id, key, definition, nil).Load(ctx)
 }
 
-// Load sends the reads in a request of their own.
+// Load sends the reads in a request of their own, without the compare: etcd makes a
+// proposal of each transaction that has another one in it.
 func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
-	resp, err := q.s.read(ctx, "load instance "+q.id, q.ops...)
+	plain := q
+	if q.known != nil {
+		plain = q.s.Loading(q.id, q.answerTo, q.definition, nil)
+	}
+	resp, err := q.s.read(ctx, "load instance "+q.id, plain.ops...)
 	if err != nil {
 		return nil, err
 	}
-	return q.decode(resp)
+	return plain.decode(resp, q.known)
 }
 
 // Decode reads the answers to [Loading.Ops], which were read at one revision.
 func (q *Loading) Decode(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
-	return q.decode(&pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses})
+	return q.decode(&pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses}, nil)
 }
 
-func (q *Loading) decode(resp *pb.TxnResponse) (*store.Loaded, error) {
+// decode reads the answers. A record that was read and is of the revision of same is not
+// decoded again.
+func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loaded, error) {
 	l := &store.Loaded{Revision: resp.Header.Revision}
 	at, in := q.record, resp
 	if q.known != nil {
@@ -73,7 +81,11 @@ func (q *Loading) decode(resp *pb.TxnResponse) (*store.Loaded, error) {
 	}
 	if l.Record == nil {
 		var err error
-		if kv := at.one(in); kv != nil {
+		switch kv := at.one(in); {
+		case kv == nil:
+		case same != nil && kv.ModRevision == same.Modified:
+			l.Record = same
+		default:
 			if l.Record, err = wholeRecord(kv); err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -51,7 +52,7 @@ func (x *Explainer) Event(ctx context.Context, st workflow.Stimulus) (*Effect, e
 	read := func(st workflow.Stimulus) ([]Place, *Effect, error) {
 		m, err := x.cfg.Stimuli.Match(ctx, st, hash, "")
 		if err != nil {
-			return nil, nil, &workflow.Error{Code: workflow.CodeUnavailable, Err: err, Detail: "what waits for it could not be read"}
+			return nil, nil, etcdstore.ReadFailed("list of what waits for it", err)
 		}
 		e := &Effect{Resumed: len(m.Bookmarks), Started: len(m.Triggers), More: m.More, Revision: m.Revision}
 		for _, t := range m.Triggers[:min(len(m.Triggers), mostListed)] {

@@ -28,9 +28,6 @@ const (
 	Damaged  State = "damaged"  // its record cannot be read
 )
 
-// States are all of them.
-var States = []State{Running, Queued, Waiting, Finished, Faulted, Stuck, Damaged}
-
 // Explanation says why an instance is where it is.
 type Explanation struct {
 	Instance workflow.Instance // of a damaged one the id only
@@ -50,18 +47,15 @@ type Explanation struct {
 	At       time.Time // by the clock of the node that answers
 }
 
-// Reason is one cause of the state. Kind is one of [Kinds].
+// Reason is one cause of the state.
 type Reason struct {
-	Kind   string
+	Kind   string // such as lock, event, timer: the API lists them
 	Text   string
 	Since  time.Time // zero: not known
 	Until  time.Time // when it ends by itself; zero: it does not
 	Key    string    // in etcd, of what shows it; "": no key does
 	Object string    // the id of what it is about: a bookmark, a child, a node, a command; ""
 }
-
-// Kinds are the kinds of reasons.
-var Kinds = []string{"lock", "mail", "cancel", "event", "timer", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "incident", "none", "damaged"}
 
 // Claim is a node that has the lock or waits for it.
 type Claim struct {
@@ -139,27 +133,20 @@ func (x *Explainer) Instance(ctx context.Context, id string) (*Explanation, erro
 	f.holds = x.cfg.Holds != nil && x.cfg.Holds(id)
 	var err error
 	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
-		return nil, unavailable(id, err)
+		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
 	if f.Record == nil && f.Damage == nil {
 		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 	}
 	if f.claims, err = x.cfg.Session.Locks().Claims(ctx, cluster.InstanceLock(id), f.Revision); err != nil {
-		return nil, unavailable(id, err)
+		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
 	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
 		if err := x.nearly(ctx, &f); err != nil {
-			return nil, unavailable(id, err)
+			return nil, etcdstore.ReadFailed("state of instance "+id, err)
 		}
 	}
 	return judge(id, &f), nil
-}
-
-func unavailable(id string, err error) error {
-	if workflow.CodeOf(err) != "" {
-		return err
-	}
-	return &workflow.Error{Code: workflow.CodeUnavailable, Err: err, Detail: fmt.Sprintf("what there is to say of instance %s could not be read", id)}
 }
 
 // nearly reads the beginnings of the queue and of the dead letters.

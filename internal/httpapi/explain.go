@@ -143,39 +143,22 @@ func (c *call) effectOf(s workflow.Stimulus) (reply, error) {
 	return reply{body: viewEffect(e)}, nil
 }
 
-// known is a time, or null where it is not known.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return someTime(&t)
-}
-
-// each maps a list; it is never null.
-func each[T, V any](items []T, view func(T) V) []V {
-	out := make([]V, 0, len(items))
-	for _, item := range items {
-		out = append(out, view(item))
-	}
-	return out
-}
-
 func viewClaim(c explain.Claim) claimView {
-	return claimView{c.Node, known(c.Since), c.Fence, c.Gone, c.Draining, c.Self}
+	return claimView{c.Node, knownTime(c.Since), c.Fence, c.Gone, c.Draining, c.Self}
 }
 
 func viewExplanation(x *explain.Explanation) explanationView {
 	v := explanationView{
-		InstanceID: x.Instance.ID, State: x.State, Summary: x.Summary, Next: each(x.Next, func(s string) string { return s }),
+		InstanceID: x.Instance.ID, State: x.State, Summary: x.Summary, Next: append([]string{}, x.Next...),
 		Reasons: each(x.Reasons, func(r explain.Reason) reasonView {
-			return reasonView{r.Kind, r.Text, known(r.Since), known(r.Until), some(r.Key), some(r.Object)}
+			return reasonView{r.Kind, r.Text, knownTime(r.Since), knownTime(r.Until), some(r.Key), some(r.Object)}
 		}),
 		Waiters: each(x.Waiters, viewClaim), MailLeft: x.MailLeft,
 		Mail: each(x.Mail, func(m explain.Mail) mailView {
-			return mailView{m.ID, m.Kind, some(m.Bookmark), known(m.CreatedAt), m.Attempts, m.Unreadable}
+			return mailView{m.ID, m.Kind, some(m.Bookmark), knownTime(m.CreatedAt), m.Attempts, m.Unreadable}
 		}),
 		NearMisses: each(x.NearMisses, func(m explain.NearMiss) nearMissView {
-			return nearMissView{m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), known(m.CreatedAt), m.Text}
+			return nearMissView{m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), knownTime(m.CreatedAt), m.Text}
 		}),
 		Revision: x.Revision, At: x.At,
 	}
@@ -184,7 +167,7 @@ func viewExplanation(x *explain.Explanation) explanationView {
 		v.Owner = &owner
 	}
 	if c := x.Commit; c != nil {
-		v.LastCommit = &lastCommitView{c.Sequence, c.Fence, known(c.At)}
+		v.LastCommit = &lastCommitView{c.Sequence, c.Fence, knownTime(c.At)}
 	}
 	return v
 }

@@ -37,23 +37,16 @@ func (a *API) nodeRoutes() []route {
 }
 
 func (a *API) viewNode(n cluster.Node) nodeView {
-	v := nodeView{
+	return nodeView{
 		NodeID: n.ID, Address: n.Address, Version: n.Version, Coordination: n.Mode, Epoch: n.Epoch, StartedAt: n.StartedAt.UTC(),
 		Draining: n.Draining, Paused: n.Paused, CatalogRevision: n.CatalogRevision, Self: n.ID == a.cfg.NodeID,
+		SeenAt: knownTime(n.Clock),
 	}
-	if !n.Clock.IsZero() {
-		v.SeenAt = someTime(&n.Clock)
-	}
-	return v
 }
 
 // nodes has no pages: a cluster has few nodes.
 func (c *call) nodes() (reply, error) {
-	view := listView[nodeView]{Items: []nodeView{}}
-	for _, n := range c.api.cfg.Session.Members() {
-		view.Items = append(view.Items, c.api.viewNode(n))
-	}
-	return reply{body: view}, nil
+	return reply{body: listView[nodeView]{Items: each(c.api.cfg.Session.Members(), c.api.viewNode)}}, nil
 }
 
 func (c *call) drainNode() (reply, error) {

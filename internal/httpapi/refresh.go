@@ -27,11 +27,8 @@ type notRefreshedView struct {
 }
 
 func viewResult(res refresh.Result) resultView {
-	v := resultView{Status: res.Status, Refreshed: res.Refreshed, NotRefreshed: make([]notRefreshedView, 0, len(res.NotRefreshed)), Holder: res.Holder}
-	for _, n := range res.NotRefreshed {
-		v.NotRefreshed = append(v.NotRefreshed, notRefreshedView{n.ID, n.Reason})
-	}
-	return v
+	return resultView{Status: res.Status, Refreshed: res.Refreshed, Holder: res.Holder,
+		NotRefreshed: each(res.NotRefreshed, func(n refresh.NotRefreshed) notRefreshedView { return notRefreshedView{n.ID, n.Reason} })}
 }
 
 func (a *API) refreshRoutes() []route {

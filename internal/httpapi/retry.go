@@ -56,9 +56,6 @@ func (c *call) retryFaulted() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	view := retriedView{Retried: res.Retried, Refused: []retryRefusedView{}, NextCursor: some(res.Next)}
-	for _, r := range res.Refused {
-		view.Refused = append(view.Refused, retryRefusedView(r))
-	}
-	return reply{body: view}, nil
+	refused := each(res.Refused, func(r runtime.RetryRefusal) retryRefusedView { return retryRefusedView(r) })
+	return reply{body: retriedView{Retried: res.Retried, Refused: refused, NextCursor: some(res.Next)}}, nil
 }

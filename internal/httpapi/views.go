@@ -172,9 +172,14 @@ type listView[T any] struct {
 
 // list maps a page, item by item.
 func list[T, V any](page runtime.Page[T], view func(T) V) listView[V] {
-	out := listView[V]{Items: make([]V, 0, len(page.Items)), NextCursor: some(page.Next)}
-	for _, item := range page.Items {
-		out.Items = append(out.Items, view(item))
+	return listView[V]{Items: each(page.Items, view), NextCursor: some(page.Next)}
+}
+
+// each maps a list; it is never null.
+func each[T, V any](items []T, view func(T) V) []V {
+	out := make([]V, 0, len(items))
+	for _, item := range items {
+		out = append(out, view(item))
 	}
 	return out
 }
@@ -201,7 +206,12 @@ func viewInstance(in workflow.Instance) instanceView {
 		Name: some(in.Name), CorrelationID: some(in.CorrelationID), Labels: maps.Clone(in.Labels),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
 		Input: object(in.Input), Output: object(in.Output),
-		Incidents: make([]incidentView, 0, len(in.Incidents)), Bookmarks: make([]bookmarkView, 0, len(in.Bookmarks)),
+		Incidents: each(in.Incidents, func(i workflow.Incident) incidentView {
+			return incidentView{i.ActivityID, i.ActivityType, i.Expression, i.Message, i.Cause, i.Time.UTC()}
+		}),
+		Bookmarks: each(in.Bookmarks, func(b workflow.Bookmark) bookmarkView {
+			return bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt)}
+		}),
 	}
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
 	if v.Labels == nil {
@@ -209,12 +219,6 @@ func viewInstance(in workflow.Instance) instanceView {
 	}
 	if in.Parent != nil {
 		v.ParentInstanceID = some(in.Parent.InstanceID)
-	}
-	for _, i := range in.Incidents {
-		v.Incidents = append(v.Incidents, incidentView{i.ActivityID, i.ActivityType, i.Expression, i.Message, i.Cause, i.Time.UTC()})
-	}
-	for _, b := range in.Bookmarks {
-		v.Bookmarks = append(v.Bookmarks, bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt)})
 	}
 	return v
 }
@@ -239,15 +243,11 @@ func viewJournal(page runtime.Page[workflow.JournalEntry]) journalPageView {
 }
 
 func viewCommit(e *workflow.JournalEntry) commitView {
-	v := commitView{
+	return commitView{
 		Commit: e.Sequence, ID: e.Commit, Node: some(e.Node), Fence: e.Fence, Began: knownTime(e.Began), Ended: knownTime(e.Ended),
-		Commands: append([]string{}, e.Commands...), Variables: make([]variableView, 0, len(e.Variables.Set)),
+		Commands: append([]string{}, e.Commands...), Variables: each(e.Variables.Set, func(s workflow.VariableChange) variableView { return variableView(s) }),
 		Unlisted: e.Variables.Left, Closed: append([]int64{}, e.Variables.Gone...), Imported: e.Variables.Reset,
 	}
-	for _, s := range e.Variables.Set {
-		v.Variables = append(v.Variables, variableView(s))
-	}
-	return v
 }
 
 // knownTime is t, or null where it is not known.

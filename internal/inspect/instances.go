@@ -101,7 +101,7 @@ func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workf
 		}
 		return items, next, err
 	}
-	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) (workflow.Instance, bool) { return in, true })
+	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) workflow.Instance { return in })
 }
 
 // Journal reads what an instance did, commit by commit, from cursor on.

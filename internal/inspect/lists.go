@@ -37,8 +37,8 @@ func readCursor(c string) (string, error) {
 func writeCursor(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
 // list reads one page of a list of the store and turns its items into what the
-// API shows; show may leave one out.
-func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, string, error), show func(S) (T, bool)) (Page[T], error) {
+// API shows.
+func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, string, error), show func(S) T) (Page[T], error) {
 	page := Page[T]{Items: []T{}}
 	raw, err := readCursor(cursor)
 	if err != nil {
@@ -49,9 +49,7 @@ func list[S, T any](ctx context.Context, what, cursor string, limit int, read fu
 		return page, etcdstore.ReadFailed(what, err)
 	}
 	for _, item := range items {
-		if t, ok := show(item); ok {
-			page.Items = append(page.Items, t)
-		}
+		page.Items = append(page.Items, show(item))
 	}
 	page.Next = writeCursor(next)
 	return page, nil
@@ -74,7 +72,7 @@ func (i *Inspector) Queue(ctx context.Context, cursor string, limit int) (Page[Q
 		return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
 	}
 	age := i.cfg.Age()
-	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) (QueueItem, bool) {
+	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) QueueItem {
 		item := QueueItem{ID: q.ID, Stimulus: q.Stimulus, CreatedAt: q.CreatedAt, ExpiresAt: i.expiresAt(&q, age)}
 		if errors.Is(q.Unreadable, etcdstore.ErrDamaged) {
 			item.Damaged, item.Damage = true, q.Unreadable.Error()
@@ -82,7 +80,7 @@ func (i *Inspector) Queue(ctx context.Context, cursor string, limit int) (Page[Q
 		if q.Held != nil {
 			item.Gated = q.Held.Trigger.DefinitionID
 		}
-		return item, true
+		return item
 	})
 }
 
@@ -123,7 +121,7 @@ func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[
 		more, next, err := i.readSchedules(ctx, "", limit-int64(len(items)))
 		return append(items, more...), next, err
 	}
-	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) (TimerItem, bool) { return t, true })
+	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) TimerItem { return t })
 }
 
 func showTimer(d etcdstore.Due) TimerItem {
@@ -161,8 +159,8 @@ type DeadLetter struct {
 
 // DeadLetters lists work that could not be done.
 func (i *Inspector) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
-	return list(ctx, "dead letters", cursor, limit, i.cfg.Reader.DeadLetters, func(d store.DeadLetter) (DeadLetter, bool) {
-		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}, true
+	return list(ctx, "dead letters", cursor, limit, i.cfg.Reader.DeadLetters, func(d store.DeadLetter) DeadLetter {
+		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}
 	})
 }
 
@@ -184,7 +182,7 @@ func (i *Inspector) Tasks(ctx context.Context, name, cursor string, limit int) (
 	read := func(ctx context.Context, cursor string, limit int64) ([]etcdstore.Task, string, error) {
 		return i.cfg.Reader.Tasks(ctx, name, cursor, limit)
 	}
-	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) (Task, bool) {
-		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}, true
+	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) Task {
+		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}
 	})
 }

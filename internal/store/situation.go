@@ -23,7 +23,7 @@ type Situation struct {
 }
 
 // SituationKeys are where in etcd it was read.
-type SituationKeys struct{ Instance, Mailbox, Cancel, Pause, Journal string }
+type SituationKeys struct{ Instance, Mailbox, Cancel, Pause string }
 
 // LastCommit is the newest commit of an instance.
 type LastCommit struct {
@@ -31,12 +31,11 @@ type LastCommit struct {
 	At         time.Time // when it was made; zero: not known
 }
 
-// QueuedFor is where a queue item lies, which says whom it is for.
+// QueuedFor is what the key of a queue item says: whom it is for.
 type QueuedFor struct {
-	Key, ID                   string
+	ID                        string
 	Hash                      string // of its stimulus
 	CorrelationID, InstanceID string
-	Created                   int64
 }
 
 // ChildState is an instance that another one waits for.

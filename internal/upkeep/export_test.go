@@ -9,6 +9,9 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 )
 
+// Sooner and Later are of two times.
+var Sooner, Later = sooner, later
+
 // Overdue picks what is purged.
 var Overdue = overdue
 

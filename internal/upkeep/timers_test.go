@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -57,7 +58,7 @@ func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
 	// no more than seconds.
 	first, last := items[0].CreatedAt, items[0].CreatedAt
 	for _, in := range items {
-		first, last = minTime(first, in.CreatedAt), maxTime(last, in.CreatedAt)
+		first, last = upkeep.Sooner(first, in.CreatedAt), upkeep.Later(last, in.CreatedAt)
 	}
 	if most := int(last.Sub(first)/time.Second) + 2; len(items) > most {
 		t.Errorf("%d instances between %v and %v", len(items), first, last)
@@ -150,20 +151,6 @@ func (a *about) Handle(_ context.Context, r slog.Record) error {
 		a.n.Add(1)
 	}
 	return nil
-}
-
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // TestTimersFireWhileEtcdIsSlow: heartbeats that take seconds to be written are no

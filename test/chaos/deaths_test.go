@@ -76,9 +76,7 @@ func (w *town) explain(ctx context.Context, late []string, why *reasons) {
 		why.asking.Go(func() {
 			text := "no node says why"
 			for _, s := range w.slots {
-				s.mu.Lock()
-				node := s.remote
-				s.mu.Unlock()
+				node := s.node()
 				if node == nil {
 					continue
 				}

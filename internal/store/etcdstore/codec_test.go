@@ -117,7 +117,7 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				is := reflect.New(kind)
 				fill(t, is.Elem(), 0)
-				first := encodedAs(t, is.Interface())
+				first := encoded(t, is.Interface())
 				var b bytes.Buffer
 				enc := json.NewEncoder(&b)
 				enc.SetEscapeHTML(false)
@@ -132,7 +132,7 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 				if err := DecodeWhole(first, once); err != nil {
 					t.Fatal(err)
 				}
-				second := encodedAs(t, once)
+				second := encoded(t, once)
 				if !bytes.Equal(first, second) {
 					t.Fatalf("it was\n%s\nand is\n%s", first, second)
 				}
@@ -142,18 +142,6 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 			})
 		})
 	}
-}
-
-func encodedAs(t *rapid.T, v any) []byte {
-	t.Helper()
-	raw, err := Encode(v)
-	if err == nil {
-		raw, err = inflate(raw, v)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
 }
 
 // anyText is a text, now and then one that is not UTF-8.

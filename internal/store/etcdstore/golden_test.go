@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -186,7 +188,7 @@ func TestAGoldenRecordThatIsCompressedIsRead(t *testing.T) {
 }
 
 // encoded is what [Encode] gives, of a record of any size as JSON.
-func encoded(t *testing.T, v any) []byte {
+func encoded(t rapid.TB, v any) []byte {
 	t.Helper()
 	raw, err := Encode(v)
 	if err == nil {

@@ -22,7 +22,7 @@ const (
 // the keys only. A record that cannot be read is no error: it is said.
 func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
-		Instance: s.keys.instance(id), Mailbox: s.keys.mailbox(id), Cancel: s.keys.cancel(id), Pause: s.keys.pause(), Journal: s.keys.journalOf(id),
+		Instance: s.keys.instance(id), Mailbox: s.keys.mailbox(id), Cancel: s.keys.cancel(id), Pause: s.keys.pause(),
 	}}
 	var ask reads
 	record, mail, cancel, pause := ask.value(st.Keys.Instance), ask.add(s.getMail(id)), ask.value(st.Keys.Cancel), ask.value(st.Keys.Pause)
@@ -85,9 +85,8 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	}
 	for hash, r := range queued {
 		for _, kv := range r.in(resp).Kvs {
-			item := store.QueuedFor{Key: string(kv.Key), Hash: hash, Created: kv.CreateRevision}
-			slice, id, _ := strings.Cut(strings.TrimPrefix(item.Key, s.keys.queue(hash)), "/")
-			item.ID = decode(id)
+			slice, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.queue(hash)), "/")
+			item := store.QueuedFor{ID: decode(id), Hash: hash}
 			if to, addressed := strings.CutPrefix(slice, "@"); addressed {
 				item.InstanceID = to
 			} else if raw, err := base64.RawURLEncoding.DecodeString(slice); err == nil && slice != noCorrelation {

@@ -10,7 +10,8 @@ import (
 
 func bulkDispatch() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.BulkDispatchWorkflows",
+		Type:     "Elsa.BulkDispatchWorkflows",
+		NoEffect: true,
 		Description: "Starts another workflow once for each item and goes on, or, if told so, waits for the end of all of them. " +
 			"The branches childCompleted and childFaulted run for each child that ends, with the variables ChildInstanceId, ChildSubStatus and ChildOutput.",
 		Main: "workflowDefinitionId",

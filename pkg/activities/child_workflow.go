@@ -28,7 +28,8 @@ func childInputs(waitDefault bool) []workflow.InputDescriptor {
 
 func executeWorkflow() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-			Type: "Elsa.ExecuteWorkflow",
+			Type:     "Elsa.ExecuteWorkflow",
+			NoEffect: true,
 			Description: "Runs another workflow as an instance of its own and, unless told otherwise, waits for its end. " +
 				"Completes with Done and the child's sub-status (Finished, Faulted, Cancelled).",
 			Main:   "workflowDefinitionId",
@@ -44,7 +45,8 @@ func executeWorkflow() (workflow.Descriptor, engine.Activity) {
 
 func dispatchWorkflow() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.DispatchWorkflow",
+		Type:     "Elsa.DispatchWorkflow",
+		NoEffect: true,
 		Description: "Starts another workflow as an instance of its own and goes on, or, if told so, waits for its end. " +
 			"Then it completes with Done and the child's sub-status (Finished, Faulted, Cancelled).",
 		Main:   "workflowDefinitionId",

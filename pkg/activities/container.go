@@ -10,6 +10,7 @@ import (
 func container() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Container",
+		NoEffect:    true,
 		Container:   true,
 		Description: "Holds activities and variables of their own; runs them one after the other.",
 		List:        "activities",
@@ -19,6 +20,7 @@ func container() (workflow.Descriptor, engine.Activity) {
 func compositeActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Composite",
+		NoEffect:    true,
 		Container:   true,
 		Description: "Holds an activity and variables of its own. A Complete inside completes it, with outcomes.",
 		MainPort:    "root",

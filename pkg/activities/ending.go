@@ -10,7 +10,7 @@ import (
 
 func breakActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Break", Terminal: true,
+		Type: "Elsa.Break", NoEffect: true, Terminal: true,
 		Description: "Leaves the nearest loop; outside a loop, ends the sequences and the flowchart around it.",
 	}, breakCode{}
 }
@@ -25,7 +25,7 @@ func (breakCode) Execute(ctx context.Context, x *engine.Execution) error {
 
 func complete() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Complete", Terminal: true, Main: "outcomes",
+		Type: "Elsa.Complete", NoEffect: true, Terminal: true, Main: "outcomes",
 		Description: "Completes the enclosing composite activity, definition or workflow, with outcomes.",
 		Inputs:      []workflow.InputDescriptor{{Name: "outcomes", Type: "Object", Description: "An outcome, or a list of them."}},
 	}, completeCode{}
@@ -59,7 +59,7 @@ func (completeCode) Execute(ctx context.Context, x *engine.Execution) error {
 
 func finish() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Finish", Terminal: true,
+		Type: "Elsa.Finish", NoEffect: true, Terminal: true,
 		Description: "Finishes the whole instance at once; whatever still runs or waits is cancelled.",
 	}, finishCode{}
 }
@@ -74,7 +74,7 @@ func (finishCode) Execute(_ context.Context, x *engine.Execution) error {
 
 func fault() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Fault", Main: "message",
+		Type: "Elsa.Fault", NoEffect: true, Main: "message",
 		Description: "Raises an incident.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "message", Type: "String", Description: "What is wrong."},

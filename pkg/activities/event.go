@@ -10,6 +10,7 @@ import (
 func event() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        workflow.EventType,
+		NoEffect:    true,
 		Description: "Waits for an event; as a trigger, starts an instance when it comes.",
 		Main:        "eventName",
 		Inputs: []workflow.InputDescriptor{

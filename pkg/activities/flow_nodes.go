@@ -17,16 +17,17 @@ const (
 )
 
 func startActivity() (workflow.Descriptor, engine.Activity) {
-	return workflow.Descriptor{Type: "Elsa.Start", Description: "Marks where a flowchart begins."}, passActivity{}
+	return workflow.Descriptor{Type: "Elsa.Start", NoEffect: true, Description: "Marks where a flowchart begins."}, passActivity{}
 }
 
 func endActivity() (workflow.Descriptor, engine.Activity) {
-	return workflow.Descriptor{Type: "Elsa.End", Description: "Ends the enclosing flowchart.", Terminal: true}, passActivity{}
+	return workflow.Descriptor{Type: "Elsa.End", NoEffect: true, Description: "Ends the enclosing flowchart.", Terminal: true}, passActivity{}
 }
 
 func flowJoin() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        flowJoinType,
+		NoEffect:    true,
 		Description: "Brings branches of a flowchart together.",
 		Main:        "mode",
 		Inputs: []workflow.InputDescriptor{{
@@ -44,6 +45,7 @@ func (passActivity) Execute(context.Context, *engine.Execution) error { return n
 func flowNode() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.FlowNode",
+		NoEffect:    true,
 		Description: "Holds another activity in a flowchart.",
 		MainPort:    "body",
 		Ports:       []string{"body"},
@@ -61,6 +63,7 @@ func (bodyActivity) Execute(_ context.Context, x *engine.Execution) error {
 func flowDecision() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.FlowDecision",
+		NoEffect:    true,
 		Description: "Goes on along True or False.",
 		Main:        "condition",
 		Inputs:      []workflow.InputDescriptor{{Name: "condition", Type: "Boolean", Description: "Which way to go.", Default: false}},
@@ -84,6 +87,7 @@ func (flowDecisionActivity) Execute(_ context.Context, x *engine.Execution) erro
 func flowFork() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.FlowFork",
+		NoEffect:    true,
 		Description: "Goes on along several branches at once; each branch's name is a port.",
 		Main:        "branches",
 		Inputs:      []workflow.InputDescriptor{{Name: "branches", Type: "String[]", Description: "The names of the branches."}},
@@ -101,6 +105,7 @@ func (flowForkActivity) Execute(_ context.Context, x *engine.Execution) error {
 func flowSwitch() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.FlowSwitch",
+		NoEffect:    true,
 		Description: "Goes on along the cases whose condition holds; each case's label is a port, and Default is taken when none does.",
 		Inputs: []workflow.InputDescriptor{{
 			Name: "mode", Type: "String", Default: matchFirst, Options: []string{matchFirst, matchAny},

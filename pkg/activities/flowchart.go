@@ -12,6 +12,7 @@ import (
 func flowchart() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:      "Elsa.Flowchart",
+		NoEffect:  true,
 		Container: true,
 		Description: "Runs activities along connections. An activity with several inbound connections waits for all of them; " +
 			"connections that are not taken count as done. A connection back to an earlier activity makes a loop. " +

@@ -16,7 +16,7 @@ func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") 
 
 func httpEndpoint() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: workflow.EndpointType, Main: "path", Trigger: true,
+		Type: workflow.EndpointType, NoEffect: true, Main: "path", Trigger: true,
 		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id} or orders/{nr:int}."},

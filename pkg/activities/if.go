@@ -10,6 +10,7 @@ import (
 func ifActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.If",
+		NoEffect:    true,
 		Description: "Runs one of two branches.",
 		Main:        "condition",
 		Inputs: []workflow.InputDescriptor{

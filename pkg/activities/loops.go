@@ -28,6 +28,7 @@ func (loop) Signal(_ context.Context, x *engine.Execution, s engine.Signal) (boo
 func forActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.For",
+		NoEffect:    true,
 		Description: "Runs its body for each number from start to end. The body has the variable CurrentValue.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "start", Type: "Int64", Default: 0, Description: "The first number."},
@@ -82,6 +83,7 @@ func (forCode) next(x *engine.Execution, s *forState) {
 func forEach() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.ForEach",
+		NoEffect:    true,
 		Description: "Runs its body for each item, one after the other. The body has the variables CurrentValue and CurrentIndex.",
 		Main:        "items",
 		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Description: "The items."}},
@@ -127,6 +129,7 @@ func (forEachCode) next(x *engine.Execution, s *forEachState) error {
 func parallelForEach() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.ParallelForEach",
+		NoEffect:    true,
 		Description: "Starts its body for each item and completes when all have. Each body has its own variables CurrentValue and CurrentIndex.",
 		Main:        "items",
 		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Description: "The items."}},
@@ -151,6 +154,7 @@ func (parallelForEachCode) Execute(_ context.Context, x *engine.Execution) error
 func while() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.While",
+		NoEffect:    true,
 		Description: "Runs its body as long as the condition holds; it is evaluated before each round.",
 		Main:        "condition",
 		Inputs:      []workflow.InputDescriptor{{Name: "condition", Type: "Boolean", Default: false, Raw: true, Description: "Whether to run another round."}},

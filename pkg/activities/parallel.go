@@ -10,6 +10,7 @@ import (
 func parallel() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Parallel",
+		NoEffect:    true,
 		Container:   true,
 		Description: "Starts all its activities and completes when all of them have. They take turns; none runs on a thread of its own.",
 		List:        "activities",
@@ -28,6 +29,7 @@ func (parallelActivity) Execute(_ context.Context, x *engine.Execution) error {
 func forkActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Fork",
+		NoEffect:    true,
 		Container:   true,
 		Description: "Starts all its branches and completes when all of them have, or with the first one, which cancels the others.",
 		Inputs: []workflow.InputDescriptor{{

@@ -10,6 +10,7 @@ import (
 func publishEvent() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.PublishEvent",
+		NoEffect:    true,
 		Description: "Publishes an event, after the commit, to whatever waits for it; or, if local, to this instance only.",
 		Main:        "eventName",
 		Inputs: []workflow.InputDescriptor{

@@ -9,7 +9,7 @@ import (
 
 func runJavaScript() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.RunJavaScript", Main: "script", AnyOutcome: true,
+		Type: "Elsa.RunJavaScript", NoEffect: true, Main: "script", AnyOutcome: true,
 		Description: "Runs a script. setOutcome and setOutcomes choose how to go on; what the script gives is the result.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "script", Type: "String", Required: true, Raw: true, Description: "The script."},

@@ -20,7 +20,8 @@ func TaskPayload(taskID string) map[string]any { return map[string]any{"taskId":
 
 func runTask() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: runTaskType,
+		Type:     runTaskType,
+		NoEffect: true,
 		Description: "Waits for an outside worker, who finds the task by its name (GET /tasks) and completes it with a result or an error. " +
 			"An error is an incident.",
 		Main: "taskName",

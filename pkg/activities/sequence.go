@@ -10,6 +10,7 @@ import (
 func sequence() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Sequence",
+		NoEffect:    true,
 		Container:   true,
 		Description: "Runs its activities one after the other. A Break inside ends it.",
 		List:        "activities",

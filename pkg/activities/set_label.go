@@ -10,6 +10,7 @@ import (
 func setLabel() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.SetLabel",
+		NoEffect:    true,
 		Description: "Gives the running instance a label, by which people find it.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "name", Type: "String", Description: "The label's name.", Required: true},

@@ -10,6 +10,7 @@ import (
 func setName() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.SetName",
+		NoEffect:    true,
 		Description: "Names the running instance.",
 		Main:        "value",
 		Inputs:      []workflow.InputDescriptor{{Name: "value", Type: "String", Description: "The name."}},
@@ -30,6 +31,7 @@ func (setNameActivity) Execute(_ context.Context, x *engine.Execution) error {
 func correlate() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Correlate",
+		NoEffect:    true,
 		Description: "Gives the running instance a correlation id, by which events find it.",
 		Main:        "correlationId",
 		Inputs:      []workflow.InputDescriptor{{Name: "correlationId", Type: "String", Description: "The correlation id.", Required: true}},

@@ -10,6 +10,7 @@ import (
 func setOutput() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.SetOutput",
+		NoEffect:    true,
 		Description: "Sets an output of the workflow, or of the definition that is used as an activity.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "outputName", Type: "String", Required: true, Description: "The output's name."},

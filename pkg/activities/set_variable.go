@@ -10,6 +10,7 @@ import (
 func setVariable() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.SetVariable",
+		NoEffect:    true,
 		Description: "Sets a variable.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "variable", Type: "Variable", Description: "The variable, by name or id.", Required: true},

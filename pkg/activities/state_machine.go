@@ -12,7 +12,8 @@ import (
 
 func stateMachine() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.StateMachine",
+		Type:     "Elsa.StateMachine",
+		NoEffect: true,
 		Description: "Is in one of its states at a time. Entering a state runs its entry and then waits for the triggers of its transitions; " +
 			"the first whose condition holds runs the state's exit, its own action and enters the next state. A final state completes it.",
 		Outputs: []workflow.OutputDescriptor{{Name: "currentState", Type: "String", Description: "The name of the current state."}},

@@ -16,6 +16,7 @@ const (
 func switchActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.Switch",
+		NoEffect:    true,
 		Description: "Runs the activities of the cases whose condition holds, or the default when none does.",
 		Inputs: []workflow.InputDescriptor{{
 			Name: "mode", Type: "String", Default: matchFirst, Options: []string{matchFirst, matchAny},

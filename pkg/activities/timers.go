@@ -12,7 +12,7 @@ import (
 
 func delay() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Delay", Main: "timeSpan", Resume: []string{},
+		Type: "Elsa.Delay", NoEffect: true, Main: "timeSpan", Resume: []string{},
 		Description: "Waits for a time.",
 		Inputs:      []workflow.InputDescriptor{{Name: "timeSpan", Type: "TimeSpan", Required: true, Description: `How long, such as "90s", "48h", "00:00:05" or "PT5M".`}},
 	}, delayActivity{}
@@ -38,7 +38,7 @@ func waitUntil(x *engine.Execution, due time.Time) error {
 
 func timer() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Timer", Main: "interval", Trigger: true, Resume: []string{},
+		Type: "Elsa.Timer", NoEffect: true, Main: "interval", Trigger: true, Resume: []string{},
 		Description: "As a trigger, starts an instance each time the interval has passed; elsewhere, waits for it.",
 		Inputs:      []workflow.InputDescriptor{{Name: "interval", Type: "TimeSpan", Required: true, Description: "The interval; at least 1s for a trigger."}},
 	}, timerActivity{}
@@ -68,7 +68,7 @@ func (timerActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 
 func startAt() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.StartAt", Main: "dateTime", Trigger: true, Resume: []string{},
+		Type: "Elsa.StartAt", NoEffect: true, Main: "dateTime", Trigger: true, Resume: []string{},
 		Description: "As a trigger, starts an instance at a time; elsewhere, waits for it. A time that has passed is not waited for.",
 		Inputs:      []workflow.InputDescriptor{{Name: "dateTime", Type: "DateTimeOffset", Required: true, Description: `The time, such as "2026-01-31T08:00:00Z".`}},
 	}, startAtActivity{}
@@ -95,7 +95,7 @@ func (startAtActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 
 func cronActivity() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.Cron", Main: "cronExpression", Trigger: true, Resume: []string{},
+		Type: "Elsa.Cron", NoEffect: true, Main: "cronExpression", Trigger: true, Resume: []string{},
 		Description: "As a trigger, starts an instance at each time that the cron expression names; elsewhere, waits for the next one.",
 		Inputs: []workflow.InputDescriptor{{
 			Name: "cronExpression", Type: "String", Required: true,

@@ -14,7 +14,7 @@ import (
 
 func writeHTTPResponse() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: "Elsa.WriteHttpResponse", Main: "content",
+		Type: "Elsa.WriteHttpResponse", NoEffect: true, Main: "content",
 		Description: "Answers the HTTP request that started or resumed the instance, after the commit. A later answer of the same burst replaces an earlier one.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON."},

@@ -10,6 +10,7 @@ import (
 func writeLine() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.WriteLine",
+		NoEffect:    true, // the node's output is a log of what ran: a burst that is repeated writes there again
 		Description: "Writes a line of text to the node's output and to the journal.",
 		Main:        "text",
 		Inputs: []workflow.InputDescriptor{

@@ -24,6 +24,7 @@ type Env struct {
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
 	Takeover bool                                             // this burst repeats a command another node had begun
+	Barrier  func(context.Context) error                      // called before the code of each activity that may have an effect outside ([workflow.Descriptor].NoEffect); with an error that is not called, and Run returns it; nil: nothing is in the way
 }
 
 // Limits bound one burst; zero means the default.

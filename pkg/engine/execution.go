@@ -165,6 +165,9 @@ func (x *Execution) Send(ctx context.Context, s Signal) (bool, error) {
 	child := x
 	for p := x.parent; p != nil; p = p.parent {
 		if h, ok := p.node.impl.(SignalHandler); ok && (p.status == running) {
+			if err := barrier(ctx, p); err != nil {
+				return false, err
+			}
 			s.Child = child
 			handled, err := h.Signal(ctx, p, s)
 			if handled || err != nil {
@@ -198,8 +201,11 @@ func (x *Execution) WriteLine(text string) {
 func (x *Execution) Now() time.Time { return x.b.env.Now() }
 
 // HTTP is the client for outgoing calls. It returns an error if the node has
-// none.
+// none, or if the activity's descriptor says NoEffect.
 func (x *Execution) HTTP() (*http.Client, error) {
+	if x.node.desc.NoEffect {
+		return nil, fmt.Errorf("the descriptor of %s says that it has no effect outside, so it makes no HTTP calls", x.node.desc.Type)
+	}
 	if x.b.env.HTTP == nil {
 		return nil, fmt.Errorf("this node makes no outgoing HTTP calls")
 	}

@@ -220,8 +220,10 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	}
 	span.End()
 	b.measureGrown()
-	if b.ctx.Err() != nil {
+	if b.fatal == nil && b.ctx.Err() != nil {
 		b.fatal = context.Cause(b.ctx)
+	}
+	if b.fatal != nil {
 		return
 	}
 	var misfit *misfitError
@@ -288,17 +290,41 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 			return err
 		}
 		b.journalStarted(x)
+		if err := barrier(ctx, x); err != nil {
+			return err
+		}
 		return x.node.impl.Execute(ctx, x)
 	case workResume:
-		if x.node.resumer != nil {
-			return x.node.resumer.Resume(ctx, x, *c.Resume)
+		if x.node.resumer == nil {
+			return nil
 		}
+		if err := barrier(ctx, x); err != nil {
+			return err
+		}
+		return x.node.resumer.Resume(ctx, x, *c.Resume)
 	case workChild:
-		if x.node.parenter != nil {
-			return x.node.parenter.ChildCompleted(ctx, x, *c.Done)
+		if x.node.parenter == nil {
+			return nil
 		}
+		if err := barrier(ctx, x); err != nil {
+			return err
+		}
+		return x.node.parenter.ChildCompleted(ctx, x, *c.Done)
 	}
 	return nil
+}
+
+// barrier is what the code of x waits for if it may have an effect outside. Without it the
+// burst is to be dropped.
+func barrier(ctx context.Context, x *Execution) error {
+	b := x.b
+	if x.node.desc.NoEffect || b.env.Barrier == nil {
+		return nil
+	}
+	if err := b.env.Barrier(ctx); err != nil {
+		b.fatal = err
+	}
+	return b.fatal
 }
 
 // recovered turns a panic into an error. An input that cannot be evaluated, and a

@@ -26,6 +26,7 @@ type Descriptor struct {
 	Terminal    bool               // completes the enclosing flowchart
 	Resume      []string           // the names of what a resume of its bookmarks brings (Resume.Input); none if it takes nothing; nil: not said, anything goes
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
+	NoEffect    bool               // its code has no effect outside: all that it does is in the commit, so that it may run in vain, and on two nodes at once; false: it may have one
 }
 
 // InputDescriptor describes one input.

@@ -13,6 +13,7 @@
 //	go run ./bench -sustained -duration 30m -quotas 2 -rates 200,300,400
 //	go run ./bench -floods all -duration 60s
 //	go run ./bench -idle 60s             # what nodes cost that have nothing to do
+//	go run ./bench -streams 200          # what open streams of events take of W1
 //	go run ./bench -help
 //
 // It starts etcd (this binary again, as a process of its own, with fsync on) and
@@ -64,6 +65,7 @@ type options struct {
 	quick, counts, million     bool
 	sustained                  bool
 	idle                       time.Duration
+	streams                    int
 	rates, quotas              []int
 
 	// What the parts set, and nobody by a flag.
@@ -107,6 +109,7 @@ func parse(args []string) (options, error) {
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
 	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
 	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what")
+	fs.IntVar(&o.streams, "streams", 0, "measure only what so many open streams of events (200) take of W1, in four turns of -duration")
 	fs.BoolVar(&o.counts, "counts", false, "measure nothing that a busy machine changes: count what an operation asks of etcd and allocates, with one caller")
 	fs.BoolVar(&o.million, "million", false, "with -report: make a million instances that wait, and measure a node and resumes beside them, into million.json (with -quick: 10,000)")
 	fs.BoolVar(&o.sustained, "sustained", false, "look for the highest rate of starts that is level for -duration, with retention, on each of -quotas; with -report into sustained.json (30 minutes: -duration 30m)")
@@ -189,6 +192,9 @@ func do(ctx context.Context, o options) error {
 	}
 	if o.idle > 0 {
 		return idleAll(ctx, o)
+	}
+	if o.streams > 0 {
+		return streamsAll(ctx, o)
 	}
 	if o.counts {
 		return countOnly(ctx, o)

@@ -66,7 +66,7 @@ func New(cfg Config) (*Catalog, error) {
 		return nil, err
 	}
 	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: programs, abilities: engine.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
-	c.table.Store(&table{})
+	c.table.Store(&table{replaced: make(chan struct{})})
 	return c, nil
 }
 

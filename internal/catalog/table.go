@@ -14,6 +14,7 @@ import (
 type table struct {
 	heads    map[string]*store.DefinitionHead
 	revision int64
+	replaced chan struct{} // closed when another table is in its place
 }
 
 // Run keeps the table current until ctx ends, and then returns nil. Call it
@@ -103,7 +104,7 @@ func (c *Catalog) merge(ch store.HeadChanges) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.table.Load()
-	next := &table{heads: old.heads, revision: max(old.revision, ch.Revision)}
+	next := &table{heads: old.heads, revision: max(old.revision, ch.Revision), replaced: make(chan struct{})}
 	cloned := false
 	for i := range ch.Heads {
 		h := &ch.Heads[i]
@@ -119,6 +120,7 @@ func (c *Catalog) merge(ch store.HeadChanges) {
 		next.heads[h.ID] = h
 	}
 	c.table.Store(next)
+	close(old.replaced)
 }
 
 // learn puts one head into the table that was read or written apart from the

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -254,5 +255,45 @@ func TestListAndSource(t *testing.T) {
 	}
 	if src, err = n.Source(t.Context(), "b", 0, catalog.YAML); err != nil || !src.Converted || src.Version != 2 {
 		t.Errorf("%+v, %v", src, err)
+	}
+}
+
+// What is told of definitions is whole up to a revision, so that who was told up to there
+// asks for what comes behind it, on any node.
+func TestNewsAreInOrder(t *testing.T) {
+	b := newBundle(t)
+	writer, reader := b.node(), b.node()
+	first, second := writer.mustPublishAt(simple("a", "x")), writer.mustPublishAt(simple("b", "x"))
+	reader.Believe(first - 1)
+	news := reader.Since(0)
+	if _, err := reader.Head(t.Context(), "b"); err != nil { // read before the one in front of it
+		t.Fatal(err)
+	}
+	<-news.More
+	if news = reader.Since(0); len(news.Changes) != 0 || news.Revision != first-1 {
+		t.Errorf("up to %d: %+v", first-1, news)
+	}
+	if _, err := reader.Published(t.Context()); err != nil { // reads all that is new
+		t.Fatal(err)
+	}
+	<-news.More
+	for after, want := range map[int64][]string{0: {"a", "b"}, first - 1: {"a", "b"}, first: {"b"}, second: nil, second + 1000: nil} {
+		news := reader.Since(after)
+		var got []string
+		for _, c := range news.Changes {
+			got = append(got, c.ID)
+		}
+		if !slices.Equal(got, want) || news.Revision < second {
+			t.Errorf("after %d: %v up to %d, want %v", after, got, news.Revision, want)
+		}
+	}
+	if err := writer.Delete(t.Context(), "a", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Published(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if news := reader.Since(second); len(news.Changes) != 1 || !news.Changes[0].Deleted || news.Changes[0].ID != "a" {
+		t.Errorf("after a delete: %+v", news)
 	}
 }

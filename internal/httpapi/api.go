@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/explain"
+	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -28,6 +29,7 @@ import (
 type Config struct {
 	Runtime   *runtime.Runtime
 	Explainer *explain.Explainer
+	Live      *live.Hub
 	Catalog   *catalog.Catalog
 	Refresher refresh.Refresher
 	Reloader  refresh.Reloader
@@ -58,6 +60,7 @@ type Config struct {
 	Peers   *http.Client // reaches other nodes; default: one with a time limit
 	Version string       // of the program, for openapi.json
 
+	StreamBeat     time.Duration // between two looks whether a stream may go on; default 5 s
 	BodyTimeout    time.Duration // for a body to arrive, and for an answer to leave; default 30 s
 	RequestTimeout time.Duration // for everything else; default 30 s
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
@@ -95,12 +98,13 @@ const (
 
 // New checks the configuration and builds the routes. It starts nothing.
 func New(cfg Config) (*API, error) {
-	if cfg.Runtime == nil || cfg.Explainer == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
+	if cfg.Runtime == nil || cfg.Explainer == nil || cfg.Live == nil || cfg.Catalog == nil || cfg.Refresher == nil || cfg.Reloader == nil || cfg.Session == nil ||
 		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.MaxBody == 0 || cfg.MaxInFlight == 0 || cfg.BodyBytes == 0 || cfg.Ready == nil || cfg.Drain == nil {
-		return nil, errors.New("httpapi: Runtime, Explainer, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
+		return nil, errors.New("httpapi: Runtime, Explainer, Live, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
 	}
 	cfg.Scheme = cmp.Or(cfg.Scheme, "http")
 	cfg.Version = cmp.Or(cfg.Version, "devel")
+	cfg.StreamBeat = cmp.Or(cfg.StreamBeat, streamBeat)
 	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, bodyTimeout)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, requestTimeout)
 	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
@@ -130,7 +134,7 @@ func New(cfg Config) (*API, error) {
 
 // table is every route of the contract, /workflows/ aside.
 func (a *API) table() []route {
-	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.explainRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
+	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.explainRoutes(), a.streamRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.operateRoutes(), a.healthRoutes(), a.linkRoutes())
 }
 
 // Drain refuses new requests from now on, except those about the node's health,

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,15 +21,17 @@ import (
 
 // exchange is what the layers of one request tell each other.
 type exchange struct {
-	id     string
-	route  string          // the pattern that matched, "" while none has
-	served *route          // what serves it; nil while nothing does
-	caller *auth.Principal // who asks; nil if that is not known or was not asked
-	code   workflow.Code   // of the problem that was answered, "" for a success
-	target string          // what it is about, if its path does not say
-	dryRun bool            // it only looks what would happen
-	unread bool            // there is a body that nobody has read to its end
-	theirs bool            // a workflow wrote the answer
+	id      string
+	route   string          // the pattern that matched, "" while none has
+	served  *route          // what serves it; nil while nothing does
+	caller  *auth.Principal // who asks; nil if that is not known or was not asked
+	code    workflow.Code   // of the problem that was answered, "" for a success
+	target  string          // what it is about, if its path does not say
+	dryRun  bool            // it only looks what would happen
+	unread  bool            // there is a body that nobody has read to its end
+	theirs  bool            // a workflow wrote the answer
+	arrived time.Time       // when
+	began   time.Duration   // after which it began to stream; 0: it streams nothing
 }
 
 type exchangeKey struct{}
@@ -48,7 +51,7 @@ func exchangeOf(r *http.Request) *exchange {
 // it, and hands it to its route.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	x := &exchange{id: incomingID(r), unread: arriving(w, r, a.cfg.BodyTimeout)}
+	x := &exchange{id: incomingID(r), arrived: start, unread: arriving(w, r, a.cfg.BodyTimeout)}
 	ctx, span := a.trace(r)
 	r = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 	out := &recorder{ResponseWriter: w}
@@ -59,7 +62,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a.panicked(out, r, cause)
 		}
 		span.Answered(r.Method, x.route, out.code())
-		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), time.Since(start), tracing.TraceID(ctx))
+		took := cmp.Or(x.began, time.Since(start)) // how long somebody listens says nothing of the node
+		a.cfg.Metrics.HTTPRequest(x.route, r.Method, out.code(), took, tracing.TraceID(ctx))
 		a.audit(r, x, out.Header(), out.code())
 		a.log.DebugContext(r.Context(), "request answered", slog.String("requestId", x.id), slog.String("method", r.Method),
 			slog.String("route", x.route), slog.Int("status", out.code()), slog.Int64("bytes", out.bytes),
@@ -69,9 +73,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // trace begins the span of a request. What asks how the node is, every few
-// seconds, is not traced.
+// seconds, is not traced, nor what lasts as long as somebody listens.
 func (a *API) trace(r *http.Request) (context.Context, tracing.Request) {
-	if isProbe(r.URL.Path) {
+	if isProbe(r.URL.Path) || r.URL.Path == prefix+streamPath {
 		return r.Context(), tracing.Request{}
 	}
 	return a.cfg.Tracer.Request(r.Context(), r)

@@ -68,6 +68,13 @@ func operation(rt *route, types *schemas, problem schema) map[string]any {
 			for _, t := range typ {
 				content[t] = map[string]any{"schema": schema{}}
 			}
+			if rt.events != nil {
+				events := map[string]any{}
+				for name, data := range rt.events {
+					events[name] = map[string]any{"schema": types.of(data, false)}
+				}
+				r["x-events"] = events
+			}
 			r["content"] = content
 		case body != nil:
 			r["content"] = jsonContent(types.of(body, false))

@@ -23,6 +23,7 @@ type places struct {
 	open        chan struct{} // of the starts, for requests to endpoints, which anybody may send
 	reserve     chan struct{} // for what stops and ends work, when all are taken
 	waits       shares        // for requests that wait on purpose
+	streams     shares        // for answers that last as long as somebody listens
 	pages       chan struct{} // for lists that are being read; the rest of them wait
 	costly      lines         // for requests that take much of a processor
 	bodies      budget
@@ -32,8 +33,10 @@ type places struct {
 func newPlaces(inFlight int, bodies int64) *places {
 	waits := max(1, inFlight/4)
 	starts := max(1, inFlight/2)
+	streams := max(1, inFlight/2)
 	p := &places{
-		all: make(chan struct{}, inFlight), starts: make(chan struct{}, starts), open: make(chan struct{}, max(1, starts*3/4)),
+		streams: shares{most: streams, each: max(1, streams/2)},
+		all:     make(chan struct{}, inFlight), starts: make(chan struct{}, starts), open: make(chan struct{}, max(1, starts*3/4)),
 		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
 		pages: make(chan struct{}, pagesAtOnce),
 	}

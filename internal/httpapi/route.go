@@ -48,10 +48,12 @@ type route struct {
 	bodyDoc  string // for a body that is not plain JSON
 	maxBody  int64  // 0: the configured limit
 	answers  map[int]any
+	events   map[string]any  // what an answer streams, by the name of the event
 	problems []workflow.Code // beside those that every route can answer
 
 	audited  bool              // in the audit log although it only reads
 	target   string            // what it is about, for the audit log, if nothing else says
+	streams  bool              // answers as long as the caller listens, in a place of its own kind
 	costly   bool              // takes much of a processor, as lists do: those of one caller run in line
 	reserved bool              // finds a place also when all are taken
 	before   func(*call) error // looks at the head of a request before its body is read
@@ -176,8 +178,11 @@ func (a *API) arrived(rt *route, c *call) (leave func(), err error) {
 		return nil, err
 	}
 	place := func() (func(), error) {
-		if rt.kind == open {
+		switch {
+		case rt.kind == open:
 			return func() {}, nil
+		case rt.streams:
+			return a.listen(c)
 		}
 		return a.admit(rt, c)
 	}

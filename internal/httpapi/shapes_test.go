@@ -21,6 +21,9 @@ func TestShapesAreThisPackagesOwn(t *testing.T) {
 		for _, body := range rt.answers {
 			shapes = append(shapes, body)
 		}
+		for _, data := range rt.events {
+			shapes = append(shapes, data)
+		}
 		for _, s := range shapes {
 			for _, of := range othersStructs(s) {
 				t.Errorf("%s %s: %s is not a shape of this package; give it a view", rt.method, rt.fullPath(), of)

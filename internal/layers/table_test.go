@@ -43,6 +43,7 @@ var table = map[string]place{
 	"internal/upkeep/membertest": {floor: 5},
 
 	"internal/explain": {floor: 4},
+	"internal/live":    {floor: 4},
 	"pkg/runtime":      {floor: 4},
 	"pkg/refresh":      {floor: 4},
 

@@ -46,6 +46,14 @@ func (m *members) init() {
 // behind etcd a little. The result belongs to the caller.
 func (s *Session) Members() []Node { return slices.Clone(s.members.snapshot()) }
 
+// MembersAt is [Session.Members] with the revision of etcd up to which this node has
+// followed their records.
+func (s *Session) MembersAt() (nodes []Node, revision int64) {
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	return slices.Clone(s.members.sorted), s.members.revision
+}
+
 func (m *members) snapshot() []Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()

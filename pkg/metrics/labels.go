@@ -84,8 +84,27 @@ const (
 	ShedWaiting ShedReason = "waiting"
 	// ShedBodies is that the bodies of requests fill the memory that they may have.
 	ShedBodies ShedReason = "bodies"
+	// ShedStreams is that as many streams are open as may be.
+	ShedStreams ShedReason = "streams"
 	// ShedConnections is that there are as many connections as may be.
 	ShedConnections ShedReason = "connections"
+)
+
+// StreamEnd is who ended a stream: the label end of weft_streams_ended_total.
+type StreamEnd string
+
+// The ends of streams.
+const (
+	// StreamLeft is that the client closed it.
+	StreamLeft StreamEnd = "client"
+	// StreamSlow is that the client did not read.
+	StreamSlow StreamEnd = "slow"
+	// StreamDrained is that the node drained.
+	StreamDrained StreamEnd = "drain"
+	// StreamRefused is that the client's credentials ended.
+	StreamRefused StreamEnd = "credentials"
+	// StreamFailed is that the node could not go on, as without a session.
+	StreamFailed StreamEnd = "failed"
 )
 
 // LoadSource is where an instance came from that a node took: the label from of
@@ -222,7 +241,8 @@ var (
 	knownDeadLetters     = texts(workflow.DeadExpired, workflow.DeadGated, workflow.DeadInstanceFinished, workflow.DeadInstanceGone, workflow.DeadPoison, workflow.DeadTooLarge, workflow.DeadUnrunnable)
 	knownPurged          = texts(PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion)
 	knownShed            = texts(ShedStart, ShedResume, ShedOther, ShedConnection)
-	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedConnections)
+	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedStreams, ShedConnections)
+	knownStreamEnds      = texts(StreamLeft, StreamSlow, StreamDrained, StreamRefused, StreamFailed)
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownLoadSources     = texts(LoadIdle, LoadMoved, LoadRead)
 	knownOps             = texts(OpRange, OpTxn)

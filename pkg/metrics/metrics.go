@@ -70,6 +70,8 @@ type Metrics struct {
 
 	httpRequests *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
+	streams      prometheus.Gauge
+	streamsEnded *prometheus.CounterVec
 	etcdRequests *prometheus.CounterVec
 
 	etcdBatches        *prometheus.HistogramVec
@@ -198,7 +200,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, answers to callers' Idempotency-Keys of which there were too many, and versions of definitions that nothing needed.",
 			label{"kind", knownPurged}),
 		shed: b.counterVec("shed_total",
-			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, too many requests are in flight or wait, their bodies fill the memory that they may have, or there are too many connections.",
+			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, too many requests are in flight or wait, too many streams are open, their bodies fill the memory that they may have, or there are too many connections.",
 			label{"wanted", knownShed}, label{"reason", knownShedReasons}),
 		storeBytes: b.gaugeVec("store_bytes",
 			"Size of etcd's database, of its fullest member: in use, allocated, and the quota on what is allocated.",
@@ -214,6 +216,11 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		httpSeconds: b.histogramVec("http_request_seconds",
 			"Time of an HTTP request, by route pattern and method.", holdBuckets,
 			label{name: "route"}, label{name: "method"}),
+		streams: b.gauge("streams",
+			"Streams of events that clients of this node listen to now."),
+		streamsEnded: b.counterVec("streams_ended_total",
+			"Streams of events that ended, by who ended them: client, it closed; slow, it did not read; drain; credentials, those of the client ended; failed, the node could not go on.",
+			label{"end", knownStreamEnds}),
 		etcdRequests: b.counterVec("etcd_requests_total",
 			"Requests that this node's store sent to etcd: range, which reads only, and txn, which may write.",
 			label{"op", knownOps}),
@@ -581,6 +588,24 @@ func (m *Metrics) TimerLateness(late time.Duration) {
 		return
 	}
 	m.timerLateness.Observe(late.Seconds())
+}
+
+// StreamOpened counts a stream that a client listens to. Exactly one
+// [Metrics.StreamEnded] must follow.
+func (m *Metrics) StreamOpened() {
+	if m == nil {
+		return
+	}
+	m.streams.Inc()
+}
+
+// StreamEnded counts the end of a stream.
+func (m *Metrics) StreamEnded(end StreamEnd) {
+	if m == nil {
+		return
+	}
+	m.streams.Dec()
+	m.streamsEnded.WithLabelValues(string(end)).Inc()
 }
 
 // HTTPRequest counts an answered request. The route must be the pattern that

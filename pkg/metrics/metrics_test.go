@@ -74,6 +74,8 @@ var contract = map[string][]string{
 	// What a node sheds on, from where it looks: etcd's own metrics are not in
 	// everybody's Prometheus.
 	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_store_level": nil,
+	// Who listens for long is no request in flight, and is seen nowhere else.
+	"weft_streams": nil, "weft_streams_ended_total": {"end"},
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -136,6 +138,9 @@ func useAll(m *metrics.Metrics) {
 	m.DeadLetter(workflow.DeadExpired)
 	m.TimerLateness(time.Millisecond)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
+	m.StreamOpened()
+	m.StreamOpened()
+	m.StreamEnded(metrics.StreamSlow)
 	m.HTTPRequest("", "BREW", 404, time.Millisecond, "")
 	m.EtcdRequest(metrics.OpTxn)
 	m.EtcdBatch(metrics.BatchWrites, 3)
@@ -288,6 +293,8 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,
 		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
+		"weft_streams":                                                               1,
+		"weft_streams_ended_total{end=slow}":                                         1,
 		"weft_etcd_requests_total{op=txn}":                                           1,
 		"weft_etcd_batch_size{kind=writes}":                                          1,
 		"weft_etcd_batches_refused_total{kind=writes}":                               1,

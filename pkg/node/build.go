@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -204,6 +205,10 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
+	n.live, err = live.New(live.Config{Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Log: n.log})
+	if err != nil {
+		return err
+	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
 		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
 		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
@@ -279,7 +284,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 	}
 	n.api, err = httpapi.New(httpapi.Config{
 		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
-		Runtime: n.runtime, Explainer: n.explainer, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
+		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})

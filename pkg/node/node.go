@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
@@ -46,6 +47,7 @@ type Node struct {
 	bursts     *client.Node
 	runtime    *runtime.Runtime
 	explainer  *explain.Explainer
+	live       *live.Hub
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
@@ -164,7 +165,11 @@ func (m *member) open(w *world, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Explainer: explainer, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
+	hub, err := live.New(live.Config{Reader: m.store.Reader, Catalog: m.catalog, Session: m.session, Log: log})
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Config{Runtime: m.Runtime, Explainer: explainer, Live: hub, Catalog: m.catalog, Session: m.session, Gatherer: m.registry, NodeID: m.id, Log: log, LinkKeys: m.links, Now: m.now,
 		MaxBody: std.MaxBody, MaxInFlight: std.MaxInFlight, BodyBytes: std.BodyBytes,
 		Refresher: &refresh.DistributedRefresher{Inner: &refresh.LocalRefresher{Catalog: m.catalog}, Locks: m.session.Locks(), Log: log},
 		Reloader:  &refresh.LocalReloader{Catalog: m.catalog, Log: log},

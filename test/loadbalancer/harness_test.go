@@ -57,6 +57,8 @@ type kind struct {
 	// checks tells whether it asks nodes how they are. If not, clients have to give
 	// keys, and what is repeated shows only if failures do not make it avoid a node.
 	checks bool
+	// instead are texts of the configuration that a test cannot wait for, with others.
+	instead map[string]string
 }
 
 var (
@@ -108,6 +110,9 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 		addrs[i] = freeAddr(t)
 		verb, _, _ := strings.Cut(listen, " ")
 		put(listen, verb+" "+addrs[i])
+	}
+	for old, other := range k.instead {
+		put(old, other)
 	}
 	for i, addr := range nodes {
 		put(fmt.Sprintf("node-%d:8080", i+1), addr)

@@ -30,6 +30,7 @@ const (
 	inScripts = "./internal/expression/js"
 	inTurns   = "./internal/expression/turns"
 	inAPI     = "./internal/httpapi"
+	inLive    = "./internal/live"
 )
 
 // patches are all that have no other form.
@@ -109,7 +110,7 @@ var guards = []patch{
 	{"a request that waits long looks less and less often", "internal/answers/waiter.go",
 		"every = min(2*every, relayMost)", "every = min(every, relayMost)", inRuntime, "TestARequestThatWaits"},
 	{"a request that waits is told that its answer was written", "internal/store/etcdstore/watch.go",
-		"return s.hints(ctx, s.keys.keyRecord(key))", "return s.hints(ctx, key)", inStore, "TestTheWatchOfAnAnswer"},
+		"return s.hints(ctx, s.keys.keyRecord(key), clientv3.WithFilterDelete())", "return s.hints(ctx, key)", inStore, "TestTheWatchOfAnAnswer"},
 	{"a watch that does not begin keeps nobody from looking", "internal/store/etcdstore/watch.go",
 		"const watchBegins = 200 * time.Millisecond", "const watchBegins = time.Hour", inStore, "TestAWatchThatHangs"},
 	{"a watch that begins late tells to look again", "internal/store/etcdstore/watch.go",

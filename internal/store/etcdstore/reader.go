@@ -2,10 +2,12 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -19,6 +21,50 @@ func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error)
 		return nil, err
 	}
 	return decodeRecord(resp.Kvs[0])
+}
+
+// Sight is an instance as it was at one revision.
+type Sight struct {
+	Record   *store.Record // nil: there was none, or it cannot be read
+	Damage   error         // why it cannot be read
+	Modified int64         // its key's mod revision; 0: there was none
+	Revision int64         // at which this was so
+}
+
+// SeeInstance reads one record as it is now.
+func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	if err != nil {
+		return Sight{}, err
+	}
+	seen := Sight{Revision: resp.Header.Revision}
+	if len(resp.Kvs) > 0 {
+		seen.Modified = resp.Kvs[0].ModRevision
+		seen.Record, seen.Damage = decodeRecord(resp.Kvs[0])
+	}
+	return seen, nil
+}
+
+// HadInstance tells whether there was a record at a revision. known is false when etcd
+// has forgotten that, by a compaction.
+func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (had, known bool, err error) {
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
+	if errors.Is(err, rpctypes.ErrCompacted) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	return resp.Count > 0, true, nil
+}
+
+// Revision asks etcd at which revision it is.
+func (s *Reader) Revision(ctx context.Context) (int64, error) {
+	resp, err := s.get(ctx, "read the revision", s.keys.pause(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	return resp.Header.Revision, nil
 }
 
 // Journal reads the journal of an instance, from the commit after seq on; it

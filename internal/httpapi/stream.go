@@ -1,0 +1,340 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/live"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	streamPath = "/stream"
+	// maxTopics is for a page with a list of instances, and some more.
+	maxTopics = 100
+	// streamBeat is how often it is asked whether a stream may go on: by the node, and by
+	// who listens.
+	streamBeat = 5 * time.Second
+	// commentEvery keeps balancers and browsers from taking a stream for dead.
+	commentEvery = 15 * time.Second
+	// streamRetry is after how many milliseconds a browser comes back.
+	streamRetry = 1000
+)
+
+func (a *API) streamRoutes() []route {
+	return []route{
+		{method: "GET", path: streamPath, name: "stream", role: auth.Viewer, tag: "cluster", kind: reads, streams: true,
+			summary: "Tell what changes, as server-sent events",
+			query: []param{
+				{name: "topics", typ: "string", doc: "Separated by commas: instance:ID, cluster, definitions; 100 at most."},
+				{name: "after", typ: "string", doc: "As the header Last-Event-ID, for who cannot send it."},
+			},
+			answers: map[int]any{200: textOf{"text/event-stream"}},
+			events: map[string]any{
+				string(live.Instance): liveInstanceView{}, string(live.Cluster): liveClusterView{}, string(live.Definitions): liveDefinitionsView{},
+				"reset": liveResetView{}, "bye": liveByeView{},
+			},
+			serve: stream},
+	}
+}
+
+type liveInstanceView struct {
+	Topic    string        `json:"topic"`
+	Revision int64         `json:"revision" doc:"Of etcd: of its last write, or at which it was seen that there is none."`
+	Instance *liveInstance `json:"instance" doc:"null: there is none."`
+}
+
+// liveInstance has a bounded size, however large the instance is.
+type liveInstance struct {
+	InstanceID       string             `json:"instanceId"`
+	DefinitionID     string             `json:"definitionId"`
+	Version          int                `json:"version"`
+	Status           workflow.Status    `json:"status" enum:"Running,Finished," doc:"Empty only of a damaged instance."`
+	SubStatus        workflow.SubStatus `json:"subStatus" enum:"Pending,Executing,Suspended,Finished,Cancelled,Faulted,"`
+	Name             *string            `json:"name"`
+	CorrelationID    *string            `json:"correlationId"`
+	Labels           map[string]string  `json:"labels"`
+	ParentInstanceID *string            `json:"parentInstanceId"`
+	CreatedAt        time.Time          `json:"createdAt"`
+	UpdatedAt        time.Time          `json:"updatedAt"`
+	FinishedAt       *time.Time         `json:"finishedAt"`
+	Commit           int64              `json:"commit" doc:"The last one; its journal begins there to be new."`
+	Incidents        int                `json:"incidents" doc:"How many it has."`
+	Incident         *string            `json:"incident" doc:"The message of the last one, 1,000 characters at most."`
+	Bookmarks        []bookmarkView     `json:"bookmarks" doc:"The first 20."`
+	BookmarksLeft    int                `json:"bookmarksLeft" doc:"How many more there are."`
+	Damaged          bool               `json:"damaged,omitempty"`
+}
+
+type liveClusterView struct {
+	Topic    string     `json:"topic"`
+	Revision int64      `json:"revision"`
+	Nodes    []nodeView `json:"nodes" doc:"All of them, as GET /nodes has them; seenAt is null."`
+}
+
+type liveDefinitionsView struct {
+	Topic       string                 `json:"topic"`
+	Revision    int64                  `json:"revision" doc:"Every change up to here was told."`
+	Definitions []liveDefinitionChange `json:"definitions" doc:"Those that changed since what was told before, as they are now; 100 at most. At first none: the list has them."`
+	More        bool                   `json:"more" doc:"More changed than are told: read the list again."`
+}
+
+type liveDefinitionChange struct {
+	Definition definitionView `json:"definition"`
+	Deleted    bool           `json:"deleted"`
+}
+
+type liveResetView struct {
+	Topic string `json:"topic"`
+}
+
+type liveByeView struct {
+	Reason string `json:"reason" enum:"draining,unavailable,credentials"`
+}
+
+const (
+	liveBookmarks   = 20
+	liveDefinitions = 100
+	liveMessage     = 1000
+)
+
+// listen takes a place for a stream. It is none of those for requests in flight.
+func (a *API) listen(c *call) (leave func(), err error) {
+	if err := a.serving(); err != nil {
+		return nil, err
+	}
+	caller, s := c.caller(), &a.places.streams
+	if !s.take(caller) {
+		c.linger(time.Second)
+		return nil, a.busy(metrics.ShedOther, metrics.ShedStreams,
+			fmt.Sprintf("as many streams are open on this node as may be: %d in all, %d of one caller; close some", s.most, s.each))
+	}
+	return func() { s.give(caller) }, nil
+}
+
+// stream begins to look, and hands the connection to who tells.
+func stream(c *call) (reply, error) {
+	topics, err := readTopics(c.query["topics"])
+	if err != nil {
+		return reply{}, err
+	}
+	var after live.Position
+	text := c.query.Get("after")
+	if header := c.r.Header.Get("Last-Event-ID"); header != "" {
+		text = header // a browser that comes back asks with the same query
+	}
+	if text != "" {
+		if after, err = live.ParsePosition(text, len(topics)); err != nil {
+			return reply{}, invalid("bad-position", "", err.Error())
+		}
+	}
+	if c.r.Method == http.MethodHead {
+		return reply{rawType: "text/event-stream"}, nil
+	}
+	viewer, err := c.api.cfg.Live.Look(c.r.Context(), topics, after)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer viewer.Close()
+		t := &teller{api: c.api, w: w, r: r, viewer: viewer}
+		c.api.cfg.Metrics.StreamOpened()
+		end := metrics.StreamFailed // if it panics
+		defer func() { c.api.cfg.Metrics.StreamEnded(end) }()
+		end = t.tell()
+	})}, nil
+}
+
+// readTopics reads what is looked at.
+func readTopics(texts []string) ([]live.Topic, error) {
+	var topics []live.Topic
+	for text := range strings.SplitSeq(strings.Join(texts, ","), ",") {
+		t, err := live.ParseTopic(text)
+		switch {
+		case text == "":
+			return nil, invalid("missing-parameter", "", "topics says what to look at: instance:ID, cluster, definitions, separated by commas")
+		case err != nil:
+			return nil, invalid("bad-topic", "", err.Error())
+		case slices.Contains(topics, t):
+			return nil, invalid("bad-topic", "", "the topic "+t.String()+" is there twice")
+		case len(topics) == maxTopics:
+			return nil, invalid("bad-topic", "", fmt.Sprintf("there are more than %d topics", maxTopics))
+		}
+		topics = append(topics, t)
+	}
+	return topics, nil
+}
+
+// teller writes one stream.
+type teller struct {
+	api    *API
+	w      http.ResponseWriter
+	r      *http.Request
+	viewer *live.Viewer
+	out    bytes.Buffer // what is written next: one event
+}
+
+// tell writes until somebody ends it, and says who.
+func (t *teller) tell() metrics.StreamEnd {
+	ctx, stop := t.api.untilDrain(t.r.Context())
+	defer stop()
+	h := t.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	x := exchangeOf(t.r)
+	x.began = max(1, time.Since(x.arrived))
+	fmt.Fprintf(&t.out, "retry: %d\n\n", streamRetry)
+	said := time.Now()
+	for {
+		err := t.news(ctx)
+		if err == nil && t.out.Len() == 0 && time.Since(said) >= commentEvery {
+			t.out.WriteString(":\n\n")
+		}
+		if t.out.Len() > 0 && err == nil {
+			said, err = time.Now(), t.flush()
+		}
+		if err != nil {
+			return t.endedBy(err)
+		}
+		t.viewer.Wait(ctx, t.api.cfg.StreamBeat)
+		if end, reason := t.ends(ctx); end != "" {
+			if t.event("bye", "", liveByeView{reason}) == nil {
+				_ = t.flush() // the client may be gone
+			}
+			return end
+		}
+	}
+}
+
+// ends asks whether the stream has to end. "": it may go on.
+func (t *teller) ends(ctx context.Context) (end metrics.StreamEnd, reason string) {
+	switch {
+	case t.r.Context().Err() != nil:
+		return metrics.StreamLeft, ""
+	case ctx.Err() != nil:
+		return metrics.StreamDrained, "draining"
+	case t.api.serving() != nil: // what it knows may be old, and another node may know more
+		return metrics.StreamFailed, "unavailable"
+	case !t.mayGoOn():
+		return metrics.StreamRefused, "credentials"
+	}
+	return "", ""
+}
+
+// mayGoOn asks again who listens: a key may have been revoked, a token has an end.
+func (t *teller) mayGoOn() bool {
+	if t.api.cfg.Auth == nil {
+		return true
+	}
+	caller, err := t.api.cfg.Auth.Authenticate(t.r.Context(), t.r.Header)
+	return err == nil && caller.Role >= exchangeOf(t.r).served.role
+}
+
+// news puts out what there is to tell, in pieces that are bounded.
+func (t *teller) news(ctx context.Context) error {
+	for ctx.Err() == nil {
+		e, ok := t.viewer.Next()
+		if !ok {
+			return nil
+		}
+		name, data := t.api.viewEvent(e)
+		id := t.viewer.Position().String()
+		if e.Reset {
+			id = "" // the state that follows has it
+		}
+		if err := t.event(name, id, data); err != nil {
+			return err
+		}
+		if t.out.Len() > flushAt {
+			if err := t.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const flushAt = 64 << 10
+
+func (t *teller) event(name, id string, data any) error {
+	raw, err := t.api.encode(t.r, data)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		fmt.Fprintf(&t.out, "id: %s\n", id)
+	}
+	fmt.Fprintf(&t.out, "event: %s\ndata: %s\n\n", name, raw) // JSON of one line
+	return nil
+}
+
+// flush sends what was put out. Who does not read it within the time of an answer is cut
+// off: nothing more is kept for them than this.
+func (t *teller) flush() error {
+	ctl := http.NewResponseController(t.w)
+	_ = ctl.SetWriteDeadline(time.Now().Add(t.api.cfg.BodyTimeout)) // tests' writers have none
+	_, err := io.Copy(t.w, &t.out)
+	if err == nil {
+		err = ctl.Flush()
+	}
+	_ = ctl.SetWriteDeadline(time.Time{}) // one that ends between two events would end a stream of HTTP/2
+	return err
+}
+
+func (t *teller) endedBy(err error) metrics.StreamEnd {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return metrics.StreamSlow
+	case t.r.Context().Err() != nil:
+		return metrics.StreamLeft
+	}
+	return metrics.StreamFailed
+}
+
+func (a *API) viewEvent(e live.Event) (name string, view any) {
+	topic := e.Topic.String()
+	switch {
+	case e.Reset:
+		return "reset", liveResetView{topic}
+	case e.Topic.Kind == live.Cluster:
+		return string(live.Cluster), liveClusterView{topic, e.Revision, each(e.Nodes, a.viewNode)}
+	case e.Topic.Kind == live.Definitions:
+		told := e.Definitions[:min(len(e.Definitions), liveDefinitions)]
+		return string(live.Definitions), liveDefinitionsView{topic, e.Revision, each(told, func(d catalog.Change) liveDefinitionChange {
+			return liveDefinitionChange{viewDefinition(d.Summary), d.Deleted}
+		}), len(told) < len(e.Definitions)}
+	}
+	return string(live.Instance), liveInstanceView{topic, e.Revision, viewLive(e)}
+}
+
+func viewLive(e live.Event) *liveInstance {
+	in := e.Instance
+	if in == nil {
+		return nil
+	}
+	whole := *in
+	whole.Bookmarks = in.Bookmarks[:min(len(in.Bookmarks), liveBookmarks)]
+	whole.Input, whole.Output = nil, nil
+	v := viewInstance(whole)
+	out := &liveInstance{
+		InstanceID: v.InstanceID, DefinitionID: v.DefinitionID, Version: v.Version, Status: v.Status, SubStatus: v.SubStatus,
+		Name: v.Name, CorrelationID: v.CorrelationID, Labels: v.Labels, ParentInstanceID: v.ParentInstanceID,
+		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, FinishedAt: v.FinishedAt, Commit: e.Sequence,
+		Incidents: len(v.Incidents), Bookmarks: v.Bookmarks, BookmarksLeft: len(in.Bookmarks) - len(whole.Bookmarks), Damaged: v.Damaged,
+	}
+	if n := len(v.Incidents); n > 0 {
+		out.Incident = some(workflow.CutChars(v.Incidents[n-1].Message, liveMessage))
+	}
+	return out
+}

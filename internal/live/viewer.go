@@ -1,0 +1,270 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Topic is what somebody looks at.
+type Topic struct {
+	Kind Kind
+	ID   string // of the instance
+}
+
+// Kind is a kind of topic.
+type Kind string
+
+// The kinds.
+const (
+	Instance    Kind = "instance"
+	Cluster     Kind = "cluster"
+	Definitions Kind = "definitions"
+)
+
+func (t Topic) String() string {
+	if t.ID == "" {
+		return string(t.Kind)
+	}
+	return string(t.Kind) + ":" + t.ID
+}
+
+// ParseTopic reads what [Topic.String] writes.
+func ParseTopic(text string) (Topic, error) {
+	kind, id, has := strings.Cut(text, ":")
+	t := Topic{Kind(kind), id}
+	switch {
+	case t.Kind == Instance && has:
+		return t, workflow.CheckID("instance id", id)
+	case (t.Kind == Cluster || t.Kind == Definitions) && !has:
+		return t, nil
+	}
+	return t, fmt.Errorf("there is no topic %q; the topics are instance:ID, cluster and definitions", workflow.CutChars(text, 80))
+}
+
+// Position says what somebody was told: a revision for each topic, in their order. Nil is
+// nothing.
+type Position []int64
+
+func (p Position) String() string {
+	texts := make([]string, len(p))
+	for i, at := range p {
+		texts[i] = strconv.FormatInt(at, 10)
+	}
+	return strings.Join(texts, ".")
+}
+
+// ParsePosition reads a position for so many topics. One revision alone stands for all.
+func ParsePosition(text string, topics int) (Position, error) {
+	parts := strings.SplitN(text, ".", topics+1)
+	if len(parts) == 1 {
+		parts = slices.Repeat(parts, topics)
+	}
+	p := make(Position, 0, topics)
+	for _, part := range parts {
+		at, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || at < 0 {
+			break
+		}
+		p = append(p, at)
+	}
+	if len(p) != topics || len(parts) != topics {
+		return nil, fmt.Errorf("%q is no position in a stream of %d topics", workflow.CutChars(text, 80), topics)
+	}
+	return p, nil
+}
+
+// Event is one topic as it is. Of the last group one is set, by the topic.
+type Event struct {
+	Topic    Topic
+	Revision int64
+	Reset    bool // what was told before may be wrong; nothing else is set
+
+	Instance    *workflow.Instance // nil: there is none
+	Sequence    int64              // of its last commit
+	Nodes       []cluster.Node
+	Definitions []catalog.Change // that changed after what was told before
+}
+
+// Viewer looks at some topics. Make it with [Hub.Look] and end it with Close.
+type Viewer struct {
+	hub    *Hub
+	looks  []look
+	wake   chan struct{} // an instance changed
+	more   <-chan struct{}
+	nodes  <-chan struct{}
+	cancel func()
+}
+
+// look is a viewer's view of one topic.
+type look struct {
+	topic Topic
+	at    int64 // what was told
+	reset bool  // is to be told first
+	feed  *feed
+	told  []cluster.Node
+	first bool // nothing was told to this viewer
+}
+
+// Look begins to look. after is what was told before, maybe by another node; nil: nothing.
+func (h *Hub) Look(ctx context.Context, topics []Topic, after Position) (*Viewer, error) {
+	v := &Viewer{hub: h, wake: make(chan struct{}, 1), cancel: func() {}}
+	for i, t := range topics {
+		l := look{topic: t, first: true}
+		if after != nil {
+			l.at = after[i]
+		}
+		switch t.Kind {
+		case Instance:
+			l.feed = h.enter(t.ID, v)
+		case Cluster:
+			v.nodes, v.cancel = h.cfg.Session.MembersChanged()
+		}
+		v.looks = append(v.looks, l)
+	}
+	var now int64
+	var err error
+	if after != nil {
+		now, err = h.cfg.Reader.Revision(ctx)
+	}
+	for i := 0; i < len(v.looks) && err == nil; i++ {
+		err = v.looks[i].resume(ctx, now)
+	}
+	if err != nil {
+		v.Close()
+		return nil, etcdstore.ReadFailed("what is looked at", err)
+	}
+	return v, nil
+}
+
+// resume finds out what a position means now.
+func (l *look) resume(ctx context.Context, now int64) error {
+	if l.at > now { // of another etcd, or of one that was restored
+		l.at, l.reset = 0, true
+	}
+	if l.topic.Kind != Instance {
+		return nil
+	}
+	if err := l.feed.look(ctx); err != nil { // what was seen before may be older than the position
+		return err
+	}
+	st := l.feed.current()
+	if st.Modified > 0 || l.at == 0 || l.at >= st.since {
+		return nil
+	}
+	had, known, err := l.feed.hub.cfg.Reader.HadInstance(ctx, l.topic.ID, l.at)
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		l.at, l.reset = 0, true
+	case !had:
+		l.at = st.since // that it is gone was told
+	}
+	return nil
+}
+
+// Close ends the look. What nobody looks at any more is not followed when it returns.
+func (v *Viewer) Close() {
+	v.cancel()
+	for i := range v.looks {
+		if f := v.looks[i].feed; f != nil {
+			v.hub.leave(f, v)
+		}
+	}
+}
+
+// nudge never blocks.
+func (v *Viewer) nudge() {
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Wait waits until there may be news, for at most so long, or until ctx ends.
+func (v *Viewer) Wait(ctx context.Context, most time.Duration) {
+	enough := time.NewTimer(most)
+	defer enough.Stop()
+	select {
+	case <-ctx.Done():
+	case <-enough.C:
+	case <-v.wake:
+	case <-v.more:
+	case <-v.nodes:
+	}
+}
+
+// Position is what was told up to now: what [Viewer.News] has given counts as told.
+func (v *Viewer) Position() Position {
+	p := make(Position, len(v.looks))
+	for i := range v.looks {
+		p[i] = v.looks[i].at
+	}
+	return p
+}
+
+// Next gives one topic of which there is something to tell, as it is now. False: there is
+// none.
+func (v *Viewer) Next() (Event, bool) {
+	for i := range v.looks {
+		l := &v.looks[i]
+		if l.reset {
+			l.reset = false
+			return Event{Topic: l.topic, Reset: true}, true
+		}
+		if e, ok := v.news(l); ok {
+			return e, true
+		}
+	}
+	return Event{}, false
+}
+
+func (v *Viewer) news(l *look) (Event, bool) {
+	e := Event{Topic: l.topic}
+	first := l.first
+	l.first = false
+	switch l.topic.Kind {
+	case Instance:
+		st := l.feed.current()
+		if st.since <= l.at {
+			return e, false
+		}
+		l.at = st.since
+		switch {
+		case st.Record != nil:
+			e.Instance, e.Sequence = &st.Record.Header, st.Record.Seq
+		case st.Damage != nil:
+			e.Instance = &workflow.Instance{ID: l.topic.ID, Damaged: st.Damage.Error()}
+		}
+	case Cluster:
+		nodes, revision := v.hub.cfg.Session.MembersAt()
+		for i := range nodes {
+			nodes[i].Clock, nodes[i].Last = time.Time{}, cluster.Node{}.Last // a heartbeat is no news
+		}
+		if !first && slices.Equal(nodes, l.told) {
+			return e, false
+		}
+		l.told, l.at, e.Nodes = nodes, max(l.at, revision), nodes
+	case Definitions:
+		news := v.hub.cfg.Catalog.Since(l.at)
+		v.more = news.More
+		begins := first && l.at == 0 // of what was before, the list tells
+		if len(news.Changes) == 0 && !begins {
+			return e, false
+		}
+		if l.at = news.Revision; !begins {
+			e.Definitions = news.Changes
+		}
+	}
+	e.Revision = l.at
+	return e, true
+}

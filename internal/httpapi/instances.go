@@ -69,10 +69,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes, reserved: true,
 			summary: "End the instance at the next activity boundary",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).cancel},
-		{method: "POST", path: "/instances/{id}/retry", name: "retryInstance", role: auth.Operator, tag: "instances", kind: changes,
-			summary: "Run a faulted instance again from the activity that faulted",
-			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted}, serve: (*call).retry},
-		a.retryRoute(),
+		a.retryRoute(), a.retryOneRoute(), a.alterRoute(),
 		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", role: auth.Operator, tag: "instances", kind: changes,
 			summary: "Cancel the instance if it runs, and remove it",
 			answers: map[int]any{204: nil, 202: dispatchedView{}}, problems: []workflow.Code{missing}, serve: (*call).remove},
@@ -309,8 +306,6 @@ func (c *call) ifMatch() (int64, error) {
 }
 
 func (c *call) cancel() (reply, error) { return c.command(c.api.cfg.Runtime.Cancel) }
-
-func (c *call) retry() (reply, error) { return c.command(c.api.cfg.Runtime.Retry) }
 
 func (c *call) remove() (reply, error) {
 	id, err := c.id()

@@ -209,6 +209,11 @@ func (c *call) command(do func(ctx context.Context, id string) (accepted bool, e
 	if err != nil {
 		return reply{}, err
 	}
+	return commanded(c, id, accepted)
+}
+
+// commanded shows the instance after a command to it.
+func commanded(c *call, id string, accepted bool) (reply, error) {
 	in, err := c.api.cfg.Runtime.Instance(c.r.Context(), id)
 	if err != nil {
 		return reply{}, err

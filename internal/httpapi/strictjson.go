@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,6 +90,17 @@ func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problem
 				"there is no field %q here; there are: %s", shorten(name), strings.Join(slices.Sorted(maps.Keys(known)), ", "))})
 			continue
 		}
+		if list := target.Field(index); isListOfObjects(list.Type()) && dec.PeekKind() == '[' {
+			inside, err := decodeList(dec, list)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range inside {
+				p.Place.Pointer = at.Pointer + p.Place.Pointer
+				problems = append(problems, p)
+			}
+			continue
+		}
 		wrong, err := setField(dec, target.Field(index))
 		if err != nil {
 			return nil, err
@@ -97,6 +109,32 @@ func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problem
 			problems = append(problems, workflow.Problem{Code: "wrong-type", Place: at, Detail: fmt.Sprintf("%s: %v", name, wrong)})
 		}
 	}
+}
+
+func isListOfObjects(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem() != timeType
+}
+
+// decodeList reads an array of objects, each as strictly as the body.
+func decodeList(dec *jsontext.Decoder, list reflect.Value) (workflow.Problems, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	var problems workflow.Problems
+	for i := 0; dec.PeekKind() != ']'; i++ {
+		item := reflect.New(list.Type().Elem()).Elem()
+		inside, err := decodeObject(dec, item)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range inside {
+			p.Place.Pointer = "/" + strconv.Itoa(i) + p.Place.Pointer
+			problems = append(problems, p)
+		}
+		list.Set(reflect.Append(list, item))
+	}
+	_, err := dec.ReadToken()
+	return problems, err
 }
 
 // setField reads one value; wrong says that it is not of the field's type.

@@ -67,7 +67,16 @@ type Effect struct {
 	Outcome    workflow.Outcome `json:"outcome"`
 	Code       string           `json:"code,omitempty"`
 	Detail     string           `json:"detail,omitempty"`  // why it was refused, for people
+	Misfits    []Misfit         `json:"misfits,omitempty"` // each thing for which an alteration was refused
 	Command    string           `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
+}
+
+// Misfit is one thing for which an alteration was refused, and the place in the request
+// that asks for it.
+type Misfit struct {
+	Code    string `json:"code"`
+	Detail  string `json:"detail"`
+	Pointer string `json:"pointer,omitempty"`
 }
 
 // Consumed is a command that a commit takes out of the world.

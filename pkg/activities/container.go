@@ -29,7 +29,7 @@ func compositeActivity() (workflow.Descriptor, engine.Activity) {
 	}, compositeCode{}
 }
 
-type compositeCode struct{}
+type compositeCode struct{ oneBranch }
 
 func (compositeCode) Execute(_ context.Context, x *engine.Execution) error {
 	x.Schedule(x.Node().Port("root"), engine.Child{})

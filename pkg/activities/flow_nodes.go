@@ -53,7 +53,7 @@ func flowNode() (workflow.Descriptor, engine.Activity) {
 }
 
 // bodyActivity runs its body once.
-type bodyActivity struct{}
+type bodyActivity struct{ oneBranch }
 
 func (bodyActivity) Execute(_ context.Context, x *engine.Execution) error {
 	x.Schedule(x.Node().Port("body"), engine.Child{})

@@ -23,7 +23,7 @@ func ifActivity() (workflow.Descriptor, engine.Activity) {
 	}, ifCode{}
 }
 
-type ifCode struct{}
+type ifCode struct{ oneBranch }
 
 func (ifCode) Execute(_ context.Context, x *engine.Execution) error {
 	port, outcome := "else", "False"

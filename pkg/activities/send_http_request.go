@@ -25,7 +25,7 @@ func sendHTTPRequest() (workflow.Descriptor, engine.Activity) {
 	}, sendHTTPRequestActivity{}
 }
 
-type sendHTTPRequestActivity struct{}
+type sendHTTPRequestActivity struct{ oneBranch }
 
 func (sendHTTPRequestActivity) Prepare(p *engine.Preparation) {
 	checkRequest(p)

@@ -28,7 +28,7 @@ func switchActivity() (workflow.Descriptor, engine.Activity) {
 	}, switchCode{}
 }
 
-type switchCode struct{}
+type switchCode struct{ oneBranch }
 
 func (switchCode) Execute(_ context.Context, x *engine.Execution) error {
 	matched, err := matchingCases(x)

@@ -60,6 +60,7 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x := &burst{handle: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
 	x.env.Takeover = work.counted
+	x.env.Version = func(version int) (*engine.Program, error) { return o.n.cfg.Program(ctx, x.definition, version) }
 	if err := known(work); err != nil {
 		return x, err
 	}
@@ -266,6 +267,8 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		return x.gone(cmd, inHand), err
 	case engine.NotFaulted:
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
+	case engine.Refused:
+		return x.misfits(), err
 	case engine.NotRunning:
 		if forAnyone(cmd) {
 			return x.gone(cmd, inHand), err
@@ -273,6 +276,18 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		return x.tooLate(cmd, workflow.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
 	}
 	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
+}
+
+// maxMisfits bounds what is kept of why alterations were refused.
+const maxMisfits = 50
+
+// misfits tells why the alterations were refused.
+func (x *burst) misfits() store.Effect {
+	e := store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInvalid)}
+	for _, p := range x.b.Refusal()[:min(len(x.b.Refusal()), maxMisfits)] {
+		e.Misfits = append(e.Misfits, store.Misfit{Code: p.Code, Detail: workflow.CutBytes(p.Detail, 1024), Pointer: p.Place.Pointer})
+	}
+	return e
 }
 
 // afterDelete decides about a command that comes behind the one that deletes the

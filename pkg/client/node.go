@@ -108,6 +108,9 @@ func NewNode(cfg Config) (*Node, error) {
 	return n, nil
 }
 
+// Env is what bursts of this node see of the world.
+func (n *Node) Env() engine.Env { return n.cfg.Env() }
+
 // Interrupt makes the node's burst of an instance, if there is one, end at the
 // next activity boundary and look into its mailbox: a cancel is there. If the
 // instance waits for a place, its mailbox is worked without one.

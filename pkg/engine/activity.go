@@ -44,6 +44,29 @@ type Completed struct {
 	ID       string // the child's execution id
 	Tag      string // as given to [Execution.Schedule]
 	Outcomes []string
+
+	key string // its idempotency key
+	led *led   // what led to it
+}
+
+// Rewinder is implemented by activities one of whose children can be run again, or out
+// of turn, when an operator wants it. Rewind schedules the child, with what belongs to
+// it, and takes back what came after it. An error says why it cannot be.
+type Rewinder interface {
+	Rewind(ctx context.Context, x *Execution, child *Node) error
+}
+
+// Migrator is implemented by activities whose memory ([Scratch]) or tags refer to places
+// in their node: Migrate makes them fit another version of it, which is the node of x
+// by then. An error says why they cannot.
+type Migrator interface {
+	Migrate(x *Execution, m Migration) error
+}
+
+// Migration is what a [Migrator] goes by.
+type Migration struct {
+	Old *Node                 // of x, before
+	To  func(old *Node) *Node // an activity of the version before, in the new one; nil: it is not there
 }
 
 // SignalHandler is implemented by activities that act on signals from their

@@ -18,6 +18,7 @@ type Env struct {
 	Lines    func(text string)                                // where WriteLine writes besides the journal; nil: nowhere
 	HTTP     *http.Client                                     // for activities that call out; it guards private addresses; nil: such activities fault
 	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
+	Version  func(version int) (*Program, error)              // of the instance's definition, for migrations; nil: there are none
 	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
 	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
 	Log      *slog.Logger                                     // nil: discarded
@@ -45,6 +46,7 @@ const (
 	NoBookmark  Outcome = "noBookmark"  // the instance runs, and does not (any more) wait there
 	NotRunning  Outcome = "notRunning"  // the instance is finished
 	NotFaulted  Outcome = "notFaulted"  // the instance runs, and there is nothing to retry
+	Refused     Outcome = "refused"     // alterations do not fit: [Burst.Refusal] says why, and nothing was changed
 	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule
 	CommitFirst Outcome = "commitFirst" // a commit strategy asks for a commit; then call Run with a continue command
 )

@@ -52,7 +52,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	id := workflow.BookmarkID(b.header.ID, b.deriveID(x.node, "bookmark"))
 	hashed := payload
 	if w.Local {
-		hashed = map[string]any{"bookmark": id, "payload": payload}
+		hashed = localPayload(id, payload)
 	}
 	hash, err := workflow.Hash(typ, hashed)
 	if err != nil {
@@ -71,6 +71,11 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b.marks = append(b.marks, m)
 	b.growth.added += bookmarkBytes + Weigh(payload) + Weigh(metadata)
 	return m.Bookmark, nil
+}
+
+// localPayload is what is hashed of a bookmark that only its own id meets.
+func localPayload(id string, payload any) map[string]any {
+	return map[string]any{"bookmark": id, "payload": payload}
 }
 
 // Waiting lists the bookmarks of x, oldest first.

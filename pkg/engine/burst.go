@@ -44,12 +44,15 @@ type Burst struct {
 
 	ctx           context.Context // of the Run that goes on
 	cmd           *command        // of the work that goes on
+	as            string          // the id of the command whose call is repeated with its key; "": none is
+	told          *Completed      // what the activity is told that is called; nil: it is called for another reason
 	call          int             // numbers the calls into activities
 	calling       *Execution      // whose activity was called last
 	secretsBefore int             // how often a secret was read before that
 	traced        int             // calls with a span
 	secrets       int             // how often a secret was read
 	fatal         error
+	refusal       workflow.Problems // of the last alterations
 
 	variables variableLog
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,8 @@ type Execution struct {
 	scope     *scopeState           // of boundaries
 	scratch   any                   // a pointer made by Scratch
 	raw       json.RawMessage
+	key       string      // in the place of its id for the outside: that of the execution that it repeats
+	led       *led        // what its parent scheduled it after; nil: nothing that could have failed
 	broken    *brokenCall // what to repeat when a fault is retried
 	deferred  []completion
 	outcomes  []string
@@ -63,12 +66,14 @@ func (x *Execution) ID() string { return x.id }
 
 // IdempotencyKey is what the outside may use to recognise a repeated call: the
 // execution's id, and after a resume a value that also depends on the command
-// that resumed it.
+// that resumed it. A retry that keeps the key makes the call with that of the call
+// before.
 func (x *Execution) IdempotencyKey() string {
-	if cmd := x.b.cmd.ID; cmd != x.born {
-		return workflow.DeriveID(x.id, cmd)
+	key, cmd := cmp.Or(x.key, x.id), cmp.Or(x.b.as, x.b.cmd.ID)
+	if cmd != x.born {
+		return workflow.DeriveID(key, cmd)
 	}
-	return x.id
+	return key
 }
 
 // Node is the compiled activity.
@@ -108,7 +113,7 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		}
 	}
 	x.pending++
-	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, cmd: x.b.cmd})
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, led: x.leads(), cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.
@@ -135,6 +140,24 @@ func (x *Execution) Faulted() bool { return x.status == faulted }
 // Withdraw takes scheduled children of x back; drop chooses.
 func (x *Execution) Withdraw(drop func(n *Node) bool) {
 	x.b.schedule.withdraw(func(w *work) bool { return w.owner == x && w.kind == workExecute && drop(w.node) })
+}
+
+// Retag gives the children of x, and those that are scheduled, other tags.
+func (x *Execution) Retag(tag func(child *Node, tag string) string) {
+	for _, k := range x.kids {
+		k.tag = tag(k.node, k.tag)
+	}
+	for i := range x.b.schedule.left() {
+		switch w := &x.b.schedule.left()[i]; {
+		case w.kind == workExecute && w.owner == x:
+			w.tag = tag(w.node, w.tag)
+		case w.kind == workChild && w.x == x && w.done.Node != nil:
+			w.done.Tag = tag(w.done.Node, w.done.Tag)
+		}
+	}
+	for i := range x.deferred {
+		x.deferred[i].done.Tag = tag(x.deferred[i].done.Node, x.deferred[i].done.Tag)
+	}
 }
 
 // CancelChildren cancels the live children that drop chooses, and everything

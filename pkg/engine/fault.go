@@ -20,6 +20,8 @@ type brokenCall struct {
 	Kind   workKind
 	Resume *Resume
 	Done   *Completed
+	As     string // the id of the command under whose key it was made
+	Raised bool   // it failed since it was to: it is told by others, and did not try anything
 }
 
 // FaultError is what the Fault activity raises; its fields reach the incident.
@@ -59,6 +61,9 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 		if c.Kind == workResume && errors.As(err, &again) {
 			c = brokenCall{Kind: workExecute}
 		}
+		var raised *FaultError
+		c.Raised = x.node.desc.NoEffect && errors.As(err, &raised)
+		c.As = cmp.Or(b.as, b.cmd.ID)
 		x.broken = &c
 	}
 	b.journalFaulted(x, err)
@@ -191,29 +196,16 @@ func (b *Burst) undo(x *Execution, e effects) {
 	b.events = b.events[:min(e.events, len(b.events))]
 }
 
-// retry repeats what faulted: the call that failed, on a fresh execution if it
-// was the first one or an error says [BeginAgain].
-func (b *Burst) retry() {
+// goOn lets a faulted instance run again.
+func (a *altering) goOn() {
+	b := a.b
 	b.halted = false
 	b.ending = ""
 	// The instance runs again before a commit on the way is made: a finished one has no
 	// burst that goes on.
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
-	if !b.started {
-		b.started = true
-		b.schedule.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
-		return
-	}
 	for i := range b.schedule.left() {
 		b.schedule.left()[i].cmd.Count = 0
-	}
-	if b.root == nil {
-		return
-	}
-	for _, x := range broken(b.root) {
-		if x.status == faulted {
-			b.repeat(x)
-		}
 	}
 	for _, e := range deferredOwners(b.root) {
 		b.redeliver(e)
@@ -273,38 +265,56 @@ func (b *Burst) redeliver(x *Execution) {
 	x.deferred = nil
 }
 
-func (b *Burst) repeat(x *Execution) {
+// repeat makes the call again that failed: on a fresh execution if it was the first one
+// or an error says [BeginAgain].
+func (a *altering) repeat(x *Execution, newKey bool) {
+	b := a.b
 	call := brokenCall{Kind: workExecute}
 	if x.broken != nil {
 		call = *x.broken
+	}
+	as := call.As
+	if newKey {
+		as = ""
 	}
 	switch call.Kind {
 	case workResume:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.schedule.push(work{kind: workResume, x: x, resume: call.Resume, cmd: b.cmd})
+		b.schedule.push(work{kind: workResume, x: x, resume: call.Resume, as: as, cmd: b.cmd})
 	case workChild:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.schedule.push(work{kind: workChild, x: x, done: call.Done, cmd: b.cmd})
+		b.schedule.push(work{kind: workChild, x: x, done: call.Done, as: as, cmd: b.cmd})
 	default:
-		given := map[string]any{}
-		for k, v := range x.vars {
-			if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {
-				given[k] = v
-			}
-		}
-		if len(given) == 0 {
-			given = nil
-		}
-		if x.parent == nil {
-			b.root = nil
-			b.schedule.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
-			return
-		}
-		parent := x.parent
-		b.cancelTree(x) // with what it still waits for, if it was resumed
-		parent.pending++
-		b.schedule.push(work{kind: workExecute, node: x.node, owner: parent, tag: x.tag, vars: given, hidden: x.hidden, cmd: b.cmd})
+		a.again(x, newKey)
 	}
+}
+
+// again executes the activity of x from its beginning.
+func (a *altering) again(x *Execution, newKey bool) {
+	b := a.b
+	given := map[string]any{}
+	for k, v := range x.vars {
+		if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {
+			given[k] = v
+		}
+	}
+	if len(given) == 0 {
+		given = nil
+	}
+	w := work{kind: workExecute, node: x.node, tag: x.tag, vars: given, hidden: x.hidden, led: x.led, cmd: b.cmd}
+	if !newKey {
+		w.key = cmp.Or(x.key, x.id)
+	}
+	if x.parent == nil {
+		b.root = nil
+		b.schedule.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
+		return
+	}
+	parent := x.parent
+	b.cancelTree(x) // with what it still waits for, if it was resumed
+	parent.pending++
+	w.owner = parent
+	b.schedule.push(w)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -13,7 +14,7 @@ const DoneOutcome = "Done"
 // begin makes the execution of scheduled work; nil if it may not begin, which
 // is then an incident.
 func (b *Burst) begin(w *work) *Execution {
-	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, fresh: true, hidden: w.hidden}
+	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, led: w.led, fresh: true, hidden: w.hidden}
 	x.id = b.deriveID(w.node, "execution")
 	if w.owner == nil {
 		b.root = x
@@ -86,7 +87,12 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 		return
 	}
 	x.parent.drop(x)
-	b.completions = append(b.completions, completion{x.parent, Completed{Node: x.node, ID: x.id, Tag: x.tag, Outcomes: outcomes}, b.cmd})
+	b.completions = append(b.completions, completion{x.parent, x.completed(outcomes), b.cmd})
+}
+
+// completed is what the parent of x is told about its end.
+func (x *Execution) completed(outcomes []string) Completed {
+	return Completed{Node: x.node, ID: x.id, Tag: x.tag, Outcomes: outcomes, key: cmp.Or(x.key, x.id), led: x.led}
 }
 
 var doneOutcomes = []string{DoneOutcome}

@@ -72,14 +72,10 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 			return NotRunning, nil
 		}
 		b.cancelAll()
-	case workflow.CommandRetry:
-		if finished && b.header.SubStatus != workflow.Faulted {
-			return NotRunning, nil
+	case workflow.CommandRetry, workflow.CommandAlter:
+		if out, err := takeRepair(b, &cmd); out != "" || err != nil {
+			return out, err
 		}
-		if !finished && len(broken(b.root)) == 0 {
-			return NotFaulted, nil
-		}
-		b.retry()
 	case workflow.CommandImport, workflow.CommandContinue:
 		fallthrough
 	default:
@@ -177,10 +173,14 @@ func (b *Burst) step(w work) {
 		if w.resume.Bookmark.ID != "" {
 			b.journal(x, EventResumed, w.resume.Bookmark.Name, nil)
 		}
+		b.as = w.as
 		b.invoke(x, brokenCall{Kind: workResume, Resume: w.resume})
+		b.as = ""
 	case workChild:
 		x = w.x
+		b.as = w.as
 		b.invoke(x, brokenCall{Kind: workChild, Done: w.done})
+		b.as = ""
 	}
 	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
 		c := b.completions[0]
@@ -211,7 +211,7 @@ func (b *Burst) step(w work) {
 // invoke calls into an activity and deals with what it left.
 func (b *Burst) invoke(x *Execution, c brokenCall) {
 	b.call++
-	b.calling, b.secretsBefore = x, b.secrets
+	b.calling, b.secretsBefore, b.told = x, b.secrets, c.Done
 	before := b.effects()
 	ctx, span := b.trace(x, c)
 	err := b.protected(ctx, x, c)

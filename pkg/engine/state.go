@@ -51,6 +51,8 @@ type executionDoc struct {
 	Scratch  json.RawMessage `json:"scratch,omitempty"`
 	Outcomes []string        `json:"outcomes,omitempty"`
 	Results  map[string]any  `json:"results,omitempty"`
+	Key      string          `json:"key,omitempty"`
+	Led      *led            `json:"led,omitempty"`
 	Broken   *callDoc        `json:"broken,omitempty"`
 	Deferred []completedDoc  `json:"deferred,omitempty"`
 }
@@ -66,6 +68,8 @@ type callDoc struct {
 	Kind   workKind      `json:"kind"`
 	Resume *resumeDoc    `json:"resume,omitempty"`
 	Done   *completedDoc `json:"done,omitempty"`
+	As     string        `json:"as,omitempty"`
+	Raised bool          `json:"raised,omitempty"`
 }
 
 type resumeDoc struct {
@@ -79,6 +83,8 @@ type completedDoc struct {
 	ID       string   `json:"id"`
 	Tag      string   `json:"tag,omitempty"`
 	Outcomes []string `json:"outcomes,omitempty"`
+	Key      string   `json:"key,omitempty"`
+	Led      *led     `json:"led,omitempty"`
 }
 
 type workDoc struct {
@@ -90,6 +96,9 @@ type workDoc struct {
 	Hidden map[string]bool `json:"hidden,omitempty"`
 	Resume *resumeDoc      `json:"resume,omitempty"`
 	Done   *completedDoc   `json:"done,omitempty"`
+	Key    string          `json:"key,omitempty"`
+	Led    *led            `json:"led,omitempty"`
+	As     string          `json:"as,omitempty"`
 	Cmd    int             `json:"cmd"`
 	Commit bool            `json:"commit,omitempty"`
 }
@@ -128,7 +137,7 @@ func (b *Burst) encode() ([]byte, error) {
 			commands[w.cmd] = ci
 			d.Commands = append(d.Commands, commandDoc(*w.cmd))
 		}
-		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Cmd: ci, Commit: w.commit, On: -1}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, On: -1}
 		if w.kind == workExecute {
 			doc.Node = w.node.id
 			if w.owner != nil {
@@ -159,7 +168,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		for i := len(x.kids) - 1; i >= 0; i-- {
 			stack = append(stack, x.kids[i])
 		}
-		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw}
+		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Led: x.led}
 		if x.parent != nil {
 			doc.Parent = index[x.parent]
 		}
@@ -183,7 +192,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 			}
 		}
 		if x.broken != nil {
-			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done)}
+			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done), As: x.broken.As, Raised: x.broken.Raised}
 		}
 		for i := range x.deferred {
 			doc.Deferred = append(doc.Deferred, *docOfCompleted(&x.deferred[i].done))
@@ -237,5 +246,5 @@ func docOfCompleted(c *Completed) *completedDoc {
 	if c == nil {
 		return nil
 	}
-	return &completedDoc{Node: c.Node.id, ID: c.ID, Tag: c.Tag, Outcomes: c.Outcomes}
+	return &completedDoc{Node: c.Node.id, ID: c.ID, Tag: c.Tag, Outcomes: c.Outcomes, Key: c.savedKey(), Led: c.led}
 }

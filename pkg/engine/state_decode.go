@@ -106,7 +106,7 @@ func (r *reader) executions(docs []executionDoc) {
 		if n == nil {
 			return
 		}
-		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results)}
+		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, led: d.Led}
 		if d.Faulted {
 			x.status = faulted
 		}
@@ -123,7 +123,7 @@ func (r *reader) executions(docs []executionDoc) {
 		}
 		r.scope(x, d.Scope)
 		if d.Broken != nil {
-			x.broken = &brokenCall{Kind: d.Broken.Kind, Resume: r.resume(d.Broken.Resume), Done: r.completed(d.Broken.Done)}
+			x.broken = &brokenCall{Kind: d.Broken.Kind, Resume: r.resume(d.Broken.Resume), Done: r.completed(d.Broken.Done), As: d.Broken.As, Raised: d.Broken.Raised}
 			if x.broken.Kind == workResume && x.broken.Resume == nil || x.broken.Kind == workChild && x.broken.Done == nil {
 				r.fail("execution %d does not say what failed", i)
 			}
@@ -194,7 +194,7 @@ func (r *reader) completed(d *completedDoc) *Completed {
 	if n == nil {
 		return nil
 	}
-	return &Completed{Node: n, ID: d.ID, Tag: d.Tag, Outcomes: d.Outcomes}
+	return &Completed{Node: n, ID: d.ID, Tag: d.Tag, Outcomes: d.Outcomes, key: cmp.Or(d.Key, d.ID), led: d.Led}
 }
 
 func (r *reader) work(cmds []commandDoc, docs []workDoc) {
@@ -211,7 +211,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d belongs to no command", i)
 			return
 		}
-		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), cmd: commands[d.Cmd], commit: d.Commit}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit}
 		switch d.Kind {
 		case workExecute:
 			if w.node = r.node(d.Node); w.node == nil {

@@ -21,6 +21,9 @@ type work struct {
 	hidden map[string]bool // variables whose values the journal does not tell
 	resume *Resume
 	done   *Completed
+	key    string // of execute: the idempotency key that it keeps
+	led    *led   // of execute
+	as     string // of resume and child: the id of the command whose call it repeats with the same key
 	cmd    *command
 	commit bool // a commit has to come first
 }

@@ -59,6 +59,8 @@ type TargetOutcome struct {
 	Outcome    workflow.Outcome // started, resumed, accepted or refused
 	Code       string
 	Detail     string // why, for people
+
+	problems *workflow.Problems // of alterations that were refused; nil: none
 }
 
 // SendResult is the answer to a stimulus: outcomes per target, or the id of the

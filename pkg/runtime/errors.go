@@ -46,6 +46,13 @@ func noBookmark(id string) error {
 	return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("there is no bookmark %q (any more)", id))
 }
 
+func howMany(problems int) string {
+	if problems == 1 {
+		return "one thing does not fit"
+	}
+	return fmt.Sprintf("%d things do not fit", problems)
+}
+
 // refused turns a refusal into the caller's error.
 func refused(ctx context.Context, reader *etcdstore.Reader, id string, kind workflow.CommandKind, o TargetOutcome) error {
 	fail := func(format string, args ...any) error {
@@ -71,6 +78,10 @@ func refused(ctx context.Context, reader *etcdstore.Reader, id string, kind work
 		return exists(id)
 	case workflow.CodeInstanceMoved:
 		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
+	}
+	if o.problems != nil {
+		return &workflow.Error{Code: workflow.CodeInvalid, Problems: *o.problems,
+			Detail: fmt.Sprintf("instance %q was not altered: %s", id, howMany(len(*o.problems)))}
 	}
 	if o.Detail != "" {
 		return fail("instance %q refused to %s: %s", id, kind, o.Detail)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
@@ -21,6 +22,7 @@ type commander struct {
 	intake    *intake.Intake
 	inspector *inspect.Inspector
 	mailer    *mailer
+	answers   *answers.Waiter
 }
 
 // Cancel ends an instance. accepted: the command is durable, not applied yet.
@@ -33,7 +35,8 @@ func (c *commander) Delete(ctx context.Context, id string) (accepted bool, err e
 	return c.command(ctx, id, workflow.Command{Kind: workflow.CommandDelete})
 }
 
-// Retry runs a faulted instance again from its faulted activities.
+// Retry runs a faulted instance again: what failed, or the activity from which a Fault
+// activity was reached.
 func (c *commander) Retry(ctx context.Context, id string) (accepted bool, err error) {
 	return c.command(ctx, id, workflow.Command{Kind: workflow.CommandRetry})
 }
@@ -86,35 +89,70 @@ func (c *commander) command(ctx context.Context, id string, cmd workflow.Command
 	if err := c.intake.Accepts(wants); err != nil {
 		return false, err
 	}
-	if _, err := inspect.Record(ctx, c.cfg.Reader, id); err != nil {
-		return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+	cmd.ID = commandID(cmd.Key)
+	for range maxLooks {
+		cmd.CreatedAt = c.cfg.Now().UTC() // each look is an attempt of its own, as what was refused stays so
+		if cmd.Key != nil {
+			if a, err := c.answers.Used(ctx, cmd.Key); err != nil || a != nil {
+				if err != nil {
+					return false, err
+				}
+				res, err := answered(ctx, a, cmd.Key, c.answers.Effects)
+				if err != nil {
+					return false, err
+				}
+				return c.told(ctx, id, cmd.Kind, res)
+			}
+		}
+		if _, err := inspect.Record(ctx, c.cfg.Reader, id); err != nil {
+			return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+		}
+		res, done, err := c.give(ctx, id, cmd)
+		switch {
+		case err != nil:
+			return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+		case done:
+			return c.told(ctx, id, cmd.Kind, res)
+		case cmd.Key == nil:
+			return false, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+		}
 	}
-	cmd.ID, cmd.CreatedAt = newID(), c.cfg.Now().UTC()
+	return false, busy(id)
+}
+
+// give gives a command to an instance: in hand if it is idle, through the mailbox if it
+// is busy. It is not done if the instance is gone, or the command's key was used.
+func (c *commander) give(ctx context.Context, id string, cmd workflow.Command) (res SendResult, done bool, err error) {
 	instance := c.cfg.Client(id)
 	isBusy, err := instance.Busy(ctx)
 	if err != nil {
-		return false, etcdstore.Unavailable("the lock of instance "+id+" could not be read", err)
+		return res, false, etcdstore.Unavailable("the lock of instance "+id+" could not be read", err)
 	}
 	interrupts := cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete
 	if !isBusy && !(interrupts && c.cfg.Node.Holds(id)) {
-		res, err := instance.Do(ctx, cmd)
-		if err == nil {
-			return res.Accepted, refused(ctx, c.cfg.Reader, id, cmd.Kind, outcomeOf(id, &res.Effect))
+		did, err := instance.Do(ctx, cmd)
+		switch {
+		case err == nil && did.Answer != nil:
+			res, err := answered(ctx, did.Answer, cmd.Key, c.answers.Effects)
+			return res, true, err
+		case err == nil && did.Accepted:
+			return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: workflow.OutcomeAccepted}}}, true, nil
+		case err == nil:
+			return SendResult{Outcomes: []TargetOutcome{outcomeOf(id, &did.Effect)}}, true, nil
 		}
 		if err := elsewhere(ctx, c.cfg.Session, err); err != nil {
-			return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+			return res, false, err
 		}
 	}
-	out, done, err := c.mailer.mail(ctx, id, cmd, nil)
-	switch {
-	case err != nil:
-		return false, err
-	case !done:
-		return false, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
-	case out.Outcomes[0].Outcome == workflow.OutcomeAccepted:
+	return c.mailer.mail(ctx, id, cmd, nil)
+}
+
+// told is what a caller hears of what a command did.
+func (c *commander) told(ctx context.Context, id string, kind workflow.CommandKind, res SendResult) (accepted bool, err error) {
+	if len(res.Outcomes) == 0 || res.Outcomes[0].Outcome == workflow.OutcomeAccepted {
 		return true, nil
 	}
-	return false, refused(ctx, c.cfg.Reader, id, cmd.Kind, out.Outcomes[0])
+	return false, refused(ctx, c.cfg.Reader, id, kind, res.Outcomes[0])
 }
 
 // unlessRemoved is the error of a command for an instance, nil if it was to delete it

@@ -7,6 +7,12 @@ import (
 
 func outcomeOf(id string, e *store.Effect) TargetOutcome {
 	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail}
+	if len(e.Misfits) > 0 {
+		t.problems = new(workflow.Problems)
+		for _, m := range e.Misfits {
+			*t.problems = append(*t.problems, workflow.Problem{Code: m.Code, Detail: m.Detail, Place: workflow.Place{Pointer: m.Pointer}})
+		}
+	}
 	switch e.Outcome {
 	case workflow.OutcomeStarted:
 		t.Outcome = workflow.OutcomeStarted

@@ -54,7 +54,7 @@ type Runtime struct {
 	*sender            // Send
 	*endpoints         // FindEndpoint, Endpoint
 	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
-	*commander         // Cancel, Delete, Retry, RetryFaulted, Import
+	*commander         // Cancel, Delete, Retry, RetryFaulted, Alter, PreviewAlter, Import
 	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter
 	*outbox            // Resolve, for the node's upkeep
 	*pauser            // Pause, Unpause
@@ -86,7 +86,7 @@ func New(cfg Config) (*Runtime, error) {
 	r.sender = &sender{r.cfg, r.intake, waiter, r.starter, mail}
 	r.endpoints = &endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.sender}
 	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
-	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail}
+	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail, waiter}
 	r.deadLetters = &deadLetters{r.cfg, r.intake}
 	r.outbox = &outbox{r.cfg, r.starter}
 	r.pauser = &pauser{r.cfg}

@@ -14,13 +14,14 @@ const (
 	CommandDelete   CommandKind = "delete"
 	CommandRetry    CommandKind = "retry"    // run a faulted instance again from its faulted activity
 	CommandImport   CommandKind = "import"   // replace the state
+	CommandAlter    CommandKind = "alter"    // change it as an operator wants
 	CommandContinue CommandKind = "continue" // go on after a commit that did not end the burst
 )
 
 // Known reports whether this program knows the kind; a newer one may have more.
 func (k CommandKind) Known() bool {
 	switch k {
-	case CommandStart, CommandResume, CommandChildEnd, CommandCancel, CommandDelete, CommandRetry, CommandImport, CommandContinue:
+	case CommandStart, CommandResume, CommandChildEnd, CommandCancel, CommandDelete, CommandRetry, CommandImport, CommandAlter, CommandContinue:
 		return true
 	}
 	return false
@@ -45,11 +46,12 @@ type Command struct {
 	Stimulus  *Stimulus      `json:"stimulus,omitempty"` // what resumed it; lets a command whose bookmark is gone go back to the queue
 	State     []byte         `json:"state,omitempty"`    // import: the encoded state
 	IfSeq     int64          `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
-	Key       *CommandKey    `json:"key,omitempty"`      // the caller's Idempotency-Key, whose answer the commit records
-	Several   bool           `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
-	Due       *time.Time     `json:"due,omitempty"`      // when it was due, of what time has sent
-	Timer     bool           `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
-	Trace     string         `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
+	Alter     *Alter         `json:"alter,omitempty"`
+	Key       *CommandKey    `json:"key,omitempty"`     // the caller's Idempotency-Key, whose answer the commit records
+	Several   bool           `json:"several,omitempty"` // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
+	Due       *time.Time     `json:"due,omitempty"`     // when it was due, of what time has sent
+	Timer     bool           `json:"timer,omitempty"`   // a due timer sent it; dropped if its bookmark is gone
+	Trace     string         `json:"trace,omitempty"`   // W3C traceparent of who sent it; absent unless the sender traces
 }
 
 // Begun is one process that took a command over, began to run it, and has neither

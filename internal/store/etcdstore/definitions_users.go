@@ -190,10 +190,18 @@ func (u *usage) targets(targets []store.Target, what, key string) {
 	}
 }
 
-// command: a start names its version, an import that of the state it brings.
+// command: a start names its version, an import that of the state it brings, a migration
+// the one that it leads to.
 func (u *usage) command(cmd *workflow.Command, what, key string) {
 	if cmd.Start != nil {
 		u.uses(VersionRef{cmd.Start.DefinitionID, cmd.Start.Version}, what, key)
+	}
+	if cmd.Alter != nil {
+		for _, alt := range cmd.Alter.Alterations {
+			if alt.Type == workflow.AlterMigrate {
+				u.uses(VersionRef{cmd.Alter.Definition, alt.Version}, what, key)
+			}
+		}
 	}
 	var in struct {
 		Instance of `json:"instance"`

@@ -49,6 +49,9 @@ func TestUsersOfVersions(t *testing.T) {
 			w.ok(err)
 			return w.keys.mail("x", "m"), workflow.Command{ID: "m", Kind: workflow.CommandImport, State: state}
 		},
+		"command a": func(w *world, n int) (string, any) {
+			return w.keys.mail("x", "a"), workflow.Command{ID: "a", Kind: workflow.CommandAlter, Alter: &workflow.Alter{Definition: "used", Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: n}}}}
+		},
 		"version 7 of consumer": func(w *world, n int) (string, any) {
 			return w.keys.use("consumer", 7, VersionRef{"used", n}), nil
 		},

@@ -62,6 +62,13 @@ var (
 		ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Attempts: 2, Begun: goldenBegun, Start: &goldenStart, Bookmark: "i1~1", Input: goldenValues, Stimulus: &goldenStimulus,
 		State: []byte(`{"v":1}`), IfSeq: 4, Key: &goldenKey, Several: true, Due: &goldenLater, Timer: true, Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 	}
+	goldenAlter = workflow.Alter{By: "key:ops", Reason: "the service is back", Definition: "order-approval", Alterations: []workflow.Alteration{
+		{Type: workflow.AlterMigrate, Version: 4, Activities: map[string]string{"b": "c", "a": "b"}},
+		{Type: workflow.AlterSetVariable, Variable: "amount", Value: goldenValues, Activity: "in", Execution: 3},
+		{Type: workflow.AlterSkip, Activity: "ask", Outcomes: []string{"True"}},
+		{Type: workflow.AlterReschedule, Bookmark: "i1~1", DueAt: &goldenLater},
+		{Type: workflow.AlterRetry, Activity: "charge", NewKey: true},
+	}}
 	goldenTrigger  = store.TriggerRef{Hash: "hash", DefinitionID: "order-approval", Version: 3, ActivityID: "event1", Activation: "correlation", Modified: 42}
 	goldenGate     = store.Gate{Definition: "order-approval", Correlation: "order-4711"}
 	goldenTarget   = store.Target{Bookmark: &store.BookmarkRef{ID: "i1~1", InstanceID: "i1", Hash: "hash", CorrelationID: "order-4711", Created: 42}, Trigger: &goldenTrigger}
@@ -95,6 +102,7 @@ var golden = []struct {
 		Set: []journalSet{{Execution: 3, Name: "v", Value: goldenValues, By: 9, Clipped: true, Hidden: true}},
 	}},
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
+	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
 	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},
@@ -109,6 +117,7 @@ var golden = []struct {
 	}},
 	{"timer/<shard>/<due>/<bookmark>", "timer", &timerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
+	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/~deleted", "record-deleted", &deletedEntry{Commit: "commit-1"}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
 	{"idem/k/<key>", "answer", &store.Answer{

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// led is the activity beside an execution whose outcome led to it, along a way that is
+// taken only for that outcome: in a flowchart, the call behind "Failed to connect".
+type led struct {
+	Node string `json:"node"`
+	Key  string `json:"key"` // its idempotency key
+}
+
+// leads is what led to what x schedules now; nil: nothing that is known to have failed.
+func (x *Execution) leads() *led {
+	done := x.b.told
+	switch {
+	case done == nil || x.b.calling != x:
+		return nil
+	case done.Node.desc.NoEffect && slices.Equal(done.Outcomes, doneOutcomes):
+		return done.led // a step on the way
+	case done.Node.desc.NoEffect, slices.Equal(done.Outcomes, doneOutcomes):
+		return nil
+	}
+	return &led{done.Node.id, done.key}
+}
+
+// savedKey is the key where it is not the id.
+func (c *Completed) savedKey() string {
+	if c.key == c.ID {
+		return ""
+	}
+	return c.key
+}
+
+// origin is what a retry of x has to run again, if x only told of a failure (a Fault
+// activity): the execution in one of whose branches it stands, or the activity beside it
+// that led to it. Without one it is x itself.
+func origin(x *Execution) (*Execution, *led) {
+	if x.broken == nil || !x.broken.Raised {
+		return x, nil
+	}
+	for e := x; e.parent != nil && e.node.inner == nil; e = e.parent {
+		d := e.node.desc
+		switch {
+		case e == x:
+		case strings.HasSuffix(e.node.local, workflow.TimeoutSuffix), !d.NoEffect && !d.Container:
+			return e, nil
+		}
+		if e.led != nil {
+			return e, e.led
+		}
+	}
+	return x, nil
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -104,6 +105,9 @@ func (s *system) etcdSize(ctx context.Context) (inUse, allocated float64) {
 
 // scrape reads the metrics of a node or an etcd member; without an answer there
 // are none.
+// ofCluster is the label that all metrics of a node have.
+var ofCluster = regexp.MustCompile(`\{cluster="[^"]*"\}|cluster="[^"]*",|,cluster="[^"]*"`)
+
 func scrape(ctx context.Context, endpoint string, each func(name string, v float64)) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/metrics", http.NoBody)
 	if err != nil {
@@ -117,6 +121,7 @@ func scrape(ctx context.Context, endpoint string, each func(name string, v float
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
 		name, value, ok := strings.Cut(lines.Text(), " ")
+		name = ofCluster.ReplaceAllString(name, "") // etcd's own have none
 		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
 			each(name, v)
 		}

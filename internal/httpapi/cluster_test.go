@@ -89,7 +89,7 @@ func TestClusterShowsItself(t *testing.T) {
 		}
 	}
 	metrics := string(s.get(t, "/metrics").body)
-	for _, want := range []string{"weft_node_info{", "weft_http_requests_total{", "etcd_server_has_leader 1", "go_goroutines"} {
+	for _, want := range []string{"weft_node_info{", "weft_http_requests_total{", `etcd_server_has_leader{cluster="default"} 1`, "go_goroutines"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics does not have %s", want)
 		}

@@ -142,7 +142,7 @@ func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 	if now := session(); now != before {
 		t.Errorf("the session is %v, was %v", now, before)
 	}
-	if m := string(s.get(t, "/metrics").body); !strings.Contains(m, `weft_shed_total{reason="in_flight",wanted="start"} `) {
+	if m := string(s.get(t, "/metrics").body); !strings.Contains(m, `weft_shed_total{cluster="default",reason="in_flight",wanted="start"} `) {
 		t.Errorf("the metrics show no start that was shed: %s", m)
 	}
 	t.Logf("%d starts were taken, %d shed", taken.Load(), shed.Load())

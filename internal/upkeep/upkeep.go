@@ -52,6 +52,8 @@ type Config struct {
 	// Rest is how long a worker rests at most that looks behind hints and watches, and
 	// found nothing; default 5 s.
 	Rest time.Duration
+	// CensusEvery is how often one node counts the instances of definitions; default 30 s.
+	CensusEvery time.Duration
 	// Skew tells how far this node's clock is off the others'; default is the
 	// measure of the session.
 	Skew func() time.Duration
@@ -73,6 +75,7 @@ type Upkeep struct {
 	keys      *keyPurge
 	versions  *versionPurge
 	control   *control
+	census    *census
 }
 
 // New checks the configuration. It starts nothing.
@@ -90,6 +93,7 @@ func New(cfg Config) (*Upkeep, error) {
 		cfg.Now = time.Now
 	}
 	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, min(max(cfg.Runtime.QueueTTL()/16, time.Second), ageEvery))
+	cfg.CensusEvery = cmp.Or(cfg.CensusEvery, censusEvery)
 	cfg.Rest = cmp.Or(cfg.Rest, defaultRest)
 	if cfg.Skew == nil {
 		cfg.Skew = cfg.Session.ClockSkew
@@ -97,7 +101,7 @@ func New(cfg Config) (*Upkeep, error) {
 	w := worker{cfg: &cfg, intake: cfg.Runtime.Intake()}
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
-		expiry: &expiry{w}, aging: &aging{w}, space: &spaceWatch{w}, control: &control{w},
+		expiry: &expiry{w}, aging: &aging{w}, space: &spaceWatch{w}, control: &control{w}, census: &census{worker: w},
 		finished: &finishedPurge{retaining{w}}, dead: &deadPurge{retaining{w}}, keys: &keyPurge{retaining{w}}, versions: &versionPurge{retaining{w}},
 	}, nil
 }
@@ -111,7 +115,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.expiry.expireQueue, u.expiry.expireRecords,
 		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
-		u.space.watchSpace, u.control.watchControl,
+		u.space.watchSpace, u.control.watchControl, u.census.takeCensus,
 	} {
 		g.Go(func() error { return work(ctx) })
 	}

@@ -192,16 +192,25 @@ func (o *owner) halve(work *batch) {
 	work.hands = nil
 }
 
+// count tells what a commit means for its definition.
+func (n *Node) count(c *store.Commit) {
+	h := &c.After.Header
+	switch {
+	case c.Before == nil || c.Before.Seq == 0:
+		n.cfg.Metrics.InstanceStarted(h.DefinitionID)
+	case c.Before.Header.SubStatus == workflow.Suspended:
+		n.cfg.Metrics.InstanceWaited(h.DefinitionID, h.UpdatedAt.Sub(c.Before.Header.UpdatedAt))
+	}
+	if h.Status == workflow.StatusFinished && (c.Before == nil || c.Before.Header.Status != workflow.StatusFinished) {
+		n.cfg.Metrics.InstanceFinished(h.DefinitionID, h.SubStatus, h.UpdatedAt.Sub(h.CreatedAt))
+	}
+}
+
 // announce counts, and wakes those who have to do something about the commit.
 func (o *owner) announce(c *store.Commit) {
 	n := o.n
 	n.buried(c.Dead)
-	if c.Before == nil || c.Before.Seq == 0 {
-		n.cfg.Metrics.InstanceStarted()
-	}
-	if c.After.Header.Status == workflow.StatusFinished && (c.Before == nil || c.Before.Header.Status != workflow.StatusFinished) {
-		n.cfg.Metrics.InstanceFinished(c.After.Header.SubStatus)
-	}
+	n.count(c)
 	if g := c.After.Gate; g != nil && (c.Delete || c.After.Header.Status == workflow.StatusFinished) {
 		n.cfg.Freed(*g)
 	}

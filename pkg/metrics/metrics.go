@@ -41,32 +41,31 @@ type Metrics struct {
 	certificates *expiries
 	scripts      *scripts
 
-	instancesStarted  prometheus.Counter
-	instancesFinished *prometheus.CounterVec
-	bursts            prometheus.Counter
-	burstSeconds      prometheus.Histogram
-	activities        *prometheus.CounterVec
-	takeovers         prometheus.Counter
-	suspects          prometheus.Counter
-	mailboxOldest     prometheus.Gauge
-	setAside          prometheus.Gauge
-	unreadable        prometheus.Counter
-	working           prometheus.Gauge
-	workingBytes      prometheus.Gauge
-	loads             *prometheus.CounterVec
-	idleBytes         prometheus.Gauge
-	waiting           *prometheus.GaugeVec
-	queueDepth        prometheus.Gauge
-	clusterAge        prometheus.Gauge
-	queueOldest       prometheus.Gauge
-	gated             *prometheus.CounterVec
-	gatedWaiting      prometheus.Gauge
-	deadLetters       *prometheus.CounterVec
-	purged            *prometheus.CounterVec
-	shed              *prometheus.CounterVec
-	storeBytes        *prometheus.GaugeVec
-	storeLevel        prometheus.Gauge
-	timerLateness     prometheus.Histogram
+	definitions   *definitions
+	bursts        prometheus.Counter
+	burstSeconds  prometheus.Histogram
+	activities    *prometheus.CounterVec
+	takeovers     prometheus.Counter
+	suspects      prometheus.Counter
+	mailboxOldest prometheus.Gauge
+	setAside      prometheus.Gauge
+	unreadable    prometheus.Counter
+	working       prometheus.Gauge
+	workingBytes  prometheus.Gauge
+	loads         *prometheus.CounterVec
+	idleBytes     prometheus.Gauge
+	waiting       *prometheus.GaugeVec
+	queueDepth    prometheus.Gauge
+	clusterAge    prometheus.Gauge
+	queueOldest   prometheus.Gauge
+	gated         *prometheus.CounterVec
+	gatedWaiting  prometheus.Gauge
+	deadLetters   *prometheus.CounterVec
+	purged        *prometheus.CounterVec
+	shed          *prometheus.CounterVec
+	storeBytes    *prometheus.GaugeVec
+	storeLevel    prometheus.Gauge
+	timerLateness prometheus.Histogram
 
 	httpRequests *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
@@ -147,11 +146,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"When the certificate ends that the next connection will be made with, in Unix time: api is what the node serves, etcd what it shows to etcd. A node without the one or the other does not show it.",
 			"certificate"),
 
-		instancesStarted: b.counter("instances_started_total",
-			"Workflow instances that this node created."),
-		instancesFinished: b.counterVec("instances_finished_total",
-			"Workflow instances whose end this node committed, by how they ended.",
-			label{"sub_status", knownFinalSubStatuses}),
+		definitions: b.definitions(),
 		bursts: b.counter("bursts_total",
 			"Bursts that this node ran."),
 		burstSeconds: b.histogram("burst_seconds",
@@ -402,23 +397,6 @@ func (m *Metrics) Refresh(target RefreshTarget, outcome RefreshOutcome, took tim
 	if outcome != RefreshAlreadyInProgress {
 		m.refreshSeconds.Observe(took.Seconds())
 	}
-}
-
-// InstanceStarted counts an instance that was created durably.
-func (m *Metrics) InstanceStarted() {
-	if m == nil {
-		return
-	}
-	m.instancesStarted.Inc()
-}
-
-// InstanceFinished counts an instance whose end is durable, by how it ended:
-// Finished, Cancelled or Faulted.
-func (m *Metrics) InstanceFinished(how workflow.SubStatus) {
-	if m == nil {
-		return
-	}
-	m.instancesFinished.WithLabelValues(string(how)).Inc()
 }
 
 // Burst counts a burst and its time. trace is the id of the trace that shows it,

@@ -38,8 +38,8 @@ var contract = map[string][]string{
 	"weft_nodes":                        nil,
 	"weft_node_info":                    {"node", "version"},
 	"weft_draining":                     nil,
-	"weft_instances_started_total":      nil,
-	"weft_instances_finished_total":     {"sub_status"},
+	"weft_instances_started_total":      {"definition"},
+	"weft_instances_finished_total":     {"definition", "sub_status"},
 	"weft_bursts_total":                 nil,
 	"weft_burst_seconds":                nil,
 	"weft_activities_total":             {"outcome", "type"},
@@ -76,6 +76,9 @@ var contract = map[string][]string{
 	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_store_level": nil,
 	// Who listens for long is no request in flight, and is seen nowhere else.
 	"weft_streams": nil, "weft_streams_ended_total": {"end"},
+	// Whether the business goes on, and not only the machine.
+	"weft_instance_lifetime_seconds": {"definition"}, "weft_instance_suspended_seconds": {"definition"},
+	"weft_instances": {"definition", "sub_status"}, "weft_oldest_suspended_seconds": {"definition"},
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -119,8 +122,11 @@ func useAll(m *metrics.Metrics) {
 	m.SetIdle(4096)
 	m.Refresh(metrics.TargetRefresh, metrics.RefreshCompleted, time.Second)
 	m.Refresh(metrics.TargetReload, metrics.RefreshAlreadyInProgress, time.Second)
-	m.InstanceStarted()
-	m.InstanceFinished("Faulted")
+	m.NameDefinitions(2)
+	m.InstanceStarted("orders")
+	m.InstanceFinished("orders", workflow.Faulted, time.Minute)
+	m.InstanceWaited("orders", 30*time.Second)
+	m.SetCensus(map[string]metrics.DefinitionCensus{"orders": {Instances: map[workflow.SubStatus]int64{workflow.Suspended: 4}, Oldest: time.Hour}})
 	m.Burst(time.Millisecond, "")
 	m.Activity("Elsa.WriteLine", "completed")
 	m.Takeover()
@@ -264,8 +270,13 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_nodes":                                                                 3,
 		"weft_node_info{node=b,version=v1}":                                          1,
 		"weft_draining":                                                              1,
-		"weft_instances_started_total":                                               1,
-		"weft_instances_finished_total{sub_status=Faulted}":                          1,
+		"weft_instances_started_total{definition=orders}":                            1,
+		"weft_instances_finished_total{definition=orders,sub_status=Faulted}":        1,
+		"weft_instances_finished_total{definition=orders,sub_status=Finished}":       0,
+		"weft_instance_lifetime_seconds{definition=orders}":                          1,
+		"weft_instance_suspended_seconds{definition=orders}":                         1,
+		"weft_instances{definition=orders,sub_status=Suspended}":                     4,
+		"weft_oldest_suspended_seconds{definition=orders}":                           3600,
 		"weft_bursts_total":                                                          1,
 		"weft_burst_seconds":                                                         1,
 		"weft_activities_total{outcome=completed,type=Elsa.WriteLine}":               1,
@@ -293,11 +304,11 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,
 		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
-		"weft_streams":                                                               1,
-		"weft_streams_ended_total{end=slow}":                                         1,
-		"weft_etcd_requests_total{op=txn}":                                           1,
-		"weft_etcd_batch_size{kind=writes}":                                          1,
-		"weft_etcd_batches_refused_total{kind=writes}":                               1,
+		"weft_streams":                                 1,
+		"weft_streams_ended_total{end=slow}":           1,
+		"weft_etcd_requests_total{op=txn}":             1,
+		"weft_etcd_batch_size{kind=writes}":            1,
+		"weft_etcd_batches_refused_total{kind=writes}": 1,
 	} {
 		if v, ok := got[series]; !ok || v != want {
 			t.Errorf("%s = %v (there: %t), want %v", series, v, ok, want)
@@ -326,6 +337,7 @@ func TestKnownSeriesExistAtZeroFromTheStart(t *testing.T) {
 	unknown := map[string]bool{
 		"weft_node_info": true, "weft_activities_total": true,
 		"weft_http_requests_total": true, "weft_http_request_seconds": true,
+		"weft_instances": true, "weft_oldest_suspended_seconds": true,
 	}
 	families := gather(t, reg)
 	for name := range contract {
@@ -375,13 +387,13 @@ func TestTwoNodesInOneProcessDoNotShareSeries(t *testing.T) {
 	t.Parallel()
 	a, regA := newMetrics(t)
 	b, regB := newMetrics(t)
-	a.InstanceStarted()
-	b.InstanceStarted()
-	b.InstanceStarted()
-	if got := values(gather(t, regA))["weft_instances_started_total"]; got != 1 {
+	a.InstanceStarted("x")
+	b.InstanceStarted("x")
+	b.InstanceStarted("x")
+	if got := values(gather(t, regA))["weft_instances_started_total{definition=x}"]; got != 1 {
 		t.Errorf("first node counted %v", got)
 	}
-	if got := values(gather(t, regB))["weft_instances_started_total"]; got != 2 {
+	if got := values(gather(t, regB))["weft_instances_started_total{definition=x}"]; got != 2 {
 		t.Errorf("second node counted %v", got)
 	}
 }
@@ -438,5 +450,51 @@ func TestHistogramsNameTheTraceOfAValue(t *testing.T) {
 	}
 	if len(found) > 0 {
 		t.Errorf("exemplars that nobody gave: %v", found)
+	}
+}
+
+// The label definition is bounded: the first have series of their own, those that come
+// later share one.
+func TestDefinitionsAreNamedUpToABound(t *testing.T) {
+	t.Parallel()
+	m, reg := newMetrics(t)
+	m.NameDefinitions(2)
+	census := map[string]metrics.DefinitionCensus{}
+	for i := range 10 {
+		id := string(rune('a' + i))
+		m.InstanceStarted(id)
+		m.InstanceFinished(id, workflow.Finished, -time.Second) // the clocks of two nodes
+		census[id] = metrics.DefinitionCensus{Instances: map[workflow.SubStatus]int64{workflow.Suspended: int64(i)}, Oldest: time.Duration(i) * time.Second}
+	}
+	m.SetCensus(census)
+	got := values(gather(t, reg))
+	for series, want := range map[string]float64{
+		"weft_instances_started_total{definition=a}":                          1,
+		"weft_instances_started_total{definition=b}":                          1,
+		"weft_instances_started_total{definition=other}":                      8,
+		"weft_instances_finished_total{definition=other,sub_status=Finished}": 8,
+		"weft_instances{definition=b,sub_status=Suspended}":                   1,
+		"weft_instances{definition=other,sub_status=Suspended}":               44,
+		"weft_oldest_suspended_seconds{definition=other}":                     9,
+	} {
+		if v, ok := got[series]; !ok || v != want {
+			t.Errorf("%s = %v (there: %t), want %v", series, v, ok, want)
+		}
+	}
+	if _, ok := got["weft_instances_started_total{definition=c}"]; ok {
+		t.Error("there is a third definition")
+	}
+	delete(census, "a")
+	m.SetCensus(census)
+	if got := values(gather(t, reg)); got["weft_instances{definition=b,sub_status=Suspended}"] != 1 {
+		t.Error("what was counted again is gone")
+	} else if _, ok := got["weft_oldest_suspended_seconds{definition=a}"]; ok {
+		t.Error("what is counted no more is still there")
+	}
+	m.SetCensus(nil) // another node counts
+	for series := range values(gather(t, reg)) {
+		if strings.HasPrefix(series, "weft_instances{") || strings.HasPrefix(series, "weft_oldest_suspended") {
+			t.Errorf("%s is there, though another node counts", series)
+		}
 	}
 }

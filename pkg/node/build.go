@@ -113,10 +113,11 @@ func (n *Node) measure() (prometheus.Gatherer, error) {
 		return nil, err
 	}
 	n.metrics.ScriptWaits(turns.Waits)
+	n.metrics.NameDefinitions(n.cfg.MetricsDefinitions)
 	if len(n.cfg.EtcdEndpoints) == 0 {
-		return prometheus.Gatherers{registry, prometheus.DefaultGatherer}, nil
+		return ofCluster(prometheus.Gatherers{registry, prometheus.DefaultGatherer}, n.cfg.Cluster), nil
 	}
-	return registry, errors.Join(
+	return ofCluster(registry, n.cfg.Cluster), errors.Join(
 		registry.Register(collectors.NewGoCollector()),
 		registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -91,6 +92,9 @@ type Config struct {
 
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this
 
+	// MetricsDefinitions is how many definitions have series of their own in metrics, the
+	// first that the node meets; the rest share one. Default 100.
+	MetricsDefinitions int
 	// BurstsPerDefinition bounds the bursts of one definition that the node runs at
 	// once, and BurstBytes the memory that all bursts work on, as estimated. Commands
 	// that find no place wait in their mailboxes; see [client.Limits].
@@ -145,7 +149,7 @@ func DefaultConfig() Config {
 		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
 		GroupCommit: GroupCommitOn, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
-		Retention: &keep, QueueTTL: 10 * time.Minute, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
+		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		DrainTimeout: 30 * time.Second,
 		MaxBody:      1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
 		Version: "devel",
@@ -165,6 +169,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Coordination = cmp.Or(c.Coordination, d.Coordination)
 	c.Retention = cmp.Or(c.Retention, d.Retention)
 	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
+	c.MetricsDefinitions = cmp.Or(c.MetricsDefinitions, d.MetricsDefinitions)
 	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
 	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, d.DrainTimeout)
@@ -237,6 +242,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.BodyBytes < 0 || c.MaxConnections < 0 || c.MaxConnectionsPerAddress < 0 {
 		wrong.add("body-bytes is %d, max-connections %d and max-connections-per-address %d; they must be positive", c.BodyBytes, c.MaxConnections, c.MaxConnectionsPerAddress)
+	}
+	if c.MetricsDefinitions < 0 || c.MetricsDefinitions > maxDefinitions {
+		wrong.add("metrics-definitions is %d; it must be 1 to %d: each is some thirty series", c.MetricsDefinitions, maxDefinitions)
 	}
 	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
 		wrong.add("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
@@ -316,3 +324,6 @@ func makeNodeID() string {
 
 // etcdDir is where the embedded etcd keeps its data.
 func (c Config) etcdDir() string { return filepath.Join(c.DataDir, "etcd") }
+
+// maxDefinitions bounds the label definition of metrics.
+const maxDefinitions = 10_000

@@ -26,7 +26,27 @@ func scraped(t *testing.T, addr string) string {
 	if status != 200 {
 		t.Errorf("metrics: %d %s", status, body)
 	}
-	return body
+	return clusterLabel.ReplaceAllString(body, "")
+}
+
+// clusterLabel is the label that all metrics have; see TestAllMetricsSayTheirCluster.
+var clusterLabel = regexp.MustCompile(`\{cluster="[^"]*"\}|cluster="[^"]*",|,cluster="[^"]*"`)
+
+// Also those of an embedded etcd and of the Go runtime.
+func TestAllMetricsSayTheirCluster(t *testing.T) {
+	t.Parallel()
+	n := start(t, node.Config{Cluster: "orders"})
+	_, _, body := look(t, "http://"+n.HTTPAddr()+"/metrics")
+	for line := range strings.Lines(body) {
+		if series, _, _ := strings.Cut(line, " "); !strings.HasPrefix(line, "#") && !strings.Contains(series, `cluster="orders"`) {
+			t.Errorf("no cluster: %s", line)
+		}
+	}
+	for _, want := range []string{"weft_locks_held{", "go_goroutines{", "process_cpu_seconds_total{", "etcd_server_has_leader{"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
 }
 
 func look(t *testing.T, url string) (int, http.Header, string) {

@@ -44,6 +44,14 @@ type dashboard struct {
 		Title   string
 		Targets []struct{ Expr string }
 		GridPos struct{ X, Y, W, H int }
+
+		Datasource  struct{ UID string }
+		FieldConfig struct {
+			Defaults struct{ NoValue string }
+		}
+	}
+	Templating struct {
+		List []struct{ Name string }
 	}
 }
 
@@ -81,11 +89,16 @@ func panelExpressions(t *testing.T, interval string) []expression {
 	for file, d := range dashboards(t) {
 		for _, p := range d.Panels {
 			for _, q := range p.Targets {
-				out = append(out, expression{file + ": " + p.Title, strings.ReplaceAll(q.Expr, "$__rate_interval", interval)})
+				out = append(out, expression{file + ": " + p.Title, variables(interval).Replace(q.Expr)})
 			}
 		}
 	}
 	return out
+}
+
+// variables fills in what a reader of a dashboard chooses.
+func variables(interval string) *strings.Replacer {
+	return strings.NewReplacer("$__rate_interval", interval, "$cluster", ".*", "$node", ".*")
 }
 
 // expressions are all of them.

@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,8 +113,21 @@ func TestDashboardsAreWhole(t *testing.T) {
 			t.Errorf("%s: uid %q is empty or also that of %q", file, d.UID, other)
 		}
 		uids[d.UID] = file
+		var chosen []string
+		for _, v := range d.Templating.List {
+			chosen = append(chosen, v.Name)
+		}
+		if !slices.Equal(chosen, []string{"datasource", "cluster", "node"}) {
+			t.Errorf("%s: a reader chooses %v", file, chosen)
+		}
 		taken := map[[2]int]string{}
 		for _, p := range d.Panels {
+			if where := file + ": " + p.Title; quiet[where] && p.FieldConfig.Defaults.NoValue == "" {
+				t.Errorf("%s is mostly empty, and does not say that this is normal", where)
+			}
+			if p.Datasource.UID != "${datasource}" {
+				t.Errorf("%s: panel %q has the data source %q: where it is imported there is none of that id", file, p.Title, p.Datasource.UID)
+			}
 			if p.Title == "" || len(p.Targets) == 0 {
 				t.Errorf("%s: panel %q has %d queries", file, p.Title, len(p.Targets))
 			}

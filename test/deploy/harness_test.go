@@ -102,8 +102,31 @@ func startCluster() (c live) {
 			c.etcd = embedded
 		}
 	}
-	c.err = c.work()
+	if c.err = c.work(); c.err == nil {
+		c.err = c.counted()
+	}
 	return c
+}
+
+// counted waits until a node has counted the instances, which it does every 30 seconds.
+func (c live) counted() error {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+		for _, node := range c.nodes {
+			resp, err := http.Get("http://" + node + "/metrics")
+			if err != nil {
+				return err
+			}
+			raw, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil {
+				return err
+			}
+			if bytes.Contains(raw, []byte("\nweft_instances{")) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no node has counted instances within 90 s")
 }
 
 // startNode returns where the node and its embedded etcd listen.

@@ -63,10 +63,11 @@ type Config struct {
 
 	Now                 func() time.Time // of all that the node does
 	Log                 *slog.Logger     // of runtime and upkeep; preset: nothing, or with -v the test's
-	Metrics             *metrics.Metrics // of runtime and upkeep
+	Metrics             *metrics.Metrics // of all that the node does
 	QueueTTL, ReplyWait time.Duration
 	Retention           upkeep.Retention
 	AgeEvery, Rest      time.Duration
+	CensusEvery         time.Duration
 	Skew                func() time.Duration
 	Opening             int
 }
@@ -144,7 +145,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	}
 	head := m.Catalog.HeadIn(context.Background())
 	m.node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
-		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log,
+		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log, Metrics: cfg.Metrics,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.Catalog.Program(ctx, def, version)
 			return p, err
@@ -163,7 +164,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Wakeups: m.Wakeups, Age: m.Age,
-		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
+		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }
 

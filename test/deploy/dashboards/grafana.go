@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The shape that Grafana reads: only what differs from its defaults.
 
@@ -76,6 +79,7 @@ type fieldConfig struct {
 type fieldDefaults struct {
 	Unit       string         `json:"unit"`
 	Min        int            `json:"min"`
+	NoValue    string         `json:"noValue,omitempty"`
 	Custom     map[string]any `json:"custom,omitempty"`
 	Thresholds *thresholds    `json:"thresholds,omitempty"`
 }
@@ -90,7 +94,31 @@ type threshold struct {
 	Value *float64 `json:"value"`
 }
 
-var prometheus = source{Type: "prometheus", UID: "prometheus"}
+// prometheus is the data source that the reader of a dashboard chooses: where it is
+// imported, ours has another id.
+var prometheus = source{Type: "prometheus", UID: "${datasource}"}
+
+// variables are what a reader chooses at the top of each dashboard.
+var variables = map[string]any{"list": []any{
+	map[string]any{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
+	choice("cluster", "Cluster", `label_values(weft_nodes, cluster)`),
+	choice("node", "Node", `label_values(weft_nodes{cluster=~"$cluster"}, instance)`),
+}}
+
+func choice(name, label, query string) map[string]any {
+	return map[string]any{
+		"name": name, "label": label, "type": "query", "datasource": prometheus, "refresh": 2, "sort": 1,
+		"definition": query, "query": map[string]any{"query": query, "refId": name},
+		"multi": true, "includeAll": true, "allValue": ".*", "current": map[string]any{"text": "All", "value": "$__all"},
+	}
+}
+
+// chosen restricts a query to the clusters and nodes that the reader chose. Prometheus'
+// own series know of no cluster.
+func chosen(expr string) string {
+	expr = strings.ReplaceAll(expr, `job="weft"`, `job="weft",cluster=~"$cluster",instance=~"$node"`)
+	return strings.ReplaceAll(expr, `up{job="weft",cluster=~"$cluster",`, `up{job="weft",`)
+}
 
 // draw turns a page into what Grafana reads: rows of three tiles or two graphs.
 func draw(p page) dashboard {
@@ -98,7 +126,7 @@ func draw(p page) dashboard {
 		UID: "weft-" + p.id, Title: "Weft / " + p.title, Description: p.about, Tags: []string{"weft"}, GraphTooltip: 1,
 		Refresh: "10s", SchemaVersion: 39, Time: timeRange{"now-1h", "now"},
 		Links:      []link{{Title: "Weft", Type: "dashboards", Tags: []string{"weft"}, AsDropdown: true, KeepTime: true, IncludeVars: true}},
-		Templating: map[string]any{"list": []any{}},
+		Templating: variables,
 	}
 	const columns = 24
 	x, y, height := 0, 0, 0
@@ -125,10 +153,10 @@ func (k kind) size() (w, h int) {
 func (v view) panel(id int, at gridPos) panel {
 	p := panel{
 		ID: id, Type: string(v.kind), Title: v.title, Description: v.about, Datasource: prometheus, GridPos: at,
-		FieldConfig: fieldConfig{Defaults: fieldDefaults{Unit: v.unit}, Overrides: []any{}},
+		FieldConfig: fieldConfig{Defaults: fieldDefaults{Unit: v.unit, NoValue: v.empty}, Overrides: []any{}},
 	}
 	for i, q := range v.queries {
-		t := target{RefID: string(rune('A' + i)), Datasource: prometheus, Expr: q.expr, LegendFormat: q.legend}
+		t := target{RefID: string(rune('A' + i)), Datasource: prometheus, Expr: chosen(q.expr), LegendFormat: q.legend}
 		t.Instant, t.Range = v.kind != graph, v.kind == graph
 		t.Exemplar = v.kind == graph && traced.MatchString(q.expr)
 		if v.kind == table {

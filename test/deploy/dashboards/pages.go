@@ -24,6 +24,7 @@ type view struct {
 	unit          string
 	bad, badBelow float64 // red from here, or below; 0: never
 	stacked       bool
+	empty         string // shown where there is nothing, which is normal
 	queries       []query
 }
 
@@ -32,6 +33,12 @@ type query struct{ expr, legend string }
 // one is a panel with one query.
 func one(k kind, title, about, unit, expr, legend string) view {
 	return view{kind: k, title: title, about: about, unit: unit, queries: []query{{expr, legend}}}
+}
+
+// normally says what is shown where nothing is, as mostly nothing is.
+func (v view) normally(text string) view {
+	v.empty = text
+	return v
 }
 
 // traced are the queries for the slowest of a histogram whose values name their
@@ -70,6 +77,22 @@ var pages = []page{
 		times("Time of a burst", "From the loaded instance to the result; activities included.", "weft_burst_seconds", `job="weft"`, "", ""),
 		one(graph, "Activities", "Executed, by type.", "ops", `topk(10, sum by (type) (rate(weft_activities_total{job="weft"}[$__rate_interval])))`, "{{type}}"),
 	}},
+	{id: "workflows", title: "Workflows", about: "What the business does, by definition. The first definitions that a node meets have a line of their own (--metrics-definitions), the rest is other.", views: []view{
+		one(tile, "Started, 1 h", "", "short", `sum(increase(weft_instances_started_total{job="weft"}[1h]))`, ""),
+		one(tile, "Ended, 1 h", "However they ended.", "short", `sum(increase(weft_instances_finished_total{job="weft"}[1h]))`, ""),
+		one(tile, "Faulted, 1 h", "", "short", `sum(increase(weft_instances_finished_total{job="weft",sub_status="Faulted"}[1h]))`, "").redFrom(1),
+		one(tile, "Wait now", "For something outside.", "short", `sum(max by (definition) (weft_instances{job="weft",sub_status="Suspended"}))`, "").normally("0"),
+		one(tile, "Faulted now", "Kept, to be retried or deleted.", "short", `sum(max by (definition) (weft_instances{job="weft",sub_status="Faulted"}))`, "").normally("0"),
+		one(tile, "Oldest that waits", "From its start.", "s", `max(weft_oldest_suspended_seconds{job="weft"})`, "").normally("none"),
+		one(graph, "Started", "By definition.", "ops", `topk(10, sum by (definition) (rate(weft_instances_started_total{job="weft"}[$__rate_interval])))`, "{{definition}}"),
+		one(graph, "Ended", "By definition and how.", "ops", `topk(10, sum by (definition, sub_status) (rate(weft_instances_finished_total{job="weft"}[$__rate_interval])))`, "{{definition}} {{sub_status}}"),
+		one(graph, "Faulted, of those that ended", "By definition.", "percentunit", `sum by (definition) (rate(weft_instances_finished_total{job="weft",sub_status="Faulted"}[$__rate_interval])) / (sum by (definition) (rate(weft_instances_finished_total{job="weft"}[$__rate_interval])) > 0)`, "{{definition}}").redFrom(0.1).normally("nothing ended"),
+		one(graph, "Have work", "Begun, or to go on: by definition.", "short", `topk(10, sum by (definition) (max by (definition, sub_status) (weft_instances{job="weft",sub_status=~"Pending|Executing"})))`, "{{definition}}").normally("none"),
+		one(graph, "Wait", "By definition.", "short", `topk(10, max by (definition) (weft_instances{job="weft",sub_status="Suspended"}))`, "{{definition}}").normally("none"),
+		one(graph, "Oldest that waits", "From its start, by definition.", "s", `topk(10, max by (definition) (weft_oldest_suspended_seconds{job="weft"}))`, "{{definition}}").normally("none"),
+		one(graph, "Time from start to end", "p95, by definition.", "s", `topk(10, histogram_quantile(0.95, sum by (definition, le) (rate(weft_instance_lifetime_seconds_bucket{job="weft"}[$__rate_interval]))))`, "{{definition}}").normally("nothing ended"),
+		one(graph, "Time that one waits", "p95 of those that went on, by definition.", "s", `topk(10, histogram_quantile(0.95, sum by (definition, le) (rate(weft_instance_suspended_seconds_bucket{job="weft"}[$__rate_interval]))))`, "{{definition}}").normally("none went on"),
+	}},
 	{id: "locks", title: "Locks and contention", about: "Who waits for what, and for how long. GET /api/v1/locks names the holders.", views: []view{
 		one(tile, "Held", "Locks held now.", "short", `sum(weft_locks_held{job="weft"})`, ""),
 		one(tile, "Contention, 1 h", "Acquisitions that found the lock held, of all.", "percentunit", `sum(increase(weft_lock_contention_total{job="weft"}[1h])) / sum(increase(weft_lock_acquisitions_total{job="weft"}[1h]))`, ""),
@@ -80,14 +103,14 @@ var pages = []page{
 		times("Time a lock is held", "By scope.", "weft_lock_hold_seconds", `job="weft"`, "scope", "{{scope}}"),
 		one(graph, "Contention ratio", "Acquisitions that found the lock held, of all, by scope. On queue, timer and mailbox it is normal: workers try, and pass on.", "percentunit", `sum by (scope) (rate(weft_lock_contention_total{job="weft"}[$__rate_interval])) / (sum by (scope) (rate(weft_lock_acquisitions_total{job="weft"}[$__rate_interval])) > 0)`, "{{scope}}"),
 		one(graph, "Acquisitions", "By scope and outcome.", "ops", `sum by (scope, outcome) (rate(weft_lock_acquisitions_total{job="weft"}[$__rate_interval]))`, "{{scope}} {{outcome}}").stack(),
-		one(graph, "Who holds", "Locks held, by node and scope.", "short", `sum by (instance, scope) (weft_locks_held{job="weft"}) > 0`, "{{instance}} {{scope}}").stack(),
-		one(graph, "Who meets a held lock", "Contention, by node and scope.", "ops", `sum by (instance, scope) (rate(weft_lock_contention_total{job="weft"}[$__rate_interval])) > 0`, "{{instance}} {{scope}}").stack(),
+		one(graph, "Who holds", "Locks held, by node and scope.", "short", `sum by (instance, scope) (weft_locks_held{job="weft"}) > 0`, "{{instance}} {{scope}}").stack().normally("nobody"),
+		one(graph, "Who meets a held lock", "Contention, by node and scope.", "ops", `sum by (instance, scope) (rate(weft_lock_contention_total{job="weft"}[$__rate_interval])) > 0`, "{{instance}} {{scope}}").stack().normally("nobody"),
 	}},
 	{id: "retries", title: "Retries", about: "Repeated acquisitions of locks. They hide short troubles of etcd; many of them are one.", views: []view{
 		one(tile, "Retries, 1 h", "", "short", `sum(increase(weft_lock_retries_total{job="weft"}[1h]))`, ""),
 		one(tile, "Given up, 1 h", "After the last retry: callers got 503.", "short", `sum(increase(weft_lock_retries_exhausted_total{job="weft"}[1h]))`, "").redFrom(1),
 		one(graph, "Retries by reason", "Per second, over the cluster.", "ops", `sum by (reason) (rate(weft_lock_retries_total{job="weft"}[$__rate_interval]))`, "{{reason}}").stack().redFrom(1),
-		one(graph, "Retries by scope and node", "", "ops", `sum by (instance, scope) (rate(weft_lock_retries_total{job="weft"}[$__rate_interval])) > 0`, "{{instance}} {{scope}}").stack(),
+		one(graph, "Retries by scope and node", "", "ops", `sum by (instance, scope) (rate(weft_lock_retries_total{job="weft"}[$__rate_interval])) > 0`, "{{instance}} {{scope}}").stack().normally("none"),
 		one(graph, "Given up", "By scope.", "ops", `sum by (scope) (rate(weft_lock_retries_exhausted_total{job="weft"}[$__rate_interval]))`, "{{scope}}").stack(),
 		one(graph, "Failed acquisitions", "By scope.", "ops", `sum by (scope) (rate(weft_lock_acquisitions_total{job="weft",outcome="failed"}[$__rate_interval]))`, "{{scope}}").stack(),
 	}},

@@ -12,21 +12,12 @@ import (
 
 // operateRoutes show what the cluster is doing, and stop and go.
 func (a *API) operateRoutes() []route {
-	deadLetter := []workflow.Code{workflow.CodeDeadLetterNotFound}
 	return []route{
 		{method: "GET", path: "/locks", name: "listLocks", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
 			query:   append([]param{{name: "scope", typ: "string", doc: "Only locks of this kind.", values: lockScopes}}, pageParams...),
 			answers: map[int]any{200: listView[lockView]{}}, serve: (*call).locks},
-		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
-			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}}, serve: (*call).queue},
 		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
 			query: pageParams, answers: map[int]any{200: listView[timerItemView]{}}, serve: (*call).timers},
-		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
-			query: pageParams, answers: map[int]any{200: listView[deadLetterView]{}}, serve: (*call).deadLetters},
-		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Send a dead letter again",
-			answers: map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}, problems: deadLetter, serve: (*call).replayDeadLetter},
-		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
-			answers: map[int]any{204: nil}, problems: deadLetter, serve: (*call).deleteDeadLetter},
 		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster",
 			summary: "Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(true) }},
@@ -76,13 +67,7 @@ func (c *call) locks() (reply, error) {
 	return reply{body: list(runtime.Page[cluster.Info]{Items: infos, Next: next}, viewLock)}, nil
 }
 
-func (c *call) queue() (reply, error) { return paged(c, c.api.cfg.Runtime.Queue, viewQueueItem) }
-
 func (c *call) timers() (reply, error) { return paged(c, c.api.cfg.Runtime.Timers, viewTimerItem) }
-
-func (c *call) deadLetters() (reply, error) {
-	return paged(c, c.api.cfg.Runtime.DeadLetters, viewDeadLetter)
-}
 
 // paged serves a list that has no filters.
 func paged[T, V any](c *call, read func(ctx context.Context, cursor string, limit int) (runtime.Page[T], error), view func(T) V) (reply, error) {
@@ -95,25 +80,6 @@ func paged[T, V any](c *call, read func(ctx context.Context, cursor string, limi
 		return reply{}, err
 	}
 	return reply{body: list(page, view)}, nil
-}
-
-func (c *call) replayDeadLetter() (reply, error) {
-	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := c.decode(&struct{}{}); err != nil {
-		return reply{}, err
-	}
-	return c.sent(c.api.cfg.Runtime.ReplayDeadLetter(c.r.Context(), id))
-}
-
-func (c *call) deleteDeadLetter() (reply, error) {
-	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{status: 204}, c.api.cfg.Runtime.DeleteDeadLetter(c.r.Context(), id)
 }
 
 func (c *call) pause(paused bool) (reply, error) {

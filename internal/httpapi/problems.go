@@ -33,6 +33,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeBookmarkNotFound:   http.StatusNotFound,
 	workflow.CodeTaskNotFound:       http.StatusNotFound,
 	workflow.CodeDeadLetterNotFound: http.StatusNotFound,
+	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,
 	codeNotFound:                    http.StatusNotFound,

@@ -115,6 +115,8 @@ type queueItemView struct {
 	Stimulus      any       `json:"stimulus" doc:"The hashed part, such as the event's name."`
 	CorrelationID *string   `json:"correlationId"`
 	InstanceID    *string   `json:"instanceId" doc:"The instance that it is for, if only one."`
+	Name          string    `json:"name,omitempty" doc:"Of the event."`
+	Gated         string    `json:"gated,omitempty" doc:"The definition that it starts once no other instance runs."`
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
 
@@ -148,14 +150,16 @@ type taskView struct {
 }
 
 type deadLetterView struct {
-	ID           string              `json:"id"`
-	Reason       workflow.DeadReason `json:"reason"`
-	Detail       string              `json:"detail,omitempty"`
-	InstanceID   *string             `json:"instanceId"`
-	ActivityType string              `json:"activityType,omitempty"`
-	Stimulus     any                 `json:"stimulus,omitempty"`
-	Command      string              `json:"command,omitempty" doc:"Kind of the command, if it was one."`
-	CreatedAt    time.Time           `json:"createdAt"`
+	ID            string              `json:"id"`
+	Reason        workflow.DeadReason `json:"reason"`
+	Detail        string              `json:"detail,omitempty"`
+	InstanceID    *string             `json:"instanceId"`
+	ActivityType  string              `json:"activityType,omitempty"`
+	Stimulus      any                 `json:"stimulus,omitempty"`
+	Name          string              `json:"name,omitempty" doc:"Of the event."`
+	CorrelationID *string             `json:"correlationId" doc:"That the stimulus came with."`
+	Command       string              `json:"command,omitempty" doc:"Kind of the command, if it was one."`
+	CreatedAt     time.Time           `json:"createdAt"`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
@@ -262,6 +266,7 @@ func viewQueueItem(q runtime.QueueItem) queueItemView {
 	return queueItemView{
 		ID: q.ID, ActivityType: q.Stimulus.ActivityType, Stimulus: q.Stimulus.Payload,
 		CorrelationID: some(q.Stimulus.CorrelationID), InstanceID: some(q.Stimulus.InstanceID),
+		Name: q.Stimulus.EventName(), Gated: q.Gated,
 		CreatedAt: q.CreatedAt.UTC(), ExpiresAt: q.ExpiresAt.UTC(), Damaged: q.Damaged, Damage: q.Damage,
 	}
 }
@@ -284,6 +289,7 @@ func viewDeadLetter(d runtime.DeadLetter) deadLetterView {
 	}
 	if d.Stimulus != nil {
 		v.ActivityType, v.Stimulus = d.Stimulus.ActivityType, d.Stimulus.Payload
+		v.Name, v.CorrelationID = d.Stimulus.EventName(), some(d.Stimulus.CorrelationID)
 	}
 	if d.Command != nil {
 		v.Command = string(d.Command.Kind)

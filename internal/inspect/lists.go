@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,17 +72,19 @@ func (i *Inspector) Queue(ctx context.Context, cursor string, limit int) (Page[Q
 	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
 		return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
 	}
-	age := i.cfg.Age()
-	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) QueueItem {
-		item := QueueItem{ID: q.ID, Stimulus: q.Stimulus, CreatedAt: q.CreatedAt, ExpiresAt: i.expiresAt(&q, age)}
-		if errors.Is(q.Unreadable, etcdstore.ErrDamaged) {
-			item.Damaged, item.Damage = true, q.Unreadable.Error()
-		}
-		if q.Held != nil {
-			item.Gated = q.Held.Trigger.DefinitionID
-		}
-		return item
-	})
+	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) QueueItem { return i.ShowQueueItem(&q) })
+}
+
+// ShowQueueItem is a queue item as people see it.
+func (i *Inspector) ShowQueueItem(q *store.QueueItem) QueueItem {
+	item := QueueItem{ID: q.ID, Stimulus: q.Stimulus, CreatedAt: q.CreatedAt, ExpiresAt: i.expiresAt(q, i.cfg.Age())}
+	if errors.Is(q.Unreadable, etcdstore.ErrDamaged) {
+		item.Damaged, item.Damage = true, q.Unreadable.Error()
+	}
+	if q.Held != nil {
+		item.Gated = q.Held.Trigger.DefinitionID
+	}
+	return item
 }
 
 // expiresAt is about when a queue item becomes a dead letter, by this node's clock.
@@ -158,10 +161,36 @@ type DeadLetter struct {
 }
 
 // DeadLetters lists work that could not be done.
-func (i *Inspector) DeadLetters(ctx context.Context, cursor string, limit int) (Page[DeadLetter], error) {
-	return list(ctx, "dead letters", cursor, limit, i.cfg.Reader.DeadLetters, func(d store.DeadLetter) DeadLetter {
-		return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}
-	})
+func (i *Inspector) DeadLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int) (Page[DeadLetter], error) {
+	page, err := list(ctx, "dead letters", cursor, limit, i.cfg.Reader.DeadLetters, ShowDeadLetter)
+	page.Items = slices.DeleteFunc(page.Items, func(d DeadLetter) bool { return !f.Fits(&d) })
+	return page, err
+}
+
+// ShowDeadLetter is a dead letter as people see it.
+func ShowDeadLetter(d store.DeadLetter) DeadLetter {
+	return DeadLetter{ID: d.ID, Reason: d.Reason, Detail: d.Detail, Stimulus: d.Stimulus, Command: d.Command, Dropped: d.Dropped, InstanceID: d.InstanceID, CreatedAt: d.CreatedAt, Damaged: d.Damaged != "", Damage: d.Damaged}
+}
+
+// DeadLetterFilter selects dead letters; zero fields do not restrict.
+type DeadLetterFilter struct {
+	Reason        workflow.DeadReason
+	Name          string // of the event
+	ActivityType  string
+	CorrelationID string
+	InstanceID    string
+	Before        time.Time // when they came to be
+}
+
+// Fits reports whether a dead letter is one of the filter's.
+func (f *DeadLetterFilter) Fits(d *DeadLetter) bool {
+	st := d.Stimulus
+	if st == nil {
+		st = &workflow.Stimulus{}
+	}
+	is := func(want, is string) bool { return want == "" || want == is }
+	return is(string(f.Reason), string(d.Reason)) && is(f.Name, st.EventName()) && is(f.ActivityType, st.ActivityType) &&
+		is(f.CorrelationID, st.CorrelationID) && is(f.InstanceID, d.InstanceID) && (f.Before.IsZero() || d.CreatedAt.Before(f.Before))
 }
 
 // Task is a RunTask that waits for an outside worker.

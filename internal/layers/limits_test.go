@@ -32,6 +32,7 @@ var largePackages = map[string]string{
 	"pkg/cluster":              "session, members and locks are one lease, and end with its epoch",
 	"pkg/engine":               "a node has an activity, which takes an execution, which is of a burst, which runs nodes: a knot by nature",
 	"pkg/node":                 "it wires every part, and says of every setting what may be set",
+	"pkg/runtime":              "the ways in to instances, one type each: they share the look, the answers of keys, and what a refusal is called",
 	"pkg/workflow":             "the words that all packages have in common, and the one writer and the one reader of their values, which must agree",
 	"pkg/workflow/elsajson":    "reader and writer of one notation, which must agree on each of its fields",
 	"pkg/workflow/yaml":        "reader, writer and schema of one notation, which must agree on each of its keys",

@@ -87,7 +87,7 @@ func TestEachKindGoesByItsAge(t *testing.T) {
 	})[0]
 	m.Publish(ending)
 	letters := func() int {
-		page, err := m.DeadLetters(t.Context(), "", 100)
+		page, err := m.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,7 @@ func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 				m.Event(fmt.Sprintf("nobody%d", i), "", nil)
 			}
 			letters := func() []string {
-				page, err := m.DeadLetters(t.Context(), "", 100)
+				page, err := m.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 100)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -308,7 +308,7 @@ func TestAGatedStartNeedsItsVersion(t *testing.T) {
 	refused("dead letter " + m.Dead()[0].ID)
 	m.EndOf(holder)
 	m.Finished(holder)
-	if _, err := m.ReplayDeadLetter(t.Context(), m.Dead()[0].ID); err != nil {
+	if _, err := m.ReplayDeadLetter(t.Context(), m.Dead()[0].ID, runtime.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	next := m.Running("single")

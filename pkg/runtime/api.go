@@ -26,6 +26,8 @@ type (
 	QueueItem = inspect.QueueItem
 	// TimerItem is one timer or cron occurrence to come.
 	TimerItem = inspect.TimerItem
+	// DeadLetterFilter selects dead letters; zero fields do not restrict.
+	DeadLetterFilter = inspect.DeadLetterFilter
 	// Task is a RunTask that waits for an outside worker.
 	Task = inspect.Task
 	// DeadLetter is work that could not be done, with the reason.

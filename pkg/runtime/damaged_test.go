@@ -72,7 +72,7 @@ func (m *member) listed() (damaged []string) {
 		return p.Next, err
 	})
 	pages("dead letters", func(cursor string) (string, error) {
-		p, err := m.DeadLetters(ctx, cursor, 2)
+		p, err := m.DeadLetters(ctx, runtime.DeadLetterFilter{}, cursor, 2)
 		for _, d := range p.Items {
 			note(d.Damaged, "dead letter", d.ID)
 		}

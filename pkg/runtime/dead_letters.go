@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weft-run/weft/internal/answers"
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -14,54 +16,103 @@ import (
 
 // deadLetters brings back, or forgets, what could not be done.
 type deadLetters struct {
-	cfg    *Config
-	intake *intake.Intake
+	cfg     *Config
+	intake  *intake.Intake
+	answers *answers.Waiter
+
+	inspector *inspect.Inspector
 }
 
 // ReplayDeadLetter gives an instance the command of a dead letter again, or sends
-// its stimulus again, as new, if it is for no instance, or for one that is gone.
-func (l *deadLetters) ReplayDeadLetter(ctx context.Context, id string) (SendResult, error) {
+// its stimulus again, as new, if it is for no instance, or for one that is gone. What is
+// edited is always sent as new.
+func (l *deadLetters) ReplayDeadLetter(ctx context.Context, id string, edit Edit, key *Key) (SendResult, error) {
 	if err := l.intake.Accepts(intake.GoesOn); err != nil {
 		return SendResult{}, err
 	}
-	d, err := l.deadLetter(ctx, id)
-	if err != nil {
-		return SendResult{}, err
-	}
-	if d.Dropped != nil {
-		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("what dead letter %q brought was too large to be kept (%d bytes, SHA-256 %s); send it again yourself, smaller", id, d.Dropped.Bytes, d.Dropped.SHA256))
-	}
-	if d.Command != nil {
-		res, done, err := l.replayCommand(ctx, d)
-		if err != nil || done {
-			return res, err
+	k := key.Command()
+	return l.once(ctx, k, func() (SendResult, error) {
+		d, err := l.deadLetter(ctx, id)
+		if err != nil {
+			return SendResult{}, err
 		}
-	}
-	if d.Stimulus == nil {
-		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
-	}
-	send := &store.Send{ID: "replay-" + newID(), Stimulus: *d.Stimulus, Targets: d.Targets, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
-	var ok bool
-	err = retryUnknown(ctx, func() (err error) {
-		ok, err = l.cfg.Stimuli.TakeDeadLetter(ctx, d, send)
-		return err
+		if d.Dropped != nil {
+			return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("what dead letter %q brought was too large to be kept (%d bytes, SHA-256 %s); send it again yourself, smaller", id, d.Dropped.Bytes, d.Dropped.SHA256))
+		}
+		if d.Command != nil && edit.none() {
+			res, done, err := l.replayCommand(ctx, d, k)
+			if err != nil || done {
+				return res, err
+			}
+		}
+		if d.Stimulus == nil {
+			return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("dead letter %q holds no stimulus that could be sent again (%s)", id, d.Reason))
+		}
+		send, err := l.send(ctx, d.Stimulus, edit, k)
+		if err != nil {
+			return SendResult{}, err
+		}
+		if edit.none() {
+			send.Targets = d.Targets
+		}
+		return l.taken(send, noDeadLetter(id), retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeDeadLetter(ctx, d, send)) }))
 	})
+}
+
+// send is the record of a stimulus that is sent again.
+func (l *deadLetters) send(ctx context.Context, st *workflow.Stimulus, edit Edit, k *workflow.CommandKey) (*store.Send, error) {
+	edited, err := edit.apply(l.cfg.Catalog, *st)
+	return &store.Send{ID: "replay-" + newID(), Stimulus: edited, Key: k, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}, err
+}
+
+// errGone says that what was to be taken is not there.
+var errGone = errors.New("it is gone")
+
+func gone(ok bool, err error) error {
+	if err == nil && !ok {
+		return errGone
+	}
+	return err
+}
+
+// taken is the answer of a call that took something and sent it again.
+func (l *deadLetters) taken(send *store.Send, missing, err error) (SendResult, error) {
+	if errors.Is(err, errGone) {
+		err = missing
+	}
 	if err != nil {
 		return SendResult{}, err
-	}
-	if !ok {
-		return SendResult{}, noDeadLetter(id)
 	}
 	l.cfg.Hint(nil, true)
 	return SendResult{Queued: send.ID}, nil
 }
 
+// once does what a call with a key asks for unless that was done.
+func (l *deadLetters) once(ctx context.Context, k *workflow.CommandKey, do func() (SendResult, error)) (SendResult, error) {
+	for range maxLooks {
+		if k != nil {
+			a, err := l.answers.Used(ctx, k)
+			if err != nil {
+				return SendResult{}, err
+			}
+			if a != nil {
+				return answered(ctx, a, k, l.answers.Effects)
+			}
+		}
+		res, err := do()
+		if !errors.Is(err, store.ErrConflict) {
+			return res, err
+		}
+	}
+	return SendResult{}, movesOn()
+}
+
 // replayCommand is not done if the command's instance is gone.
-func (l *deadLetters) replayCommand(ctx context.Context, d *store.DeadLetter) (res SendResult, done bool, err error) {
+func (l *deadLetters) replayCommand(ctx context.Context, d *store.DeadLetter, k *workflow.CommandKey) (res SendResult, done bool, err error) {
 	id := "replay-" + newID()
 	var out etcdstore.ReplayOutcome
 	err = retryUnknown(ctx, func() (err error) {
-		out, err = l.cfg.Stimuli.ReplayCommand(ctx, d, id)
+		out, err = l.cfg.Stimuli.ReplayCommand(ctx, d, id, k)
 		return err
 	})
 	if err != nil {

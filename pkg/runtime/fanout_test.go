@@ -89,7 +89,7 @@ func TestTheLastOfAFixedListIsForItsInstanceOnly(t *testing.T) {
 	}
 	m.Finished("w")
 	eventually(t, "the second is a dead letter", func() bool {
-		page, err := m.DeadLetters(t.Context(), "", 10)
+		page, err := m.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 		return err == nil && len(page.Items) == 1 && page.Items[0].InstanceID == "w" && page.Items[0].Reason == "instance-finished"
 	})
 	if in, _ := m.Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {

@@ -204,7 +204,7 @@ func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
 	m.EndOf(holder)
 	m.Finished(holder)
 	before := len(m.InstancesOf("free"))
-	if _, err := m.ReplayDeadLetter(t.Context(), d.ID); err != nil {
+	if _, err := m.ReplayDeadLetter(t.Context(), d.ID, runtime.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if next := m.Running("single"); next == holder {
@@ -365,7 +365,7 @@ func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
 		!strings.Contains(dead[0].Detail, "instance second dispatched it, of definition single") {
 		t.Fatalf("%+v", dead)
 	}
-	if _, err := m.ReplayDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeInvalid {
+	if _, err := m.ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); workflow.CodeOf(err) != workflow.CodeInvalid {
 		t.Errorf("a replay of what is not kept: %v", err)
 	}
 	if err := m.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.Dead()) != 0 {

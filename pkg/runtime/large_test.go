@@ -282,7 +282,7 @@ root:
 			b.Finished("k")
 			var d runtime.DeadLetter
 			eventually(t, "the dead letter", func() bool {
-				page, err := b.DeadLetters(t.Context(), "", 10)
+				page, err := b.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 				if err != nil || len(page.Items) > 1 {
 					t.Fatal(len(page.Items), err)
 				}

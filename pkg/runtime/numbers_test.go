@@ -214,7 +214,7 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 		}
 		var dead []runtime.DeadLetter
 		eventually(t, "the stimulus expires", func() bool {
-			page, err := c[1].DeadLetters(t.Context(), "", 10)
+			page, err := c[1].DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 			dead = page.Items
 			return err == nil && len(dead) == 1
 		})
@@ -223,7 +223,7 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 		}
 		id := fmt.Sprint("dead", i)
 		c[0].startNumbers("numbers", id, n)
-		if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID); err != nil {
+		if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		c[1].came(id, n)

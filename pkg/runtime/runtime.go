@@ -55,7 +55,7 @@ type Runtime struct {
 	*endpoints         // FindEndpoint, Endpoint
 	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
 	*commander         // Cancel, Delete, Retry, RetryFaulted, Alter, PreviewAlter, Import
-	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter
+	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter, those of many, and of queue items
 	*outbox            // Resolve, for the node's upkeep
 	*pauser            // Pause, Unpause
 
@@ -87,7 +87,7 @@ func New(cfg Config) (*Runtime, error) {
 	r.endpoints = &endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.sender}
 	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
 	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail, waiter}
-	r.deadLetters = &deadLetters{r.cfg, r.intake}
+	r.deadLetters = &deadLetters{r.cfg, r.intake, waiter, r.Inspector}
 	r.outbox = &outbox{r.cfg, r.starter}
 	r.pauser = &pauser{r.cfg}
 	return r, nil

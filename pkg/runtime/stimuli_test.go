@@ -157,7 +157,7 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 	res := c[0].Event("go", "1", nil)
 	var dead []runtime.DeadLetter
 	eventually(t, "the event expires", func() bool {
-		page, err := c[1].DeadLetters(t.Context(), "", 10)
+		page, err := c[1].DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 		dead = page.Items
 		return err == nil && len(dead) == 1
 	})
@@ -165,7 +165,7 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 		t.Errorf("got %+v", dead[0])
 	}
 	c[0].Start("waits", "one", "1")
-	if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID); err != nil {
+	if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	c[1].Finished("one")

@@ -265,7 +265,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		_, sent := a.Send(t.Context(), goSt, nil)
 		_, started := a.Send(t.Context(), born, nil)
 		_, cancelled := a.Cancel(t.Context(), "w")
-		_, replayed := a.ReplayDeadLetter(t.Context(), "dead")
+		_, replayed := a.ReplayDeadLetter(t.Context(), "dead", runtime.Edit{}, nil)
 		_, published := a.Catalog.Publish(t.Context(), catalog.PublishRequest{Source: []byte("id: waits\nroot:\n  - event: went\n"), Publish: true})
 		retracted := a.Catalog.Retract(t.Context(), "often")
 		for i, err := range []error{sent, started, cancelled, replayed, published, retracted} {

@@ -26,6 +26,7 @@ const (
 	CodeBookmarkReserved   Code = "bookmark-reserved" // only the engine resumes it
 	CodeTaskNotFound       Code = "task-not-found"
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
+	CodeQueueItemNotFound  Code = "queue-item-not-found"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
 	CodeUnauthenticated    Code = "unauthenticated"

@@ -39,6 +39,16 @@ const EventInput = "payload"
 // EventPayload is the hashed part of an event's stimulus.
 func EventPayload(name string) map[string]any { return map[string]any{"eventName": name} }
 
+// EventName is the name of the event; "" if it is none.
+func (s *Stimulus) EventName() string {
+	payload, _ := s.Payload.(map[string]any)
+	name, _ := payload["eventName"].(string)
+	if s.ActivityType != EventType {
+		return ""
+	}
+	return name
+}
+
 // Hash identifies what a stimulus is about: activity type and payload, not
 // correlation or address. Payloads of equal meaning hash equal: the order of
 // object keys and the spelling of numbers (1, 1.0, 1e0) do not count. It

@@ -123,23 +123,49 @@ func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter,
 // TakeDeadLetter deletes a dead letter and, for a replay, puts its stimulus into
 // a send record in the same transaction. False: it is gone.
 //
-// If: its create revision. A replay leaves a record, by which a repeat after a
-// lost answer knows that it was done.
+// If: its create revision; no record of the replay's key ([store.ErrConflict]: the call was
+// answered before). A replay leaves a record, by which a repeat after a lost answer knows
+// that it was done.
 func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
 	t := s.begin("take dead letter", createdAt(s.keys.dead(d.ID), d.Created))
 	t.del(s.keys.dead(d.ID))
-	earlier := func(*pb.TxnResponse) bool { return false }
-	if replay != nil {
-		t.put(s.keys.send(replay.ID), replay)
-		rec := s.keys.commandRecord("~send", replay.ID)
-		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-		earlier = t.otherwise.count(rec).found
-	}
-	resp, err := t.submitSmall(ctx)
-	if err != nil || resp.Succeeded {
+	r := s.resend(t, replay)
+	return r.outcome(t.submitSmall(ctx))
+}
+
+// resent tells what became of a transaction that takes something away to send it again.
+type resent struct{ earlier, used func(*pb.TxnResponse) bool }
+
+func (r *resent) outcome(resp *pb.TxnResponse, err error) (bool, error) {
+	switch {
+	case err != nil || resp.Succeeded:
 		return err == nil, err
+	case r.earlier(resp):
+		return true, nil
+	case r.used(resp):
+		return false, store.ErrConflict
 	}
-	return earlier(resp), nil
+	return false, nil
+}
+
+// resend adds a send record to t, for what is taken away (nil: it only goes), and the answer
+// for its key.
+func (s *Stimuli) resend(t *txn, send *store.Send) *resent {
+	never := func(*pb.TxnResponse) bool { return false }
+	r := &resent{never, never}
+	if send == nil {
+		return r
+	}
+	t.put(s.keys.send(send.ID), send)
+	rec := s.keys.commandRecord("~send", send.ID)
+	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	r.earlier = t.otherwise.count(rec).found
+	if k := send.Key; k != nil {
+		t.when(absent(s.keys.keyRecord(k.Name)))
+		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID})
+		r.used = t.otherwise.count(s.keys.keyRecord(k.Name)).found
+	}
+	return r
 }
 
 // ReplayOutcome says what became of the replay of a command.
@@ -157,10 +183,10 @@ const (
 // as it was before anybody began it; id names the replay.
 //
 // If: the dead letter's create revision; the instance exists; the command is not
-// there; this replay is not void. Then: delete the one, put the other, and a record of
+// there; this replay is not void; no record of the caller's key k ([store.ErrConflict]). Then: delete the one, put the other, and a record of
 // the replay, by which a repeat knows. Else: the replay is void, as an instance of this
 // id may come, and a ~continue go.
-func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string) (ReplayOutcome, error) {
+func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string, k *workflow.CommandKey) (ReplayOutcome, error) {
 	cmd := *d.Command
 	cmd.Attempts, cmd.Begun = 0, nil
 	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
@@ -169,6 +195,12 @@ func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id str
 	t.del(s.keys.dead(d.ID))
 	s.putMail(t.ops, d.InstanceID, cmd)
 	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	used := func(*pb.TxnResponse) bool { return false }
+	if k != nil {
+		t.when(absent(s.keys.keyRecord(k.Name)))
+		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
+		used = t.otherwise.count(s.keys.keyRecord(k.Name)).found
+	}
 	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.keys.dead(d.ID)), t.otherwise.count(s.keys.instance(d.InstanceID))
 	t.otherwise.add(s.void(void, rec))
 	resp, err := t.submit(ctx)
@@ -177,6 +209,8 @@ func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id str
 		return ReplayGone, err
 	case resp.Succeeded, earlier.found(resp): // or a lost answer
 		return Replayed, nil
+	case used(resp):
+		return ReplayGone, store.ErrConflict
 	case !letter.found(resp):
 		return ReplayGone, nil
 	case !instance.found(resp):

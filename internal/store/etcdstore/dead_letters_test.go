@@ -198,7 +198,7 @@ func TestReplaysOfCommands(t *testing.T) {
 	d := w.deadCommand("d", "a")
 	replays := func(id string, want ReplayOutcome) {
 		t.Helper()
-		if got, err := w.ReplayCommand(w.ctx(), d, id); err != nil || got != want {
+		if got, err := w.ReplayCommand(w.ctx(), d, id, nil); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", id, got, err, want)
 		}
 	}

@@ -185,6 +185,28 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			ok, err := w.Enqueue(w.ctx(), item, l)
 			return !ok, err
 		}, "queue/"},
+		{"taking a queue item twice", func(w *world) (bool, error) {
+			w.queued("i", event("paid"))
+			item, err := w.FindQueueItem(w.ctx(), "i")
+			w.ok(err)
+			_, err = w.TakeQueueItem(w.ctx(), item, nil)
+			w.ok(err)
+			ok, err := w.TakeQueueItem(w.ctx(), item, &store.Send{ID: "replay", CreatedAt: w.now})
+			return !ok, err
+		}, "send/replay"},
+		{"replaying a dead letter for a key that was used", func(w *world) (bool, error) {
+			k := &workflow.CommandKey{Name: "k", BodyHash: "b"}
+			_, err := w.TakeDeadLetter(w.ctx(), w.dead("d"), &store.Send{ID: "first", Key: k, CreatedAt: w.now})
+			w.ok(err)
+			w.queued("i", event("paid"))
+			item, err := w.FindQueueItem(w.ctx(), "i")
+			w.ok(err)
+			_, err = w.TakeQueueItem(w.ctx(), item, &store.Send{ID: "replay", Key: k, CreatedAt: w.now})
+			if !errors.Is(err, store.ErrConflict) {
+				return false, err
+			}
+			return true, nil
+		}, "send/replay"},
 		{"taking a dead letter twice", func(w *world) (bool, error) {
 			d := w.dead("d")
 			_, err := w.TakeDeadLetter(w.ctx(), d, nil)

@@ -116,7 +116,7 @@ var lateCopies = []late{
 	{"replaying a command, refused for an instance that comes later", func(w *world) (func() error, func()) {
 		d := w.deadCommand("d", "a")
 		return func() error {
-				out, err := w.ReplayCommand(w.ctx(), d, "replay")
+				out, err := w.ReplayCommand(w.ctx(), d, "replay", nil)
 				w.refused(out == Replayed, err)
 				return err
 			},
@@ -125,7 +125,7 @@ var lateCopies = []late{
 	{"replaying a command, done and consumed", func(w *world) (func() error, func()) {
 		d := w.deadCommand("d", "a")
 		w.instance("a")
-		return func() error { _, err := w.ReplayCommand(w.ctx(), d, "replay"); return err },
+		return func() error { _, err := w.ReplayCommand(w.ctx(), d, "replay", nil); return err },
 			func() { w.commit(w.consumes(w.next("a", nil))) }
 	}},
 	{"taking back an attempt, done and counted again", func(w *world) (func() error, func()) {

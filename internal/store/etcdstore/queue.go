@@ -164,6 +164,54 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 	return 0, false, nil
 }
 
+// FindQueueItem reads the queue item of an id; nil if there is none. It looks at the keys of
+// the whole queue, which are in the order of what they wait for.
+func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueItem, error) {
+	end := encode(id)
+	for cursor := ""; ; {
+		kvs, next, err := s.page(ctx, "look for a queue item", s.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			key := string(kv.Key)
+			last := key[strings.LastIndexByte(key, '/')+1:]
+			if last != end && !(strings.HasPrefix(key, s.keys.gatedQueues()) && strings.HasSuffix(last, "-"+end)) {
+				continue
+			}
+			resp, err := s.get(ctx, "read queue item", key)
+			if err != nil || len(resp.Kvs) == 0 {
+				return nil, err
+			}
+			item := &store.QueueItem{Created: resp.Kvs[0].CreateRevision, At: key}
+			if err := DecodeWhole(resp.Kvs[0].Value, item); err != nil {
+				item.ID, item.Unreadable = id, err
+			}
+			if item.ID == id {
+				return item, nil
+			}
+		}
+		if cursor = next; next == "" {
+			return nil, nil
+		}
+	}
+}
+
+// TakeQueueItem deletes a queue item and, if send is given, puts that in its place in the
+// same transaction. False: it is gone.
+//
+// If: its create revision; no record of the key of send ([store.ErrConflict]). Of one that
+// only goes a record says so.
+func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send *store.Send) (bool, error) {
+	t := s.begin("take queue item", createdAt(item.At, item.Created))
+	t.del(item.At)
+	if send == nil {
+		s.record(t.ops, s.keys.commandRecord("~done", item.ID), store.Effect{Outcome: workflow.OutcomeDropped})
+	}
+	r := s.resend(t, send)
+	return r.outcome(t.submitSmall(ctx))
+}
+
 // Queued is a queue item as its key tells it.
 type Queued struct {
 	Hash    string

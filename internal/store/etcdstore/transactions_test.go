@@ -275,7 +275,7 @@ var transactions = []transaction{
 		d := w.deadCommand("d", "a")
 		w.instance("a")
 		return func() (string, error) {
-			out, err := w.ReplayCommand(w.ctx(), d, "replay")
+			out, err := w.ReplayCommand(w.ctx(), d, "replay", nil)
 			return fmt.Sprint(out), err
 		}
 	}},
@@ -290,6 +290,26 @@ var transactions = []transaction{
 		counted, err := w.CountAttempt(w.ctx(), w.lock("a", "me"), "a", begun, created)
 		w.ok(err)
 		return func() (string, error) { return said(w.TakeBackAttempt(w.ctx(), "a", cmd, counted)) }
+	}},
+	{name: "replaying a dead letter for a key", prepare: func(w *world) func() (string, error) {
+		d := w.dead("d")
+		return func() (string, error) {
+			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", Stimulus: event("paid"), Key: &workflow.CommandKey{Name: "k", BodyHash: "b"}, CreatedAt: w.now}))
+		}
+	}},
+	{name: "sending a queue item again", prepare: func(w *world) func() (string, error) {
+		w.queued("i", event("paid"))
+		item, err := w.FindQueueItem(w.ctx(), "i")
+		w.ok(err)
+		return func() (string, error) {
+			return said(w.TakeQueueItem(w.ctx(), item, &store.Send{ID: "again", Stimulus: event("paid"), CreatedAt: w.now}))
+		}
+	}},
+	{name: "deleting a queue item", again: "false", prepare: func(w *world) func() (string, error) {
+		w.queued("i", event("paid"))
+		item, err := w.FindQueueItem(w.ctx(), "i")
+		w.ok(err)
+		return func() (string, error) { return said(w.TakeQueueItem(w.ctx(), item, nil)) }
 	}},
 	{name: "deleting a dead letter", again: "false", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")

@@ -121,7 +121,7 @@ func (m *Member) Queued() []runtime.QueueItem {
 // Dead are the dead letters.
 func (m *Member) Dead() []runtime.DeadLetter {
 	m.T.Helper()
-	page, err := m.DeadLetters(m.T.Context(), "", 500)
+	page, err := m.DeadLetters(m.T.Context(), runtime.DeadLetterFilter{}, "", 500)
 	if err != nil {
 		m.T.Fatal(err)
 	}

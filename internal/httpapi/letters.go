@@ -1,0 +1,260 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// letterRoutes show what waits in the queue and what could not be done, and mend it.
+func (a *API) letterRoutes() []route {
+	sent := map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}
+	noLetter := []workflow.Code{workflow.CodeDeadLetterNotFound, workflow.CodeKeyReused, workflow.CodeInstanceNotFound}
+	noItem := []workflow.Code{workflow.CodeQueueItemNotFound, workflow.CodeKeyReused}
+	return []route{
+		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
+			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}},
+			serve: func(c *call) (reply, error) { return paged(c, c.api.cfg.Runtime.Queue, viewQueueItem) }},
+		{method: "GET", path: "/queue/{id}", name: "getQueueItem", role: auth.Viewer, tag: "cluster", kind: reads, costly: true,
+			summary: "A stimulus of the queue, with what it brings and what it would do",
+			answers: map[int]any{200: queuedItemView{}}, problems: noItem[:1], serve: queueItem},
+		{method: "POST", path: "/queue/{id}/send", name: "sendQueueItem", role: auth.Operator, tag: "cluster", kind: changes, costly: true, idempotent: true,
+			summary: "Take a stimulus out of the queue and send it again, edited or to an instance", body: editBody{},
+			answers: sent, problems: noItem, serve: sendQueueItem},
+		{method: "DELETE", path: "/queue/{id}", name: "deleteQueueItem", role: auth.Operator, tag: "cluster", kind: changes, costly: true, summary: "Forget a stimulus of the queue",
+			answers: map[int]any{204: nil}, problems: noItem[:1], serve: deleteQueueItem},
+		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
+			query: append(letterParams, pageParams...), answers: map[int]any{200: listView[deadLetterView]{}}, serve: listDeadLetters},
+		{method: "GET", path: "/dead-letters/{id}", name: "getDeadLetter", role: auth.Viewer, tag: "cluster", kind: reads,
+			summary: "A dead letter, with what it brought and what it would do now",
+			answers: map[int]any{200: letterView{}}, problems: noLetter[:1], serve: deadLetter},
+		{method: "POST", path: "/dead-letters/{id}/replay", name: "replayDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, idempotent: true,
+			summary: "Send a dead letter again, as it was, edited or to an instance", body: editBody{},
+			answers: sent, problems: noLetter, serve: replayDeadLetter},
+		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
+			answers: map[int]any{204: nil}, problems: noLetter[:1], serve: deleteDeadLetter},
+		{method: "POST", path: "/dead-letters/replay", name: "replayDeadLetters", role: auth.Operator, tag: "cluster", kind: changes, target: "dead letters",
+			summary: "Send the dead letters of a filter again, a page at a time", body: lettersBody{},
+			answers: map[int]any{200: severalView{}}, serve: func(c *call) (reply, error) { return severalLetters(c, c.api.cfg.Runtime.ReplayDeadLetters) }},
+		{method: "POST", path: "/dead-letters/delete", name: "deleteDeadLetters", role: auth.Operator, tag: "cluster", kind: changes, target: "dead letters",
+			summary: "Forget the dead letters of a filter, a page at a time", body: lettersBody{},
+			answers: map[int]any{200: severalView{}}, serve: func(c *call) (reply, error) { return severalLetters(c, c.api.cfg.Runtime.DeleteDeadLetters) }},
+	}
+}
+
+var letterParams = []param{
+	{name: "reason", typ: "string"}, {name: "name", typ: "string", doc: "Of the event."}, {name: "activityType", typ: "string"},
+	{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}, {name: "before", typ: "string", doc: "Those that came to be before this time."},
+}
+
+// editBody is what is changed of a stimulus before it is sent again.
+type editBody struct {
+	CorrelationID *string        `json:"correlationId" doc:"Another one; \"\": none."`
+	InstanceID    *string        `json:"instanceId" doc:"Send it to this instance only; \"\": to all who wait for it."`
+	Name          *string        `json:"name" doc:"Another name of the event."`
+	Payload       any            `json:"payload" doc:"Another payload of the event."`
+	Input         map[string]any `json:"input" doc:"In the place of what the stimulus brings, of any type."`
+}
+
+// lettersBody says which dead letters.
+type lettersBody struct {
+	Reason        string     `json:"reason"`
+	Name          string     `json:"name" doc:"Of the event."`
+	ActivityType  string     `json:"activityType"`
+	CorrelationID string     `json:"correlationId"`
+	InstanceID    string     `json:"instanceId"`
+	Before        *time.Time `json:"before" doc:"Those that came to be before this time."`
+	All           bool       `json:"all" doc:"Needed where nothing else restricts."`
+	Limit         int        `json:"limit" doc:"How many are looked at, 1 to 500, 50 if absent."`
+	Cursor        string     `json:"cursor" doc:"nextCursor of the answer before."`
+}
+
+// broughtView is what a stimulus brings, and what it would do if it were sent now.
+type broughtView struct {
+	Input       any         `json:"input" doc:"What it brings; null for a viewer."`
+	InputHidden bool        `json:"inputHidden" doc:"The caller's role may not see it."`
+	Effect      *effectView `json:"effect" doc:"What it would do if it were sent now: with others, who wait for the same with another correlation. Null if it is no stimulus."`
+}
+
+type letterView struct {
+	Letter  deadLetterView `json:"letter"`
+	Brought broughtView    `json:"brought"`
+}
+
+type queuedItemView struct {
+	Item    queueItemView `json:"item"`
+	Brought broughtView   `json:"brought"`
+}
+
+type severalView struct {
+	Done       []string         `json:"done" doc:"Ids of those for which it was done."`
+	Refused    []severalRefused `json:"refused"`
+	NextCursor *string          `json:"nextCursor" doc:"Pass it as cursor for the next ones; null at the end."`
+}
+
+type severalRefused struct {
+	ID     string        `json:"id"`
+	Code   workflow.Code `json:"code"`
+	Detail string        `json:"detail"`
+}
+
+// brought shows what a stimulus brings to those who may send one.
+func brought(c *call, st *workflow.Stimulus) (broughtView, error) {
+	var v broughtView
+	if st == nil {
+		return v, nil
+	}
+	if p := exchangeOf(c.r).caller; p != nil && p.Role < auth.Operator {
+		v.InputHidden = true
+	} else {
+		v.Input = st.Input
+		if st.Input == nil {
+			v.Input = map[string]any{}
+		}
+	}
+	e, err := c.api.cfg.Explainer.Event(c.r.Context(), *st)
+	if err != nil {
+		return v, err
+	}
+	effect := viewEffect(e)
+	v.Effect = &effect
+	return v, nil
+}
+
+func queueItem(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeQueueItemNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := c.api.cfg.Runtime.OneQueueItem(c.r.Context(), id)
+	if err != nil {
+		return reply{}, err
+	}
+	v := queuedItemView{Item: viewQueueItem(q)}
+	if !q.Damaged {
+		v.Brought, err = brought(c, &q.Stimulus)
+	}
+	return reply{body: v}, err
+}
+
+func deadLetter(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	d, err := c.api.cfg.Runtime.OneDeadLetter(c.r.Context(), id)
+	if err != nil {
+		return reply{}, err
+	}
+	v := letterView{Letter: viewDeadLetter(d)}
+	v.Brought, err = brought(c, d.Stimulus)
+	return reply{body: v}, err
+}
+
+// edit reads what is to be changed.
+func edit(c *call) (runtime.Edit, *runtime.Key, error) {
+	var b editBody
+	if err := c.decode(&b); err != nil {
+		return runtime.Edit{}, nil, err
+	}
+	e := runtime.Edit{CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Name: b.Name, Input: b.Input}
+	if b.Payload != nil {
+		if b.Input != nil {
+			return e, nil, invalid("two-inputs", "/payload", "give payload, which is the input of an event, or input")
+		}
+		e.Input = map[string]any{workflow.EventInput: b.Payload}
+	}
+	if e.Name != nil {
+		if err := checkEventName(*e.Name); err != nil {
+			return e, nil, err
+		}
+	}
+	key, err := c.key()
+	return e, key, err
+}
+
+func replayDeadLetter(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	e, key, err := edit(c)
+	if err != nil {
+		return reply{}, err
+	}
+	return c.sent(c.api.cfg.Runtime.ReplayDeadLetter(c.r.Context(), id, e, key))
+}
+
+func sendQueueItem(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeQueueItemNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	e, key, err := edit(c)
+	if err != nil {
+		return reply{}, err
+	}
+	return c.sent(c.api.cfg.Runtime.SendQueueItem(c.r.Context(), id, e, key))
+}
+
+func deleteDeadLetter(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeDeadLetterNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: 204}, c.api.cfg.Runtime.DeleteDeadLetter(c.r.Context(), id)
+}
+
+func deleteQueueItem(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeQueueItemNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: 204}, c.api.cfg.Runtime.DeleteQueueItem(c.r.Context(), id)
+}
+
+func listDeadLetters(c *call) (reply, error) {
+	cursor, limit, err := c.page()
+	if err != nil {
+		return reply{}, err
+	}
+	f := runtime.DeadLetterFilter{
+		Reason: workflow.DeadReason(c.query.Get("reason")), Name: c.query.Get("name"), ActivityType: c.query.Get("activityType"),
+		CorrelationID: c.query.Get("correlationId"), InstanceID: c.query.Get("instanceId"),
+	}
+	if text := c.query.Get("before"); text != "" {
+		if f.Before, err = time.Parse(time.RFC3339, text); err != nil {
+			return reply{}, invalid("bad-parameter", "", "before must be a time such as 2026-11-22T10:00:00Z")
+		}
+	}
+	page, err := c.api.cfg.Runtime.DeadLetters(c.r.Context(), f, cursor, limit)
+	return reply{body: list(page, viewDeadLetter)}, err
+}
+
+// severalLetters does something with each dead letter of a page that the filter takes.
+func severalLetters(c *call, do func(ctx context.Context, f runtime.DeadLetterFilter, cursor string, limit int) (runtime.Several, error)) (reply, error) {
+	var b lettersBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
+	}
+	f := runtime.DeadLetterFilter{Reason: workflow.DeadReason(b.Reason), Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID}
+	if b.Before != nil {
+		f.Before = *b.Before
+	}
+	c.about("reason", b.Reason, "name", b.Name, "type", b.ActivityType, "correlation", b.CorrelationID, "instance", b.InstanceID, "after", b.Cursor)
+	switch {
+	case f == (runtime.DeadLetterFilter{}) && !b.All:
+		return reply{}, invalid("missing-filter", "", `say which: by reason, name, activityType, correlationId, instanceId or before; or "all": true`)
+	case b.Limit < 0 || b.Limit > 500:
+		return reply{}, invalid("bad-limit", "/limit", "limit must be from 1 to 500")
+	}
+	res, err := do(c.r.Context(), f, b.Cursor, b.Limit)
+	if err != nil {
+		return reply{}, err
+	}
+	refused := each(res.Refused, func(r runtime.Refusal) severalRefused { return severalRefused(r) })
+	return reply{body: severalView{Done: res.Done, Refused: refused, NextCursor: some(res.Next)}}, nil
+}

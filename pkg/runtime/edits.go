@@ -1,0 +1,189 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Edit is what is changed of a stimulus before it is sent again; nil fields stay as they
+// are.
+type Edit struct {
+	CorrelationID *string
+	InstanceID    *string        // "": for all who wait for it
+	Name          *string        // of an event
+	Input         map[string]any // in the place of what it brings
+}
+
+func (e *Edit) none() bool {
+	return e.CorrelationID == nil && e.InstanceID == nil && e.Name == nil && e.Input == nil
+}
+
+// apply gives the edited stimulus. It is checked as one that is sent; one that is not
+// edited was.
+func (e *Edit) apply(c *catalog.Catalog, st workflow.Stimulus) (workflow.Stimulus, error) {
+	if e.none() {
+		return st, nil
+	}
+	if e.Name != nil {
+		if st.ActivityType != workflow.EventType {
+			return st, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("it is no event, but %s: it has no name that could be another one", st.ActivityType))
+		}
+		st.Payload = workflow.EventPayload(*e.Name)
+	}
+	if e.CorrelationID != nil {
+		st.CorrelationID = *e.CorrelationID
+	}
+	if e.InstanceID != nil {
+		st.InstanceID, st.BookmarkID = *e.InstanceID, ""
+	}
+	if e.Input != nil {
+		st.Input = e.Input
+	}
+	if err := checkStimulus(&st); err != nil {
+		return st, err
+	}
+	if err := notByHand(st.ActivityType); err != nil {
+		return st, err
+	}
+	if err := takes(c, st.ActivityType, st.Input); err != nil {
+		return st, err
+	}
+	_, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return st, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+	}
+	return st, nil
+}
+
+// Several tells what became of a page of dead letters.
+type Several struct {
+	Done    []string
+	Refused []Refusal
+	Next    string // of the next page; "" at the end
+}
+
+// Refusal is one of many for which something was not done.
+type Refusal struct {
+	ID     string
+	Code   workflow.Code
+	Detail string
+}
+
+// ReplayDeadLetters replays those of a page that the filter takes. Each is taken once,
+// however often it is asked for.
+func (l *deadLetters) ReplayDeadLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int) (Several, error) {
+	if err := l.intake.Accepts(intake.GoesOn); err != nil {
+		return Several{}, err
+	}
+	return l.several(ctx, f, cursor, limit, func(id string) error {
+		_, err := l.ReplayDeadLetter(ctx, id, Edit{}, nil)
+		return err
+	})
+}
+
+// DeleteDeadLetters forgets those of a page that the filter takes.
+func (l *deadLetters) DeleteDeadLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int) (Several, error) {
+	return l.several(ctx, f, cursor, limit, func(id string) error { return l.DeleteDeadLetter(ctx, id) })
+}
+
+func (l *deadLetters) several(ctx context.Context, f DeadLetterFilter, cursor string, limit int, do func(id string) error) (Several, error) {
+	page, err := l.inspector.DeadLetters(ctx, f, cursor, limit)
+	if err != nil {
+		return Several{}, err
+	}
+	out := Several{Done: []string{}, Next: page.Next}
+	for _, d := range page.Items {
+		err := do(d.ID)
+		if err != nil && ctx.Err() != nil {
+			return Several{}, ctx.Err() // repeating is harmless
+		}
+		if err == nil {
+			out.Done = append(out.Done, d.ID)
+			continue
+		}
+		r := Refusal{ID: d.ID, Code: workflow.CodeInternal}
+		var e *workflow.Error
+		if errors.As(err, &e) {
+			r.Code, r.Detail = e.Code, e.Detail
+		}
+		out.Refused = append(out.Refused, r)
+	}
+	return out, nil
+}
+
+// OneDeadLetter reads a dead letter.
+func (l *deadLetters) OneDeadLetter(ctx context.Context, id string) (DeadLetter, error) {
+	d, err := l.deadLetter(ctx, id)
+	if err != nil {
+		return DeadLetter{}, err
+	}
+	return inspect.ShowDeadLetter(*d), nil
+}
+
+// OneQueueItem reads a stimulus that waits in the queue.
+func (l *deadLetters) OneQueueItem(ctx context.Context, id string) (QueueItem, error) {
+	item, err := l.queueItem(ctx, id)
+	if err != nil {
+		return QueueItem{}, err
+	}
+	return l.inspector.ShowQueueItem(item), nil
+}
+
+func (l *deadLetters) queueItem(ctx context.Context, id string) (*store.QueueItem, error) {
+	item, err := l.cfg.Stimuli.FindQueueItem(ctx, id)
+	switch {
+	case err != nil:
+		return nil, etcdstore.Unavailable("the queue could not be read", err)
+	case item == nil:
+		return nil, noQueueItem(id)
+	}
+	return item, nil
+}
+
+// SendQueueItem takes a stimulus out of the queue and sends it again, edited.
+func (l *deadLetters) SendQueueItem(ctx context.Context, id string, edit Edit, key *Key) (SendResult, error) {
+	if err := l.intake.Accepts(intake.GoesOn); err != nil {
+		return SendResult{}, err
+	}
+	k := key.Command()
+	return l.once(ctx, k, func() (SendResult, error) {
+		item, err := l.queueItem(ctx, id)
+		switch {
+		case err != nil:
+			return SendResult{}, err
+		case item.Unreadable != nil:
+			return SendResult{}, etcdstore.Damaged(fmt.Sprintf("queue item %q", id), item.Unreadable)
+		case item.Held != nil:
+			return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("queue item %q has met definition %s, and waits until no other instance of it runs; it can be deleted", id, item.Held.Trigger.DefinitionID))
+		}
+		send, err := l.send(ctx, &item.Stimulus, edit, k)
+		if err != nil {
+			return SendResult{}, err
+		}
+		return l.taken(send, noQueueItem(id), retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, send)) }))
+	})
+}
+
+// DeleteQueueItem forgets a stimulus that waits in the queue.
+func (l *deadLetters) DeleteQueueItem(ctx context.Context, id string) error {
+	item, err := l.queueItem(ctx, id)
+	if err != nil {
+		return err
+	}
+	return retryUnknown(ctx, func() error {
+		_, err := l.cfg.Stimuli.TakeQueueItem(ctx, item, nil)
+		return err
+	})
+}
+
+func noQueueItem(id string) error {
+	return workflow.Fail(workflow.CodeQueueItemNotFound, fmt.Sprintf("there is no queue item %q (any more): it has met something, or is a dead letter", id))
+}

@@ -19,7 +19,7 @@ const streamCallers = 64
 
 // streamsAll measures what open streams take of W1: without them, with them, with them,
 // without them, each for -duration, so that a machine that gets slower or faster counts on
-// both sides. Each stream looks at an instance that waits, at another one that commits ten
+// both sides; and what they take alone. Each stream looks at an instance that waits, at another one that commits ten
 // times a second and that all of them share, at the nodes and at the definitions.
 func streamsAll(ctx context.Context, o options) (err error) {
 	dir, err := os.MkdirTemp(o.dir, "weft-bench-streams-")
@@ -90,8 +90,38 @@ func (l *listening) measure(ctx context.Context, o options) error {
 		rate[with], cpu[with] = rate[with]+perSecond, cpu[with]+spent
 		fmt.Printf("| %d | %.0f | %.4f | %d |\n", with*o.streams, perSecond, spent, told)
 	}
-	fmt.Printf("\nwith %d streams: %.1f %% of the rate, %.1f %% of the processor time of a W1\n", o.streams, 100*rate[1]/rate[0], 100*cpu[1]/cpu[0])
+	alone, err := l.alone(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nwithout callers the streams take %.1f %% of a core of node and etcd\n", 100*alone)
+	fmt.Printf("with %d streams: %.1f %% of the rate, %.1f %% of the processor time of a W1\n", o.streams, 100*rate[1]/rate[0], 100*cpu[1]/cpu[0])
 	return ctx.Err()
+}
+
+// alone is what the streams take of a core while nobody else wants anything, beside what the
+// node takes then: of all figures the one that a busy machine changes the least.
+func (l *listening) alone(ctx context.Context, o options) (float64, error) {
+	var took [2]float64
+	for with := range took {
+		cease := func() error { return nil }
+		if with == 1 {
+			var err error
+			if cease, err = l.open(ctx, o.streams); err != nil {
+				return 0, err
+			}
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return 0, errors.Join(err, cease())
+		}
+		began, before := time.Now(), l.processor(ctx)
+		err := wait(ctx, o.duration)
+		took[with] = (l.processor(ctx) - before) / time.Since(began).Seconds()
+		if err := errors.Join(cease(), err); err != nil {
+			return 0, err
+		}
+	}
+	return took[1] - took[0], nil
 }
 
 // processor is what node and etcd have used, in seconds.

@@ -119,6 +119,9 @@ func (c *Catalog) merge(ch store.HeadChanges) {
 		}
 		next.heads[h.ID] = h
 	}
+	if !cloned && next.revision == old.revision {
+		return // no news: nobody is woken
+	}
 	c.table.Store(next)
 	close(old.replaced)
 }

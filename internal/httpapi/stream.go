@@ -195,7 +195,7 @@ func (t *teller) tell() metrics.StreamEnd {
 	x := exchangeOf(t.r)
 	x.began = max(1, time.Since(x.arrived))
 	fmt.Fprintf(&t.out, "retry: %d\n\n", streamRetry)
-	said := time.Now()
+	said, asked := time.Now(), time.Now()
 	for {
 		err := t.news(ctx)
 		if err == nil && t.out.Len() == 0 && time.Since(said) >= commentEvery {
@@ -208,6 +208,10 @@ func (t *teller) tell() metrics.StreamEnd {
 			return t.endedBy(err)
 		}
 		t.viewer.Wait(ctx, t.api.cfg.StreamBeat)
+		if ctx.Err() == nil && time.Since(asked) < t.api.cfg.StreamBeat {
+			continue
+		}
+		asked = time.Now()
 		if end, reason := t.ends(ctx); end != "" {
 			if t.event("bye", "", liveByeView{reason}) == nil {
 				_ = t.flush() // the client may be gone

@@ -43,6 +43,7 @@ const sendBuffer = 4 << 10
 type options struct {
 	api func(*httpapi.Config)
 	hub func(*live.Config)
+	tls bool // and so HTTP/2
 }
 
 func open(t testing.TB, m *membertest.Member, opts options) *door {
@@ -82,7 +83,12 @@ func open(t testing.TB, m *membertest.Member, opts options) *door {
 		}
 		return ctx
 	}
-	server.Start()
+	if opts.tls {
+		server.EnableHTTP2 = true
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
 	t.Cleanup(server.Close)
 	t.Cleanup(d.api.Drain) // before the server's, which waits for its requests
 	d.base, d.http = server.URL, server.Client()

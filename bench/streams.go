@@ -52,7 +52,7 @@ type listening struct {
 // looked is what the listeners look at: one each, and one that all share.
 const looked = "id: looked\nroot:\n  - while: ${{ true }}\n    body: [{event: again}]\n"
 
-func (l *listening) measure(ctx context.Context, o options) error {
+func (l *listening) measure(ctx context.Context, o options) (err error) {
 	for _, d := range []string{definitions[0], looked} {
 		if err := l.callers.publish(ctx, d); err != nil {
 			return err
@@ -67,6 +67,8 @@ func (l *listening) measure(ctx context.Context, o options) error {
 		_, err := l.callers.start(ctx, start{definition: "w1-burst", input: input})
 		return err
 	}
+	stop := l.commits(ctx)
+	defer func() { err = errors.Join(err, stop()) }()
 	closedLoop(ctx, streamCallers, o.duration, w1) // warm
 	fmt.Printf("%s; load average before it %.2f; %d streams, %d callers, %s each\n\n| streams | W1/s | processor time of node and etcd, ms a W1 | events |\n|---|---|---|---|\n",
 		machine(), load(), o.streams, streamCallers, o.duration)
@@ -136,19 +138,15 @@ func (l *listening) processor(ctx context.Context) (sum float64) {
 	return sum
 }
 
-// open opens the streams, and lets the instance that all look at commit.
+// open opens the streams.
 func (l *listening) open(ctx context.Context, n int) (cease func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	client := &http.Client{Transport: &http.Transport{}}
 	var all sync.WaitGroup
-	var failed atomic.Pointer[error]
 	cease = func() error {
 		cancel()
 		all.Wait()
 		client.CloseIdleConnections()
-		if err := failed.Load(); err != nil {
-			return *err
-		}
 		return nil
 	}
 	for i := range n {
@@ -173,19 +171,32 @@ func (l *listening) open(ctx context.Context, n int) (cease func() error, err er
 			}
 		})
 	}
-	all.Go(func() {
+	return cease, nil
+}
+
+// commits lets the instance that all look at commit ten times a second, whether or not
+// anybody looks.
+func (l *listening) commits(ctx context.Context) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		var failed error
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
+				ended <- failed
 				return
 			case <-tick.C:
 				if _, err := l.callers.send(ctx, "again", "0"); err != nil && ctx.Err() == nil {
-					failed.Store(&err)
+					failed = err
 				}
 			}
 		}
-	})
-	return cease, nil
+	}()
+	return func() error {
+		cancel()
+		return <-ended
+	}
 }

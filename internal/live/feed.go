@@ -32,8 +32,8 @@ type state struct {
 }
 
 // nextLook is how long it is at least between two looks that a watch asks for: of an
-// instance that commits a thousand times a second four states are told.
-const nextLook = 250 * time.Millisecond
+// instance that commits a thousand times a second two states are told.
+const nextLook = 500 * time.Millisecond
 
 // run looks until ctx ends. The watch tells when; a sweep stands behind it.
 func (f *feed) run(ctx context.Context) {

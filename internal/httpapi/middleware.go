@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -128,7 +126,7 @@ func incomingID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); workflow.CheckID("X-Request-Id", id) == nil {
 		return id
 	}
-	return uuid.Must(uuid.NewV7()).String()
+	return workflow.NewID()
 }
 
 func setSecurityHeaders(h http.Header, encrypted bool) {

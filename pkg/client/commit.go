@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/engine"
@@ -31,10 +29,6 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
 	for _, m := range x.handle.inbox.runningMail() { // it may have become durable since it ran
 		for i := range x.consumed {
 			if x.consumed[i].Command.ID == m.Command.ID {
@@ -43,7 +37,7 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 		}
 	}
 	c := &store.Commit{
-		ID: id.String(), Fence: g.fence, Before: g.before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
+		ID: workflow.NewID(), Fence: g.fence, Before: g.before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After:   store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Node:    x.handle.n.cfg.NodeID,
 		Journal: res.Journal, Variables: res.Variables, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,

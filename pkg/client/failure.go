@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -159,7 +157,7 @@ func (o *owner) park(r *round, x *burst, work batch, cause error) state {
 	if len(base.State) == 0 { // it never ran, and never will
 		after.Header.Status, after.Header.SubStatus, after.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &at
 	}
-	c := &store.Commit{ID: uuid.NewString(), Fence: o.own.Fence(), Before: base, After: after, At: at}
+	c := &store.Commit{ID: workflow.NewID(), Fence: o.own.Fence(), Before: base, After: after, At: at}
 	x.dead = nil
 	for _, m := range durable {
 		x.bury(m.Command, reason, refusal.Detail)
@@ -185,7 +183,7 @@ func (o *owner) park(r *round, x *burst, work batch, cause error) state {
 // record that has no room for an incident stays as it is.
 func (o *owner) parkApart(r *round, x *burst, c *store.Commit) state {
 	consumed := c.Consumed
-	c.ID, c.Consumed, c.Dead = uuid.NewString(), nil, nil
+	c.ID, c.Consumed, c.Dead = workflow.NewID(), nil, nil
 	res, err := o.send(r.ctx, c)
 	switch {
 	case errors.Is(err, etcdstore.ErrTooLarge):

@@ -51,7 +51,7 @@ func (e *endpoints) Endpoint(ctx context.Context, req EndpointRequest) (Endpoint
 	if req.Key == nil {
 		// What the workflow writes is found by a key, also when another node runs
 		// it. Once this call is over nobody can ask by it any more.
-		req.Key = answers.Made(newID())
+		req.Key = answers.Made(workflow.NewID())
 	}
 	a := &endpointDelivery{Request: req, endpoints: e}
 	key := *req.Key

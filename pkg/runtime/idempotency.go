@@ -3,8 +3,6 @@ package runtime
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -14,12 +12,10 @@ import (
 // is one.
 func commandID(k *workflow.CommandKey) string {
 	if k == nil {
-		return newID()
+		return workflow.NewID()
 	}
 	return k.Name
 }
-
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // answered gives the answer of an earlier call, where became says what became since of
 // what was only accepted then.

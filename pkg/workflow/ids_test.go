@@ -19,6 +19,26 @@ func TestIDsHaveAPathOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Ids that are made are short, sort by when they were made, and are ids that a caller
+// could choose, as those of 36 characters are that programs of before have made.
+func TestNewIDsAreShortAndInTheOrderOfTheirTime(t *testing.T) {
+	t.Parallel()
+	before := ""
+	for range 10_000 {
+		id := workflow.NewID()
+		if len(id) != 26 || len(workflow.DeriveID(id)) != 26 || workflow.CheckID("it", id) != nil || strings.Trim(id, "0123456789abcdefghijklmnopqrstuv") != "" {
+			t.Fatalf("%q is no such id", id)
+		}
+		if id <= before {
+			t.Fatalf("%q was made after %q", id, before)
+		}
+		before = id
+	}
+	if err := workflow.CheckID("it", "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10"); err != nil {
+		t.Error(err)
+	}
+}
+
 // What ids may come to have before them is refused by name, wherever it stands, so that
 // no id is taken that would then mean something else.
 func TestTenantsAndCellsAreReserved(t *testing.T) {

@@ -3,7 +3,6 @@ package workflow
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -154,19 +153,3 @@ func canonicalNumber(text string) string {
 	}
 	return d.String()
 }
-
-// DeriveID makes a stable id of 26 characters of [a-v0-9] from its parts, each
-// taken whole: no two different lists of parts give the same input.
-func DeriveID(parts ...string) string {
-	var space [256]byte // enough for most, so that nothing is allocated
-	b := space[:0]
-	for _, p := range parts {
-		b = strconv.AppendInt(b, int64(len(p)), 10)
-		b = append(b, ':')
-		b = append(b, p...)
-	}
-	sum := sha256.Sum256(b)
-	return idEncoding.EncodeToString(sum[:16])
-}
-
-var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)

@@ -218,6 +218,8 @@ func (x *Explanation) waiting(f *facts) {
 		case b.Child() != "":
 			alive = x.child(&r, b, children[b.Child()])
 			x.advise("GET /instances/" + url.PathEscape(b.Child()) + "/explain")
+		case b.Retry() != nil:
+			alive = x.retry(&r, b, f)
 		case b.DueAt != nil && b.ActivityType != workflow.EventType:
 			alive = x.timer(&r, b, f)
 		case b.ActivityType == workflow.EventType:
@@ -320,6 +322,20 @@ func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (alive bo
 	}
 	r.Text += fmt.Sprintf(", which was due %s ago", about(late))
 	return late < overdue || f.Paused || f.heldBack != "" || f.skew.Abs() > skewed
+}
+
+// retry is a pause between two attempts.
+func (x *Explanation) retry(r *Reason, b *workflow.Bookmark, f *facts) (alive bool) {
+	next := b.Retry()
+	count := fmt.Sprintf("attempt %d", next.Attempt)
+	if next.Attempts > 0 {
+		count += fmt.Sprintf(" of %d", next.Attempts)
+	}
+	alive = b.DueAt == nil || x.timer(r, b, f)
+	late := strings.TrimPrefix(r.Text, "its "+strings.ToLower(b.Name))
+	r.Kind, r.Text = "retry", fmt.Sprintf("%s of activity %s%s; the one before failed: %s", count, plain(next.Activity), late, oneLine(next.Error))
+	x.advise("POST /bookmarks/" + url.PathEscape(b.ID) + "/resume tries it now")
+	return alive
 }
 
 // ownLetters are the dead letters of this very instance.

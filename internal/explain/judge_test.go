@@ -45,6 +45,11 @@ func timer(due time.Time) workflow.Bookmark {
 	return workflow.Bookmark{ActivityID: "delay1", ActivityType: "Elsa.Delay", Name: "Delay", DueAt: &due, Payload: map[string]any{"dueAt": due.String()}}
 }
 
+func pause(due time.Time, attempts int64) workflow.Bookmark {
+	next := workflow.Retry{Activity: "charge", Attempt: 3, Attempts: attempts, Error: "no funds"}
+	return workflow.Bookmark{ID: "i~1", ActivityID: "charge.retry", ActivityType: workflow.RetryType, Name: "charge", DueAt: &due, Metadata: next.Metadata()}
+}
+
 func child(id string) workflow.Bookmark {
 	return workflow.Bookmark{ActivityID: "executeWorkflow1", ActivityType: "Elsa.ExecuteWorkflow", Name: "kid", Payload: map[string]any{"childInstanceId": id}}
 }
@@ -86,6 +91,10 @@ func TestStalls(t *testing.T) {
 	}{
 		"the event has not come": {f: suspended(event("approved")), state: Waiting,
 			says: []string{"waits for event approved, correlation o-2, since 2026-11-23 11:00:00 UTC (60 min)"}, next: `POST /events/approved {"correlationId":"o-2"}`},
+		"an attempt to come": {f: suspended(pause(now.Add(4*time.Minute), 5)), state: Waiting,
+			says: []string{"waits for attempt 3 of 5 of activity charge; the one before failed: no funds, in 4 min (2026-11-23 12:04:00 UTC)"}, next: "POST /bookmarks/"},
+		"one of as many as there is time for": {f: suspended(pause(now.Add(4*time.Minute), 0)), state: Waiting, says: []string{"waits for attempt 3 of activity charge; "}, next: "POST /bookmarks/"},
+		"a late attempt":                      {f: suspended(pause(ago(3*time.Minute), 5)), state: Stuck, says: []string{"attempt 3 of 5 of activity charge, which was due 3 min ago; the one before"}, next: "POST /bookmarks/"},
 		"or its time-out": {f: suspended(timer(now.Add(45*time.Hour)), event("approved")), state: Waiting,
 			says: []string{"event approved", "; or for its delay, in 45 h (2026-11-25 09:00:00 UTC)"}},
 		"another correlation": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", time.Minute)} }), state: Waiting,

@@ -40,7 +40,7 @@ type explanationView struct {
 }
 
 type reasonView struct {
-	Kind   string     `json:"kind" enum:"lock,mail,cancel,event,timer,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
+	Kind   string     `json:"kind" enum:"lock,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
 	Text   string     `json:"text"`
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until" doc:"When it ends by itself; null: it does not."`

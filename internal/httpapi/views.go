@@ -49,6 +49,14 @@ type bookmarkView struct {
 	ActivityType string     `json:"activityType"`
 	Name         *string    `json:"name"`
 	DueAt        *time.Time `json:"dueAt,omitempty" doc:"When a timer resumes it."`
+	Retry        *retryView `json:"retry,omitempty" doc:"It is a pause between two attempts."`
+}
+
+type retryView struct {
+	ActivityID string `json:"activityId" doc:"The activity that is tried again."`
+	Attempt    int64  `json:"attempt" doc:"Which attempt comes when it is due, from 2."`
+	Attempts   int64  `json:"attempts" doc:"How many there are at most; 0: as many as there is time for."`
+	Error      string `json:"error" doc:"Why the one before failed."`
 }
 
 // journalPageView is one page of a journal.
@@ -204,6 +212,13 @@ func someTime(t *time.Time) *time.Time {
 	return &utc
 }
 
+func viewRetry(r *workflow.Retry) *retryView {
+	if r == nil {
+		return nil
+	}
+	return &retryView{r.Activity, r.Attempt, r.Attempts, r.Error}
+}
+
 func viewInstance(in workflow.Instance) instanceView {
 	v := instanceView{
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Status: in.Status, SubStatus: in.SubStatus,
@@ -214,7 +229,7 @@ func viewInstance(in workflow.Instance) instanceView {
 			return incidentView{i.ActivityID, i.ActivityType, i.Expression, i.Message, i.Cause, i.Time.UTC()}
 		}),
 		Bookmarks: each(in.Bookmarks, func(b workflow.Bookmark) bookmarkView {
-			return bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt)}
+			return bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt), viewRetry(b.Retry())}
 		}),
 	}
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged

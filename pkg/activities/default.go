@@ -49,6 +49,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	parallel,
 	parallelForEach,
 	publishEvent,
+	retryPolicy,
 	runJavaScript,
 	runTask,
 	sendHTTPRequest,

@@ -40,9 +40,9 @@ func requestInputs() []workflow.InputDescriptor {
 		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},
 		{Name: "requestHeaders", Type: "Object", Sensitive: true, Description: "Headers, an object of texts."},
 		{Name: "headers", Type: "Object", Sensitive: true, Description: "The same under a shorter name."},
-		{Name: "timeout", Type: "TimeSpan", Default: defaultTimeout.String(), Description: "How long one attempt may take."},
+		{Name: "timeout", Type: "TimeSpan", Default: defaultTimeout.String(), Positive: true, Description: "How long one attempt may take."},
 		{Name: "retries", Type: "Int32", Description: "How often to try again (up to 10) when the other side cannot be reached, is late, or answers 408, 429 or 5xx."},
-		{Name: "retryDelay", Type: "TimeSpan", Default: "500ms", Description: "How long to wait before the first retry; it doubles with each."},
+		{Name: "retryDelay", Type: "TimeSpan", Default: "500ms", Positive: true, Description: "How long to wait before the first retry; it doubles with each."},
 		{Name: "enableResiliency", Type: "Boolean", Description: "Elsa's switch: three retries."},
 	}
 }
@@ -67,6 +67,9 @@ type exchange struct {
 	late    bool // the failure is a timeout
 }
 
+// failed are the answers that are tried again.
+var failed = []int{408, 429, 500, 502, 503, 504}
+
 // send sends the request that x's inputs describe, with retries. It returns an
 // error if the request itself is wrong or not allowed, or ctx ended.
 func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
@@ -89,7 +92,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		retries = 3
 	}
 	timeout := x.Duration("timeout")
-	if timeout <= 0 {
+	if timeout == 0 { // it was given, and has no value
 		timeout = defaultTimeout
 	}
 	delay := max(x.Duration("retryDelay"), time.Millisecond)
@@ -114,7 +117,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		if errors.Is(last.failure, outgoing.ErrPrivateAddress) {
 			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
-		return last.failure != nil || slices.Contains([]int{408, 429, 500, 502, 503, 504}, last.status), nil //nolint:nilerr // an outcome of the activity, in last
+		return last.failure != nil || slices.Contains(failed, last.status), nil //nolint:nilerr // an outcome of the activity, in last
 	})
 	switch {
 	case ctx.Err() != nil:

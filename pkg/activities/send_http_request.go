@@ -53,22 +53,27 @@ func (sendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execution)
 		branch = "failedToConnect"
 	}
 	if branch != "" {
-		n := x.Node().Port(branch)
-		if n == nil {
-			return fmt.Errorf("%s: %w", e.url, e.failure)
+		n, failure := x.Node().Port(branch), fmt.Errorf("%s: %w", e.url, e.failure)
+		if n == nil || retryOf(x).again(x.Now(), failure) {
+			return failure
 		}
 		x.Journal("Failed", e.failure.Error(), nil)
 		x.Schedule(n, engine.Child{})
 		return nil
 	}
 	e.publish(x)
+	way, expected := x.Node().Port("unmatchedStatusCode"), false
 	for _, c := range x.Node().Cases() {
 		if strings.TrimSpace(c.Label) == strconv.Itoa(e.status) {
-			x.Schedule(c.Node, engine.Child{})
-			return nil
+			way, expected = c.Node, true
+			break
 		}
 	}
-	x.Schedule(x.Node().Port("unmatchedStatusCode"), engine.Child{})
+	policy := retryOf(x)
+	if failure := policy.refuses(e, expected); failure != nil && (way == nil || policy.again(x.Now(), failure)) {
+		return failure
+	}
+	x.Schedule(way, engine.Child{})
 	return nil
 }
 
@@ -93,10 +98,13 @@ type connectedPorts map[string]bool
 
 func (flowSendHTTPRequestActivity) Prepare(p *engine.Preparation) {
 	checkRequest(p)
-	ports := connectedPorts{}
-	if parent := p.Node.Parent(); parent != nil && parent.Activity() != nil {
+	ports, node := connectedPorts{}, p.Node
+	if parent := node.Parent(); parent != nil && parent.Type() == workflow.RetryType {
+		node = parent // it stands in the flowchart
+	}
+	if parent := node.Parent(); parent != nil && parent.Activity() != nil {
 		for _, c := range parent.Activity().Connections {
-			if c.Source == p.Node.LocalID() {
+			if c.Source == node.LocalID() {
 				ports[c.SourcePort] = true
 			}
 		}
@@ -120,6 +128,9 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 		if e.late {
 			outcome = "Timeout"
 		}
+		if retryOf(x).again(x.Now(), e.failure) {
+			return fmt.Errorf("%s: %w", e.url, e.failure)
+		}
 		if !x.Node().Data().(connectedPorts)[outcome] {
 			return fmt.Errorf("%s: %w; nothing is connected to %q", e.url, e.failure, outcome)
 		}
@@ -128,11 +139,15 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 		return nil
 	}
 	e.publish(x)
-	outcome := "Unmatched status code"
+	outcome, expected := "Unmatched status code", false
 	for _, code := range x.List("expectedStatusCodes") {
 		if engine.Text(code) == strconv.Itoa(e.status) {
-			outcome = strconv.Itoa(e.status)
+			outcome, expected = strconv.Itoa(e.status), true
 		}
+	}
+	policy := retryOf(x)
+	if failure := policy.refuses(e, expected); failure != nil && (!x.Node().Data().(connectedPorts)[outcome] || policy.again(x.Now(), failure)) {
+		return failure
 	}
 	x.SetOutcomes(outcome, engine.DoneOutcome)
 	return nil

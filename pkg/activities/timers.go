@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,12 +21,37 @@ func delay() (workflow.Descriptor, engine.Activity) {
 
 type delayActivity struct{}
 
+func (delayActivity) Prepare(p *engine.Preparation) {
+	v, _ := p.Constant("timeSpan")
+	d, ok := v.(time.Duration)
+	switch {
+	case !ok:
+	case d <= 0 && isTimeout(p.Node):
+		p.Problem("bad-literal", p.Place("timeSpan"), "a timeout is longer than 0, and this one is %s", d)
+	case d < 0:
+		p.Problem("bad-literal", p.Place("timeSpan"), "a time to wait is not shorter than 0, and this one is %s", d)
+	}
+}
+
+// Execute does not wait for a time that is over: what is left of one is often computed.
 func (delayActivity) Execute(_ context.Context, x *engine.Execution) error {
 	d := x.Duration("timeSpan")
-	if d <= 0 {
-		return nil
+	switch {
+	case d > 0:
+		return waitUntil(x, x.Now().Add(d))
+	case isTimeout(x.Node()):
+		return fmt.Errorf("the timeout is %s; it must be longer than 0", d)
 	}
-	return waitUntil(x, x.Now().Add(d))
+	return nil
+}
+
+// isTimeout tells whether a delay is that of an activity's timeout.
+func isTimeout(n *engine.Node) bool {
+	if n.Parent() == nil || n.Parent().Parent() == nil {
+		return false
+	}
+	fork := n.Parent().Parent().LocalID()
+	return strings.HasSuffix(fork, workflow.TimeoutSuffix) && n.LocalID() == fork+".delay"
 }
 
 // waitUntil creates a bookmark that is resumed at the time, or by its id. No
@@ -40,14 +66,14 @@ func timer() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: "Elsa.Timer", NoEffect: true, Main: "interval", Trigger: true, Resume: []string{},
 		Description: "As a trigger, starts an instance each time the interval has passed; elsewhere, waits for it.",
-		Inputs:      []workflow.InputDescriptor{{Name: "interval", Type: "TimeSpan", Required: true, Description: "The interval; at least 1s for a trigger."}},
+		Inputs:      []workflow.InputDescriptor{{Name: "interval", Type: "TimeSpan", Required: true, Positive: true, Description: "The interval; at least 1s for a trigger."}},
 	}, timerActivity{}
 }
 
 type timerActivity struct{}
 
 func (timerActivity) Execute(_ context.Context, x *engine.Execution) error {
-	if _, ok := x.TriggerInput(); ok || x.Duration("interval") <= 0 {
+	if _, ok := x.TriggerInput(); ok {
 		return nil
 	}
 	return waitUntil(x, x.Now().Add(x.Duration("interval")))

@@ -20,6 +20,9 @@ func convert(v any, in workflow.InputDescriptor) (any, error) {
 		return nil, nil
 	}
 	out, err := convertType(v, in.Type)
+	if d, ok := out.(time.Duration); ok && err == nil && in.Positive && d <= 0 {
+		return nil, fmt.Errorf("it is a time that something takes, and %s is not longer than 0", Text(v))
+	}
 	if err != nil || len(in.Options) == 0 {
 		return out, err
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -18,7 +20,9 @@ import (
 type Execution struct {
 	b         *Burst
 	id        string
-	number    int64 // of its first item in the journal; 0: it has none yet
+	key       string         // by which the outside knows it, if not by its id
+	keyed     map[string]int // how many children of each node got a key from it
+	number    int64          // of its first item in the journal; 0: it has none yet
 	node      *Node
 	parent    *Execution
 	kids      []*Execution
@@ -34,7 +38,6 @@ type Execution struct {
 	scope     *scopeState           // of boundaries
 	scratch   any                   // a pointer made by Scratch
 	raw       json.RawMessage
-	key       string      // in the place of its id for the outside: that of the execution that it repeats
 	led       *led        // what its parent scheduled it after; nil: nothing that could have failed
 	broken    *brokenCall // what to repeat when a fault is retried
 	deferred  []completion
@@ -58,6 +61,10 @@ const (
 type Child struct {
 	Tag       string         // handed back in [Completed]
 	Variables map[string]any // the child's own variables, such as CurrentValue
+	// Key is the child's [Execution.IdempotencyKey], in place of its id: another execution
+	// with the same key is the same call to the outside. Children of the child have keys
+	// that follow from it, from their place and from their variables. "" is the default.
+	Key string
 }
 
 // ID is the execution's id: stable when a burst is repeated, and different for
@@ -65,7 +72,7 @@ type Child struct {
 func (x *Execution) ID() string { return x.id }
 
 // IdempotencyKey is what the outside may use to recognise a repeated call: the
-// execution's id, and after a resume a value that also depends on the command
+// execution's id or its key (see [Child]), and after a resume a value that also depends on the command
 // that resumed it. A retry that keeps the key makes the call with that of the call
 // before.
 func (x *Execution) IdempotencyKey() string {
@@ -74,6 +81,24 @@ func (x *Execution) IdempotencyKey() string {
 		return workflow.DeriveID(key, cmd)
 	}
 	return key
+}
+
+// CallKey is the key with which the execution began; see [Child].
+func (x *Execution) CallKey() string { return cmp.Or(x.key, x.id) }
+
+// childKey is the key of a child that was given none: one that is the same in another
+// execution of x with the same key, if the child stands there at the same place.
+func (x *Execution) childKey(n *Node, vars map[string]any) string {
+	if x == nil || x.key == "" {
+		return ""
+	}
+	if x.keyed == nil {
+		x.keyed = map[string]int{}
+	}
+	count := x.keyed[n.id]
+	x.keyed[n.id]++
+	of, _ := workflow.Hash(n.id, vars) // what was normalized has one
+	return workflow.DeriveID(x.key, of, strconv.Itoa(count))
 }
 
 // Node is the compiled activity.
@@ -113,7 +138,7 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		}
 	}
 	x.pending++
-	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, led: x.leads(), cmd: x.b.cmd})
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, key: c.Key, led: x.leads(), cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.
@@ -186,6 +211,7 @@ func (x *Execution) Complete(outcomes ...string) {
 func (x *Execution) Send(ctx context.Context, s Signal) (bool, error) {
 	s.Sender = x
 	child := x
+	var told error
 	for p := x.parent; p != nil; p = p.parent {
 		if h, ok := p.node.impl.(SignalHandler); ok && (p.status == running) {
 			if err := barrier(ctx, p); err != nil {
@@ -193,18 +219,28 @@ func (x *Execution) Send(ctx context.Context, s Signal) (bool, error) {
 			}
 			s.Child = child
 			handled, err := h.Signal(ctx, p, s)
-			if handled || err != nil {
+			var gaveUp *GaveUpError
+			switch {
+			case !handled && errors.As(err, &gaveUp):
+				s.Err, told = gaveUp, gaveUp // others above may still do something
+			case handled || err != nil:
 				return handled, err
 			}
 		}
 		child = p
 	}
-	return false, nil
+	return false, told
 }
 
 // FinishInstance ends the whole instance at once: schedule, bookmarks and other
 // executions are dropped.
 func (x *Execution) FinishInstance() { x.b.finishing = true }
+
+// Redact gives a text as it may be kept and shown: without the values of secrets, and
+// without the links that resume a wait.
+func (x *Execution) Redact(text string) string {
+	return workflow.HideLinks(x.b.env.Secrets.Redact(text))
+}
 
 // Journal adds a line of the activity's own to the journal.
 func (x *Execution) Journal(event, text string, data any) { x.b.journal(x, event, text, data) }

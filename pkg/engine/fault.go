@@ -39,6 +39,18 @@ func (e *FaultError) Error() string {
 	return cmp.Or(e.Code, e.Type, e.Category, "fault")
 }
 
+// GaveUpError is what a handler of [SignalFault] returns that did what it could and does
+// not claim the fault: the incident says its note behind the error.
+type GaveUpError struct {
+	Err  error // that of the signal
+	Note string
+}
+
+func (e *GaveUpError) Error() string { return fmt.Sprintf("%v (%s)", e.Err, e.Note) }
+
+// Unwrap gives the error of the signal.
+func (e *GaveUpError) Unwrap() error { return e.Err }
+
 // BeginAgain marks an error of a resume that was caused by the input of the resume:
 // repeating it would fail again, so a retry executes the activity from its beginning.
 func BeginAgain(err error) error { return &againError{err} }
@@ -68,12 +80,12 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 	}
 	b.journalFaulted(x, err)
 	b.count(x, "faulted")
-	claimed := false
 	if wasRunning {
-		claimed = b.offerFault(x, err)
-	}
-	if claimed {
-		return
+		claimed, told := b.offerFault(x, err)
+		if claimed {
+			return
+		}
+		err = told
 	}
 	b.incident(x, err)
 	if !b.prog.strategy.continueOnIncident {
@@ -81,16 +93,21 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 	}
 }
 
-// offerFault lets the ancestors claim a fault. A handler that fails or panics has not
-// claimed it.
-func (b *Burst) offerFault(x *Execution, err error) (claimed bool) {
+// offerFault lets the ancestors claim a fault, and gives it with what those say of it that
+// gave up. A handler that fails or panics has not claimed it.
+func (b *Burst) offerFault(x *Execution, err error) (claimed bool, told error) {
+	told = err
 	defer func() {
 		if recover() != nil {
 			claimed = false
 		}
 	}()
 	handled, herr := x.Send(b.ctx, Signal{Name: SignalFault, Err: err})
-	return handled && herr == nil
+	var gaveUp *GaveUpError
+	if errors.As(herr, &gaveUp) {
+		return false, gaveUp
+	}
+	return handled && herr == nil, err
 }
 
 func (b *Burst) incident(x *Execution, err error) {
@@ -107,7 +124,11 @@ func (b *Burst) incident(x *Execution, err error) {
 	case errors.As(err, &pe):
 		inc.Cause = string(pe.stack)
 	default:
-		if cause := errors.Unwrap(err); cause != nil && cause.Error() != inc.Message {
+		var gaveUp *GaveUpError
+		for errors.As(err, &gaveUp) {
+			err = gaveUp.Err
+		}
+		if cause := errors.Unwrap(err); cause != nil && cause.Error() != err.Error() {
 			inc.Cause = cause.Error()
 		}
 	}

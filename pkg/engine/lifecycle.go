@@ -16,6 +16,9 @@ const DoneOutcome = "Done"
 func (b *Burst) begin(w *work) *Execution {
 	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, led: w.led, fresh: true, hidden: w.hidden}
 	x.id = b.deriveID(w.node, "execution")
+	if x.key == "" {
+		x.key = w.owner.childKey(w.node, w.vars)
+	}
 	if w.owner == nil {
 		b.root = x
 	} else {

@@ -39,6 +39,7 @@ type commandDoc struct {
 
 type executionDoc struct {
 	ID       string          `json:"id"`
+	Keyed    map[string]int  `json:"keyed,omitempty"`
 	Number   int64           `json:"n,omitempty"`
 	Parent   int             `json:"parent"` // -1: none
 	Node     string          `json:"node"`
@@ -168,7 +169,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		for i := len(x.kids) - 1; i >= 0; i-- {
 			stack = append(stack, x.kids[i])
 		}
-		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Led: x.led}
+		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Keyed: x.keyed, Led: x.led}
 		if x.parent != nil {
 			doc.Parent = index[x.parent]
 		}

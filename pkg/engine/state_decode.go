@@ -106,7 +106,7 @@ func (r *reader) executions(docs []executionDoc) {
 		if n == nil {
 			return
 		}
-		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, led: d.Led}
+		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, keyed: d.Keyed, led: d.Led}
 		if d.Faulted {
 			x.status = faulted
 		}

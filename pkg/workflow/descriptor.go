@@ -39,6 +39,7 @@ type InputDescriptor struct {
 	Options     []string // allowed literals, if closed
 	Raw         bool     // not evaluated before the activity runs (conditions of loops, cases)
 	Sensitive   bool     // never reaches the journal, such as an Authorization header
+	Positive    bool     // a TimeSpan that is longer than 0
 }
 
 // OutputDescriptor describes one output.

@@ -22,6 +22,9 @@ const (
 // id of the activity that has it.
 const TimeoutSuffix = ".timeout"
 
+// RetrySuffix does the same for the activity that a retry is written for.
+const RetrySuffix = ".retry"
+
 // An id may come to have a tenant before it, and a cell before that, as in
 // 07!acme~order-1. Both are reserved: no id is given out like that, none is taken, and what
 // has neither will be of the first cell and of no tenant, as it is now. What

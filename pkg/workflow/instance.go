@@ -89,6 +89,40 @@ type Bookmark struct {
 	Metadata     any        `json:"metadata,omitempty"`
 }
 
+// Retry is the attempt that a pause between two attempts ends with.
+type Retry struct {
+	Activity string // the id of the activity that is tried again
+	Attempt  int64  // which one comes, from 2
+	Attempts int64  // how many there are at most; 0: as many as there is time for
+	Error    string // why the one before failed
+}
+
+// Metadata is how a bookmark keeps it.
+func (r *Retry) Metadata() map[string]any {
+	return map[string]any{"activity": r.Activity, "attempt": r.Attempt, "attempts": r.Attempts, "error": r.Error}
+}
+
+// Retry is the attempt that comes when the bookmark is due; nil: it is no pause between
+// attempts.
+func (b *Bookmark) Retry() *Retry {
+	if b.ActivityType != RetryType {
+		return nil
+	}
+	m, _ := b.Metadata.(map[string]any)
+	r := &Retry{}
+	r.Activity, _ = m["activity"].(string)
+	r.Error, _ = m["error"].(string)
+	for name, to := range map[string]*int64{"attempt": &r.Attempt, "attempts": &r.Attempts} {
+		switch n := m[name].(type) {
+		case int64:
+			*to = n
+		case float64:
+			*to = int64(n)
+		}
+	}
+	return r
+}
+
 // Child is the instance whose end resumes the bookmark; "": no instance's does.
 func (b *Bookmark) Child() string {
 	payload, _ := b.Payload.(map[string]any)

@@ -16,6 +16,10 @@ const EventType = "Elsa.Event"
 // TaskType is the activity type whose bookmarks are tasks: GET /tasks lists them.
 const TaskType = "Elsa.RunTask"
 
+// RetryType is the activity type whose bookmarks are pauses between two attempts: see
+// [Bookmark.Retry].
+const RetryType = "Elsa.RetryPolicy"
+
 // Stimulus is an outside event: what a bookmark or a trigger waits for.
 type Stimulus struct {
 	ActivityType  string         `json:"activityType"`

@@ -154,6 +154,26 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+func TestRetriesTakeVirtualTime(t *testing.T) {
+	t.Parallel()
+	w := workflowtest.Start(t, workflowtest.Config{Definition: definition(t, `
+id: retried
+root:
+  - runJavaScript: "1"
+    id: call
+    retry: {attempts: 3, delay: 1h, factor: 2, maxDelay: 1d}
+    onGiveUp:
+      - writeLine: "gave up: ${{ variables.Error }}"
+`), Mocks: workflowtest.Mocks{"call": workflowtest.Reply{Fault: "not now"}}})
+	w.Advance(3*time.Hour - time.Second)
+	if n := len(w.Calls("call")); n != 2 {
+		t.Errorf("%d attempts", n)
+	}
+	w.Advance(time.Second)
+	w.WantStatus(workflow.Finished)
+	w.WantLines("gave up: not now")
+}
+
 func TestTimersFireInTheirOrderAndAtTheirTime(t *testing.T) {
 	t.Parallel()
 	w := workflowtest.Start(t, workflowtest.Config{Definition: definition(t, `

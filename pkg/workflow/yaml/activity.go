@@ -33,10 +33,11 @@ type activityBuilder struct {
 	prefix   string // of the ids of its children
 	reported bool   // that there is no such type
 	// Keys that are read when the children are known, or the activity is complete.
-	connections, start, onTimeout *pair
-	timeout                       workflow.Expression
-	childIDs                      map[string]string // flowchart: what the text calls a child → its id, which is that of a Fork for a timed one
-	longest                       int               // length of the longest of them
+	connections, start         *pair
+	onTimeout, retry, onGiveUp *pair
+	timeout                    workflow.Expression
+	childIDs                   map[string]string // flowchart: what the text calls a child → its id, which is that of a Fork for a timed one
+	longest                    int               // length of the longest of them
 }
 
 // activity reads an activity, or a list of them as a Sequence; nil for nothing.
@@ -125,7 +126,7 @@ func (r *reader) mapped(n *yaml.Node, at idScope) *workflow.Activity {
 		}
 	}
 	b.connect()
-	return b.wrapTimeout()
+	return b.wrapRetry(b.wrapTimeout())
 }
 
 // typeKey finds the key that names the type.

@@ -31,6 +31,8 @@ var commonKeys = []commonKey{
 	{name: "timeout", yields: true, schema: object{"description": "How long this may take, such as 48h."},
 		read: func(b *activityBuilder, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
 	{name: "onTimeout", yields: true, schema: anyOf(ref("activity")), read: func(b *activityBuilder, p pair) { b.onTimeout = &p }},
+	{name: retryKey, yields: true, schema: ref(retryKey), read: func(b *activityBuilder, p pair) { b.retry = &p }},
+	{name: giveUpKey, yields: true, schema: anyOf(ref("activity")), read: func(b *activityBuilder, p pair) { b.onGiveUp = &p }},
 	{name: "variables", schema: ref("variables"), read: func(b *activityBuilder, p pair) { b.a.Variables = b.variables(p.val) }},
 	{name: "commit", yields: true, schema: object{"enum": activityCommitNames},
 		read: func(b *activityBuilder, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},

@@ -11,7 +11,7 @@ import (
 )
 
 // rememberChildren notes what the text calls the children. One that became the
-// inner part of a Fork because it has a timeout is called by its own id.
+// inner part of another because it has a timeout or a retry is called by its own id.
 func (b *activityBuilder) rememberChildren() {
 	b.childIDs = map[string]string{}
 	for _, a := range b.a.Activities {
@@ -19,7 +19,7 @@ func (b *activityBuilder) rememberChildren() {
 		b.longest = max(b.longest, len(a.ID))
 	}
 	for _, a := range b.a.Activities {
-		if inner := timedActivity(a); inner != nil {
+		if inner := coreOf(b.types, a); inner != a {
 			b.childIDs[inner.ID] = a.ID
 		}
 	}

@@ -45,6 +45,7 @@ var badInputs = []struct {
 	{"connections", "id: x\nroot:\n  flowchart:\n    start: aks\n    activities:\n      ask: {start: }\n      b: {end: }\n    connections:\n      - ask -> c\n      - ask\n      - {from: ask}\n      - {from: ask, too: b}\n      - [a]",
 		"4:12 unknown-activity\n9:9 unknown-activity\n10:9 wrong-shape\n11:9 wrong-shape\n12:9 wrong-shape\n12:21 unknown-key\n13:9 wrong-shape", []string{"did you mean ask?", "did you mean to?"}},
 	{"timeouts", "id: x\nroot:\n  - event: a\n    onTimeout: []", "4:5 missing-timeout", nil},
+	{"retries", "id: x\nroot:\n  - event: a\n    onGiveUp: []\n  - event: b\n    retry: [1]\n  - event: c\n    retry: {attempt: 1}", "4:5 missing-retry\n6:12 wrong-shape\n8:13 unknown-key", nil},
 	{"numbers that JSON lacks", "id: x\nroot:\n  - setVariable: {variable: v, value: .inf}\n", "3:39 bad-value", nil},
 	{"a tag", "id: x\nroot:\n  - setVariable: {variable: v, value: !foo bar}\n", "3:39 unknown-tag", nil},
 	{"two ids", "id: x\nroot:\n  flowchart: {activities: {a: {start: , id: b}}}", "3:45 two-ids", nil},

@@ -155,6 +155,11 @@ var goodRoots = []struct{ name, src, want string }{
 	{"the full name", "root: [{Elsa.WriteLine: x}]", "root:Sequence writeLine1:WriteLine"},
 	{"a timeout in a flowchart", "root:\n  flowchart:\n    start: wait\n    activities:\n      wait: {event: x, timeout: 1h}\n      end: {writeLine: e}\n    connections: [wait -> end]",
 		"root:Flowchart wait.timeout:Fork wait:Event wait.onTimeout:Sequence wait.timeout.delay:Delay end:WriteLine"},
+	{"retries", "root:\n  - {writeLine: a, retry: 3}\n  - event: b\n    retry: {attempts: 5, delay: 2s, on: [503, slow]}\n    timeout: 1h\n    onGiveUp: {writeLine: c}\n  - retry: {}\n    sequence: [{writeLine: d}]\n    onGiveUp: []\n  - retryPolicy: {attempts: 2, body: {writeLine: e}}",
+		"root:Sequence writeLine1.retry:RetryPolicy writeLine1:WriteLine event1.retry:RetryPolicy event1.timeout:Fork event1:Event event1.onTimeout:Sequence event1.timeout.delay:Delay event1.onGiveUp:Sequence event1.onGiveUp.writeLine1:WriteLine " +
+			"sequence1.retry:RetryPolicy sequence1:Sequence sequence1.writeLine1:WriteLine sequence1.onGiveUp:Sequence retryPolicy1:RetryPolicy retryPolicy1.body.writeLine1:WriteLine"},
+	{"a retry in a flowchart", "root:\n  flowchart:\n    start: call\n    activities:\n      call: {event: x, retry: 2, timeout: 1h}\n      end: {writeLine: e}\n    connections: [call -> end]",
+		"root:Flowchart call.retry:RetryPolicy call.timeout:Fork call:Event call.onTimeout:Sequence call.timeout.delay:Delay end:WriteLine"},
 	{"anchors and merges", "root:\n  - &w {writeLine: a, name: n}\n  - *w\n  - {<<: *w, name: m}", "root:Sequence writeLine1:WriteLine writeLine2:WriteLine writeLine3:WriteLine"},
 }
 
@@ -178,6 +183,9 @@ func TestTreesAndTheirIDs(t *testing.T) {
 			}
 			if d := diff(def, read(t, string(out))); d != "" {
 				t.Errorf("%s\n%s", d, out)
+			}
+			if strings.Contains(c.src, "retry:") && (!strings.Contains(string(out), "retry: {") || strings.Contains(string(out), "body:") && !strings.Contains(c.src, "body:")) {
+				t.Errorf("the retry was not recognised:\n%s", out)
 			}
 			if c.name != "given ids" && strings.Contains(string(out), " id: ") && !strings.Contains(c.src, "id: c") {
 				t.Errorf("derived ids were written:\n%s", out)

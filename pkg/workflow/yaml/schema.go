@@ -34,6 +34,7 @@ func Schema(types workflow.Types) []byte {
 		"variables":   object{"type": []string{"object", "null"}, "additionalProperties": variableSchema()},
 		"storage":     object{"type": "string", "description": "instance (kept, the default) or memory (lost at the end of a burst)"},
 		"definitions": definitionsSchema(),
+		retryKey:      retrySchema(types),
 	}
 	root := object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",

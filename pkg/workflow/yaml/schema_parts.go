@@ -78,6 +78,20 @@ func connectionSchema() object {
 	}))
 }
 
+// retrySchema is retry: …, for any activity.
+func retrySchema(types workflow.Types) object {
+	d := types.ByType(workflow.RetryType)
+	if d == nil {
+		return object{"not": object{}}
+	}
+	props := object{}
+	for _, in := range d.Inputs {
+		props[in.Name] = inputValue(in)
+	}
+	return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, ref("dynamic"), closed(props)},
+		"description": "What is done when this fails: how many attempts there are, or {attempts, delay, factor, …}."}
+}
+
 // definitionsSchema is workflow: … for a definition that is run.
 func definitionsSchema() object {
 	return anyOf(object{"type": "string"}, object{"type": "object", "properties": object{

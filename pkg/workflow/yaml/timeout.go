@@ -59,6 +59,15 @@ func (b *activityBuilder) wrapTimeout() *workflow.Activity {
 	}
 }
 
+// timeout writes the timeout of a Fork beside the activity that has it.
+func (w *writer) timeout(m *yaml.Node, fork *workflow.Activity) {
+	late := fork.Activities[1]
+	put(m, "timeout", w.expression(late.Activities[0].Inputs[timeSpan], delayInput(w.types)))
+	if len(late.Activities) > 1 {
+		put(m, "onTimeout", w.children(late.Activities[1:], late.ID))
+	}
+}
+
 // timedActivity gives the activity inside a Fork that a timeout was written for,
 // nil if fork is not of exactly that form.
 func timedActivity(fork *workflow.Activity) *workflow.Activity {

@@ -10,13 +10,14 @@ import (
 
 // activity writes an activity, leaving out the id that at would derive.
 func (w *writer) activity(a *workflow.Activity, at idScope) *yaml.Node {
-	if inner := timedActivity(a); inner != nil && !owns(w.descriptor(inner), "timeout") {
-		late := a.Activities[1]
-		m := w.mapped(inner, at, at.derive(inner.Type))
-		delay := late.Activities[0].Inputs[timeSpan]
-		put(m, "timeout", w.expression(delay, delayInput(w.types)))
-		if len(late.Activities) > 1 {
-			put(m, "onTimeout", w.children(late.Activities[1:], late.ID))
+	if core := coreOf(w.types, a); core != a {
+		m := w.mapped(core, at, at.derive(core.Type))
+		if a.Type == workflow.RetryType {
+			w.retry(m, a)
+			a = a.Ports[bodyPort]
+		}
+		if core != a {
+			w.timeout(m, a)
 		}
 		return m
 	}
@@ -54,10 +55,7 @@ func (w *writer) children(as []*workflow.Activity, prefix string) *yaml.Node {
 }
 
 func (w *writer) descriptor(a *workflow.Activity) *workflow.Descriptor {
-	if a.Ref != nil {
-		return nil
-	}
-	return w.types.ByType(a.Type)
+	return typeOf(w.types, a)
 }
 
 // mapped writes an activity as a mapping.

@@ -103,10 +103,7 @@ func (w *writer) flowchart(a *workflow.Activity, prefix string) *yaml.Node {
 	keyed := true
 	seen := map[string]bool{}
 	for _, c := range a.Activities {
-		name := c.ID
-		if inner := timedActivity(c); inner != nil && !owns(w.descriptor(inner), "timeout") {
-			name = inner.ID
-		}
+		name := coreOf(w.types, c).ID
 		keyed = keyed && name != "" && !seen[name]
 		seen[name] = true
 		names[c.ID] = name

@@ -1,0 +1,345 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	keysSame = "same"
+	keysNew  = "new"
+
+	retryAgain = "again" // the callback of a pause
+	giveUpPort = "onGiveUp"
+)
+
+func retryPolicy() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: workflow.RetryType,
+		Description: "Runs its body until an attempt does not fail. The pause before the next attempt is a timer, so that the instance waits for it on no node. " +
+			"After the last attempt the branch onGiveUp runs, with the variables Error and Attempts; without it the failure is an incident.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "attempts", Type: "Int64", Description: "How many attempts there are at most, the first one included; 3 if neither this nor maxTime is given."},
+			{Name: "delay", Type: "TimeSpan", Default: "1s", Positive: true, Description: "The pause before the second attempt."},
+			{Name: "factor", Type: "Double", Default: 2.0, Description: "How much longer each pause is than the one before; at least 1."},
+			{Name: "maxDelay", Type: "TimeSpan", Default: "1h", Positive: true, Description: "The longest pause."},
+			{Name: "maxTime", Type: "TimeSpan", Positive: true, Description: "For how long after the beginning of the first attempt others may begin."},
+			{Name: "on", Type: "Object", Description: "Which failures are tried again, one or a list: a code, category or type of a fault, an HTTP status such as 503 or 5xx, or a part of the error's text. All, if it is not given."},
+			{Name: "notOn", Type: "Object", Description: "Which failures are not tried again; it goes before on."},
+			{Name: "keys", Type: "String", Default: keysSame, Options: []string{keysSame, keysNew}, Description: "Whether calls of the next attempt carry the Idempotency-Key that they had in the one before."},
+		},
+		MainPort:   "body",
+		Ports:      []string{"body", giveUpPort},
+		AnyOutcome: true,
+		Resume:     []string{},
+		NoEffect:   true,
+	}, retryActivity{}
+}
+
+type retryActivity struct{}
+
+// retryState is the policy, as it was when the first attempt began, and how far it is.
+type retryState struct {
+	Attempts int64         `json:"attempts,omitempty"` // 0: as many as there is time for
+	Delay    time.Duration `json:"delay"`
+	Factor   float64       `json:"factor"`
+	MaxDelay time.Duration `json:"maxDelay"`
+	MaxTime  time.Duration `json:"maxTime,omitempty"` // 0: no limit
+	On       []string      `json:"on,omitempty"`
+	NotOn    []string      `json:"notOn,omitempty"`
+	NewKeys  bool          `json:"newKeys,omitempty"`
+
+	Key     string    `json:"key,omitempty"`    // of the attempt that ran: the next one has it too
+	Attempt int64     `json:"attempt"`          // which one runs, or ran last
+	Began   time.Time `json:"began"`            // the first attempt
+	GaveUp  bool      `json:"gaveUp,omitempty"` // onGiveUp runs
+}
+
+func (retryActivity) Prepare(p *engine.Preparation) {
+	if v, ok := p.Constant("attempts"); ok && v != nil {
+		if err := checkAttempts(v.(int64)); err != nil {
+			p.Problem("bad-literal", p.Place("attempts"), "%v", err)
+		}
+	}
+	if v, ok := p.Constant("factor"); ok {
+		if err := checkFactor(floatOf(v)); err != nil {
+			p.Problem("bad-literal", p.Place("factor"), "%v", err)
+		}
+	}
+	for _, name := range []string{"on", "notOn"} {
+		if v, ok := p.Constant(name); ok {
+			if _, err := failuresOf(name, v); err != nil {
+				p.Problem("bad-literal", p.Place(name), "%v", err)
+			}
+		}
+	}
+}
+
+func checkAttempts(n int64) error {
+	if n < 1 {
+		return fmt.Errorf("attempts: there is at least 1 attempt, not %d", n)
+	}
+	return nil
+}
+
+func checkFactor(f float64) error {
+	if !(f >= 1) {
+		return fmt.Errorf("factor: pauses do not become shorter; it is at least 1, not %v", f)
+	}
+	return nil
+}
+
+func floatOf(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case int64:
+		return float64(v)
+	}
+	return math.Inf(1) // a json.Number: beyond both
+}
+
+// failuresOf reads on and notOn: one entry or a list of them.
+func failuresOf(name string, v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		list = []any{v}
+	}
+	var out []string
+	for _, e := range list {
+		switch e.(type) {
+		case string, int64:
+		default:
+			return nil, fmt.Errorf("%s: %s is neither a text nor an HTTP status", name, engine.Text(e))
+		}
+		text := strings.TrimSpace(engine.Text(e))
+		if text == "" {
+			return nil, fmt.Errorf("%s: an empty text is part of every error; leave it out", name)
+		}
+		out = append(out, text)
+	}
+	return out, nil
+}
+
+func (r retryActivity) Execute(_ context.Context, x *engine.Execution) error {
+	s := engine.Scratch[retryState](x)
+	*s = retryState{
+		Attempts: x.Int("attempts"), Delay: x.Duration("delay"), Factor: x.Float("factor"), MaxDelay: x.Duration("maxDelay"), MaxTime: x.Duration("maxTime"),
+		NewKeys: x.Text("keys") == keysNew, Key: workflow.DeriveID(x.CallKey(), "attempt"),
+	}
+	if x.Value("attempts") == nil && s.MaxTime == 0 {
+		s.Attempts = 3
+	}
+	if x.Value("attempts") != nil {
+		if err := checkAttempts(s.Attempts); err != nil {
+			return err
+		}
+	}
+	if err := checkFactor(s.Factor); err != nil {
+		return err
+	}
+	var err error
+	if s.On, err = failuresOf("on", x.Value("on")); err != nil {
+		return err
+	}
+	if s.NotOn, err = failuresOf("notOn", x.Value("notOn")); err != nil {
+		return err
+	}
+	s.Began = x.Now()
+	r.attempt(x, s)
+	return nil
+}
+
+// attempt begins the next one.
+func (retryActivity) attempt(x *engine.Execution, s *retryState) {
+	s.Attempt++
+	c := engine.Child{}
+	if !s.NewKeys {
+		c.Key = s.Key
+	}
+	x.Schedule(x.Node().Port("body"), c)
+}
+
+func (r retryActivity) Resume(_ context.Context, x *engine.Execution, re engine.Resume) error {
+	if re.Callback == retryAgain {
+		r.attempt(x, engine.Scratch[retryState](x))
+	}
+	return nil
+}
+
+func (retryActivity) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {
+	if done.Node == x.Node().Port("body") {
+		x.Complete(done.Outcomes...) // it stands for the activity that has the retry
+	} else {
+		x.Complete()
+	}
+	return nil
+}
+
+// Signal takes an attempt that failed.
+func (r retryActivity) Signal(_ context.Context, x *engine.Execution, sig engine.Signal) (bool, error) {
+	s := engine.Scratch[retryState](x)
+	if sig.Name != engine.SignalFault || s.GaveUp {
+		return false, nil
+	}
+	s.Key = sig.Child.CallKey() // an operator may have run it again, with another
+	pause, why := s.next(x.Now(), sig.Err)
+	if why != "" {
+		return r.giveUp(x, s, sig.Err, why)
+	}
+	due := x.Now().Add(pause).UTC()
+	coming := &workflow.Retry{Activity: x.Node().Port("body").ID(), Attempt: s.Attempt + 1, Attempts: s.Attempts, Error: workflow.CutBytes(x.Redact(sig.Err.Error()), 1024)}
+	x.Journal("AttemptFailed", fmt.Sprintf("attempt %s failed: %s", s.count(), coming.Error), map[string]any{"attempt": s.Attempt, "attempts": s.Attempts, "error": coming.Error, "nextAt": due})
+	if _, err := x.Wait(engine.Wait{Name: coming.Activity, Payload: map[string]any{"dueAt": due}, Local: true, DueAt: &due, Callback: retryAgain, Metadata: coming.Metadata()}); err != nil {
+		return false, err
+	}
+	x.CancelChildren(everyChild)
+	return true, nil
+}
+
+func everyChild(*engine.Execution) bool { return true }
+
+// giveUp runs onGiveUp. Without it, the activity that failed has its incident; if an
+// operator runs it again, another series of attempts begins.
+func (retryActivity) giveUp(x *engine.Execution, s *retryState, cause error, why string) (bool, error) {
+	text, count := x.Redact(cause.Error()), s.count()
+	x.Journal("GaveUp", fmt.Sprintf("attempt %s failed, and no other follows: %s: %s", count, why, text), map[string]any{"attempt": s.Attempt, "attempts": s.Attempts, "error": text, "reason": why})
+	if n := x.Node().Port(giveUpPort); n != nil {
+		x.Schedule(n, engine.Child{Variables: map[string]any{"Error": text, "Attempts": s.Attempt}})
+		x.CancelChildren(everyChild)
+		s.GaveUp = true
+		return true, nil
+	}
+	s.Attempt, s.Began = 1, time.Time{}
+	return false, &engine.GaveUpError{Err: cause, Note: "attempt " + count + "; " + why}
+}
+
+// count names the attempt that ran: 3 of 5.
+func (s *retryState) count() string {
+	if s.Attempts == 0 {
+		return strconv.FormatInt(s.Attempt, 10)
+	}
+	return fmt.Sprintf("%d of %d", s.Attempt, s.Attempts)
+}
+
+// next tells how long to pause before the attempt that follows a failure, or why none
+// does.
+func (s *retryState) next(now time.Time, failure error) (pause time.Duration, why string) {
+	if s.Began.IsZero() {
+		s.Began = now
+	}
+	if why := s.excludes(failure); why != "" {
+		return 0, why
+	}
+	if s.Attempts > 0 && s.Attempt >= s.Attempts {
+		return 0, "it was the last one"
+	}
+	pause = s.pause()
+	if s.MaxTime > 0 && now.Add(pause).Sub(s.Began) > s.MaxTime {
+		return 0, fmt.Sprintf("the time of %s for all is over", s.MaxTime)
+	}
+	return pause, ""
+}
+
+// excludes tells why a failure is not one that is tried again; "": it is one.
+func (s *retryState) excludes(failure error) string {
+	is := func(entry string) bool { return isFailure(entry, failure) }
+	switch {
+	case slices.ContainsFunc(s.NotOn, is):
+		return "notOn has it"
+	case len(s.On) > 0 && !slices.ContainsFunc(s.On, is):
+		return "on does not have it"
+	}
+	return ""
+}
+
+// pause is the time between the attempt that ran and the next one.
+func (s *retryState) pause() time.Duration {
+	longest := float64(s.MaxDelay)
+	d := float64(s.Delay) * math.Pow(s.Factor, float64(s.Attempt-1))
+	if !(d < longest) { // infinite, too
+		return s.MaxDelay
+	}
+	return time.Duration(d)
+}
+
+// statusError is an answer that is a failed attempt.
+type statusError struct {
+	url    string
+	status int
+}
+
+func (e *statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("%s answered %d %s", e.url, e.status, http.StatusText(e.status)))
+}
+
+var statusEntry = regexp.MustCompile(`^[1-5](\d\d|[xX][xX])$`)
+
+// isFailure tells whether an entry of on or notOn means this failure.
+func isFailure(entry string, failure error) bool {
+	var status *statusError
+	if errors.As(failure, &status) && statusEntry.MatchString(entry) {
+		return hasStatus(entry, status.status)
+	}
+	var fault *engine.FaultError
+	if errors.As(failure, &fault) {
+		for _, name := range []string{fault.Code, fault.Category, fault.Type} {
+			if strings.EqualFold(entry, name) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(strings.ToLower(failure.Error()), strings.ToLower(entry))
+}
+
+func hasStatus(entry string, status int) bool {
+	code := strconv.Itoa(status)
+	return entry == code || strings.EqualFold(entry, code[:1]+"xx")
+}
+
+// retryOf is the policy that the activity of x has itself, not one that is further out;
+// nil if there is none.
+func retryOf(x *engine.Execution) *retryState {
+	p := x.Parent()
+	if n := p.Node(); n.LocalID() == x.Node().LocalID()+workflow.TimeoutSuffix {
+		p = p.Parent()
+	}
+	if p == nil || p.Node().Type() != workflow.RetryType || p.Node().LocalID() != x.Node().LocalID()+workflow.RetrySuffix {
+		return nil
+	}
+	return engine.Scratch[retryState](p)
+}
+
+// again tells whether the failure is followed by another attempt.
+func (s *retryState) again(now time.Time, failure error) bool {
+	if s == nil {
+		return false
+	}
+	_, why := s.next(now, failure)
+	return why == ""
+}
+
+// refuses gives the failure that an answer is for the policy; nil if it is none. expected:
+// the activity has a way for exactly this status.
+func (s *retryState) refuses(e *exchange, expected bool) error {
+	if s == nil {
+		return nil
+	}
+	failure := &statusError{e.url, e.status}
+	named := slices.ContainsFunc(s.On, func(entry string) bool { return statusEntry.MatchString(entry) && hasStatus(entry, e.status) })
+	if s.excludes(failure) != "" || !named && (expected || !slices.Contains(failed, e.status)) {
+		return nil
+	}
+	return failure
+}

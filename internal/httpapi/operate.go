@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -15,7 +16,7 @@ func (a *API) operateRoutes() []route {
 	return []route{
 		{method: "GET", path: "/locks", name: "listLocks", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
 			query:   append([]param{{name: "scope", typ: "string", doc: "Only locks of this kind.", values: lockScopes}}, pageParams...),
-			answers: map[int]any{200: listView[lockView]{}}, serve: (*call).locks},
+			answers: map[int]any{200: locksView{}}, serve: (*call).locks},
 		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
 			query: pageParams, answers: map[int]any{200: listView[timerItemView]{}}, serve: (*call).timers},
 		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster",
@@ -30,13 +31,26 @@ type pausedView struct {
 	Paused bool `json:"paused"`
 }
 
+// locksView is one page of locks.
+type locksView struct {
+	Items      []lockView `json:"items"`
+	NextCursor *string    `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end."`
+	Revision   int64      `json:"revision" doc:"Of etcd, at which they were so."`
+}
+
 type lockView struct {
-	Name    string  `json:"name"`
-	Scope   string  `json:"scope"`
-	Holder  *string `json:"holder" doc:"Id of the node."`
-	Waiters int     `json:"waiters"`
-	Fence   int64   `json:"fence" doc:"Create revision of the lock's key in etcd."`
-	Since   any     `json:"since" doc:"When the holder asked for it; null if not known."`
+	Name    string       `json:"name"`
+	Scope   string       `json:"scope"`
+	Holder  *string      `json:"holder" doc:"Id of the node."`
+	Waiters []waiterView `json:"waiters" doc:"Nodes that want it, in the order in which they get it."`
+	Fence   int64        `json:"fence" doc:"Create revision of the lock's key in etcd."`
+	Since   *time.Time   `json:"since" doc:"When the holder asked for it, by its clock; null if not known."`
+}
+
+type waiterView struct {
+	NodeID *string    `json:"nodeId"`
+	Since  *time.Time `json:"since" doc:"When it asked for the lock, by its clock; null if not known."`
+	Fence  int64      `json:"fence" doc:"Create revision of its key in etcd: the fence that it will have."`
 }
 
 var lockScopes = []string{
@@ -45,11 +59,10 @@ var lockScopes = []string{
 }
 
 func viewLock(i cluster.Info) lockView {
-	v := lockView{Name: i.Name, Scope: string(i.Scope), Holder: some(i.Holder.NodeID), Waiters: i.Waiters, Fence: i.Holder.Fence.Revision}
-	if !i.Holder.Since.IsZero() {
-		v.Since = i.Holder.Since.UTC()
-	}
-	return v
+	return lockView{Name: i.Name, Scope: string(i.Scope), Holder: some(i.Holder.NodeID), Fence: i.Holder.Fence.Revision, Since: knownTime(i.Holder.Since),
+		Waiters: each(i.Waiters, func(h cluster.Holder) waiterView {
+			return waiterView{some(h.NodeID), knownTime(h.Since), h.Fence.Revision}
+		})}
 }
 
 func (c *call) locks() (reply, error) {
@@ -57,14 +70,14 @@ func (c *call) locks() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	infos, next, err := c.api.cfg.Session.Locks().List(c.r.Context(), cluster.Scope(c.query.Get("scope")), limit, cursor)
+	page, err := c.api.cfg.Session.Locks().List(c.r.Context(), cluster.Scope(c.query.Get("scope")), limit, cursor)
 	if errors.Is(err, cluster.ErrBadCursor) {
 		return reply{}, invalid("bad-cursor", "", "the cursor is not one of this list")
 	}
 	if err != nil {
 		return reply{}, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "etcd does not answer", Err: err}
 	}
-	return reply{body: list(runtime.Page[cluster.Info]{Items: infos, Next: next}, viewLock)}, nil
+	return reply{body: locksView{each(page.Locks, viewLock), some(page.Next), page.Revision}}, nil
 }
 
 func (c *call) timers() (reply, error) { return paged(c, c.api.cfg.Runtime.Timers, viewTimerItem) }

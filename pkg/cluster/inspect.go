@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +29,14 @@ type Info struct {
 	Scope   Scope
 	Name    string // for people, as [Name.String]
 	Holder  Holder
-	Waiters int
+	Waiters []Holder // for it, in the order in which they get it
+}
+
+// Listing is a part of the list of locks, all of it as it stood at one revision.
+type Listing struct {
+	Locks    []Info
+	Next     string // the cursor for what follows; "" at the end
+	Revision int64
 }
 
 // Inspect tells who holds a lock, or false if nobody does. It asks etcd only if
@@ -112,9 +121,8 @@ func (s *Session) holderOf(kv *mvccpb.KeyValue) Holder {
 var ErrBadCursor = errors.New("the cursor is not one of this list")
 
 // List lists the locks of a scope, or of all scopes if scope is empty, in the
-// order of their keys, at most limit (1 to 1000, 100 if it is 0 or less). next
-// is the cursor for what follows, empty at the end.
-func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string) (infos []Info, next string, err error) {
+// order of their keys, at most limit (1 to 1000, 100 if it is 0 or less).
+func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string) (Listing, error) {
 	if limit <= 0 {
 		limit = 100
 	}
@@ -127,33 +135,38 @@ func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string)
 	if cursor != "" {
 		last, err := base64.RawURLEncoding.DecodeString(cursor)
 		if err != nil || !strings.HasPrefix(l.s.root+string(last), dir) || !strings.HasSuffix(string(last), "/") {
-			return nil, "", ErrBadCursor
+			return Listing{}, ErrBadCursor
 		}
 		from = clientv3.GetPrefixRangeEnd(l.s.root + string(last)) // past all keys of that lock
 	}
+	var list Listing
 	for {
-		page := max(16, limit+1-len(infos)) // one more tells whether there are more, and a few for those who wait
+		page := max(16, limit+1-len(list.Locks)) // one more tells whether there are more, and a few for those who wait
 		cctx, cancel := withCallTimeout(ctx)
 		resp, err := l.s.cfg.Client.Get(cctx, from, clientv3.WithRange(end), clientv3.WithLimit(int64(page)),
-			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
+			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend), clientv3.WithRev(list.Revision))
 		cancel()
 		if err != nil {
-			return nil, "", fmt.Errorf("list the locks: %w", err)
+			return Listing{}, fmt.Errorf("list the locks: %w", err)
+		}
+		if list.Revision == 0 {
+			list.Revision = resp.Header.Revision
 		}
 		for _, kv := range resp.Kvs {
 			h := l.s.holderOf(kv)
-			if n := len(infos); n > 0 && infos[n-1].Holder.Fence.Prefix == h.Fence.Prefix {
-				infos[n-1].add(h)
+			if n := len(list.Locks); n > 0 && list.Locks[n-1].Holder.Fence.Prefix == h.Fence.Prefix {
+				list.Locks[n-1].add(h)
 				continue
 			}
-			if len(infos) == limit {
-				last := strings.TrimPrefix(infos[limit-1].Holder.Fence.Prefix, l.s.root)
-				return infos, base64.RawURLEncoding.EncodeToString([]byte(last)), nil
+			if len(list.Locks) == limit {
+				last := strings.TrimPrefix(list.Locks[limit-1].Holder.Fence.Prefix, l.s.root)
+				list.Next = base64.RawURLEncoding.EncodeToString([]byte(last))
+				return list, nil
 			}
-			infos = append(infos, l.s.info(h, kv))
+			list.Locks = append(list.Locks, l.s.info(h, kv))
 		}
 		if !resp.More {
-			return infos, "", nil
+			return list, nil
 		}
 		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}
@@ -170,10 +183,12 @@ func (s *Session) info(h Holder, kv *mvccpb.KeyValue) Info {
 	return Info{Scope: Scope(scope), Name: v.Name, Holder: h}
 }
 
-// add counts one more key of the same lock: the oldest one is the holder's.
+// add takes one more key of the same lock: the oldest one is the holder's, and the
+// others get it by their age.
 func (i *Info) add(h Holder) {
-	i.Waiters++
 	if h.Fence.Revision < i.Holder.Fence.Revision {
-		i.Holder = h
+		h, i.Holder = i.Holder, h
 	}
+	at, _ := slices.BinarySearchFunc(i.Waiters, h, func(a, b Holder) int { return cmp.Compare(a.Fence.Revision, b.Fence.Revision) })
+	i.Waiters = slices.Insert(i.Waiters, at, h)
 }

@@ -160,11 +160,12 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 		w.lock(a, InstanceLock(fmt.Sprint("i-", i)))
 	}
 	waiter := w.waiter(b, refresh)
-	infos, next, err := a.Locks().List(w.ctx(), ScopeRefresh, 10, "")
-	if err != nil || next != "" || len(infos) != 1 {
-		t.Fatalf("%+v, %q, %v", infos, next, err)
+	list, err := a.Locks().List(w.ctx(), ScopeRefresh, 10, "")
+	if err != nil || list.Next != "" || len(list.Locks) != 1 || list.Revision < waiter.Revision {
+		t.Fatalf("%+v, %v", list, err)
 	}
-	if i := infos[0]; i.Name != "refresh of billing, orders" || i.Scope != ScopeRefresh || i.Holder.NodeID != "a" || i.Holder.Fence != l.Fence() || i.Waiters != 1 {
+	if i := list.Locks[0]; i.Name != "refresh of billing, orders" || i.Scope != ScopeRefresh || i.Holder.NodeID != "a" || i.Holder.Fence != l.Fence() ||
+		len(i.Waiters) != 1 || i.Waiters[0].Fence != waiter || i.Waiters[0].NodeID != "b" {
 		t.Errorf("%+v", i)
 	}
 	w.release(l)
@@ -174,14 +175,14 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 
 	var names []string
 	for cursor, pages := "", 0; ; pages++ {
-		infos, next, err := b.Locks().List(w.ctx(), "", 2, cursor)
-		if err != nil || len(infos) > 2 || pages > 5 {
-			t.Fatalf("%+v, %v", infos, err)
+		list, err := b.Locks().List(w.ctx(), "", 2, cursor)
+		if err != nil || len(list.Locks) > 2 || pages > 5 {
+			t.Fatalf("%+v, %v", list, err)
 		}
-		for _, i := range infos {
+		for _, i := range list.Locks {
 			names = append(names, i.Name+"@"+i.Holder.NodeID)
 		}
-		if cursor = next; cursor == "" {
+		if cursor = list.Next; cursor == "" {
 			break
 		}
 	}
@@ -189,9 +190,27 @@ func TestListNamesLocksHoldersAndWaiters(t *testing.T) {
 		t.Errorf("listed: %s", got)
 	}
 	for _, bad := range []string{"!", "Li4vLi4v", "eA"} {
-		if _, _, err := a.Locks().List(w.ctx(), "", 2, bad); !errors.Is(err, ErrBadCursor) {
+		if _, err := a.Locks().List(w.ctx(), "", 2, bad); !errors.Is(err, ErrBadCursor) {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
+	}
+}
+
+// The keys of those who want a lock stand in the order of their leases, and are told
+// in that of their ages.
+func TestWaitersAreListedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var i Info
+	i.Holder.Fence.Revision = 50
+	for _, rev := range []int64{70, 20, 60, 90, 10, 80} {
+		i.add(Holder{Fence: Fence{Revision: rev}})
+	}
+	var got []int64
+	for _, h := range append([]Holder{i.Holder}, i.Waiters...) {
+		got = append(got, h.Fence.Revision)
+	}
+	if want := []int64{10, 20, 50, 60, 70, 80, 90}; !slices.Equal(got, want) {
+		t.Errorf("the holder and the waiters are %v", got)
 	}
 }
 

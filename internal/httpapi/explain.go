@@ -13,11 +13,11 @@ func (a *API) explainRoutes() []route {
 	return []route{
 		{method: "GET", path: "/instances/{id}/explain", name: "explainInstance", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do",
-			answers: map[int]any{200: explanationView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: (*call).explainInstance},
+			answers: map[int]any{200: explanationView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: explainInstance},
 		{method: "GET", path: "/events/{name}", name: "explainEvent", costly: true, role: auth.Viewer, tag: "stimuli", kind: reads,
 			summary: "Who waits for an event: what it would do if it were sent now",
 			query:   []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}},
-			answers: map[int]any{200: effectView{}}, serve: (*call).explainEvent},
+			answers: map[int]any{200: effectView{}}, serve: explainEvent},
 	}
 }
 
@@ -122,7 +122,7 @@ func viewEffect(e *explain.Effect) effectView {
 }
 
 // explainEvent says what an event would do; its payload changes nothing about that.
-func (c *call) explainEvent() (reply, error) {
+func explainEvent(c *call) (reply, error) {
 	name := c.r.PathValue("name")
 	if err := checkEventName(name); err != nil {
 		return reply{}, err
@@ -172,7 +172,7 @@ func viewExplanation(x *explain.Explanation) explanationView {
 	return v
 }
 
-func (c *call) explainInstance() (reply, error) {
+func explainInstance(c *call) (reply, error) {
 	id, err := c.id()
 	if err != nil {
 		return reply{}, err

@@ -57,9 +57,6 @@ func (a *API) instanceRoutes() []route {
 		{method: "GET", path: "/instances/{id}", name: "getInstance", role: auth.Viewer, tag: "instances", kind: reads, waits: true,
 			summary: "Show an instance; with Prefer: wait, at its end",
 			answers: map[int]any{200: instanceView{}}, problems: []workflow.Code{missing}, serve: (*call).getInstance},
-		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", role: auth.Viewer, tag: "instances", kind: reads,
-			summary: "What the instance did, oldest first", query: pageParams,
-			answers: map[int]any{200: journalPageView{}}, problems: []workflow.Code{missing}, serve: (*call).journal},
 		{method: "GET", path: "/instances/{id}/state", name: "exportState", costly: true, role: auth.Operator, tag: "instances", kind: reads, audited: true,
 			summary: "Export the instance with everything that it needs to go on",
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
@@ -226,19 +223,6 @@ func (c *call) waitInstance(id string) (workflow.Instance, error) {
 		return c.api.cfg.Runtime.Instance(c.r.Context(), id)
 	}
 	return in, err
-}
-
-func (c *call) journal() (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	cursor, limit, err := c.page()
-	if err != nil {
-		return reply{}, err
-	}
-	page, err := c.api.cfg.Runtime.Journal(c.r.Context(), id, cursor, limit)
-	return reply{body: viewJournal(page)}, err
 }
 
 func (c *call) export() (reply, error) {

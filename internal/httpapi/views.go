@@ -59,50 +59,6 @@ type retryView struct {
 	Error      string `json:"error" doc:"Why the one before failed."`
 }
 
-// journalPageView is one page of a journal.
-type journalPageView struct {
-	Items      []journalView `json:"items"`
-	Commits    []commitView  `json:"commits" doc:"The commits that the items are of, and those without items."`
-	NextCursor *string       `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end. The limit is of commits."`
-}
-
-type commitView struct {
-	Commit    int64          `json:"commit" doc:"From 1 within the instance."`
-	ID        string         `json:"id"`
-	Node      *string        `json:"node" doc:"Which node made it."`
-	Fence     int64          `json:"fence" doc:"Which holding of the instance's lock it was made under; a later one is larger. 0: without a lock."`
-	Began     *time.Time     `json:"began" doc:"The time of its first item."`
-	Ended     *time.Time     `json:"ended" doc:"When it was sent."`
-	Commands  []string       `json:"commands" doc:"What it consumed."`
-	Variables []variableView `json:"variables" doc:"Those that it set."`
-	Unlisted  int            `json:"unlisted" doc:"How many more it set."`
-	Closed    []int64        `json:"closed" doc:"The executions whose scopes were open at the commit before, and ended; 0 is the workflow."`
-	Imported  bool           `json:"imported" doc:"An import replaced all variables: none of before is left."`
-}
-
-type variableView struct {
-	Execution int64  `json:"execution" doc:"Whose scope has it; 0: the workflow."`
-	Name      string `json:"name"`
-	Value     any    `json:"value"`
-	By        int64  `json:"by" doc:"The execution that set it; 0: it began with this value."`
-	Clipped   bool   `json:"clipped,omitempty" doc:"The value is the beginning of its text."`
-	Hidden    bool   `json:"hidden,omitempty" doc:"The value is null, as what set it keeps its inputs or outputs out of the journal."`
-}
-
-type journalView struct {
-	Sequence     int64     `json:"sequence" doc:"From 1 within the instance."`
-	Commit       int64     `json:"commit" doc:"The commit that it is of."`
-	Time         time.Time `json:"time"`
-	Burst        string    `json:"burst" doc:"The command that was being processed."`
-	Execution    int64     `json:"execution" doc:"Of the activity: the sequence of its first item. Each round of a loop has others."`
-	Parent       int64     `json:"parent" doc:"The execution that scheduled it; 0: the workflow."`
-	ActivityID   string    `json:"activityId"`
-	ActivityType string    `json:"activityType"`
-	Event        string    `json:"event"`
-	Text         string    `json:"text,omitempty"`
-	Data         any       `json:"data,omitempty"`
-}
-
 type outcomeView struct {
 	InstanceID string           `json:"instanceId"`
 	Outcome    workflow.Outcome `json:"outcome" enum:"started,resumed,accepted,refused"`
@@ -247,26 +203,6 @@ func object(m map[string]any) map[string]any {
 		return map[string]any{}
 	}
 	return m
-}
-
-func viewJournal(page runtime.Page[workflow.JournalEntry]) journalPageView {
-	out := journalPageView{Items: []journalView{}, Commits: make([]commitView, 0, len(page.Items)), NextCursor: some(page.Next)}
-	for i := range page.Items {
-		e := &page.Items[i]
-		out.Commits = append(out.Commits, viewCommit(e))
-		for _, j := range e.Items {
-			out.Items = append(out.Items, journalView{j.Sequence, e.Sequence, j.Time.UTC(), j.Burst, j.Execution, j.Parent, j.ActivityID, j.ActivityType, j.Event, j.Text, j.Data})
-		}
-	}
-	return out
-}
-
-func viewCommit(e *workflow.JournalEntry) commitView {
-	return commitView{
-		Commit: e.Sequence, ID: e.Commit, Node: some(e.Node), Fence: e.Fence, Began: knownTime(e.Began), Ended: knownTime(e.Ended),
-		Commands: append([]string{}, e.Commands...), Variables: each(e.Variables.Set, func(s workflow.VariableChange) variableView { return variableView(s) }),
-		Unlisted: e.Variables.Left, Closed: append([]int64{}, e.Variables.Gone...), Imported: e.Variables.Reset,
-	}
 }
 
 // knownTime is t, or null where it is not known.

@@ -25,16 +25,24 @@ func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance,
 // Record reads an instance with its state, or gives the error for the caller.
 func Record(ctx context.Context, r *etcdstore.Reader, id string) (*store.Record, error) {
 	rec, err := r.Instance(ctx, id)
-	if errors.Is(err, etcdstore.ErrDamaged) {
-		return nil, etcdstore.Damaged(fmt.Sprintf("instance %q", id), err)
-	}
-	if err != nil {
-		return nil, etcdstore.Unavailable("instance "+id+" could not be read", err)
-	}
-	if rec == nil {
-		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	if err := unread(id, rec != nil, err); err != nil {
+		return nil, err
 	}
 	return rec, nil
+}
+
+// unread is the error for the caller of an instance that could not be read, or is not
+// there.
+func unread(id string, found bool, err error) error {
+	switch {
+	case errors.Is(err, etcdstore.ErrDamaged):
+		return etcdstore.Damaged(fmt.Sprintf("instance %q", id), err)
+	case err != nil:
+		return etcdstore.Unavailable("instance "+id+" could not be read", err)
+	case !found:
+		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+	}
+	return nil
 }
 
 // WaitInstance waits up to wait for the instance's end and gives it as it then
@@ -102,33 +110,6 @@ func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workf
 		return items, next, err
 	}
 	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) workflow.Instance { return in })
-}
-
-// Journal reads what an instance did, commit by commit, from cursor on.
-func (i *Inspector) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalEntry], error) {
-	var page Page[workflow.JournalEntry]
-	raw, err := readCursor(cursor)
-	if err != nil {
-		return page, err
-	}
-	var after int64
-	if raw != "" {
-		if _, err := fmt.Sscanf(raw, "%d", &after); err != nil {
-			return page, workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a journal")
-		}
-	}
-	if _, err := Record(ctx, i.cfg.Reader, id); err != nil {
-		return page, err
-	}
-	entries, last, err := i.cfg.Reader.Journal(ctx, id, after, int64(limitOf(limit)))
-	if err != nil {
-		return page, etcdstore.ReadFailed("journal", err)
-	}
-	page.Items = entries
-	if last > 0 {
-		page.Next = writeCursor(fmt.Sprint(last))
-	}
-	return page, nil
 }
 
 // StateExport is an instance as it is exported and imported.

@@ -20,6 +20,14 @@ type (
 	InstanceFilter = inspect.InstanceFilter
 	// Page is one page of a list; Next is "" at the end.
 	Page[T any] = inspect.Page[T]
+	// JournalQuery says which part of a journal is wanted.
+	JournalQuery = inspect.JournalQuery
+	// JournalPage is a part of a journal, all of it read at one revision.
+	JournalPage = inspect.JournalPage
+	// Variables are those of an instance as a commit left them.
+	Variables = inspect.Variables
+	// VariablesPart is what was asked of variables, and of which journal.
+	VariablesPart = inspect.VariablesPart
 	// StateExport is an instance as it is exported and imported.
 	StateExport = inspect.StateExport
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.

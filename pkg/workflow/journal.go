@@ -16,6 +16,9 @@ type JournalEntry struct {
 	Variables VariableChanges
 }
 
+// DamagedEvent is the event of the one item of an entry that cannot be read.
+const DamagedEvent = "Damaged"
+
 // JournalItem is one line of what a burst did. Times are kept to the microsecond.
 type JournalItem struct {
 	Sequence     int64     `json:"sequence"` // from 1 within the instance

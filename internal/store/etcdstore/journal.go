@@ -179,5 +179,5 @@ func (e *journalEntry) entry() workflow.JournalEntry {
 
 // brokenEntry stands for one that cannot be read.
 func brokenEntry(seq int64, why string) workflow.JournalEntry {
-	return workflow.JournalEntry{Sequence: seq, Items: []workflow.JournalItem{{Event: "Damaged", Text: why}}}
+	return workflow.JournalEntry{Sequence: seq, Items: []workflow.JournalItem{{Event: workflow.DamagedEvent, Text: why}}}
 }

@@ -3,7 +3,6 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -65,31 +64,6 @@ func (s *Reader) Revision(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return resp.Header.Revision, nil
-}
-
-// Journal reads the journal of an instance, from the commit after seq on; it
-// returns up to limit commits and the last one's number, 0 at the end.
-func (s *Reader) Journal(ctx context.Context, id string, after int64, limit int64) (entries []workflow.JournalEntry, last int64, err error) {
-	prefix := s.keys.journalOf(id)
-	cursor := strings.TrimPrefix(s.keys.journal(id, after), prefix)
-	next, err := s.values(ctx, "read journal of "+id, prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
-		var e journalEntry
-		if damage := Decode(kv.Value, &e); damage == nil {
-			entries, last = append(entries, e.entry()), e.Seq
-		} else {
-			key := string(kv.Key)
-			last, _ = strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
-			entries = append(entries, brokenEntry(last, damage.Error()))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	if next == "" {
-		last = 0
-	}
-	return entries, last, nil
 }
 
 // Task is a bookmark at which an instance waits for an outside worker.

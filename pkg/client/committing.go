@@ -66,11 +66,10 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 	res, err := o.send(ctx, c)
 	if reserved != nil {
 		o.lockTaken(ctx, reserved, res, err)
-		return c, res, err
 	}
 	if errors.Is(err, etcdstore.ErrTooLarge) && c.Unlocked != nil {
-		// The look for queued stimuli may not fit beside the rest; under the lock it
-		// can be done afterwards.
+		// The look for queued stimuli, or the lock key, may not fit beside the rest; under
+		// the lock there is none.
 		if err = o.relock(ctx, c); err == nil {
 			res, err = o.send(ctx, c)
 		}

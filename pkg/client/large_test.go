@@ -1,12 +1,15 @@
 package client_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -249,6 +252,45 @@ func TestAStartTooLargeForTheMailboxHasAnUnknownOutcome(t *testing.T) {
 					return rec != nil && rec.Header.SubStatus == workflow.Suspended
 				})
 			})
+		}
+	}
+}
+
+// The first commit of a burst that goes on puts the lock key too. Where that does not fit
+// beside the rest, the lock is taken first.
+func TestWhatFitsUnderTheLockIsBegunWithoutOne(t *testing.T) {
+	t.Parallel()
+	first := line(bulk(3000, 7)) // so that of all commits the first is the largest
+	first.LogPersistence = "Include"
+	def := define("d", seq(first, line("b"), waitFor("go")))
+	def.Options.CommitStrategy, def.Options.LogPersistence = "ActivityExecuted", "Exclude"
+	w := newWorld(t, def)
+	m := w.member("a", cluster.ModeDistributed, slow)
+	n := 0
+	fits := func(size int, how func(client.Client, context.Context, workflow.Command) (client.Result, error)) bool {
+		n++
+		start := startOf("d", "s")
+		start.Start.Input = map[string]any{"doc": bulk(size, 1)}
+		r, err := how(m.open(fmt.Sprintf("i%03d", n)), t.Context(), start)
+		if err != nil && workflow.CodeOf(err) != workflow.CodeTooLarge {
+			t.Fatal(err)
+		}
+		return err == nil && r.Instance.SubStatus == workflow.Suspended
+	}
+	most, tooMuch := 1_000_000, 2_000_000
+	for tooMuch-most > 20 {
+		if half := (most + tooMuch) / 2; fits(half, client.Client.Do) {
+			most = half
+		} else {
+			tooMuch = half
+		}
+	}
+	if most == 1_000_000 || n < 5 {
+		t.Fatalf("at most %d characters fit", most)
+	}
+	for size := most - 50; size > most-800; size -= 150 {
+		if !fits(size, client.Client.Begin) {
+			t.Errorf("%d characters do not fit without a lock, and %d do under it", size, most)
 		}
 	}
 }

@@ -91,6 +91,10 @@ var guards = []patch{
 
 	{"what was made without a lock and deleted by others is not made again", "internal/store/etcdstore/commit_unlocked.go",
 		"\tif e.deleted.one(e.resp) != nil {\n", "\tif false {\n", inStore, "TestWhatWasMadeAndDeleted"},
+	{"the end of a child that its parent's own commit refused is not seen yet", "internal/store/etcdstore/commit_release.go",
+		"\t\t\treturn revision - 1\n", "\t\t\treturn revision\n", inStore, "TestTheEndOfARefusedChild"},
+	{"a first commit too large for its lock key is sent under the lock", "pkg/client/committing.go",
+		"\t\to.lockTaken(ctx, reserved, res, err)\n", "\t\to.lockTaken(ctx, reserved, res, err)\n\t\treturn c, res, err\n", inClient, "TestWhatFitsUnderTheLock"},
 	{"what comes after an instance was taken over is no takeover", "pkg/client/deaths.go",
 		"o.taken.recovered && m.Created <= o.taken.at ||", "o.taken.recovered ||", inClient, "TestMailThatComesAfter"},
 	{"a start that fits nowhere holds up nobody behind its gate", "internal/upkeep/gates.go",

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
@@ -177,5 +178,45 @@ func TestTheRestOfABurstIsWrittenOnce(t *testing.T) {
 		last.Consumed[0].Drop = true
 		w.commit(last)
 		w.want("mailbox/", 0)
+	}
+}
+
+// A child that is refused is told to who waits for it with the commit, whose compares were
+// before that: what goes on under the lock learns of it, and not a sweep.
+func TestTheEndOfARefusedChildIsSeenByTheBurstThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]func(w *world) *store.Commit{
+		"taking the lock": func(w *world) *store.Commit {
+			u, _ := w.standing()
+			return w.takingLock("a", u)
+		},
+		"under the lock": func(w *world) *store.Commit {
+			c := w.first("a", w.lock("a", "me"))
+			c.Continue = w.rest()
+			return c
+		},
+	} {
+		for _, held := range []bool{true, false} {
+			w := newWorld(t)
+			if held {
+				w.gated("stranger")
+			}
+			c := first(w)
+			c.Children = []store.Child{w.child("x", single)}
+			done := w.commit(c)
+			next := w.consumes(ends(w.next("a", w.fence("a", "me"))))
+			next.Consumed = slices.DeleteFunc(next.Consumed, func(c store.Consumed) bool { return c.Command.ID != workflow.ContinueID })
+			next.SeenMail, next.Release = done.Kept.Revision, true
+			if len(next.Consumed) != 1 {
+				t.Fatalf("%s: %+v", name, next.Consumed)
+			}
+			last := w.commit(next)
+			if held && (last.Kept == nil || len(last.Kept.Mail) != 1 || last.Kept.Mail[0].Command.Kind != workflow.CommandChildEnd) {
+				t.Errorf("%s: after the next commit: %+v", name, last)
+			}
+			if !held && last.Kept != nil && len(last.Kept.Mail) > 0 {
+				t.Errorf("%s: nobody was refused: %+v", name, last)
+			}
+		}
 	}
 }

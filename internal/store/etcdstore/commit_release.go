@@ -76,7 +76,19 @@ func (s *Instances) readOn(c *store.Commit, work *newWork, resp *pb.TxnResponse,
 			created = done.Created
 		}
 	}
-	return &store.Kept{Revision: revision, Mail: []store.Mail{{Command: *c.Continue, Created: created}}}
+	return &store.Kept{Revision: knownAfter(c, revision), Mail: []store.Mail{{Command: *c.Continue, Created: created}}}
+}
+
+// knownAfter is up to where the mailbox is known that nobody looked into after a commit. A
+// child that is refused ends in the mailbox of who waits for it, which is this one, with
+// the commit: its compares were before that.
+func knownAfter(c *store.Commit, revision int64) int64 {
+	for i := range c.Children {
+		if p := c.Children[i].Command.Start.Parent; p != nil && p.BookmarkID != "" {
+			return revision - 1
+		}
+	}
+	return revision
 }
 
 const (

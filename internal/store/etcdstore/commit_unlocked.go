@@ -77,7 +77,7 @@ func lockTaken(done *store.Committed, c *store.Commit, taken bool) {
 	done.Released, done.Waits = !taken, !taken
 	if taken {
 		done.Locked = done.Modified
-		done.Kept = &store.Kept{Revision: done.Modified, Mail: []store.Mail{{Command: *c.Continue, Created: done.Modified}}}
+		done.Kept = &store.Kept{Revision: knownAfter(c, done.Modified), Mail: []store.Mail{{Command: *c.Continue, Created: done.Modified}}}
 	}
 }
 

@@ -45,15 +45,7 @@ func (a *API) instanceRoutes() []route {
 			idempotent: true, body: startBody{}, answers: map[int]any{202: dispatchedView{}},
 			problems: []workflow.Code{workflow.CodeDefinitionNotFound, workflow.CodeInstanceExists, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused},
 			serve:    (*call).dispatch},
-		{method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances, the newest first",
-			query: append([]param{
-				{name: "definitionId", typ: "string"}, {name: "version", typ: "integer", doc: "Of the definition, which has to be named too."},
-				{name: "correlationId", typ: "string"}, {name: "parent", typ: "string", doc: "Id of the instance that started them."},
-				{name: "label.<name>", typ: "string", doc: "Those with this label; several may be given."},
-				{name: "status", typ: "string", values: []string{"Running", "Finished"}},
-				{name: "subStatus", typ: "string", values: []string{"Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted"}},
-			}, pageParams...),
-			answers: map[int]any{200: listView[instanceView]{}}, serve: (*call).listInstances},
+		a.listRoute(),
 		{method: "GET", path: "/instances/{id}", name: "getInstance", role: auth.Viewer, tag: "instances", kind: reads, waits: true,
 			summary: "Show an instance; with Prefer: wait, at its end",
 			answers: map[int]any{200: instanceView{}}, problems: []workflow.Code{missing}, serve: (*call).getInstance},
@@ -144,60 +136,6 @@ func (c *call) dispatch() (reply, error) {
 		return reply{}, err
 	}
 	return reply{status: 202, body: dispatchedView{id}, location: instancePath(id)}, nil
-}
-
-func (c *call) listInstances() (reply, error) {
-	cursor, limit, err := c.page()
-	if err != nil {
-		return reply{}, err
-	}
-	f := runtime.InstanceFilter{
-		DefinitionID: c.query.Get("definitionId"), CorrelationID: c.query.Get("correlationId"),
-		Parent: c.query.Get("parent"),
-		Status: workflow.Status(c.query.Get("status")), SubStatus: workflow.SubStatus(c.query.Get("subStatus")),
-		Limit: limit, Cursor: cursor,
-	}
-	if err := checkIDs([2]string{"definitionId", f.DefinitionID}, [2]string{"parent", f.Parent}); err != nil {
-		return reply{}, err
-	}
-	if f.Labels, err = c.labels(); err != nil {
-		return reply{}, err
-	}
-	if text := c.query.Get("version"); text != "" {
-		if f.Version, err = strconv.Atoi(text); err != nil || f.Version < 1 {
-			return reply{}, invalid("bad-version", "", "version must be a whole number from 1 on")
-		}
-		if f.DefinitionID == "" {
-			return reply{}, invalid("missing-parameter", "", "version goes with definitionId: versions are numbered by definition")
-		}
-	}
-	if err := checkNames([2]string{"correlationId", f.CorrelationID}); err != nil {
-		return reply{}, err
-	}
-	page, err := c.api.cfg.Runtime.Instances(c.r.Context(), f)
-	return reply{body: list(page, viewInstance)}, err
-}
-
-// labels reads the parameters label.<name>.
-func (c *call) labels() (map[string]string, error) {
-	var labels map[string]string
-	for param, values := range c.query {
-		name, ok := strings.CutPrefix(param, "label.")
-		if !ok {
-			continue
-		}
-		if err := workflow.CheckLabelName(name); err != nil {
-			return nil, invalid("bad-label", "", shorten(param)+": "+err.Error())
-		}
-		if len(values) != 1 || values[0] == "" {
-			return nil, invalid("bad-label", "", shorten(param)+": an instance has one value of a label; ask for one")
-		}
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels[name] = values[0]
-	}
-	return labels, nil
 }
 
 func (c *call) getInstance() (reply, error) {

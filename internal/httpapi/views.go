@@ -50,6 +50,8 @@ type bookmarkView struct {
 	Name         *string    `json:"name"`
 	DueAt        *time.Time `json:"dueAt,omitempty" doc:"When a timer resumes it."`
 	Retry        *retryView `json:"retry,omitempty" doc:"It is a pause between two attempts."`
+
+	ChildInstanceID string `json:"childInstanceId,omitempty" doc:"The instance whose end resumes it."`
 }
 
 type retryView struct {
@@ -185,7 +187,7 @@ func viewInstance(in workflow.Instance) instanceView {
 			return incidentView{i.ActivityID, i.ActivityType, i.Expression, i.Message, i.Cause, i.Time.UTC()}
 		}),
 		Bookmarks: each(in.Bookmarks, func(b workflow.Bookmark) bookmarkView {
-			return bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt), viewRetry(b.Retry())}
+			return bookmarkView{b.ID, b.ActivityID, b.ActivityType, some(b.Name), someTime(b.DueAt), viewRetry(b.Retry()), b.Child()}
 		}),
 	}
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged

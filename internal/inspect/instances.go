@@ -5,8 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -75,42 +80,82 @@ func (i *Inspector) WaitInstance(ctx context.Context, id string, wait time.Durat
 	}
 }
 
-// InstanceFilter selects instances; zero fields do not restrict.
-type InstanceFilter struct {
-	DefinitionID, CorrelationID string
-	Version                     int
-	Parent                      string            // the instance that started it
-	Labels                      map[string]string // all of them
-	Status                      workflow.Status
-	SubStatus                   workflow.SubStatus
-	Limit                       int    // 1..500, default 50
-	Cursor                      string // from the page before
+// Paging says which part of a list of instances is asked for.
+type Paging struct {
+	Limit  int    // 1..500, default 50
+	Cursor string // from the page before, which was of the same filter
+	// Show gives a text of an instance as who asks may see it: what it hides is not found
+	// by its parts. Nil: as it is.
+	Show func(string) string
 }
 
-// emptyFor is how long a list looks for something that fits before it gives an empty
-// page with a cursor.
-const emptyFor = 2 * time.Second
+// InstancePage is a page of instances, read at one revision.
+type InstancePage struct {
+	Page[workflow.Instance]
+	Revision int64     // of etcd
+	Looked   int       // how many instances were looked at for it
+	Now      time.Time // that durations of the filter count from, on each page of the list
+}
 
 // Instances lists instances, the newest first. A page may be shorter than its limit,
 // and even empty, and still have a next one.
-func (i *Inspector) Instances(ctx context.Context, f InstanceFilter) (Page[workflow.Instance], error) {
-	if f.SubStatus != "" {
-		if f.Status == "" {
-			f.Status = f.SubStatus.Status()
-		} else if f.Status != f.SubStatus.Status() {
-			return Page[workflow.Instance]{}, nil
-		}
+func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (InstancePage, error) {
+	now, place, err := openCursor(p.Cursor, f)
+	if err != nil {
+		return InstancePage{}, err
 	}
-	sf := etcdstore.InstanceFilter{Status: f.Status, SubStatus: f.SubStatus, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Parent: f.Parent, Labels: f.Labels}
-	read := func(ctx context.Context, cursor string, limit int64) (items []workflow.Instance, next string, err error) {
-		began := time.Now()
-		for items, next, err = i.cfg.Reader.Instances(ctx, sf, cursor, limit); err == nil && len(items) == 0 && next != "" && time.Since(began) < emptyFor; {
-			items, next, err = i.cfg.Reader.Instances(ctx, sf, next, limit)
-		}
-		return items, next, err
+	if now.IsZero() {
+		now = i.cfg.Now().UTC().Truncate(time.Millisecond)
 	}
-	return list(ctx, "instances", f.Cursor, f.Limit, read, func(in workflow.Instance) workflow.Instance { return in })
+	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: f.Resolve(now), Cursor: place, Limit: int64(limitOf(p.Limit)), Show: p.Show})
+	if err != nil {
+		return InstancePage{}, etcdstore.ReadFailed("instances", err)
+	}
+	out := InstancePage{Page: Page[workflow.Instance]{Items: read.Items}, Revision: read.Revision, Looked: read.Looked, Now: now}
+	if out.Items == nil {
+		out.Items = []workflow.Instance{}
+	}
+	if read.Next != "" {
+		out.Next = makeCursor(now, f, read.Next)
+	}
+	return out, nil
 }
+
+// A cursor of instances has the time that durations of its filter count from, so that all pages
+// mean the same times; the filter's sum; and the place of the last one that was looked at.
+func makeCursor(now time.Time, f find.Filter, place string) string {
+	return writeCursor(fmt.Sprintf("instances/%d/%s/%s", now.UnixMilli(), sumOf(f), place))
+}
+
+// sumOf tells filters apart by mistake, and not by intent: who makes up a cursor gets what they may read anyway.
+func sumOf(f find.Filter) string {
+	return strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(f.String()))), 16)
+}
+
+func openCursor(cursor string, f find.Filter) (now time.Time, place string, err error) {
+	if cursor == "" {
+		return now, "", nil
+	}
+	raw, err := readCursor(cursor)
+	if err != nil {
+		return now, "", err
+	}
+	parts := strings.SplitN(raw, "/", 4)
+	if len(parts) < 4 || parts[0] != "instances" || !placeForm.MatchString(parts[3]) {
+		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a list of instances")
+	}
+	ms, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a list of instances")
+	}
+	if parts[2] != sumOf(f) {
+		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is of a list with another filter; begin that list without a cursor")
+	}
+	return time.UnixMilli(ms).UTC(), parts[3], nil
+}
+
+// placeForm is what the place of an instance in a list looks like.
+var placeForm = regexp.MustCompile(`^[0-9]{13}/[^/\x00]{1,400}$`)
 
 // StateExport is an instance as it is exported and imported.
 type StateExport struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -32,20 +33,20 @@ func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 	reads := m.Faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
 		return c.Op == "get" && (c.Touches(m.Root+"index/") || c.Touches(m.Root+"by-correlation/"))
 	}})
-	for what, f := range map[string]inspect.InstanceFilter{
+	for what, f := range map[string]find.Filter{
 		"all": {SubStatus: workflow.Faulted}, "of a correlation": {SubStatus: workflow.Faulted, CorrelationID: "k"},
 	} {
 		var got []string
 		before, pages := reads.Fired(), 0
-		for f.Limit = 2; ; pages++ {
-			page, err := m.Instances(t.Context(), f)
+		for p := (inspect.Paging{Limit: 2}); ; pages++ {
+			page, err := m.Instances(t.Context(), f, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, in := range page.Items {
 				got = append(got, in.ID)
 			}
-			if f.Cursor = page.Next; f.Cursor == "" {
+			if p.Cursor = page.Next; p.Cursor == "" {
 				break
 			}
 		}

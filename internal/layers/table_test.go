@@ -16,7 +16,7 @@ type place struct {
 var wings = map[string]string{
 	"engine": "what runs one instance, without a node: activities and languages are written against the engine's contract, and tests of workflows run all of them as they are",
 	"tests":  "clustertest puts group commit in front of every test on demand",
-	"words":  "a label of a metric that is a word of the domain has its type, so that no other word is counted",
+	"words":  "a label of a metric that is a word of the domain has its type, so that no other word is counted; and what is looked for is said in words of the domain",
 	"waits":  "keys, tokens and secrets come from files and from providers, which are asked again and again",
 }
 
@@ -76,6 +76,7 @@ var table = map[string]place{
 	"pkg/workflow/yaml":      {floor: 0},
 	"pkg/workflow/elsajson":  {floor: 0},
 	"pkg/metrics":            {floor: 0, wing: "words", step: 1},
+	"internal/find":          {floor: 0, wing: "words", step: 1},
 	"internal/tracing":       {floor: 0},
 	"internal/heapfloor":     {floor: 0},
 	"internal/keylock":       {floor: 0},

@@ -42,7 +42,7 @@ func BenchmarkTenThousandTimers(b *testing.B) {
 			if err != nil || len(page.Items) > 0 {
 				return false
 			}
-			running, err := c[0].Instances(b.Context(), runtime.InstanceFilter{DefinitionID: "alarm", Status: workflow.StatusRunning, Limit: 1})
+			running, err := c[0].Instances(b.Context(), runtime.InstanceFilter{DefinitionID: "alarm", Status: workflow.StatusRunning}, runtime.Paging{Limit: 1})
 			return err == nil && len(running.Items) == 0
 		})
 	}

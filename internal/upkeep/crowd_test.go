@@ -169,14 +169,14 @@ root:
   - bulkDispatchWorkflows: {workflowDefinitionId: jam, items: [1, 2, 3, 4, 5, 6], waitForCompletion: true}
 `)
 	count := func(def string, is workflow.SubStatus) (n int) {
-		f := runtime.InstanceFilter{DefinitionID: def, SubStatus: is, Limit: 100}
+		p := runtime.Paging{Limit: 100}
 		for {
-			page, err := c[0].Instances(t.Context(), f)
+			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, SubStatus: is}, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n += len(page.Items)
-			if f.Cursor = page.Next; f.Cursor == "" {
+			if p.Cursor = page.Next; p.Cursor == "" {
 				return n
 			}
 		}

@@ -149,7 +149,7 @@ func TestAParentIsToldOfAnEndWhateverIsKept(t *testing.T) {
 	}
 	m.Event("go", "", nil)
 	eventually(t, "every parent goes on", func() bool {
-		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"})
+		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"}, runtime.Paging{})
 		if err != nil {
 			t.Fatal(err)
 		}

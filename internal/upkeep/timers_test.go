@@ -50,7 +50,7 @@ func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
 	c[0].Publish("id: everySecond\nroot:\n  - cron: '* * * * * *'\n    trigger: true\n  - writeLine: tick\n")
 	var items []workflow.Instance
 	eventually(t, "four occurrences", func() bool {
-		page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "everySecond", Limit: 500})
+		page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "everySecond"}, runtime.Paging{Limit: 500})
 		items = page.Items
 		return err == nil && len(items) >= 4
 	})
@@ -93,7 +93,7 @@ func TestAScheduleThatIsDueWithinTheMillisecondWaits(t *testing.T) {
 		return !c.Mutating && c.Touches(m.Root+"cron/")
 	}})
 	started := func() int {
-		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"})
+		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
 		if err != nil {
 			t.Error(err)
 		}

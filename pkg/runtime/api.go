@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/answers"
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -17,7 +18,11 @@ type Key = answers.Key
 // [Runtime] know it.
 type (
 	// InstanceFilter selects instances; zero fields do not restrict.
-	InstanceFilter = inspect.InstanceFilter
+	InstanceFilter = find.Filter
+	// Paging says which part of a list of instances is asked for.
+	Paging = inspect.Paging
+	// InstancePage is a page of instances, read at one revision.
+	InstancePage = inspect.InstancePage
 	// Page is one page of a list; Next is "" at the end.
 	Page[T any] = inspect.Page[T]
 	// JournalQuery says which part of a journal is wanted.

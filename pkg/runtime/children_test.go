@@ -34,14 +34,14 @@ root:
 				t.Fatal(err)
 			}
 			count := func(s workflow.SubStatus) (n int) {
-				f := runtime.InstanceFilter{DefinitionID: "kid", SubStatus: s, Limit: 100}
+				p := runtime.Paging{Limit: 100}
 				for {
-					page, err := m.Instances(t.Context(), f)
+					page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "kid", SubStatus: s}, p)
 					if err != nil {
 						t.Fatal(err)
 					}
 					n += len(page.Items)
-					if f.Cursor = page.Next; f.Cursor == "" {
+					if p.Cursor = page.Next; p.Cursor == "" {
 						return n
 					}
 				}
@@ -81,7 +81,7 @@ root:
 		c[0].Start("parent", id, "")
 		var child workflow.Instance
 		eventually(t, "the child waits", func() bool {
-			page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "child", SubStatus: workflow.Suspended})
+			page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "child", SubStatus: workflow.Suspended}, runtime.Paging{})
 			if err != nil || len(page.Items) != 1 {
 				return false
 			}

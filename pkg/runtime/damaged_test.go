@@ -49,8 +49,7 @@ func (m *member) listed() (damaged []string) {
 	}
 	for _, f := range []runtime.InstanceFilter{{}, {DefinitionID: "victim"}, {Status: workflow.StatusRunning}} {
 		pages("instances", func(cursor string) (string, error) {
-			f.Limit, f.Cursor = 2, cursor
-			p, err := m.Instances(ctx, f)
+			p, err := m.Instances(ctx, f, runtime.Paging{Limit: 2, Cursor: cursor})
 			for _, in := range p.Items {
 				note(in.Damaged != "", "instance", in.ID)
 			}

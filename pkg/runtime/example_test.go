@@ -84,7 +84,7 @@ func ExampleRuntime_Execute() {
 			}
 			fmt.Println(in.Instance.Name, in.Instance.SubStatus)
 		}
-		all, err := r.Instances(ctx, runtime.InstanceFilter{DefinitionID: "order"})
+		all, err := r.Instances(ctx, runtime.InstanceFilter{DefinitionID: "order"}, runtime.Paging{})
 		if err != nil {
 			return err
 		}

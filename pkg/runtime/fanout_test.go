@@ -50,7 +50,7 @@ func TestAFixedListStartsWhatItSawWhateverIsPublishedMeanwhile(t *testing.T) {
 			for _, def := range []string{"first", "gated"} {
 				var got []workflow.Instance
 				eventually(t, "an instance of "+def+" finishes", func() bool {
-					page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished})
+					page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
 					got = page.Items
 					return err == nil && len(got) > 0
 				})

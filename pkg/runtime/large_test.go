@@ -193,7 +193,7 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 					}
 					eventually(t, "all have it", func() bool {
 						b.NothingDead()
-						page, err := b.Instances(t.Context(), runtime.InstanceFilter{Limit: 50})
+						page, err := b.Instances(t.Context(), runtime.InstanceFilter{}, runtime.Paging{Limit: 50})
 						if err != nil {
 							t.Fatal(err)
 						}

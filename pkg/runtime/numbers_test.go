@@ -246,7 +246,7 @@ func TestAQueuedNumberStartsALaterTrigger(t *testing.T) {
 		c[0].Publish(fmt.Sprintf("id: %s\nvariables:\n  heard: {type: object}\noutputs:\n  heard: {type: object}\nroot:\n  - Test.Await: %s\n    trigger: true\n    outputs: {result: heard}\n  - setOutput: {outputName: heard, outputValue: \"${{ variables.heard }}\"}\n", def, literal))
 		var items []workflow.Instance
 		eventually(t, "the trigger takes the stimulus", func() bool {
-			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished})
+			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
 			items = page.Items
 			return err == nil && len(items) == 1
 		})

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -43,9 +44,9 @@ func (c *commander) RetryFaulted(ctx context.Context, f RetryFilter) (RetryResul
 	if err := c.intake.Accepts(intake.GoesOn); err != nil {
 		return RetryResult{}, err
 	}
-	page, err := c.inspector.Instances(ctx, inspect.InstanceFilter{
-		DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, SubStatus: workflow.Faulted, Limit: f.Limit, Cursor: f.Cursor,
-	})
+	page, err := c.inspector.Instances(ctx, find.Filter{
+		DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, SubStatus: workflow.Faulted,
+	}, inspect.Paging{Limit: f.Limit, Cursor: f.Cursor})
 	if err != nil {
 		return RetryResult{}, err
 	}

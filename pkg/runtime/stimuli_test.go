@@ -202,7 +202,7 @@ func TestAQueuedEventStartsALaterTrigger(t *testing.T) {
 	}
 	c[1].Publish(triggered)
 	eventually(t, "the trigger takes the event", func() bool {
-		page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished})
+		page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished}, runtime.Paging{})
 		return err == nil && len(page.Items) == 1
 	})
 }

@@ -131,7 +131,7 @@ func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
 	}
 	// Long enough that each of them was tried more often than an attempt is allowed.
 	eventually(t, "the timers have fired and schedules have started instances", func() bool {
-		page, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "at-once"})
+		page, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "at-once"}, runtime.Paging{})
 		return err == nil && len(page.Items) > 3 && time.Since(started) > 12*time.Second
 	})
 	for _, id := range ids {
@@ -295,11 +295,11 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		a.Finished(id)
 	}
 	eventually(t, "the stimulus has started its instance, the schedule another", func() bool {
-		ticks, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"})
+		ticks, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		borns, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"})
+		borns, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"}, runtime.Paging{})
 		return err == nil && len(ticks.Items) > 0 && len(borns.Items) == 1
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -158,14 +159,14 @@ func (e *evidence) pokeOn(ctx context.Context, c *caller, definition string) err
 // running calls do for each running instance of a definition.
 func (e *evidence) running(ctx context.Context, definition string, do func(workflow.Instance)) error {
 	for cursor := ""; ; {
-		running, next, err := e.store.Reader.Instances(ctx, etcdstore.InstanceFilter{Status: workflow.StatusRunning, DefinitionID: definition}, cursor, 200)
+		page, err := e.store.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: find.Filter{Status: workflow.StatusRunning, DefinitionID: definition}, Cursor: cursor, Limit: 200})
 		if err != nil {
 			return err
 		}
-		for _, in := range running {
+		for _, in := range page.Items {
 			do(in)
 		}
-		if cursor = next; next == "" {
+		if cursor = page.Next; cursor == "" {
 			return nil
 		}
 	}

@@ -46,6 +46,18 @@ func (b *budget) chunk() int {
 	return max(1, min(2*b.values, mostChunk, fit+1))
 }
 
+// count counts a value whether or not there is room.
+func (b *budget) count(value []byte) { b.taken, b.values = b.taken+plainSize(value), b.values+1 }
+
+// batch is how many values the next request may ask for where most of them are only
+// looked at.
+func (b *budget) batch() int {
+	if b.values == 0 {
+		return firstChunk
+	}
+	return max(1, min(2*b.values, mostChunk, PageBytes/max(1, b.taken/b.values)))
+}
+
 // plainSize is how many bytes a stored value has when it is decompressed. A frame
 // that does not say so, which [Encode] does not write, counts as the most.
 func plainSize(value []byte) int {

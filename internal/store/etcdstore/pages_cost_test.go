@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -17,13 +18,13 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 	w := newWorld(t)
 	const n, limit = 150, 10
 	w.fillLists(n)
-	_, _, err := w.Reader.Instances(w.ctx(), InstanceFilter{}, "", 1) // the first time it finds out which lists there are
+	_, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 1}) // the first time it finds out which lists there are
 	w.ok(err)
 	for what, read := range map[string]func(cursor string) (items int, next string, err error){
-		"instances":                  w.listInstances(InstanceFilter{}, limit),
-		"instances of a definition":  w.listInstances(InstanceFilter{DefinitionID: "order"}, limit),
-		"instances of a status":      w.listInstances(InstanceFilter{Status: workflow.StatusRunning}, limit),
-		"instances of a correlation": w.listInstances(InstanceFilter{CorrelationID: "k"}, limit),
+		"instances":                  w.listInstances(find.Filter{}, limit),
+		"instances of a definition":  w.listInstances(find.Filter{DefinitionID: "order"}, limit),
+		"instances of a status":      w.listInstances(find.Filter{Status: workflow.StatusRunning}, limit),
+		"instances of a correlation": w.listInstances(find.Filter{CorrelationID: "k"}, limit),
 		"tasks":                      counting(func(c string) ([]Task, string, error) { return w.Tasks(w.ctx(), "", c, limit) }),
 		"tasks of a name":            counting(func(c string) ([]Task, string, error) { return w.Tasks(w.ctx(), "pack", c, limit) }),
 		"queue":                      counting(func(c string) ([]store.QueueItem, string, error) { return w.QueueItems(w.ctx(), "", c, limit) }),
@@ -108,6 +109,6 @@ func counting[T any](read func(cursor string) ([]T, string, error)) func(cursor 
 	}
 }
 
-func (w *world) listInstances(f InstanceFilter, limit int64) func(cursor string) (int, string, error) {
-	return counting(func(c string) ([]workflow.Instance, string, error) { return w.Reader.Instances(w.ctx(), f, c, limit) })
+func (w *world) listInstances(f find.Filter, limit int64) func(cursor string) (int, string, error) {
+	return counting(func(c string) ([]workflow.Instance, string, error) { return w.page(f, c, limit) })
 }

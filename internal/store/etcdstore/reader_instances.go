@@ -3,17 +3,18 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,136 +28,295 @@ import (
 // of time, each longer than the one before; and lists that were found once are not
 // looked for again, but only the gaps between them, where nothing is.
 
-// InstanceFilter restricts [Reader.Instances]; zero fields do not.
-type InstanceFilter struct {
-	Status                      workflow.Status
-	SubStatus                   workflow.SubStatus
-	DefinitionID, CorrelationID string
-	Version                     int
-	Parent                      string            // the instance that started it
-	Labels                      map[string]string // all of them
+// InstanceQuery asks for a page of instances.
+type InstanceQuery struct {
+	Filter find.Filter // resolved
+	Cursor string      // the place behind which the page begins; "": at the first
+	Limit  int64
+	// Show gives a text of an instance as who asks may see it; nil: as it is.
+	Show func(string) string
 }
+
+// InstancePage is what [Reader.Instances] gives: all of it read at one revision.
+type InstancePage struct {
+	Items    []workflow.Instance
+	Next     string // the cursor of the next page; "" at the end
+	Looked   int    // how many instances were looked at for it
+	Revision int64
+}
+
+// MostLooked is how many instances are looked at for a page at most, and mostScanned how many
+// bytes of their records: what is rare among many is found in several pages.
+const (
+	MostLooked  = 20_000
+	mostScanned = 64 << 20
+)
 
 // subStatuses are all that an instance may have, each with an index of its own.
 var subStatuses = []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
 
-func (f *InstanceFilter) subStatuses() []workflow.SubStatus {
+func subStatusesOf(f *find.Filter) []workflow.SubStatus {
 	return slices.DeleteFunc(slices.Clone(subStatuses), func(sub workflow.SubStatus) bool {
 		return f.SubStatus != "" && f.SubStatus != sub || f.Status != "" && f.Status != sub.Status()
 	})
 }
 
-// own is the list that an instance has an entry in for something of its own; "": the
-// filter asks for no such thing.
-func (f *InstanceFilter) own(k keys) string {
-	switch {
-	case f.Parent != "":
-		return k.children(f.Parent)
-	case f.CorrelationID != "": // fewer have one correlation than one label
-		return k.correlation(f.CorrelationID)
-	case len(f.Labels) > 0:
-		name := slices.Min(slices.Collect(maps.Keys(f.Labels)))
-		return k.labelled(name, f.Labels[name])
+// owned are the lists that an instance has an entry in for something of its own, each of
+// which has all that fits.
+func (k keys) owned(f *find.Filter) (lists [][]string) {
+	if f.Parent != "" {
+		lists = append(lists, []string{k.children(f.Parent)})
 	}
-	return ""
-}
-
-func (f *InstanceFilter) fits(h *workflow.Instance) bool {
+	if f.CorrelationID != "" {
+		lists = append(lists, []string{k.correlation(f.CorrelationID)})
+	}
 	for name, value := range f.Labels {
-		if h.Labels[name] != value {
-			return false
-		}
+		lists = append(lists, []string{k.labelled(name, value)})
 	}
-	return (f.Status == "" || f.Status == h.Status) && (f.SubStatus == "" || f.SubStatus == h.SubStatus) &&
-		(f.DefinitionID == "" || f.DefinitionID == h.DefinitionID) && (f.Version == 0 || f.Version == h.Version) &&
-		(f.CorrelationID == "" || f.CorrelationID == h.CorrelationID) &&
-		(f.Parent == "" || h.Parent != nil && f.Parent == h.Parent.InstanceID)
+	return lists
 }
 
 // Instances reads a page of headers through the narrowest index, the newest instance
-// first. Index entries are hints: what they name is read, and left out if it no longer
-// fits. The cursor is the place of the last one that was looked at. A page may be
-// shorter than its limit, and even empty, and have a next one.
-func (s *Reader) Instances(ctx context.Context, f InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
+// first. Index entries say which instances are looked at; what fits is told by their
+// records. A page may be shorter than its limit, and even empty, and have a next one: where
+// [MostLooked] were looked at.
+func (s *Reader) Instances(ctx context.Context, q InstanceQuery) (*InstancePage, error) {
 	for {
-		page, next, err := s.instances(ctx, &f, cursor, limit)
+		l := &listing{s: s, q: q}
+		page, err := l.page(ctx)
 		if !errors.Is(err, rpctypes.ErrCompacted) { // between two reads of the page
-			return page, next, err
+			return page, err
 		}
 	}
 }
 
-func (s *Reader) instances(ctx context.Context, f *InstanceFilter, cursor string, limit int64) ([]workflow.Instance, string, error) {
-	lists, revision, err := s.lists(ctx, f)
+// listing is a page while it is read.
+type listing struct {
+	s        *Reader
+	q        InstanceQuery
+	revision int64 // that it is read at; 0: the present one, which the first read tells
+}
+
+// read reads at the revision of the page.
+func (l *listing) read(ctx context.Context, ops []clientv3.Op) (*pb.TxnResponse, error) {
+	resp, err := l.s.read(ctx, "list instances", ops...)
+	if err == nil && l.revision == 0 {
+		l.revision = resp.Header.Revision
+	}
+	return resp, err
+}
+
+// at makes an operation one of the page's revision.
+func (l *listing) at(key string, opts ...clientv3.OpOption) clientv3.Op {
+	return clientv3.OpGet(key, append(opts, clientv3.WithRev(l.revision))...)
+}
+
+func (l *listing) page(ctx context.Context) (*InstancePage, error) {
+	lists, err := l.narrowest(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	entries, more, err := s.merged(ctx, lists, cursor, limit, revision)
-	if err != nil {
-		return nil, "", err
-	}
-	ids := make([]string, len(entries))
-	for i, e := range entries {
-		ids[i] = e.place[strings.LastIndexByte(e.place, '/')+1:]
-	}
-	var out []workflow.Instance
-	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
-		switch {
-		case damage != nil:
-			out = append(out, f.damaged(entries[i], damage))
-		case r != nil && f.fits(&r.Header):
-			out = append(out, r.Header)
+	page, places := &InstancePage{}, l.places()
+	var kept, scanned budget
+	for chunk := l.q.Limit; ; chunk = min(2*chunk, mostAtOnce) {
+		entries, more, err := l.merged(ctx, lists, places, min(chunk, int64(MostLooked-page.Looked)))
+		if err != nil {
+			return nil, err
 		}
-		return false
-	})
-	if err != nil || n == len(entries) && !more {
-		return out, "", err
+		n, full, err := l.look(ctx, entries, page, &kept, &scanned)
+		if err != nil {
+			return nil, err
+		}
+		if page.Looked += n; n > 0 {
+			places.from = entries[n-1].place + "\x00"
+		}
+		switch {
+		case n == len(entries) && !more:
+			return l.ended(ctx, page)
+		case full || page.Looked >= MostLooked || scanned.taken >= mostScanned:
+			page.Next, page.Revision = strings.TrimSuffix(places.from, "\x00"), l.revision
+			return page, nil
+		}
 	}
-	return out, entries[n-1].place, nil
+}
+
+// mostAtOnce is how many entries are read at once where few of them fit.
+const mostAtOnce = 1000
+
+// ended is the last page. Where nothing was read as nothing can fit, it is told at which revision.
+func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage, error) {
+	if l.revision == 0 {
+		if _, err := l.read(ctx, []clientv3.Op{get(l.s.keys.format())}); err != nil {
+			return nil, err
+		}
+	}
+	page.Revision = l.revision
+	return page, nil
+}
+
+// look reads the records of entries, as long as the page has room, and keeps what fits. It
+// gives how many it has looked at, and whether the page is full.
+func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage, kept, scanned *budget) (n int, full bool, err error) {
+	for n < len(entries) {
+		chunk := entries[n:min(len(entries), n+scanned.batch())]
+		reads := make([]clientv3.Op, len(chunk))
+		for i, e := range chunk {
+			reads[i] = l.at(l.s.keys.instance(e.place[strings.LastIndexByte(e.place, '/')+1:]))
+		}
+		resp, err := l.read(ctx, reads)
+		if err != nil {
+			return n, false, err
+		}
+		for i, r := range resp.Responses {
+			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
+				in, fits := l.judge(chunk[i], kvs[0])
+				if fits && !kept.takes(kvs[0].Value) {
+					return n, true, nil
+				}
+				if fits {
+					page.Items = append(page.Items, in)
+				}
+				scanned.count(kvs[0].Value)
+			}
+			if n++; int64(len(page.Items)) == l.q.Limit {
+				return n, true, nil
+			}
+		}
+	}
+	return n, false, nil
+}
+
+// judge tells whether what an entry names fits. Of a record that cannot be read nobody
+// knows whether it does: it is listed.
+func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, bool) {
+	f := &l.q.Filter
+	r, damage := decodeRecord(kv)
+	if damage == nil {
+		return r.Header, f.Fits(&r.Header, l.q.Show)
+	}
+	in := l.damaged(e, damage)
+	known := find.Filter{Created: f.Created, Not: f.Not}
+	return in, known.Fits(&in, l.q.Show)
 }
 
 // damaged is what an index entry says of an instance whose record cannot be read.
-func (f *InstanceFilter) damaged(e entry, damage error) workflow.Instance {
+func (l *listing) damaged(e entry, damage error) workflow.Instance {
+	f, k := &l.q.Filter, l.s.keys
 	created, id, _ := strings.Cut(e.place, "/")
-	in := workflow.Instance{ID: id, DefinitionID: f.DefinitionID, Version: f.Version, CorrelationID: f.CorrelationID, Labels: f.Labels, Status: f.Status, SubStatus: f.SubStatus,
-		CreatedAt: fromNewest(created), Damaged: damage.Error()}
+	in := workflow.Instance{ID: id, CreatedAt: fromNewest(created), Damaged: damage.Error()}
 	in.UpdatedAt = in.CreatedAt
-	if parts := strings.Split(e.list, "/"); len(parts) > 4 && parts[len(parts)-5] == "index" { // …/index/<sub-status>/<definition>/<version>/
-		in.SubStatus, in.DefinitionID = workflow.SubStatus(parts[len(parts)-4]), parts[len(parts)-3]
-		in.Version, _ = strconv.Atoi(parts[len(parts)-2])
+	if rest, ok := strings.CutPrefix(e.list, k.indexes()); ok {
+		parts := strings.Split(rest, "/")
+		in.SubStatus, in.DefinitionID = workflow.SubStatus(parts[0]), parts[1]
+		in.Version, _ = strconv.Atoi(parts[2])
 		in.Status = in.SubStatus.Status()
+	}
+	switch e.list {
+	case k.children(f.Parent):
+		in.Parent = &workflow.Parent{InstanceID: f.Parent}
+	case k.correlation(f.CorrelationID):
+		in.CorrelationID = f.CorrelationID
 	}
 	return in
 }
 
-// lists are the ranges that together have the entries of all that fits, and the revision
-// to read them at; 0: the present one.
-func (s *Reader) lists(ctx context.Context, f *InstanceFilter) ([]string, int64, error) {
-	if own := f.own(s.keys); own != "" {
-		return []string{own}, 0, nil
+// places are those that a page may have: from one on, up to another ("": to the end).
+type places struct{ from, to string }
+
+func (l *listing) places() (p places) {
+	span := l.q.Filter.Created
+	if !span.Before.IsZero() {
+		p.from = newest(span.Before.At) // entries have milliseconds, and the record says the rest
 	}
+	if !span.After.IsZero() {
+		p.to = newest(span.After.At) + "0" // behind all of that millisecond, as 0 comes after /
+	}
+	if l.q.Cursor != "" {
+		p.from = max(p.from, l.q.Cursor+"\x00")
+	}
+	return p
+}
+
+// mostCounted is how many lists of the index are counted beside others at most.
+const mostCounted = maxLevel / 2
+
+// narrowest are the lists with the fewest entries of those that have all that fits. They are
+// counted in windows, until one of them fills a page.
+func (l *listing) narrowest(ctx context.Context) ([]string, error) {
+	f := &l.q.Filter
+	among := l.s.keys.owned(f)
+	if len(among) == 0 || f.SubStatus != "" || f.DefinitionID != "" {
+		lists, err := l.lists(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(among) == 0 || len(lists) <= mostCounted {
+			among = append(among, lists)
+		}
+	}
+	counts, p := make([]int64, len(among)), l.places()
+	for w := firstOf(p, time.Now()); len(among) > 1; w = w.next() {
+		if err := l.count(ctx, w, among, counts); err != nil {
+			return nil, err
+		}
+		if slices.Max(counts) >= l.q.Limit || w.ends() {
+			break
+		}
+	}
+	return among[slices.Index(counts, slices.Min(counts))], nil
+}
+
+// count adds how many entries each of some has in a window.
+func (l *listing) count(ctx context.Context, w window, among [][]string, counts []int64) error {
+	type counted struct {
+		list string
+		of   int
+	}
+	var all []counted
+	for i, lists := range among {
+		for _, list := range lists {
+			all = append(all, counted{list, i})
+		}
+	}
+	for chunk := range slices.Chunk(all, maxLevel) {
+		reads := make([]clientv3.Op, len(chunk))
+		for i, c := range chunk {
+			reads[i] = l.at(c.list+w.from, clientv3.WithRange(w.endOf(c.list)), clientv3.WithCountOnly())
+		}
+		resp, err := l.read(ctx, reads)
+		if err != nil {
+			return err
+		}
+		for i, c := range chunk {
+			counts[c.of] += read(i).in(resp).Count
+		}
+	}
+	return nil
+}
+
+// lists are the ranges of index/ that together have the entries of all that fits.
+func (l *listing) lists(ctx context.Context) ([]string, error) {
+	s, f := l.s, &l.q.Filter
 	var known []string // ids of definitions
-	var revision int64
 	switch {
 	case f.DefinitionID == "" && s.known.none():
-		resp, err := s.get(ctx, "list instances", s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))
+		resp, err := l.read(ctx, []clientv3.Op{l.at(s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))})
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		revision = resp.Header.Revision
-		for _, kv := range resp.Kvs {
+		for _, kv := range read(0).in(resp).Kvs {
 			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/")
 			known = append(known, id)
 		}
 	case f.DefinitionID != "" && f.Version > 0:
 		var lists []string
-		for _, sub := range f.subStatuses() {
+		for _, sub := range subStatusesOf(f) {
 			lists = append(lists, s.keys.indexOfVersion(sub, f.DefinitionID, f.Version))
 		}
-		return lists, 0, nil
+		return lists, nil
 	}
 	var open []span
-	for _, sub := range f.subStatuses() {
+	for _, sub := range subStatusesOf(f) {
 		if f.DefinitionID != "" {
 			at := s.keys.indexOf(sub, f.DefinitionID)
 			open = append(open, span{at, clientv3.GetPrefixRangeEnd(at)})
@@ -168,7 +328,7 @@ func (s *Reader) lists(ctx context.Context, f *InstanceFilter) ([]string, int64,
 		}
 		open = append(open, spans(s.keys.index(sub), bounds)...)
 	}
-	return s.findLists(ctx, f, open, revision)
+	return l.findLists(ctx, open)
 }
 
 // definitionsAtOnce is how many definitions are looked for at once. Those behind are found
@@ -194,7 +354,8 @@ func spans(prefix string, bounds []string) []span {
 // findLists finds the lists in these spans, by the first entry of each, and in what is
 // between those that are known. So it costs the read of one key for each list, however
 // many instances there are; but for the first time, when etcd counts them all.
-func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, in []span, revision int64) (lists []string, at int64, err error) {
+func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err error) {
+	s, f := l.s, &l.q.Filter
 	found := func(list string) {
 		if f.Version == 0 || strings.HasSuffix(list, "/"+strconv.Itoa(f.Version)+"/") {
 			lists = append(lists, list)
@@ -215,14 +376,11 @@ func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, in []span, re
 		for chunk := range slices.Chunk(open, maxLevel) {
 			reads := make([]clientv3.Op, len(chunk))
 			for i, sp := range chunk {
-				reads[i] = clientv3.OpGet(sp.from, clientv3.WithRange(sp.end), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+				reads[i] = l.at(sp.from, clientv3.WithRange(sp.end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 			}
-			resp, err := s.read(ctx, "list instances", reads...)
+			resp, err := l.read(ctx, reads)
 			if err != nil {
-				return nil, 0, err
-			}
-			if revision == 0 {
-				revision = resp.Header.Revision
+				return nil, err
 			}
 			for i, sp := range chunk {
 				kv := read(i).one(resp)
@@ -242,7 +400,7 @@ func (s *Reader) findLists(ctx context.Context, f *InstanceFilter, in []span, re
 		}
 		open = left
 	}
-	return lists, revision, nil
+	return lists, nil
 }
 
 // knownLists are the lists that were found, sorted. One that has become empty does no harm.
@@ -306,6 +464,7 @@ const few = 6
 // window is a part of all lists: the places from one on, up to another ("": to the end).
 type window struct {
 	from, to string
+	last     string        // up to which there are windows; "": to the end
 	at       time.Time     // of to
 	wide     time.Duration // the next one
 }
@@ -318,34 +477,56 @@ const (
 	widestWindow = 20 * 365 * 24 * time.Hour // one behind a wider one is the rest
 )
 
-// firstOf is the first window behind a cursor; without one, that of what a clock
-// that is ahead has made.
-func firstOf(cursor string, now time.Time) window {
-	if cursor == "" {
-		return window{to: newest(now), at: now, wide: firstWindow}
+// firstOf is the first window of some places; where these have no beginning, that of what a
+// clock that is ahead has made.
+func firstOf(p places, now time.Time) window {
+	if p.from == "" {
+		return window{to: newest(now), at: now, wide: firstWindow, last: p.to}.within()
 	}
-	made, _, _ := strings.Cut(cursor, "/")
-	first := window{to: made, at: fromNewest(made), wide: firstWindow}.next()
-	first.from = cursor + "\x00"
+	made, _, _ := strings.Cut(p.from, "/")
+	first := window{to: made, at: fromNewest(made), wide: firstWindow, last: p.to}.next()
+	first.from = p.from
 	return first
 }
 
 func (w window) next() window {
 	at := w.at.Add(-w.wide)
 	if at.UnixMilli() <= 0 || w.wide > widestWindow {
-		return window{from: w.to}
+		return window{from: w.to, to: w.last, last: w.last}
 	}
-	return window{from: w.to, to: newest(at), at: at, wide: widerWindows * w.wide}
+	return window{from: w.to, to: newest(at), at: at, wide: widerWindows * w.wide, last: w.last}.within()
 }
 
-// merged reads the first entries behind a cursor of several lists in one order, that of
+// within cuts a window at the last place.
+func (w window) within() window {
+	if w.last != "" {
+		w.to = min(w.to, w.last)
+	}
+	return w
+}
+
+// ends tells that no window follows.
+func (w window) ends() bool { return w.to == w.last }
+
+// endOf is the key behind a window's part of a list.
+func (w window) endOf(list string) string {
+	if w.to == "" {
+		return clientv3.GetPrefixRangeEnd(list)
+	}
+	return list + w.to
+}
+
+// merged reads the first entries of several lists in one order, that of
 // their places. A page that is full may be the last one although it says that there is more.
-func (s *Reader) merged(ctx context.Context, lists []string, cursor string, limit, revision int64) (entries []entry, more bool, err error) {
-	for w := firstOf(cursor, time.Now()); len(lists) > 0; w = w.next() {
-		if entries, err = s.mergedIn(ctx, w, entries, lists, limit, revision); err != nil || int64(len(entries)) == limit {
+func (l *listing) merged(ctx context.Context, lists []string, p places, limit int64) (entries []entry, more bool, err error) {
+	if p.to != "" && p.from >= p.to {
+		return nil, false, nil
+	}
+	for w := firstOf(p, time.Now()); len(lists) > 0; w = w.next() {
+		if entries, err = l.mergedIn(ctx, w, entries, lists, limit); err != nil || int64(len(entries)) == limit {
 			return entries, true, err
 		}
-		if w.to == "" {
+		if w.ends() {
 			break
 		}
 	}
@@ -353,23 +534,20 @@ func (s *Reader) merged(ctx context.Context, lists []string, cursor string, limi
 }
 
 // mergedIn adds what is in a window, up to the limit.
-func (s *Reader) mergedIn(ctx context.Context, w window, entries []entry, lists []string, limit, revision int64) ([]entry, error) {
+func (l *listing) mergedIn(ctx context.Context, w window, entries []entry, lists []string, limit int64) ([]entry, error) {
 	open := make([]*listRead, len(lists))
 	for i, list := range lists {
-		open[i] = &listRead{list: list, from: list + w.from, end: clientv3.GetPrefixRangeEnd(list), more: true}
-		if w.to != "" {
-			open[i].end = list + w.to
-		}
+		open[i] = &listRead{list: list, from: list + w.from, end: w.endOf(list), more: true}
 	}
 	each := limit
 	if len(lists) > few {
 		each = min(limit, max(few, 2*limit/int64(len(lists))))
 	}
 	for int64(len(entries)) < limit {
-		if err := s.readOn(ctx, open, each, revision); err != nil {
+		if err := l.readOn(ctx, open, each); err != nil {
 			return nil, err
 		}
-		open = slices.DeleteFunc(open, func(l *listRead) bool { return len(l.places) == 0 })
+		open = slices.DeleteFunc(open, func(r *listRead) bool { return len(r.places) == 0 })
 		if len(open) == 0 {
 			break
 		}
@@ -401,24 +579,24 @@ func take(entries []entry, lists []*listRead, limit int64) []entry {
 }
 
 // readOn reads the next entries of the lists of which none is left.
-func (s *Reader) readOn(ctx context.Context, lists []*listRead, each, revision int64) error {
-	dry := slices.DeleteFunc(slices.Clone(lists), func(l *listRead) bool { return len(l.places) > 0 || !l.more })
+func (l *listing) readOn(ctx context.Context, lists []*listRead, each int64) error {
+	dry := slices.DeleteFunc(slices.Clone(lists), func(r *listRead) bool { return len(r.places) > 0 || !r.more })
 	for chunk := range slices.Chunk(dry, maxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
-		for i, l := range chunk {
-			reads[i] = clientv3.OpGet(l.from, clientv3.WithRange(l.end), clientv3.WithLimit(each), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+		for i, r := range chunk {
+			reads[i] = l.at(r.from, clientv3.WithRange(r.end), clientv3.WithLimit(each), clientv3.WithKeysOnly())
 		}
-		resp, err := s.read(ctx, "list instances", reads...)
+		resp, err := l.read(ctx, reads)
 		if err != nil {
 			return err
 		}
-		for i, l := range chunk {
-			r := read(i).in(resp)
-			for _, kv := range r.Kvs {
-				l.places = append(l.places, strings.TrimPrefix(string(kv.Key), l.list))
-				l.from = string(kv.Key) + "\x00"
+		for i, r := range chunk {
+			found := read(i).in(resp)
+			for _, kv := range found.Kvs {
+				r.places = append(r.places, strings.TrimPrefix(string(kv.Key), r.list))
+				r.from = string(kv.Key) + "\x00"
 			}
-			l.more = r.More
+			r.more = found.More
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -19,17 +20,17 @@ func BenchmarkInstances(b *testing.B) {
 		w.makeInstances(n)
 		for _, list := range []struct {
 			name string
-			f    InstanceFilter
+			f    find.Filter
 		}{
-			{"all", InstanceFilter{}}, {"running", InstanceFilter{Status: workflow.StatusRunning}}, {"faulted", InstanceFilter{SubStatus: workflow.Faulted}},
-			{"definition", InstanceFilter{DefinitionID: "d7"}}, {"version", InstanceFilter{DefinitionID: "d7", Version: 2}},
-			{"running-of-definition", InstanceFilter{DefinitionID: "d7", Status: workflow.StatusRunning}},
-			{"parent", InstanceFilter{Parent: "p0"}}, {"label", InstanceFilter{Labels: map[string]string{"team": "t0"}}}, {"correlation", InstanceFilter{CorrelationID: "c0"}},
+			{"all", find.Filter{}}, {"running", find.Filter{Status: workflow.StatusRunning}}, {"faulted", find.Filter{SubStatus: workflow.Faulted}},
+			{"definition", find.Filter{DefinitionID: "d7"}}, {"version", find.Filter{DefinitionID: "d7", Version: 2}},
+			{"running-of-definition", find.Filter{DefinitionID: "d7", Status: workflow.StatusRunning}},
+			{"parent", find.Filter{Parent: "p0"}}, {"label", find.Filter{Labels: map[string]string{"team": "t0"}}}, {"correlation", find.Filter{CorrelationID: "c0"}},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", list.name, n), func(b *testing.B) {
 				for b.Loop() {
-					if page, _, err := w.Reader.Instances(w.ctx(), list.f, "", 50); err != nil || len(page) == 0 {
-						b.Fatal(len(page), err)
+					if page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: list.f, Limit: 50}); err != nil || len(page.Items) == 0 {
+						b.Fatal(page, err)
 					}
 				}
 			})

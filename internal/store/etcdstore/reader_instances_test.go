@@ -8,15 +8,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// page reads a page of a list.
+func (w *world) page(f find.Filter, cursor string, limit int64) ([]workflow.Instance, string, error) {
+	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Cursor: cursor, Limit: limit})
+	if err != nil {
+		return nil, "", err
+	}
+	return page.Items, page.Next, nil
+}
+
 // listed reads a list to its end in pages of a size, and gives the ids in their order.
-func (w *world) listed(f InstanceFilter, limit int64) []string {
+func (w *world) listed(f find.Filter, limit int64) []string {
 	w.tb.Helper()
 	ids := []string{}
 	for cursor := ""; ; {
-		page, next, err := w.Reader.Instances(w.ctx(), f, cursor, limit)
+		page, next, err := w.page(f, cursor, limit)
 		w.ok(err)
 		if int64(len(page)) > limit {
 			w.tb.Fatalf("%d instances, limit %d", len(page), limit)
@@ -73,34 +83,34 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	all := w.someInstances(150)
-	filters := []InstanceFilter{{}}
-	each := func(with func(f InstanceFilter) []InstanceFilter) {
+	filters := []find.Filter{{}}
+	each := func(with func(f find.Filter) []find.Filter) {
 		for _, f := range slices.Clone(filters) {
 			filters = append(filters, with(f)...)
 		}
 	}
-	each(func(f InstanceFilter) []InstanceFilter {
+	each(func(f find.Filter) []find.Filter {
 		a, b := f, f
 		a.DefinitionID, b.DefinitionID = "a", "a.b"
-		return []InstanceFilter{a, b}
+		return []find.Filter{a, b}
 	})
-	each(func(f InstanceFilter) []InstanceFilter { f.Version = 2; return []InstanceFilter{f} })
-	each(func(f InstanceFilter) []InstanceFilter {
+	each(func(f find.Filter) []find.Filter { f.Version = 2; return []find.Filter{f} })
+	each(func(f find.Filter) []find.Filter {
 		a, b := f, f
 		a.Status, b.SubStatus = workflow.StatusRunning, workflow.Faulted
-		return []InstanceFilter{a, b}
+		return []find.Filter{a, b}
 	})
-	each(func(f InstanceFilter) []InstanceFilter { f.CorrelationID = "c/d"; return []InstanceFilter{f} })
-	each(func(f InstanceFilter) []InstanceFilter { f.Parent = "q"; return []InstanceFilter{f} })
-	each(func(f InstanceFilter) []InstanceFilter {
+	each(func(f find.Filter) []find.Filter { f.CorrelationID = "c/d"; return []find.Filter{f} })
+	each(func(f find.Filter) []find.Filter { f.Parent = "q"; return []find.Filter{f} })
+	each(func(f find.Filter) []find.Filter {
 		a, b := f, f
 		a.Labels, b.Labels = map[string]string{"team": "a/b"}, map[string]string{"team": "sales", "customer": "a+b c"}
-		return []InstanceFilter{a, b}
+		return []find.Filter{a, b}
 	})
 	for _, f := range filters {
 		want := []string{}
 		for i := range all {
-			if f.fits(&all[i]) {
+			if f.Fits(&all[i], nil) {
 				want = append(want, all[i].ID)
 			}
 		}
@@ -131,10 +141,10 @@ func TestListsThatComeLaterAreFound(t *testing.T) {
 		h.DefinitionID, h.Version, h.SubStatus, h.Status = of.definition, of.version, of.sub, of.sub.Status()
 		w.commit(c)
 		want = append(want, h.ID)
-		if got := w.listed(InstanceFilter{}, 3); !slices.Equal(got, want) {
+		if got := w.listed(find.Filter{}, 3); !slices.Equal(got, want) {
 			t.Errorf("after %+v: %v, want %v", of, got, want)
 		}
-		if got := w.listed(InstanceFilter{DefinitionID: of.definition, SubStatus: of.sub}, 3); !slices.Contains(got, h.ID) {
+		if got := w.listed(find.Filter{DefinitionID: of.definition, SubStatus: of.sub}, 3); !slices.Contains(got, h.ID) {
 			t.Errorf("after %+v: %v", of, got)
 		}
 	}
@@ -163,14 +173,14 @@ func TestAPageCostsAsMuchBesideMany(t *testing.T) {
 			add(1, definition, 2, sub)
 		}
 	}
-	filters := []InstanceFilter{{}, {Status: workflow.StatusRunning}, {Status: workflow.StatusFinished}, {DefinitionID: "rare"}, {DefinitionID: "rare", Version: 1}, {SubStatus: workflow.Faulted},
+	filters := []find.Filter{{}, {Status: workflow.StatusRunning}, {Status: workflow.StatusFinished}, {DefinitionID: "rare"}, {DefinitionID: "rare", Version: 1}, {SubStatus: workflow.Faulted},
 		{DefinitionID: "often", Version: 1}, {DefinitionID: "often", SubStatus: workflow.Pending}, {CorrelationID: "rare"}, {Parent: "rare"}, {Labels: map[string]string{"of": "rare"}}}
 	const limit = 5
 	cost := func() (all []int) {
 		t.Helper()
 		for _, f := range filters {
 			before := w.faults.Calls("get") + w.faults.Calls("txn")
-			page, _, err := w.Reader.Instances(w.ctx(), f, "", limit)
+			page, _, err := w.page(f, "", limit)
 			w.ok(err)
 			if len(page) == 0 {
 				t.Errorf("%+v: nothing", f)
@@ -275,7 +285,7 @@ func TestWindowsOfAListEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, cursor := range []string{"", newest(now) + "/i", newest(now.AddDate(300, 0, 0)) + "/i", "0000000000000/a", "-5/x", "zzz", "9999999999999/x", newest(time.UnixMilli(5)) + "/i", "9223372036854775807/x", "-9223372036854775808/x"} {
-		w := firstOf(cursor, now)
+		w := firstOf(places{from: cursor}, now)
 		for n := 0; w.to != ""; n++ {
 			if n == 12 {
 				t.Fatalf("from %q on there is no end: %+v", cursor, w)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -79,13 +80,13 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 		}
 		return out
 	}
-	for what, f := range map[string]InstanceFilter{
+	for what, f := range map[string]find.Filter{
 		"all": {}, "of a definition": {DefinitionID: "order"}, "of a correlation": {CorrelationID: "k"},
 		"running": {Status: workflow.StatusRunning}, "running of a definition": {Status: workflow.StatusRunning, DefinitionID: "order"},
 		"finished": {Status: workflow.StatusFinished}, "of none": {DefinitionID: "other"},
 	} {
 		got := pages(t, func(cursor string) ([]workflow.Instance, string, error) {
-			return w.Reader.Instances(w.ctx(), f, cursor, 2)
+			return w.page(f, cursor, 2)
 		}, func(h workflow.Instance) string { return h.ID })
 		want := slices.Clone(running)
 		switch what {
@@ -150,7 +151,7 @@ func TestListsCostWhatTheyGive(t *testing.T) {
 			var got []string
 			before, pages := calls(), 0
 			for cursor := ""; ; {
-				items, next, err := w.Reader.Instances(w.ctx(), InstanceFilter{SubStatus: sub}, cursor, limit)
+				items, next, err := w.page(find.Filter{SubStatus: sub}, cursor, limit)
 				if w.ok(err); int64(len(items)) > limit {
 					t.Errorf("%d items, limit %d", len(items), limit)
 				}
@@ -207,7 +208,7 @@ func TestWhatMovesIsListedOnce(t *testing.T) {
 			w.commit(c)
 		}
 		round++
-		return w.Reader.Instances(w.ctx(), InstanceFilter{}, cursor, 2)
+		return w.page(find.Filter{}, cursor, 2)
 	}, func(h workflow.Instance) string { return h.ID })
 	if !slices.Equal(got, ids) {
 		t.Errorf("%v, want %v", got, ids)
@@ -307,7 +308,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 			return ids, next, err
 		},
 		"instances": func(cursor string) (ids []string, next string, err error) {
-			items, next, err := w.Reader.Instances(w.ctx(), InstanceFilter{DefinitionID: "large"}, cursor, 500)
+			items, next, err := w.page(find.Filter{DefinitionID: "large"}, cursor, 500)
 			for _, it := range items {
 				ids = append(ids, it.ID)
 			}

@@ -101,7 +101,7 @@ func (m *Member) Lines(id string) []string {
 // InstancesOf gives all instances of a definition, oldest first.
 func (m *Member) InstancesOf(def string) []workflow.Instance {
 	m.T.Helper()
-	page, err := m.Instances(m.T.Context(), runtime.InstanceFilter{DefinitionID: def, Limit: 500})
+	page, err := m.Instances(m.T.Context(), runtime.InstanceFilter{DefinitionID: def}, runtime.Paging{Limit: 500})
 	if err != nil {
 		m.T.Fatal(err)
 	}

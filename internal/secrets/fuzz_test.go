@@ -18,6 +18,7 @@ func FuzzRedact(f *testing.F) {
 	for _, s := range [][3]string{
 		{"", "correct horse", ""}, {"%1", "00%25 secret", ""}, {"%", "10 secret", "%"}, {"%2", "5abcdef!", "0"}, {"%25", "%41%42 x", "%"},
 		{"a", "line one is long enough\nline two is long enough", "z"}, {"\\", "\"quoted\" <b>", "\""}, {"***", "***NAME***", "***"}, {"+", "a+b c+d", "%20"},
+		{"0", "0Ś0ſ", "0"},
 	} {
 		f.Add(s[0], s[1], s[2])
 		f.Add(s[0], s[1]+"\xc3", s[2])
@@ -37,6 +38,9 @@ func FuzzRedact(f *testing.F) {
 			{"capitals", strings.ToUpper(secret)}, {"small", strings.ToLower(secret)},
 		} {
 			what, form := c[0], c[1]
+			if len(form) < MinLength {
+				continue // ſ has two bytes, and its capital S has one: no form is looked for that is shorter than a secret may be
+			}
 			text := before + form + after
 			if set.Find(text) != "NAME" {
 				t.Errorf("%s: not found in %q", what, text)

@@ -20,6 +20,7 @@
 //	gatekeeper     starts what waits behind gates
 //	expiry         ends what waited too long, and deletes records that are old enough
 //	aging          lets the age of the cluster go on
+//	balancing      counts what is accepted and what becomes of it
 //	finishedPurge, deadPurge, keyPurge, versionPurge
 //	               delete what is kept too long, or of which there is too much
 //	spaceWatch     looks how full etcd is, and makes room in an etcd of this node

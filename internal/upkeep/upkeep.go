@@ -49,6 +49,8 @@ type Config struct {
 	// AgeEvery is how often the age of the cluster goes on; default a sixteenth of the
 	// runtime's QueueTTL, at least 1 s, at most 10 s.
 	AgeEvery time.Duration
+	// BalanceEvery is how often the balance is put while it changes; default 10 s.
+	BalanceEvery time.Duration
 	// Rest is how long a worker rests at most that looks behind hints and watches, and
 	// found nothing; default 5 s.
 	Rest time.Duration
@@ -69,6 +71,7 @@ type Upkeep struct {
 	gates     *gatekeeper
 	expiry    *expiry
 	aging     *aging
+	balance   *balancing
 	space     *spaceWatch
 	finished  *finishedPurge
 	dead      *deadPurge
@@ -94,6 +97,7 @@ func New(cfg Config) (*Upkeep, error) {
 	}
 	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, min(max(cfg.Runtime.QueueTTL()/16, time.Second), ageEvery))
 	cfg.CensusEvery = cmp.Or(cfg.CensusEvery, censusEvery)
+	cfg.BalanceEvery = cmp.Or(cfg.BalanceEvery, balanceEvery)
 	cfg.Rest = cmp.Or(cfg.Rest, defaultRest)
 	if cfg.Skew == nil {
 		cfg.Skew = cfg.Session.ClockSkew
@@ -101,7 +105,7 @@ func New(cfg Config) (*Upkeep, error) {
 	w := worker{cfg: &cfg, intake: cfg.Runtime.Intake()}
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
-		expiry: &expiry{w}, aging: &aging{w}, space: &spaceWatch{w}, control: &control{w}, census: &census{worker: w},
+		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, census: &census{worker: w},
 		finished: &finishedPurge{retaining{w}}, dead: &deadPurge{retaining{w}}, keys: &keyPurge{retaining{w}}, versions: &versionPurge{retaining{w}},
 	}, nil
 }
@@ -113,7 +117,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
 		u.timers.fireTimers, u.timers.fireSchedules,
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
-		u.aging.keepAge, u.expiry.expireQueue, u.expiry.expireRecords,
+		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
 		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
 		u.space.watchSpace, u.control.watchControl, u.census.takeCensus,
 	} {

@@ -57,6 +57,7 @@ type Metrics struct {
 	waiting       *prometheus.GaugeVec
 	queueDepth    prometheus.Gauge
 	clusterAge    prometheus.Gauge
+	balance       prometheus.Gauge
 	queueOldest   prometheus.Gauge
 	gated         *prometheus.CounterVec
 	gatedWaiting  prometheus.Gauge
@@ -181,6 +182,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"Stimuli in the bookmark queue."),
 		clusterAge: b.gauge("cluster_age_seconds",
 			"How long nodes have counted the cluster to live, as this one knows; what is kept for a time goes by it."),
+		balance: b.gauge("balance_difference",
+			"Accepted work that went without a reason, as the node counts that does it for all; 0 on the others."),
 		queueOldest: b.gauge("queue_oldest_seconds",
 			"Age of the oldest stimulus in the bookmark queue; 0 when it is empty."),
 		gated: b.counterVec("gated_total",
@@ -444,6 +447,13 @@ func (m *Metrics) SetQueue(depth int, oldest time.Duration) {
 	}
 	m.queueDepth.Set(float64(depth))
 	m.queueOldest.Set(oldest.Seconds())
+}
+
+// SetBalanceDifference says how much of what was accepted is neither applied nor there.
+func (m *Metrics) SetBalanceDifference(n int64) {
+	if m != nil {
+		m.balance.Set(float64(n))
+	}
 }
 
 // SetAge says how old the cluster is, as its nodes have counted it.

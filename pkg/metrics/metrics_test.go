@@ -79,6 +79,8 @@ var contract = map[string][]string{
 	// Whether the business goes on, and not only the machine.
 	"weft_instance_lifetime_seconds": {"definition"}, "weft_instance_suspended_seconds": {"definition"},
 	"weft_instances": {"definition", "sub_status"}, "weft_oldest_suspended_seconds": {"definition"},
+	// Whether accepted work has vanished, which nothing else would tell.
+	"weft_balance_difference": nil,
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -133,6 +135,7 @@ func useAll(m *metrics.Metrics) {
 	m.Suspect()
 	m.SetQueue(7, 90*time.Second)
 	m.SetAge(time.Minute)
+	m.SetBalanceDifference(-2)
 	m.Gated(metrics.GatedEvent, 2)
 	m.Gated(metrics.GatedSchedule, 1)
 	m.SetGated(2)
@@ -284,6 +287,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_suspects_total":                                                        1,
 		"weft_queue_depth":                                                           7,
 		"weft_cluster_age_seconds":                                                   60,
+		"weft_balance_difference":                                                    -2,
 		"weft_queue_oldest_seconds":                                                  90,
 		"weft_gated_total{start=event}":                                              2,
 		"weft_gated_total{start=schedule}":                                           1,

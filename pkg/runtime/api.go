@@ -37,6 +37,8 @@ type (
 	StateExport = inspect.StateExport
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 	QueueItem = inspect.QueueItem
+	// Balance is what was accepted and what became of it.
+	Balance = inspect.Balance
 	// TimerItem is one timer or cron occurrence to come.
 	TimerItem = inspect.TimerItem
 	// DeadLetterFilter selects dead letters; zero fields do not restrict.

@@ -62,7 +62,7 @@ func (l *deadLetters) ReplayDeadLetter(ctx context.Context, id string, edit Edit
 // send is the record of a stimulus that is sent again.
 func (l *deadLetters) send(ctx context.Context, st *workflow.Stimulus, edit Edit, k *workflow.CommandKey) (*store.Send, error) {
 	edited, err := edit.apply(l.cfg.Catalog, *st)
-	return &store.Send{ID: "replay-" + workflow.NewID(), Stimulus: edited, Key: k, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}, err
+	return &store.Send{ID: store.Replayed + workflow.NewID(), Stimulus: edited, Key: k, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}, err
 }
 
 // errGone says that what was to be taken is not there.
@@ -109,7 +109,7 @@ func (l *deadLetters) once(ctx context.Context, k *workflow.CommandKey, do func(
 
 // replayCommand is not done if the command's instance is gone.
 func (l *deadLetters) replayCommand(ctx context.Context, d *store.DeadLetter, k *workflow.CommandKey) (res SendResult, done bool, err error) {
-	id := "replay-" + workflow.NewID()
+	id := store.Replayed + workflow.NewID()
 	var out etcdstore.ReplayOutcome
 	err = retryUnknown(ctx, func() (err error) {
 		out, err = l.cfg.Stimuli.ReplayCommand(ctx, d, id, k)

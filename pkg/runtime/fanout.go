@@ -94,7 +94,7 @@ func deliveries(id string, st *workflow.Stimulus, targets []store.Target, severa
 	for _, t := range targets {
 		if b := t.Bookmark; b != nil {
 			ds = append(ds, etcdstore.Delivery{Bookmark: b, Command: workflow.Command{
-				ID: commandFor(id, b), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: several}})
+				ID: store.TargetCommand(id, b.ID), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: b.ID, Input: st.Input, Stimulus: st, Several: several}})
 			continue
 		}
 		p := triggerPlan(id, *t.Trigger, st, now)
@@ -129,7 +129,7 @@ func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.
 	for i, t := range targets {
 		effects[i] = store.Effect{Outcome: workflow.OutcomeAccepted}
 		if t.Bookmark != nil {
-			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, commandFor(d.id, t.Bookmark)
+			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, store.TargetCommand(d.id, t.Bookmark.ID)
 		} else {
 			p := triggerPlan(d.id, *t.Trigger, &d.st, now)
 			effects[i].InstanceID, effects[i].Command = p.id, p.cmd.ID
@@ -152,7 +152,3 @@ func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.
 	d.cfg.Hint(nil, true)
 	return SendResult{Outcomes: outcomesOf(d.answers.Effects(ctx, effects))}, true, nil
 }
-
-// commandFor is the id of the command that a stimulus with several targets sends
-// to one bookmark.
-func commandFor(id string, b *store.BookmarkRef) string { return "to-" + workflow.DeriveID(id, b.ID) }

@@ -184,7 +184,7 @@ func behindGate(send *store.Send, p *plan, t store.TriggerRef) etcdstore.Deliver
 	item := &store.QueueItem{ID: send.ID, Stimulus: send.Stimulus, Hash: t.Hash, CreatedAt: send.CreatedAt,
 		Trace: send.Trace, Held: &store.HeldStart{Event: send.ID, Trigger: t, Gate: *p.gate}}
 	if len(send.Targets) > 1 {
-		item.ID = "gated-" + p.id
+		item.ID = store.GatedItem(p.id)
 	}
 	p.send = nil // the delivery compares it
 	return etcdstore.Delivery{Command: p.cmd, New: p.instance(), Wait: item}

@@ -64,9 +64,9 @@ func describeGate(g *store.Gate) string {
 }
 
 func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.Time) *plan {
-	cmd := workflow.Command{ID: "start-" + workflow.DeriveID(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
+	cmd := workflow.Command{ID: store.TriggeredStart(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
 		DefinitionID: t.DefinitionID, Version: t.Version, CorrelationID: st.CorrelationID, Trigger: t.ActivityID, TriggerInput: st.Input}}
-	return &plan{id: workflow.DeriveID("triggered", id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: GateOf(t.Activation, cmd.Start)}
+	return &plan{id: store.TriggeredInstance(id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: GateOf(t.Activation, cmd.Start)}
 }
 
 // HeldStart is the instance that an item which waited behind a gate starts.

@@ -237,6 +237,9 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 	case send != nil:
 		t.when(s.sendStands(send)...)
 		s.leave(t.ops, send, rest)
+		if len(targets) == 0 && len(rest) == 0 {
+			s.done(t.ops, send.ID) // nothing else says what became of it
+		}
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
 		t.when(absent(rec))

@@ -126,7 +126,9 @@ func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *sto
 		if done.Created > 0 {
 			t.when(createdAt(s.keys.mail(id, done.Command.ID), done.Created))
 		}
-		s.consumeOne(id, done, t.ops)
+		told := *done
+		told.Drop = false // nothing else says what became of it: no commit names it
+		s.consumeOne(id, &told, t.ops)
 	}
 	for _, d := range dead {
 		s.putDead(t.ops, d)

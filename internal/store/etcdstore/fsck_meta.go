@@ -5,6 +5,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -26,8 +27,28 @@ func (f *fsck) meta() {
 			if err := Decode(kv.Value, &age); err != nil {
 				f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(err))
 			}
+		case "balance":
+			f.checkBalance(name, kv)
 		}
 	})
+}
+
+// checkBalance: it can be read, and its counts fit each other. One that does not is begun
+// again by the node that counts.
+func (f *fsck) checkBalance(name string, kv *mvccpb.KeyValue) {
+	var b store.Balance
+	if err := Decode(kv.Value, &b); err != nil {
+		f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(err))
+		return
+	}
+	is := b.Difference
+	b.Settle()
+	switch {
+	case b.Difference != is:
+		f.report("balance", name, "its counts leave %d, and it says %d", b.Difference, is).Hint = "no node writes this; delete the key, and it is counted again from then on"
+	case is != 0:
+		f.report("balance", name, "%d of what was accepted has vanished", is).Hint = "see docs/runbooks/balance-difference.md"
+	}
 }
 
 func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {

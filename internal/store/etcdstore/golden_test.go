@@ -125,6 +125,10 @@ var golden = []struct {
 	}},
 	{"meta/format", "format", &format{Version: 2, Shards: 64, TimerShards: 16}},
 	{"meta/age", "age", &storedAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
+	{"meta/balance", "balance", &store.Balance{
+		Etcd: "1f", Since: 41, Began: goldenAt, Because: "nobody counted before", Revision: 4711, At: goldenLater, Node: "node-1", Accepted: 20, Applied: 8, Refused: 3, Deleted: 2, SetAside: 1,
+		Waiting: store.Waiting{Mailboxes: 1, Queue: 2, Sends: 1, Dead: 1}, Rests: 4, Difference: 1, Lost: []store.Lost{{Key: "queue/hash/-/q1", Revision: 4700}},
+	}},
 	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
 
 	{"definition/<id>/head", "definition-head", &store.DefinitionHead{

@@ -27,6 +27,12 @@ func (s *conn) record(o *ops, key string, v any) {
 	o.putRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
 }
 
+// done leaves a record of a send record or queue item that goes, and of which nothing is made
+// in the same transaction.
+func (s *conn) done(o *ops, id string) {
+	s.record(o, s.keys.commandRecord(doneRecords, id), store.Effect{Outcome: workflow.OutcomeAccepted})
+}
+
 // MadeKey begins the names of keys that no caller knows, made for calls that came
 // without: their records are our own, and live as long. No derived name begins so.
 const MadeKey = "made-"

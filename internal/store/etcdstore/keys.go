@@ -107,8 +107,14 @@ func (k keys) gateOf(g store.Gate) string { return k.gate(cmp.Or(g.Definition, "
 
 // commandRecord proves that a command took effect on an instance.
 func (k keys) commandRecord(instance, cmd string) string {
-	return k.root + "idem/c/" + instance + "/" + encode(cmd)
+	return k.commandRecords() + instance + "/" + encode(cmd)
 }
+
+// commandRecords are all of them.
+func (k keys) commandRecords() string { return k.root + "idem/c/" }
+
+// doneRecords are those of send records and queue items that went as all of it was done before.
+const doneRecords = "~done"
 
 // keyRecord holds the answer to a caller's Idempotency-Key.
 func (k keys) keyRecord(name string) string { return k.root + "idem/k/" + encode(name) }
@@ -193,10 +199,11 @@ func (k keys) finished(h *workflow.Instance) string {
 	}
 	return k.finishedIn(shard(h.ID, FinishedShards)) + millis(at) + "/" + h.ID
 }
-func (k keys) pause() string  { return k.root + "meta/pause" }
-func (k keys) format() string { return k.root + "meta/format" }
-func (k keys) age() string    { return k.root + "meta/age" }
-func (k keys) links() string  { return k.root + "meta/link-key" }
+func (k keys) pause() string   { return k.root + "meta/pause" }
+func (k keys) format() string  { return k.root + "meta/format" }
+func (k keys) age() string     { return k.root + "meta/age" }
+func (k keys) balance() string { return k.root + "meta/balance" }
+func (k keys) links() string   { return k.root + "meta/link-key" }
 
 // encode makes any text safe as one part of a key, and keeps plain ids
 // readable.

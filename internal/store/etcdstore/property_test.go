@@ -31,7 +31,7 @@ var instances = []string{"a", "b"}
 
 // TestNoStimulusIsLostOrDoubled: whatever happens, an accepted stimulus is in
 // exactly one place (send record, queue, one mailbox, dead letter, consumed), and
-// one that was not accepted is in none.
+// one that was not accepted is in none. So says the balance.
 func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,6 +43,7 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 		one := *w
 		one.allParts = all(s)
 		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*Match{}}
+		x.balanced()
 		for _, id := range instances {
 			x.instanceIn(id, rapid.SampledFrom([]string{"", "k"}).Draw(rt, "correlation"))
 		}
@@ -59,6 +60,9 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 		})
 		x.faults.Deliver()
 		x.check(rt)
+		if b := x.reckon(); b.Difference != 0 {
+			rt.Fatalf("the balance has a difference: %+v", b)
+		}
 	})
 }
 

@@ -206,7 +206,7 @@ func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send
 	t := s.begin("take queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
 	if send == nil {
-		s.record(t.ops, s.keys.commandRecord("~done", item.ID), store.Effect{Outcome: workflow.OutcomeDropped})
+		s.record(t.ops, s.keys.commandRecord(doneRecords, item.ID), store.Effect{Outcome: workflow.OutcomeDropped})
 	}
 	r := s.resend(t, send)
 	return r.outcome(t.submitSmall(ctx))

@@ -96,12 +96,13 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 	return HeldWaits, nil
 }
 
-// DropHeld deletes an item whose start was done.
+// DropHeld deletes an item whose start was done, and says so.
 //
 // If: its create revision.
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	t := s.begin("drop queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
+	s.done(t.ops, item.ID)
 	_, err := t.submitSmall(ctx)
 	return err
 }

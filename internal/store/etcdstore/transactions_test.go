@@ -200,7 +200,7 @@ var transactions = []transaction{
 		if len(left) != 1 || left[0].Bookmark.ID != l.Bookmarks[0].ID {
 			w.tb.Fatalf("left: %+v", left)
 		}
-		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume("c1", left[0].Bookmark, nil)}}
+		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume(store.TargetCommand("s", left[0].Bookmark.ID), left[0].Bookmark, nil)}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], nil, nil, nil, nil)) }
 	}},
 	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
@@ -250,7 +250,7 @@ var transactions = []transaction{
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
 		return func() (string, error) {
-			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: "s", Reason: workflow.DeadInstanceGone}))
+			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: StimulusDeadID("s", w.now), Reason: workflow.DeadInstanceGone}))
 		}
 	}},
 	{name: "firing timers", again: "[]", prepare: func(w *world) func() (string, error) {
@@ -302,7 +302,7 @@ var transactions = []transaction{
 		item, err := w.FindQueueItem(w.ctx(), "i")
 		w.ok(err)
 		return func() (string, error) {
-			return said(w.TakeQueueItem(w.ctx(), item, &store.Send{ID: "again", Stimulus: event("paid"), CreatedAt: w.now}))
+			return said(w.TakeQueueItem(w.ctx(), item, &store.Send{ID: store.Replayed + "1", Stimulus: event("paid"), CreatedAt: w.now}))
 		}
 	}},
 	{name: "deleting a queue item", again: "false", prepare: func(w *world) func() (string, error) {
@@ -338,12 +338,21 @@ var transactions = []transaction{
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)) }
 	}},
 	{name: "starting what waited behind a gate", again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
-		item := w.held("s", "a")
-		return func() (string, error) { return said(w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))) }
+		n := w.newInstance(store.TriggeredInstance("s", "order", "a"), store.TriggeredStart("s", "order", "a"), single)
+		n.Command.Start.Trigger = "a"
+		item := w.held("s", n.Header.ID)
+		return func() (string, error) { return said(w.StartHeld(w.ctx(), item, n)) }
 	}},
 	{name: "dropping what waited behind a gate", prepare: func(w *world) func() (string, error) {
 		item := w.held("s", "a")
 		return func() (string, error) { return done(w.DropHeld(w.ctx(), item)) }
+	}},
+	{name: "putting the balance", again: "false", prepare: func(w *world) func() (string, error) {
+		b := &store.Balance{Etcd: "1f", Since: 1, Revision: 2, At: w.now}
+		return func() (string, error) {
+			_, ok, err := w.putBalance(w.ctx(), b, 0)
+			return said(ok, err)
+		}
 	}},
 	{name: "pausing", prepare: func(w *world) func() (string, error) {
 		return func() (string, error) { _, err := w.SetPaused(w.ctx(), true); return done(err) }

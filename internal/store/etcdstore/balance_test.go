@@ -1,0 +1,280 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// reckon counts up to now, as a node does that takes over and is killed then.
+func (w *world) reckon() *store.Balance {
+	w.tb.Helper()
+	ctx, kill := context.WithTimeout(w.ctx(), time.Minute)
+	defer kill()
+	var got *store.Balance
+	upTo := w.revision()
+	w.ok(w.Reckon(ctx, w.reckoning(func(b *store.Balance) {
+		if got = b; b.Revision >= upTo {
+			kill()
+		}
+	})))
+	if got == nil || got.Revision < upTo {
+		w.tb.Fatalf("nothing was counted up to %d: %+v", upTo, got)
+	}
+	read, err := w.Balance(w.ctx())
+	w.ok(err)
+	if read == nil || read.Revision != got.Revision || read.Accepted != got.Accepted {
+		w.tb.Fatalf("%+v was told, and %+v is kept", got, read)
+	}
+	return got
+}
+
+func (w *world) reckoning(told func(*store.Balance)) Reckoning {
+	return Reckoning{Node: "node-1", Every: 20 * time.Millisecond, Now: func() time.Time { return w.now }, Mine: func() bool { return true }, Told: told}
+}
+
+func (w *world) balanced() *store.Balance {
+	w.tb.Helper()
+	b := w.reckon()
+	if b.Difference != 0 || len(b.Lost) != 0 {
+		w.tb.Errorf("a difference: %+v", b)
+	}
+	return b
+}
+
+// Whatever a transaction takes away has its reason in it, sent once and twice.
+func TestEveryTransactionIsBalanced(t *testing.T) {
+	t.Parallel()
+	for _, tx := range transactions {
+		t.Run(tx.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.balanced()
+			call := tx.prepare(w)
+			w.balanced()
+			for range 2 {
+				_, err := call()
+				w.ok(err)
+				w.balanced()
+			}
+		})
+	}
+}
+
+// served makes one stimulus a command of an instance, by the way that kind says, and lets the
+// instance deal with it.
+func (w *world) served(i int) {
+	w.tb.Helper()
+	id, name := fmt.Sprint("i", i), fmt.Sprint("e", i)
+	switch i % 4 {
+	case 0: // mail
+		w.instance(id, name)
+		b := w.look(event(name)).Bookmarks[0]
+		_, _, err := w.PutMail(w.ctx(), id, w.resume("c", &b, nil), &b)
+		w.ok(err)
+	case 1: // the queue, from which it is claimed
+		item := w.queued(fmt.Sprint("q", i), event(name))
+		w.instance(id, name)
+		_, ok, err := w.Claim(w.ctx(), item, id, workflow.Command{ID: item.ID, Kind: workflow.CommandResume, CreatedAt: w.now})
+		w.ok(err)
+		if !ok {
+			w.tb.Fatal("it was not claimed")
+		}
+	case 2: // a send record
+		w.instance(id, name)
+		st := event(name)
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: fmt.Sprint("s", i), Stimulus: st, CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 100)
+		w.ok(err)
+		l, err := w.MatchAgain(w.ctx(), &sends[0], hashOf(name))
+		w.ok(err)
+		b := &l.Bookmarks[0]
+		_, err = w.Deliver(w.ctx(), []Delivery{{Bookmark: b, Command: w.resume(store.TargetCommand(sends[0].ID, b.ID), b, &st)}}, &sends[0], nil, nil, nil, nil)
+		w.ok(err)
+	case 3: // a start
+		_, err := w.Create(w.ctx(), w.newInstance(id, "start", nil), nil)
+		w.ok(err)
+	}
+	c := w.consumes(w.next(id, nil))
+	if len(c.Consumed) != 1 {
+		w.tb.Fatalf("%s has %d commands", id, len(c.Consumed))
+	}
+	c.Consumed[0].Drop = i%8 < 4 // as timers and ends of children: only the journal says it
+	w.commit(ends(c))
+}
+
+// Readers that are killed at any moment, and two at a time, count everything once.
+func TestTheBalanceIsTakenOverExactly(t *testing.T) {
+	t.Parallel()
+	const n = 48
+	w := newWorld(t)
+	w.balanced()
+	ctx, stop := context.WithCancel(w.ctx())
+	defer stop()
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				life, kill := context.WithTimeout(ctx, time.Duration(rand.IntN(120))*time.Millisecond)
+				_ = w.Reckon(life, w.reckoning(func(*store.Balance) {})) // lost answers, and that the other has counted
+				kill()
+			}
+		})
+	}
+	lost := w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Prob: 0.3, Match: func(c clustertest.Call) bool { return c.PutsUnder(w.keys.balance()) }})
+	for i := range n {
+		w.served(i)
+	}
+	stop()
+	readers.Wait()
+	lost.Disarm()
+	if b := w.balanced(); b.Accepted != n || b.Applied != n || b.Waiting != (store.Waiting{}) || b.Because != "nobody counted before" {
+		t.Errorf("%d were accepted and applied: %+v", n, b)
+	}
+}
+
+// A key that goes without a reason is named; a dead letter may be deleted.
+func TestWhatVanishesIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		put  func(w *world)
+		key  string
+		lost int64
+	}{
+		"mail": {func(w *world) {
+			w.instance("a", "paid")
+			b := w.look(event("paid")).Bookmarks[0]
+			_, _, err := w.PutMail(w.ctx(), "a", w.resume("c", &b, nil), &b)
+			w.ok(err)
+		}, "mailbox/", 1},
+		"a queue item": {func(w *world) { w.queued("q", event("paid")) }, "queue/", 1},
+		"a send record": {func(w *world) {
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		}, "send/", 1},
+		"a dead letter": {func(w *world) {
+			w.queued("q", event("paid"))
+			_, err := w.ExpireQueueItem(w.ctx(), w.inQueue()[0], time.Minute, w.now)
+			w.ok(err)
+		}, "dead/", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.balanced()
+			c.put(w)
+			w.served(0)
+			if b := w.balanced(); b.Accepted != 2 || b.Applied != 1 {
+				t.Errorf("before it vanishes: %+v", b)
+			}
+			resp, err := w.raw.Delete(w.ctx(), w.keys.root+c.key, clientv3.WithPrefix())
+			w.ok(err)
+			b := w.reckon()
+			if b.Difference != c.lost || int64(len(b.Lost)) != c.lost || b.Deleted != 1-c.lost {
+				t.Fatalf("%d keys went: %+v", resp.Deleted, b)
+			}
+			for _, l := range b.Lost {
+				if !strings.HasPrefix(l.Key, c.key) || l.Revision != resp.Header.Revision {
+					t.Errorf("it names %+v", l)
+				}
+			}
+			w.served(1)
+			if again := w.reckon(); again.Difference != c.lost || again.Applied != 2 {
+				t.Errorf("the difference does not stay as it is: %+v", again)
+			}
+		})
+	}
+}
+
+// Where it cannot go on, it begins again with what is there, and says why.
+func TestTheBalanceBeginsAgain(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t)
+	for because, do := range map[string]func(w *world){
+		"compacted": func(w *world) {
+			w.served(0)
+			_, err := w.raw.Compact(w.ctx(), w.revision())
+			w.ok(err)
+		},
+		"nobody counted": func(w *world) { w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.balance()))) },
+		"cannot be read": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.keys.balance(), "{"))) },
+		"another etcd": func(w *world) {
+			b, modified, _, err := w.balance(w.ctx())
+			w.ok(err)
+			b.Etcd = "1f"
+			_, ok, err := w.putBalance(w.ctx(), b, modified)
+			if w.ok(err); !ok {
+				w.tb.Fatal("it was not put")
+			}
+		},
+	} {
+		t.Run(because, func(t *testing.T) {
+			s, err := New(Config{Client: etcd.Client(t), Root: "/weft/" + clustertest.Namespace(t) + "/"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &world{allParts: all(s), tb: t, raw: etcd.Client(t), faults: clustertest.NewFaults(1), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+			w.served(1)
+			w.queued("waits", event("never"))
+			first := w.balanced()
+			do(w)
+			b := w.balanced()
+			if b.Since <= first.Since || !strings.Contains(b.Because, because) {
+				t.Errorf("it counts since %d, because %q; before since %d", b.Since, b.Because, first.Since)
+			}
+			if b.Accepted != 1 || b.Waiting != (store.Waiting{Queue: 1}) {
+				t.Errorf("one stimulus waits: %+v", b)
+			}
+		})
+	}
+}
+
+// The rest of a burst is no accepted work, wherever the counting begins.
+func TestTheRestOfABurstIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.instance("a")
+	on := w.next("a", nil)
+	on.Continue = w.rest()
+	w.commit(on)
+	if b := w.balanced(); b.Accepted != 0 || b.Rests != 1 {
+		t.Errorf("where it begins: %+v", b)
+	}
+	w.instance("b")
+	on = w.next("b", nil)
+	on.Continue = w.rest()
+	w.commit(on)
+	if b := w.balanced(); b.Accepted != 0 || b.Rests != 2 {
+		t.Errorf("where it comes: %+v", b)
+	}
+	last := w.consumes(w.next("a", nil))
+	last.Consumed[0].Drop = true
+	w.commit(last)
+	if b := w.balanced(); b.Accepted != 0 || b.Rests != 1 {
+		t.Errorf("where it goes: %+v", b)
+	}
+}
+
+// A balance that was read before another was put is not put.
+func TestAStaleBalanceIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.balanced()
+	b, modified, _, err := w.balance(w.ctx())
+	w.ok(err)
+	for _, want := range []bool{true, false} {
+		_, ok, err := w.putBalance(w.ctx(), b, modified)
+		if w.ok(err); ok != want {
+			t.Errorf("put: %t, want %t", ok, want)
+		}
+	}
+}

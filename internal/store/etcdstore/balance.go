@@ -79,7 +79,7 @@ func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
 		err = r.begin(ctx, "etcd has compacted what came since what was counted before")
 	}
 	if errors.Is(err, errCountedElsewhere) || ctx.Err() != nil {
-		return nil
+		err = nil // it ends, or another goes on
 	}
 	return err
 }
@@ -207,7 +207,9 @@ func (r *reckoner) follow(ctx context.Context) error {
 	tick := time.NewTicker(min(time.Second, r.how.Every/2))
 	defer tick.Stop()
 	for {
-		i, resp, ok := 0, clientv3.WatchResponse{}, false
+		var i int
+		var resp clientv3.WatchResponse
+		var ok bool
 		select {
 		case <-ctx.Done():
 			return nil
@@ -217,7 +219,6 @@ func (r *reckoner) follow(ctx context.Context) error {
 			}
 			continue
 		case resp, ok = <-watches[0]:
-			i = 0
 		case resp, ok = <-watches[1]:
 			i = 1
 		case resp, ok = <-watches[2]:

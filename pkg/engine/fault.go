@@ -96,10 +96,9 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 // offerFault lets the ancestors claim a fault, and gives it with what those say of it that
 // gave up. A handler that fails or panics has not claimed it.
 func (b *Burst) offerFault(x *Execution, err error) (claimed bool, told error) {
-	told = err
 	defer func() {
 		if recover() != nil {
-			claimed = false
+			claimed, told = false, err
 		}
 	}()
 	handled, herr := x.Send(b.ctx, Signal{Name: SignalFault, Err: err})

@@ -26,6 +26,7 @@ const (
 type batch struct {
 	queue *queue
 	calls []*call
+	reads int // of all calls, if they only read
 	depth int // the deepest of the calls
 	size  int
 
@@ -39,7 +40,9 @@ type batch struct {
 func (b *batch) add(c *call) bool {
 	if len(b.calls) > 0 {
 		switch {
-		case len(b.calls)+1+max(b.depth, c.sets.depth) > levelBudget:
+		case b.reads+len(c.reads) > levelBudget:
+			return false
+		case c.reads == nil && len(b.calls)+1+max(b.depth, c.sets.depth) > levelBudget:
 			return false
 		case b.size+c.sets.size > maxSize:
 			return false
@@ -48,6 +51,7 @@ func (b *batch) add(c *call) bool {
 		}
 	}
 	b.calls = append(b.calls, c)
+	b.reads += len(c.reads)
 	b.depth = max(b.depth, c.sets.depth)
 	b.size += c.sets.size
 	if b.queue.kind == metrics.BatchWrites { // reads go beside reads
@@ -91,19 +95,19 @@ func (b *batch) left() {
 // send sends the proposal and tells everybody what became of it.
 func (b *batch) send() {
 	defer b.cancel()
-	ops := make([]clientv3.Op, len(b.calls))
-	for i, c := range b.calls {
-		ops[i] = c.op
-	}
-	b.queue.metrics.EtcdBatch(b.queue.kind, len(ops))
+	ops := b.ops()
+	b.queue.metrics.EtcdBatch(b.queue.kind, len(b.calls))
 	resp, err := b.queue.kv.KV.Txn(b.ctx).Then(ops...).Commit()
 	switch {
 	case err == nil && len(resp.Responses) != len(ops):
-		err = fmt.Errorf("groupcommit: %d answers to %d requests", len(resp.Responses), len(ops))
+		err = fmt.Errorf("groupcommit: %d answers to %d operations", len(resp.Responses), len(ops))
 		b.tell(outcome{err: err})
 	case err == nil:
-		for i, c := range b.calls {
-			c.done <- outcome{resp: unfold(resp.Responses[i], resp.Header)}
+		answers := resp.Responses
+		for _, c := range b.calls {
+			var o outcome
+			o.resp, answers = c.cut(answers, resp.Header)
+			c.done <- o
 		}
 	case refused(err):
 		// Nothing was applied; whose fault it was shows when each is sent alone.
@@ -114,6 +118,30 @@ func (b *batch) send() {
 	default:
 		b.tell(outcome{err: err})
 	}
+}
+
+// ops are the operations of the proposal. Reads stand beside each other in it: etcd puts
+// a transaction into the raft log for another one in it, also if both only read.
+func (b *batch) ops() []clientv3.Op {
+	ops := make([]clientv3.Op, 0, max(len(b.calls), b.reads))
+	for _, c := range b.calls {
+		if c.reads == nil {
+			ops = append(ops, c.op)
+			continue
+		}
+		ops = append(ops, c.reads...)
+	}
+	return ops
+}
+
+// cut makes the answer of one request from the first of these, and gives the rest.
+func (c *call) cut(answers []*pb.ResponseOp, header *pb.ResponseHeader) (clientv3.OpResponse, []*pb.ResponseOp) {
+	if c.reads == nil || !c.op.IsTxn() {
+		return unfold(answers[0], header), answers[1:]
+	}
+	n := len(c.reads)
+	own := &pb.TxnResponse{Header: header, Succeeded: true, Responses: answers[:n:n]}
+	return (*clientv3.TxnResponse)(own).OpResponse(), answers[n:]
 }
 
 func (b *batch) tell(o outcome) {

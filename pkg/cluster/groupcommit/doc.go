@@ -15,7 +15,8 @@
 //     all compares of a proposal, nested ones too, before it applies anything;
 //     so two requests share a proposal only if neither may write what the other
 //     may read, compare or write. May: in any branch, at any depth, by key
-//     range. Reads beside reads are free.
+//     range. Reads beside reads are free, and are no proposal: the reads of several
+//     requests stand beside each other in one that has nothing else.
 //   - A request that etcd refuses fails alone: when a proposal is refused, in a
 //     way that proves that nothing was applied (an expired lease, too large),
 //     its requests are sent again one by one.
@@ -40,8 +41,8 @@
 //     proposal. docs/decisions/0003 goes through every use of a revision.
 //   - Order among concurrent requests, as ever. A request that is sent after
 //     another one was answered comes after it.
-//   - Serializable reads, reads at a revision, unbounded lists, compactions,
-//     watches and leases go straight to the client.
+//   - Serializable reads, reads at a revision, unbounded lists, reads that compare,
+//     compactions, watches and leases go straight to the client.
 //
 // # Concurrency
 //

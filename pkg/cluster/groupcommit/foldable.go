@@ -36,20 +36,33 @@ func foldable(op clientv3.Op) (writes, ok bool) {
 	return writes, true
 }
 
-// boundedReads reports whether no read of op can be long.
-func boundedReads(op clientv3.Op) bool {
+// plain reports whether a request that only reads is told by its reads alone, as it
+// compares nothing and has no other transaction in it, and none of them can be long.
+func plain(op clientv3.Op) bool {
 	if !op.IsTxn() {
-		return len(op.RangeBytes()) == 0 || op.IsCountOnly() || op.Limit() > 0 && op.Limit() <= maxReadLimit
+		return bounded(&op)
 	}
-	_, then, other := op.Txn()
-	for _, branch := range [][]clientv3.Op{then, other} {
-		for _, o := range branch {
-			if !boundedReads(o) {
-				return false
-			}
+	cmps, then, _ := op.Txn()
+	for i := range then {
+		if then[i].IsTxn() || !bounded(&then[i]) {
+			return false
 		}
 	}
-	return true
+	return len(cmps) == 0 && len(then) > 0
+}
+
+// readsOf are the reads of a plain request.
+func readsOf(op clientv3.Op) []clientv3.Op {
+	if !op.IsTxn() {
+		return []clientv3.Op{op}
+	}
+	_, then, _ := op.Txn()
+	return then
+}
+
+// bounded reports whether a read cannot be long.
+func bounded(op *clientv3.Op) bool {
+	return len(op.RangeBytes()) == 0 || op.IsCountOnly() || op.Limit() > 0 && op.Limit() <= maxReadLimit
 }
 
 // leaderKey is what clientv3.WithRequireLeader puts into the metadata of a call.

@@ -92,9 +92,10 @@ func (k *KV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error
 // Txn implements clientv3.KV.
 func (k *KV) Txn(ctx context.Context) clientv3.Txn { return &txn{k: k, ctx: ctx} }
 
-// queueOf is where a request may be folded; nil for nowhere. Reads have proposals
-// of their own: a proposal that writes goes through the raft log and is executed
-// by every member, one that only reads does not.
+// queueOf is where a request may be folded; nil for nowhere. Reads have requests of their
+// own: one that writes is a proposal, which goes through the raft log and is executed by
+// every member. One that only reads is none, but if there is a transaction inside of it:
+// etcd looks no deeper (IsTxnReadonly).
 func (k *KV) queueOf(ctx context.Context, op clientv3.Op) *queue {
 	if !foldableContext(ctx) {
 		return nil
@@ -105,7 +106,7 @@ func (k *KV) queueOf(ctx context.Context, op clientv3.Op) *queue {
 		return nil
 	case writes:
 		return &k.writes
-	case boundedReads(op):
+	case plain(op):
 		return &k.reads
 	}
 	return nil

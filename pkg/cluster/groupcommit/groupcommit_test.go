@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -289,6 +290,63 @@ func TestReadsBesideReadsAreFoldedAndWritersOfTheSameAreNot(t *testing.T) {
 	}
 }
 
+// etcd makes a proposal of a transaction that has another one in it, also if all of it
+// only reads.
+func TestReadsAreFoldedOutsideOfRaft(t *testing.T) {
+	r := newRig(t)
+	for i := range 3 {
+		if _, err := r.etcd.Put(t.Context(), fmt.Sprint(r.root, "key/", i), fmt.Sprint("value ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.wg.Go(func() { _, _ = r.Get(context.Background(), r.root+"plug") })
+	polltest.Eventually(t, "a read is under way", func() bool { return r.rec.blocked.Load() == 2 })
+	get := func(i int) clientv3.Op { return clientv3.OpGet(fmt.Sprint(r.root, "key/", i%3)) }
+	all := clientv3.OpGet(r.root+"key/", clientv3.WithPrefix(), clientv3.WithLimit(10))
+	var waits []func() (clientv3.OpResponse, error)
+	for i := range 60 { // of 3 and 1 reads: more than one request takes
+		waits = append(waits, r.gather(t.Context(), clientv3.OpTxn(nil, []clientv3.Op{get(i), all, get(i + 1)}, nil)), r.gather(t.Context(), get(i+2)))
+	}
+	index := func() uint64 {
+		st, err := r.etcd.Status(t.Context(), r.etcd.Endpoints()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.RaftIndex
+	}
+	before := index()
+	r.open()
+	for i, wait := range waits {
+		resp, err := wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := i / 2
+		if i%2 == 1 {
+			if kvs := resp.Get().Kvs; len(kvs) != 1 || string(kvs[0].Value) != fmt.Sprint("value ", (n+2)%3) || resp.Get().Header.Revision == 0 {
+				t.Errorf("read %d was told %v", n, resp.Get())
+			}
+			continue
+		}
+		told := resp.Txn()
+		if !told.Succeeded || len(told.Responses) != 3 || told.Header.Revision == 0 {
+			t.Fatalf("transaction %d was told %v", n, told)
+		}
+		for j, want := range []string{fmt.Sprint("value ", n%3), "value 0", fmt.Sprint("value ", (n+1)%3)} {
+			if kvs := told.Responses[j].GetResponseRange().Kvs; len(kvs) != 1+2*(j%2) || string(kvs[0].Value) != want {
+				t.Errorf("transaction %d: read %d was told %v", n, j, kvs)
+			}
+		}
+	}
+	sizes := r.sizes()
+	if most := slices.Max(sizes); most < 100 || len(sizes) > 5 {
+		t.Errorf("requests of %v reads: they were not folded", sizes)
+	}
+	if n := index() - before; n != 1 {
+		t.Errorf("%d proposals, want that of the one put", n)
+	}
+}
+
 func TestSomeRequestsGoStraightToEtcd(t *testing.T) {
 	r := newRig(t)
 	inner := r.rec.blocked.Load()
@@ -298,6 +356,13 @@ func TestSomeRequestsGoStraightToEtcd(t *testing.T) {
 		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithRev(1)) },
 		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithPrefix()) },
 		func() { _, _ = r.Put(tagged, r.root, "") },
+		func() { // etcd makes a proposal of the second only: beside others both would be one
+			_, _ = r.Txn(t.Context()).If(clientv3.Compare(clientv3.Version(r.root), "=", 0)).Then(clientv3.OpGet(r.root)).Commit()
+		},
+		func() {
+			_, _ = r.Txn(t.Context()).Then(clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpGet(r.root)}, nil)).Commit()
+		},
+		func() { _, _ = r.Txn(t.Context()).Commit() },
 	} {
 		r.wg.Go(f)
 		inner++

@@ -189,12 +189,37 @@ func (g *generator) txn(deep int) clientv3.Op {
 func (g *generator) request() (clientv3.Op, string) {
 	g.n++
 	mark := fmt.Sprintf("%smark/%d", g.root, g.n)
-	return clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpGet(mark), g.txn(2)}, nil), mark
+	does := []clientv3.Op{clientv3.OpGet(mark)}
+	if rapid.IntRange(0, 2).Draw(g.t, "only reads") == 0 {
+		for range rapid.IntRange(0, 2).Draw(g.t, "reads") {
+			does = append(does, g.get())
+		}
+	} else {
+		does = append(does, g.txn(2))
+	}
+	return clientv3.OpTxn(nil, does, nil), mark
 }
 
 func markOf(op clientv3.Op) string {
 	_, then, _ := op.Txn()
 	return string(then[0].KeyBytes())
+}
+
+// requests are those of a proposal, in which reads stand beside each other.
+func (p proposal) requests(root string) (ops []clientv3.Op) {
+	var reads []clientv3.Op
+	for _, op := range slices.Backward(p.ops) {
+		if op.IsTxn() {
+			ops = append(ops, op)
+			continue
+		}
+		if reads = append(reads, op); strings.HasPrefix(string(op.KeyBytes()), root+"mark/") {
+			slices.Reverse(reads)
+			ops, reads = append(ops, clientv3.OpTxn(nil, reads, nil)), nil
+		}
+	}
+	slices.Reverse(ops)
+	return ops
 }
 
 // history sends requests in waves and compares what they were told, and what is
@@ -235,7 +260,7 @@ func history(t *rapid.T, etcd *clientv3.Client, root string) (shared int, wrong 
 	for _, backwards := range []bool{false, true} {
 		m := &model{keys: map[string]modelKey{}}
 		for _, p := range rec.proposals {
-			ops := slices.Clone(p.ops)
+			ops := p.requests(root)
 			if backwards {
 				slices.Reverse(ops)
 			}

@@ -29,10 +29,11 @@ type queue struct {
 
 // call is one request that gathers or is under way with others.
 type call struct {
-	ctx  context.Context // the caller's
-	op   clientv3.Op
-	sets requestSets
-	done chan outcome // capacity 1
+	ctx   context.Context // the caller's
+	op    clientv3.Op
+	reads []clientv3.Op // all of it, if it only reads
+	sets  requestSets
+	done  chan outcome // capacity 1
 
 	batch *batch // guarded by queue.mu; nil while it gathers
 	told  bool   // guarded by queue.mu: done holds what it is to do
@@ -83,6 +84,9 @@ func (q *queue) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, er
 		return q.alone(ctx, op, p, err)
 	}
 	c := &call{ctx: ctx, op: op, sets: setsOf(op), done: make(chan outcome, 1)}
+	if q.kind == metrics.BatchReads {
+		c.reads = readsOf(op)
+	}
 	if p, err := q.enter(c); p != nil || err != nil {
 		return q.alone(ctx, op, p, err)
 	}

@@ -75,6 +75,7 @@ func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*nod
 					log.ErrorContext(ctx, "stopped at once by a second signal", slog.String("signal", got.String()))
 					os.Exit(1)
 				}
+				log.InfoContext(ctx, "stopping; a second signal ends it at once", slog.String("signal", got.String()))
 				stop(fmt.Errorf("got signal %v", got))
 			case <-over:
 				return
@@ -103,7 +104,7 @@ func newLogger(w io.Writer, level, format string) (log *slog.Logger, text bool, 
 			format = "text"
 		}
 	}
-	opts := &slog.HandlerOptions{Level: l}
+	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: withUnits}
 	switch format {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, opts)), false, nil
@@ -111,6 +112,14 @@ func newLogger(w io.Writer, level, format string) (log *slog.Logger, text bool, 
 		return slog.New(slog.NewTextHandler(w, opts)), true, nil
 	}
 	return nil, false, fmt.Errorf("log-format is %q; it must be text or json", format)
+}
+
+// withUnits gives durations as texts with their unit: in JSON they are nanoseconds.
+func withUnits(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 func isTerminal(w io.Writer) bool {

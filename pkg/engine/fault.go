@@ -157,7 +157,7 @@ func (b *Burst) overLimit(w *work) {
 	if w.node == nil {
 		w.node = w.x.node
 	}
-	err := fmt.Errorf("more than %d activities ran without a pause; look for a loop without end around activity %s, or raise the limit", b.limits.Activities, w.node.id)
+	err := fmt.Errorf("more than %d activities ran without a pause; look for a loop without end around activity %s, or raise the node's max-burst-activities (at most %d)", b.limits.Activities, w.node.id, MaxBurstActivities)
 	b.incident(nil, err)
 	inc := &b.header.Incidents[len(b.header.Incidents)-1]
 	inc.ActivityID, inc.ActivityType = w.node.id, w.node.desc.Type

@@ -5,9 +5,15 @@ import (
 	"time"
 )
 
+// The limits of [Limits].Activities: the default, and what it may be set to at most.
+const (
+	DefaultBurstActivities = 10_000
+	MaxBurstActivities     = 1_000_000
+)
+
 // withDefaults fills in the zero fields.
 func (l Limits) withDefaults() Limits {
-	l.Activities = cmp.Or(l.Activities, 10_000)
+	l.Activities = min(cmp.Or(l.Activities, DefaultBurstActivities), MaxBurstActivities)
 	l.Depth = cmp.Or(l.Depth, 200)
 	l.Script = cmp.Or(l.Script, 2*time.Second)
 	l.Output = cmp.Or(l.Output, 1<<20)

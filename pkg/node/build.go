@@ -233,7 +233,8 @@ func (n *Node) environment() func() engine.Env {
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
 		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head,
-			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics}
+			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics,
+			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities}}
 	}
 }
 

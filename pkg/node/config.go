@@ -101,6 +101,10 @@ type Config struct {
 	BurstsPerDefinition int
 	BurstBytes          int64
 
+	// MaxBurstActivities is how many activities one command may run without a pause,
+	// [engine.MaxBurstActivities] at most; the instance faults at the next one.
+	MaxBurstActivities int
+
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
 	DrainTimeout time.Duration // for running bursts to finish
 
@@ -150,8 +154,9 @@ func DefaultConfig() Config {
 		GroupCommit: GroupCommitOn, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
 		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
-		DrainTimeout: 30 * time.Second,
-		MaxBody:      1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
+		MaxBurstActivities: engine.DefaultBurstActivities,
+		DrainTimeout:       30 * time.Second,
+		MaxBody:            1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
 		Version: "devel",
 	}
 }
@@ -172,6 +177,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.MetricsDefinitions = cmp.Or(c.MetricsDefinitions, d.MetricsDefinitions)
 	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
 	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
+	c.MaxBurstActivities = cmp.Or(c.MaxBurstActivities, d.MaxBurstActivities)
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, d.DrainTimeout)
 	c.MaxBody = cmp.Or(c.MaxBody, d.MaxBody)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, d.MaxInFlight)
@@ -245,6 +251,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.MetricsDefinitions < 0 || c.MetricsDefinitions > maxDefinitions {
 		wrong.add("metrics-definitions is %d; it must be 1 to %d: each is some thirty series", c.MetricsDefinitions, maxDefinitions)
+	}
+	if c.MaxBurstActivities < 1 || c.MaxBurstActivities > engine.MaxBurstActivities {
+		wrong.add("max-burst-activities is %d; it must be from 1 to %d", c.MaxBurstActivities, engine.MaxBurstActivities)
 	}
 	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
 		wrong.add("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)

@@ -30,6 +30,9 @@ var harmless = map[string]bool{
 	"retrying of unary invoker failed": true,
 }
 
+// noise is said of each call, also of those that are not retried.
+const noise = "retrying of unary invoker"
+
 // isHarmless adds what has an id in its text: an election that comes a moment too
 // early and is held again.
 func isHarmless(message string) bool {
@@ -68,6 +71,9 @@ func (c slogCore) With(fields []zapcore.Field) zapcore.Core {
 
 // Check adds this core if the level is enabled.
 func (c slogCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if e.Message == noise {
+		return ce
+	}
 	if isHarmless(e.Message) || c.quiet.Load() {
 		e.Level = zapcore.InfoLevel
 	}

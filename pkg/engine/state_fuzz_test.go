@@ -106,6 +106,9 @@ func tryState(t *testing.T, prog *engine.Program, state []byte, kind workflow.Co
 	}
 	for range 20 {
 		out, err := b.Run(t.Context(), cmd)
+		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+			return // a scratch that its activity does not know, which only it can see: the burst is left to another node
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

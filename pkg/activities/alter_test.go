@@ -185,6 +185,31 @@ func TestARetryAfterAFaultMakesTheCallAgain(t *testing.T) {
 	}
 }
 
+// What a policy gave up is tried again from its first attempt, though its branch faulted.
+func TestARetryAfterAPolicyGaveUpMakesTheCallAgain(t *testing.T) {
+	t.Parallel()
+	f := &failing{left: 2}
+	b := start(t, root(seq(port(retried(f.activity("call"), inputs{"attempts": lit(2), "delay": lit("10s")}), "onGiveUp", seq(faultOf("not charged"))))))
+	b.pass(1).wantStatus(workflow.Faulted)
+	b.altered(retryOf("")).wantStatus(workflow.Finished)
+	if len(f.keys) != 3 || !f.oneKey() {
+		t.Errorf("%d calls with the keys %q", len(f.keys), f.keys)
+	}
+}
+
+// A branch that has not begun when its sibling faulted runs once, whoever asks for it.
+func TestARetryOfWhatHasNotBegunIsRefused(t *testing.T) {
+	t.Parallel()
+	f := &failing{left: 1}
+	b := start(t, root(act("Parallel", nil, f.activity("a"), say("b")))).wantStatus(workflow.Faulted)
+	b.refused("/alterations/0/activity", "about-to-run", "would run twice", retryOf("b"))
+	b.refused("/alterations/1/activity", "about-to-run", "would run twice", retryOf("a"), retryOf("a"))
+	b.altered(retryOf("a")).wantStatus(workflow.Finished)
+	if len(f.keys) != 2 || !slices.Equal(b.lines, []string{"b"}) {
+		t.Errorf("%d calls, lines %q", len(f.keys), b.lines)
+	}
+}
+
 // A condition that an author wrote is no failure of the call before it: the fault is
 // repeated, and where else to begin is said by who asks.
 func TestARetryAfterAConditionRepeatsTheFault(t *testing.T) {

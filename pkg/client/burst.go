@@ -430,7 +430,7 @@ func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, e
 	if err != nil {
 		return refused(workflow.CodeInvalid, err.Error()), nil
 	}
-	x.b, x.replaced = b, &in.Instance
+	x.b, x.replaced, x.definition = b, &in.Instance, in.Instance.DefinitionID
 	return store.Effect{Outcome: workflow.OutcomeApplied}, nil
 }
 

@@ -166,7 +166,13 @@ func (a *altering) all() (Outcome, error) {
 		return Refused, nil
 	}
 	b := a.b
-	if b.halted && a.goesOn && (len(broken(b.root)) == 0 || b.prog.strategy.continueOnIncident) {
+	switch {
+	case !a.goesOn:
+	case !b.halted: // ends of children that were kept for who had faulted
+		for _, e := range deferredOwners(b.root) {
+			b.redeliver(e)
+		}
+	case len(broken(b.root)) == 0 || b.prog.strategy.continueOnIncident:
 		a.goOn()
 	}
 	return "", nil

@@ -110,6 +110,10 @@ func (a *altering) rewindTo(alt *workflow.Alteration) {
 		return
 	}
 	parent := parents[0]
+	if slices.Contains(parent.Scheduled(), node) {
+		a.problem("about-to-run", "activity", "%s has not begun yet in %s: it runs when that goes on, and would run twice", alt.Activity, parent.shown())
+		return
+	}
 	if err := a.rewind(parent, node, ""); err != nil {
 		a.problem("cannot-rewind", "activity", "%s cannot run again in %s: %v", alt.Activity, parent.shown(), err)
 		return

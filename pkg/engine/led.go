@@ -47,7 +47,7 @@ func origin(x *Execution) (*Execution, *led) {
 		d := e.node.desc
 		switch {
 		case e == x:
-		case strings.HasSuffix(e.node.local, workflow.TimeoutSuffix), !d.NoEffect && !d.Container:
+		case strings.HasSuffix(e.node.local, workflow.TimeoutSuffix), d.Type == workflow.RetryType, !d.NoEffect && !d.Container:
 			return e, nil
 		}
 		if e.led != nil {

@@ -48,7 +48,7 @@ type journalPageView struct {
 
 	PreviousCursor *string `json:"previousCursor" doc:"Pass it as cursor for what came before; null at the beginning."`
 	LookedFrom     int64   `json:"lookedFrom" doc:"The oldest commit that this page has looked at; 0: none."`
-	LookedTo       int64   `json:"lookedTo" doc:"The newest commit that this page has looked at; 0: none. Pass it as after, later, for what was done since."`
+	LookedTo       int64   `json:"lookedTo" doc:"The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since."`
 	First          int64   `json:"first" doc:"The oldest commit that the journal still has."`
 	Last           int64   `json:"last" doc:"The newest commit."`
 	Revision       int64   `json:"revision" doc:"Of etcd, at which all of it was read."`

@@ -150,6 +150,11 @@ func TestTheJournalOpensAtItsEnd(t *testing.T) {
 			t.Errorf("%s leads to %+v", query, p)
 		}
 	}
+	for after, want := range map[int]float64{7: 12, 11: 12, 12: 12, 100: 12} { // who follows passes it on, also when nothing was new
+		if p := s.journalPage(t, "ends-#", fmt.Sprint("after=", after)); p.to != want {
+			t.Errorf("after %d it was looked to %v", after, p.to)
+		}
+	}
 	for _, limit := range []int{1, 5, 12} {
 		var back, on []int
 		p := s.journalPage(t, "ends-#", fmt.Sprint("tail=", limit))

@@ -69,6 +69,9 @@ func (i *Inspector) JournalPart(ctx context.Context, id string, q JournalQuery) 
 		slices.Reverse(page.Entries)
 	}
 	page.First, page.Last, page.Revision = journal.First, journal.Last, journal.Revision
+	if page.LookedTo == 0 && q.After > 0 { // nothing is new: who follows goes on from the same place
+		page.LookedTo = min(q.After, page.Last)
+	}
 	if page.LookedFrom > page.First {
 		page.Older = writeCursor("-" + strconv.FormatInt(page.LookedFrom, 10))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 )
@@ -86,6 +87,11 @@ func (f *feed) take(seen etcdstore.Sight) {
 	defer f.mu.Unlock()
 	if seen.Revision < f.last.Revision {
 		return // a look that was slower than another
+	}
+	if r := seen.Record; r != nil { // a viewer is told of the header alone; the rest may be megabytes
+		hd := r.Header
+		hd.Input, hd.Output = nil, nil
+		seen.Record = &store.Record{Header: hd, Seq: r.Seq}
 	}
 	next := state{seen, seen.Modified}
 	if seen.Modified == 0 {

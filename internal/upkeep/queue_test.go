@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,14 +49,18 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 	for i := range n {
 		put(fmt.Sprint("large-", i), fmt.Sprint("nobody-", i%3), size)
 	}
-	before := m.Faults.Values()
-	depth, oldest, err := upkeep.PassQueue(t.Context(), m.Upkeep)
-	if err != nil || depth != n+1 || oldest < time.Hour || oldest > time.Hour+time.Minute {
-		t.Errorf("depth %d, oldest %v, %v", depth, oldest, err)
+	least := int64(math.MaxInt64) // the node's own passes read at the same time: the least is what one reads
+	for range 5 {
+		before := m.Faults.Values()
+		depth, oldest, err := upkeep.PassQueue(t.Context(), m.Upkeep)
+		if err != nil || depth != n+1 || oldest < time.Hour || oldest > time.Hour+time.Minute {
+			t.Errorf("depth %d, oldest %v, %v", depth, oldest, err)
+		}
+		least = min(least, m.Faults.Values()-before)
 	}
 	// One item of each shard that has some tells how long it waits.
-	if read := m.Faults.Values() - before; read > 5*size {
-		t.Errorf("it read %d bytes of values", read)
+	if least > 5*size {
+		t.Errorf("it read %d bytes of values", least)
 	}
 	m.Publish("id: nobody\nroot:\n  - event: nobody-1\n    trigger: true\n")
 	eventually(t, "what is awaited is sent on", func() bool {

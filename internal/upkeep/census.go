@@ -8,13 +8,12 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
-const (
-	// censusEvery is how often one node counts the instances of all definitions, and
-	// censusShare how many times as long as that takes it rests at least: etcd takes no
-	// write while it counts a range.
-	censusEvery = 30 * time.Second
-	censusShare = 500
-)
+// censusEvery is how often one node counts the instances of all definitions.
+const censusEvery = 30 * time.Second
+
+// censusShare is how many times as long as a count takes the node rests at least: etcd takes
+// no write while it counts a range. It is less in tests, where other work makes counts long.
+var censusShare = 500
 
 // census counts instances by definition, for metrics: on one node of the cluster, and never
 // because somebody asks.
@@ -25,7 +24,7 @@ type census struct {
 }
 
 func (c *census) takeCensus(ctx context.Context) error {
-	return c.pacedLoop(ctx, "census", func() time.Duration { return max(c.cfg.CensusEvery, censusShare*c.took) }, nil, func(ctx context.Context) (bool, error) {
+	return c.pacedLoop(ctx, "census", func() time.Duration { return max(c.cfg.CensusEvery, time.Duration(censusShare)*c.took) }, nil, func(ctx context.Context) (bool, error) {
 		if c.cfg.Session.PreferredNode("census") != c.cfg.Session.NodeID() {
 			c.last, c.took = nil, 0
 			c.cfg.Metrics.SetCensus(nil)

@@ -73,3 +73,5 @@ func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
 
 // SweepGates is one look at all that waits behind gates.
 func (u *Upkeep) SweepGates(ctx context.Context) error { return u.gates.sweepGates(ctx) }
+
+var _ = func() struct{} { censusShare = 5; return struct{}{} }()

@@ -90,11 +90,10 @@ func alterInstance(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	dryRun, err := c.flag("dryRun", false)
+	dryRun, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
 	}
-	exchangeOf(c.r).dryRun = dryRun
 	var b alterBody
 	if err := c.decode(&b); err != nil {
 		return reply{}, err

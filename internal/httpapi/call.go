@@ -213,6 +213,13 @@ func (c *request) flag(name string, ifAbsent bool) (bool, error) {
 	return false, invalid("bad-parameter", "", name+" must be true or false")
 }
 
+// dryRun reads whether the call is to change nothing, which the audit log tells too.
+func (c *request) dryRun() (bool, error) {
+	dryRun, err := c.flag("dryRun", false)
+	exchangeOf(c.r).dryRun = dryRun
+	return dryRun, err
+}
+
 // readBody reads at most limit bytes, if before has nothing against it.
 func (c *request) readBody(limit int64, before func() error) error {
 	if c.r.ContentLength > limit {

@@ -76,11 +76,10 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	dryRun, err := c.flag("dryRun", false)
+	dryRun, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
 	}
-	exchangeOf(c.r).dryRun = dryRun
 	typ := c.mediaType()
 	switch {
 	case typ == formType:

@@ -137,11 +137,7 @@ func (c *request) filter() (find.Filter, error) {
 
 // shown gives texts as [API.encode] lets this caller see them.
 func (c *request) shown() func(string) string {
-	hide := false
-	if c.api.cfg.Auth != nil {
-		caller := exchangeOf(c.r).caller
-		hide = caller == nil || caller.Role < auth.Operator
-	}
+	hide := c.api.onlyLooks(c.r)
 	return func(text string) string {
 		if hide {
 			text = workflow.HideLinks(text)
@@ -154,20 +150,13 @@ func (c *request) shown() func(string) string {
 }
 
 func viewSummary(in workflow.Instance) summaryView {
-	v := summaryView{
+	return summaryView{
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Name: some(in.Name), Status: in.Status, SubStatus: in.SubStatus,
-		CorrelationID: some(in.CorrelationID), Labels: maps.Clone(in.Labels),
+		CorrelationID: some(in.CorrelationID), Labels: viewLabels(in.Labels), ParentInstanceID: parentOf(in),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
 		Incidents: len(in.Incidents), Waits: len(in.Bookmarks), Damaged: in.Damaged != "", Damage: in.Damaged,
 		WaitsFor: each(in.Bookmarks[:min(len(in.Bookmarks), mostWaits)], viewWait),
 	}
-	if v.Labels == nil {
-		v.Labels = map[string]string{}
-	}
-	if in.Parent != nil {
-		v.ParentInstanceID = some(in.Parent.InstanceID)
-	}
-	return v
 }
 
 func viewWait(b workflow.Bookmark) waitView {

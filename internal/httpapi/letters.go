@@ -107,13 +107,8 @@ func brought(c *call, st *workflow.Stimulus) (broughtView, error) {
 	if st == nil {
 		return v, nil
 	}
-	if p := exchangeOf(c.r).caller; p != nil && p.Role < auth.Operator {
-		v.InputHidden = true
-	} else {
-		v.Input = st.Input
-		if st.Input == nil {
-			v.Input = map[string]any{}
-		}
+	if v.InputHidden = c.api.onlyLooks(c.r); !v.InputHidden {
+		v.Input = object(st.Input)
 	}
 	e, err := c.api.cfg.Explainer.Event(c.r.Context(), *st)
 	if err != nil {

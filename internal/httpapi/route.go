@@ -241,6 +241,16 @@ func (a *API) answer(rt *route, c *call) (reply, error) {
 	return rt.serve(c)
 }
 
+// onlyLooks tells whether the caller may look and not act: what resumes, and what events
+// bring, is hidden from such a one.
+func (a *API) onlyLooks(r *http.Request) bool {
+	if a.cfg.Auth == nil {
+		return false
+	}
+	caller := exchangeOf(r).caller
+	return caller == nil || caller.Role < auth.Operator
+}
+
 // encode gives v as JSON without the values of secrets, and without resume links
 // unless the caller may resume. What a workflow keeps has no secrets; what a caller
 // sent may.
@@ -249,10 +259,8 @@ func (a *API) encode(r *http.Request, v any) ([]byte, error) {
 	if err != nil {
 		return raw, err
 	}
-	if a.cfg.Auth != nil {
-		if caller := exchangeOf(r).caller; caller == nil || caller.Role < auth.Operator {
-			raw = []byte(workflow.HideLinks(string(raw)))
-		}
+	if a.onlyLooks(r) {
+		raw = []byte(workflow.HideLinks(string(raw)))
 	}
 	if a.cfg.Secrets == nil {
 		return raw, nil

@@ -55,11 +55,10 @@ func (a *API) stimulusRoutes() []route {
 }
 
 func (c *call) event() (reply, error) {
-	dryRun, err := c.flag("dryRun", false)
+	dryRun, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
 	}
-	exchangeOf(c.r).dryRun = dryRun
 	name := c.r.PathValue("name")
 	if err := checkEventName(name); err != nil {
 		return reply{}, err

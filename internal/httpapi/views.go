@@ -180,7 +180,7 @@ func viewRetry(r *workflow.Retry) *retryView {
 func viewInstance(in workflow.Instance) instanceView {
 	v := instanceView{
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Status: in.Status, SubStatus: in.SubStatus,
-		Name: some(in.Name), CorrelationID: some(in.CorrelationID), Labels: maps.Clone(in.Labels),
+		Name: some(in.Name), CorrelationID: some(in.CorrelationID), Labels: viewLabels(in.Labels), ParentInstanceID: parentOf(in),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
 		Input: object(in.Input), Output: object(in.Output),
 		Incidents: each(in.Incidents, func(i workflow.Incident) incidentView {
@@ -191,13 +191,22 @@ func viewInstance(in workflow.Instance) instanceView {
 		}),
 	}
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
-	if v.Labels == nil {
-		v.Labels = map[string]string{}
-	}
-	if in.Parent != nil {
-		v.ParentInstanceID = some(in.Parent.InstanceID)
-	}
 	return v
+}
+
+// viewLabels is never null.
+func viewLabels(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(m)
+}
+
+func parentOf(in workflow.Instance) *string {
+	if in.Parent == nil {
+		return nil
+	}
+	return some(in.Parent.InstanceID)
 }
 
 func object(m map[string]any) map[string]any {

@@ -125,7 +125,7 @@ func TestTheJournalNamesTheNodes(t *testing.T) {
 	if err := b.open("i").Work(t.Context(), true, nil); err != nil {
 		t.Fatal(err)
 	}
-	entries, _, err := b.store.Reader.Journal(t.Context(), "i", 0, 100)
+	entries, err := commits(t, b.store.Reader, "i")
 	if err != nil || len(entries) != 3 {
 		t.Fatalf("%+v, %v", entries, err)
 	}
@@ -563,7 +563,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 				l := must(m.store.Instances.Load(t.Context(), "i", "", ""))(t)
 				return l.Record.Header.SubStatus == workflow.Finished && len(l.Mail) == 0
 			})
-			entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+			entries, err := commits(t, m.store.Reader, "i")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -629,7 +629,7 @@ func TestImportReplacesTheState(t *testing.T) {
 			if r.Instance.SubStatus != workflow.Finished {
 				t.Errorf("got %+v", r.Instance)
 			}
-			entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+			entries, err := commits(t, m.store.Reader, "i")
 			if err != nil || len(entries) < 4 || !entries[2].Variables.Reset || entries[3].Variables.Reset {
 				t.Errorf("journal %+v, %v", entries, err)
 			}
@@ -732,4 +732,14 @@ func TestCallersOfOneBurstGetTheirOwnResponses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// commits reads the whole journal of an instance.
+func commits(t *testing.T, r *etcdstore.Reader, id string) (entries []workflow.JournalEntry, err error) {
+	t.Helper()
+	_, err = r.ScanJournal(t.Context(), id, etcdstore.JournalScan{}, func(e *workflow.JournalEntry) bool {
+		entries = append(entries, *e)
+		return false
+	})
+	return entries, err
 }

@@ -207,7 +207,7 @@ func TestAnImportSharesNoBurst(t *testing.T) {
 				resumed++
 			}
 		}
-		entries, _, err := m.store.Reader.Journal(t.Context(), id, 0, 100)
+		entries, err := commits(t, m.store.Reader, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	if err := <-worked; err != nil {
 		t.Fatal(err)
 	}
-	entries, _, err := m.store.Reader.Journal(t.Context(), "i", 0, 100)
+	entries, err := commits(t, m.store.Reader, "i")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ var httpGuards = []patch{
 	{"http: the body for an endpoint is UTF-8", "internal/httpapi/endpoint.go",
 		"\tif !utf8.Valid(c.body) {\n", "\tif false {\n", inHTTP, "TestEndpointsTake"},
 	{"http: a viewer sees no resume link", "internal/httpapi/route.go",
-		"caller == nil || caller.Role < auth.Operator {", "caller == nil {", inHTTP, "TestResumeLinks"},
+		"return caller == nil || caller.Role < auth.Operator", "return caller == nil", inHTTP, "TestResumeLinks"},
 	{"the journal has no resume link", "pkg/engine/journal.go",
 		"data = workflow.HideLinksIn(data)", "data = any(data)", inHTTP, "TestResumeLinks"},
 	{"variables in the journal have no resume link", "pkg/engine/variables.go",

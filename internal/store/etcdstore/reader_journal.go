@@ -46,19 +46,6 @@ func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, d
 	return j, s.scanJournal(ctx, id, at, scan.Back, j, do)
 }
 
-// Journal reads up to limit commits behind one, oldest first; last is the number of the
-// last one, 0 at the end.
-func (s *Reader) Journal(ctx context.Context, id string, after, limit int64) (entries []workflow.JournalEntry, last int64, err error) {
-	j, err := s.ScanJournal(ctx, id, JournalScan{From: after + 1}, func(e *workflow.JournalEntry) bool {
-		entries = append(entries, *e)
-		return int64(len(entries)) == limit
-	})
-	if err != nil || j == nil {
-		return nil, 0, err
-	}
-	return entries, max(0, j.Next-1), nil
-}
-
 func (s *Reader) scanJournal(ctx context.Context, id string, at int64, back bool, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
 	var b budget
 	for at >= j.First && at <= j.Last {

@@ -22,11 +22,13 @@ const (
 // when the next is due, and from watches what was put since into the shards that
 // this node is preferred for.
 type dueWorker struct {
-	t    *timers
-	of   etcdstore.Dated
-	may  func() bool                                                     // costs nothing
-	fire func(ctx context.Context, now time.Time) (more bool, err error) // more: at once
+	t   *timers
+	of  etcdstore.Dated
+	may func() bool // costs nothing
+	// fire tells whether there was something to fire; more: look again at once.
+	fire func(ctx context.Context, now time.Time) (fired, more bool, err error)
 
+	left   time.Time        // what was due before it was not to be fired at the last look; zero: it is looked at
 	shards []int            // that are watched
 	news   <-chan time.Time // nil: nothing is watched
 	unfold context.CancelFunc
@@ -73,15 +75,21 @@ func (w *dueWorker) look(ctx context.Context) (next time.Time) {
 		w.watch(ctx, mine) // before the read: what it does not see, they do
 	}
 	now := w.t.cfg.Now().UTC()
-	first, err := w.t.cfg.Store.FirstDue(ctx, w.of, now.Add(2*w.t.cfg.Rest)) // only what is put and due before the next look needs the watches
+	left := w.left
+	w.left = time.Time{}
+	first, err := w.t.cfg.Store.FirstDue(ctx, w.of, left, now.Add(2*w.t.cfg.Rest)) // only what is put and due before the next look needs the watches
 	if err == nil {
 		at := w.turn(first)
 		if at.IsZero() || at.After(now) {
 			return sooner(time.Now().Add(pace.Jitter(w.t.cfg.Rest)), later(soon, w.from(at)))
 		}
-		var more bool
-		if more, err = w.fire(ctx, now); more && err == nil {
+		var fired, more bool
+		fired, more, err = w.fire(ctx, now)
+		switch {
+		case err == nil && more:
 			return time.Now()
+		case err == nil && !fired: // this program cannot read it: what comes next is behind it, and the sweep looks at it again
+			w.left = now.Add(-dueGrace) // later, others may be late
 		}
 	}
 	if err != nil && ctx.Err() == nil {

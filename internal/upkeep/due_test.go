@@ -151,3 +151,41 @@ func TestOthersFireForAClockThatIsOff(t *testing.T) {
 		t.Errorf("fired %v late: they leave no time to the node that is preferred", late)
 	}
 }
+
+// What is due and cannot be read stays, and keeps nobody busy, nor from firing what is due
+// behind it.
+func TestWhatCannotBeReadIsNotLookedAtAllTheTime(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1, resting(noSweep))
+	m := c[0]
+	shard := m.shardsOf(m.Session.NodeID())[:1]
+	quiet(t, c)
+	etcd, due := clustertest.Shared(t).Client(t), time.Now()
+	unread := fmt.Sprintf("%stimer/%02x/%013d/u", m.Root, shard[0], due.UnixMilli())
+	if _, err := etcd.Put(t.Context(), unread, "{"); err != nil {
+		t.Fatal(err)
+	}
+	m.putTimers(shard, due.Add(3*time.Second)) // known before the worker rests
+	m.firesBeside(unread)
+	quiet(t, c)
+	m.putTimers(shard, time.Now().Add(300*time.Millisecond))
+	m.firesBeside(unread)
+	m.putTimers(shard, time.Now().Add(-time.Second))
+	m.firesBeside(unread)
+	if late := time.Since(due); late < 3*time.Second {
+		t.Errorf("all have fired after %v", late)
+	}
+}
+
+// firesBeside waits until one timer alone is left.
+func (m *member) firesBeside(key string) {
+	m.T.Helper()
+	etcd := clustertest.Shared(m.T).Client(m.T)
+	eventually(m.T, "all but one timer fire", func() bool {
+		left, err := etcd.Get(m.T.Context(), m.Root+"timer/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			m.T.Fatal(err)
+		}
+		return len(left.Kvs) == 1 && string(left.Kvs[0].Key) == key
+	})
+}

@@ -65,23 +65,22 @@ func (t *timers) fireTimers(ctx context.Context) error {
 
 // firePass fires the timers that are due at now, as far as it looks. more: it did not
 // look at all that is due, and the next pass sees further.
-func (t *timers) firePass(ctx context.Context, now time.Time) (more bool, err error) {
+func (t *timers) firePass(ctx context.Context, now time.Time) (fired, more bool, err error) {
 	page, err := t.cfg.Store.DueTimers(ctx, now, timerPerShard)
-	fired := 0
 	for n := 1; err == nil && len(page) > 0; n++ {
 		// Those of a shard are in the order of their times: if some are not ours
 		// yet, nor is what is behind, and a shard that is not full is not read on.
 		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !t.mine(d.Shard, d.At, now) })
 		resumes := slices.DeleteFunc(slices.Clone(page), func(d etcdstore.Due) bool { return d.Unreadable })
 		if err := t.fireResumes(ctx, resumes, now); err != nil {
-			return false, err
+			return fired, false, err
 		}
-		if fired += len(resumes); n == timerPages {
-			return fired > 0, nil
+		if fired = fired || len(resumes) > 0; n == timerPages {
+			return fired, fired, nil
 		}
 		page, err = t.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
 	}
-	return false, err
+	return fired, false, err
 }
 
 func (t *timers) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
@@ -120,10 +119,10 @@ func (t *timers) fireSchedules(ctx context.Context) error {
 }
 
 // fireDueSchedules fires the occurrences that are due at now.
-func (t *timers) fireDueSchedules(ctx context.Context, now time.Time) (more bool, err error) {
+func (t *timers) fireDueSchedules(ctx context.Context, now time.Time) (fired, more bool, err error) {
 	due, err := t.cfg.Store.DueSchedules(ctx, now, timerPerShard)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	var errs []error
 	for i := range due {
@@ -131,9 +130,10 @@ func (t *timers) fireDueSchedules(ctx context.Context, now time.Time) (more bool
 		if !t.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
 			continue
 		}
+		fired = true
 		errs = append(errs, t.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
 	}
-	return false, errors.Join(errs...)
+	return fired, false, errors.Join(errs...)
 }
 
 // fireSchedule fires one occurrence. What it starts has an id from definition,

@@ -370,6 +370,8 @@ var guards = []patch{
 		"pace.Jitter(w.t.cfg.Rest)", "time.Hour", inUpkeep, "TestTimersFireThough"},
 	{"others fire for a node that does not", "internal/upkeep/due.go",
 		"return now.Sub(due) >= dueGrace || prefers(t.cfg.Session, shard)", "return prefers(t.cfg.Session, shard)", inUpkeep, "TestOthersFire"},
+	{"what is due and cannot be read is looked at by sweep", "internal/upkeep/due.go",
+		"case err == nil && !fired:", "case err == nil && !fired && false:", inUpkeep, "TestWhatCannotBeReadIsNotLooked"},
 	{"a watch of what is due that begins late tells to look", "internal/store/etcdstore/due.go",
 		"\t\tif late {\n", "\t\tif false {\n", inStore, "TestAWatchOfWhatIsDue"},
 	{"a clock that is off fires nothing", "internal/upkeep/timers.go",

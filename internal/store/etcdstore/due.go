@@ -34,14 +34,19 @@ func dueIn(prefix string, key []byte) time.Time {
 	return fromMillis(ms).Add(time.Millisecond)
 }
 
-// FirstDue tells of each shard when the first there is due, which may be past; zero:
-// none is until then. It is one request, and reads one key of a shard.
-func (s *Upkeep) FirstDue(ctx context.Context, of Dated, until time.Time) ([]time.Time, error) {
+// FirstDue tells of each shard when the first there is due that is due at from or later (zero:
+// of all), which may be past; zero: none is until then. It is one request, and reads one key of a
+// shard.
+func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from, until time.Time) ([]time.Time, error) {
 	var ask reads
 	prefixes := make([]string, timerShards)
 	for i := range prefixes {
 		prefixes[i] = s.keys.dated(of, i)
-		ask.add(clientv3.OpGet(prefixes[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+		begin := prefixes[i]
+		if !from.IsZero() {
+			begin += millis(from)
+		}
+		ask.add(clientv3.OpGet(begin, clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
 	resp, err := s.read(ctx, "look which "+of.String()+" are due next", ask.ops...)
 	if err != nil {

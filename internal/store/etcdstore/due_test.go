@@ -39,7 +39,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	_, err := w.raw.Put(w.ctx(), w.keys.cron("d", "a", w.now), "{}")
 	w.ok(err)
 	before, values := w.faults.Calls("txn")+w.faults.Calls("get"), w.faults.Values()
-	first, err := w.FirstDue(w.ctx(), Timers, until)
+	first, err := w.FirstDue(w.ctx(), Timers, time.Time{}, until)
 	w.ok(err)
 	if !slices.EqualFunc(first, want, time.Time.Equal) {
 		t.Errorf("%v, want %v", first, want)
@@ -47,7 +47,16 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	if calls := w.faults.Calls("txn") + w.faults.Calls("get") - before; calls != 1 || w.faults.Values() != values {
 		t.Errorf("%d calls, %d bytes of values", calls, w.faults.Values()-values)
 	}
-	first, err = w.FirstDue(w.ctx(), Schedules, until)
+	for _, from := range []time.Time{w.now, w.now.Add(time.Second)} { // what is due before it is left out
+		later, err := w.FirstDue(w.ctx(), Timers, from, until)
+		w.ok(err)
+		for shard, at := range later {
+			if !at.IsZero() && at.Before(from) || !want[shard].Before(from) && !at.Equal(want[shard]) {
+				t.Errorf("shard %d: first %v from %v on, and of all %v", shard, at, from, want[shard])
+			}
+		}
+	}
+	first, err = w.FirstDue(w.ctx(), Schedules, time.Time{}, until)
 	w.ok(err)
 	for shard, at := range first {
 		if (shard == ScheduleShard("d")) == at.IsZero() {

@@ -103,6 +103,12 @@ func (e *Epoch) doubt() {
 // whether it was free. Such a key may be put by a late copy, long after its local lock
 // was given back: the janitor looks out for it.
 func (e *Epoch) enter(key string) bool {
+	e.ask()
+	return e.local.TryLock(key)
+}
+
+// ask notes that a key may come: one was asked for, or its put was given up now.
+func (e *Epoch) ask() {
 	now := time.Since(bootTime).Nanoseconds()
 	if was := e.asked.Swap(now); now-was > lateCopies.Nanoseconds()/2 { // in good time
 		select {
@@ -110,7 +116,6 @@ func (e *Epoch) enter(key string) bool {
 		default:
 		}
 	}
-	return e.local.TryLock(key)
 }
 
 // keysMayCome waits until a key of this lease may be put that nobody here knows of:

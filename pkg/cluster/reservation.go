@@ -57,5 +57,8 @@ func (r *Reservation) Taken(ctx context.Context, revision int64) (*Lock, error) 
 // of the transaction that comes later still puts what the janitor removes.
 func (r *Reservation) Abandon(sent bool) {
 	r.a.sent = sent
+	if sent {
+		r.e.ask() // the transaction may have been sent again and again until now
+	}
 	r.l.s.abandon(r.e, r.a)
 }

@@ -352,6 +352,7 @@ func TestSomeRequestsGoStraightToEtcd(t *testing.T) {
 	inner := r.rec.blocked.Load()
 	tagged := metadata.AppendToOutgoingContext(t.Context(), "trace", "1")
 	for _, f := range []func(){
+		func() { _, _ = r.Get(t.Context(), r.root) }, // behind it reads gather
 		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithSerializable()) },
 		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithRev(1)) },
 		func() { _, _ = r.Get(t.Context(), r.root, clientv3.WithPrefix()) },

@@ -213,7 +213,8 @@ func (u *unfit) is(command string) bool { return u != nil && u.command == comman
 // suspect tells whether a command shares no burst, so that it harms no other: it was
 // taken over, or is not to be run.
 func (o *owner) suspect(m store.Mail) bool {
-	return o.taken.recovered && m.Created <= o.taken.at || m.Command.Attempts > 0 || o.course.unfit.is(m.Command.ID)
+	left := o.taken.recovered && m.Created <= o.taken.at && !(o.taken.wentOn && m.Command.ID == workflow.ContinueID)
+	return left || m.Command.Attempts > 0 || o.course.unfit.is(m.Command.ID)
 }
 
 // alone is the batch of one such command.

@@ -168,6 +168,7 @@ func (s *sent) afterError(x *burst, work *batch) action {
 // applyCommitted takes over what a commit made durable.
 func (o *owner) applyCommitted(c *store.Commit, res *store.Committed) {
 	o.mark = nil
+	o.taken.wentOn = o.taken.wentOn || c.Continue != nil
 	o.seat.refused = o.seat.refused && !c.Delete && !finished(&c.After)
 	o.base = nil
 	if !c.Delete {

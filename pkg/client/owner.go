@@ -103,6 +103,7 @@ type owner struct {
 type taken struct {
 	recovered bool  // a sweep found its mail
 	at        int64 // revision: what came later nobody left
+	wentOn    bool  // a burst goes on after a commit: its ~continue, which stays as old as it was, is this owner's by now
 	lock      lockWait
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -34,5 +35,36 @@ func TestMailThatComesAfterATakeoverIsNone(t *testing.T) {
 	}
 	if n := m.count("commits_total", "") - before; n > 3 {
 		t.Errorf("%v commits for %d commands", n, later+1)
+	}
+}
+
+// Nor is the rest of a burst that was taken over, once it has come to a commit here: it is
+// not counted, and not written, once more for each that follows.
+func TestTheRestOfABurstIsTakenOverOnce(t *testing.T) {
+	t.Parallel()
+	def := define("d", seq(waitFor("go"), through(), line("a"), line("b"), line("c"), line("d")))
+	def.Options.CommitStrategy = "ActivityExecuted"
+	w := newWorld(t, def)
+	m := w.member("m", cluster.ModeDistributed)
+	in := must(m.open("i").Do(t.Context(), startOf("d", "s")))(t).Instance
+	w.leaves(t, m, must(m.store.Reader.Instance(t.Context(), in.ID))(t), resumeOf("c", in, 0))
+	writes := 0
+	m.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Match: func(c clustertest.Call) bool {
+		if c.PutsUnder(cluster.Root(w.name) + "mailbox/") {
+			writes++
+		}
+		return false
+	}})
+	before := m.count("commits_total", "")
+	w.valve.pass <- struct{}{}
+	eventually(t, "its lock is free", func() bool { held, err := m.locked("i"); return err == nil && !held })
+	if err := m.open("i").Work(t.Context(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := m.count("commits_total", "") - before; n < 4 || len(m.written()) != 4 {
+		t.Fatalf("%v commits, lines %q", n, m.written())
+	}
+	if n := m.count("takeovers_total", ""); n != 1 || writes != 2 {
+		t.Errorf("%v takeovers, and ~continue was written %d times: want its attempt, and that this is over", n, writes)
 	}
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"math"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -32,6 +31,9 @@ const (
 	// idleBytes is how much memory a node gives to idle instances: some thousands of those
 	// that are usual, which are the ones that come back soon.
 	idleBytes = 32 << 20
+	// idleMost is how many they are at most. Each with a burst holds its definition's
+	// compiled version, which the catalogue may have let go of.
+	idleMost = 2000
 	// idleInstance is what a small instance takes beside its values, by estimate: the
 	// record, the burst and one activity that waits.
 	idleInstance = 6 << 10
@@ -41,7 +43,7 @@ const (
 
 func newIdle(most int64, m *metrics.Metrics) *idle {
 	i := &idle{most: most, metrics: m}
-	i.lru, _ = simplelru.NewLRU(math.MaxInt, func(_ string, w weighed) { i.bytes -= w.bytes }) // of a size that is positive
+	i.lru, _ = simplelru.NewLRU(idleMost, func(_ string, w weighed) { i.bytes -= w.bytes }) // of a size that is positive
 	return i
 }
 
@@ -59,7 +61,7 @@ func (i *idle) take(id string) live {
 // the longest time.
 func (i *idle) put(id string, l live) {
 	w := weighed{l, idleInstance + valueBytes*int64(l.size())}
-	if l.b == nil || w.bytes > i.most/idleShare {
+	if l.record == nil || w.bytes > i.most/idleShare {
 		return
 	}
 	i.mu.Lock()
@@ -95,6 +97,8 @@ func (l *live) loaded(r *store.Record) metrics.LoadSource {
 		return metrics.LoadRead
 	case l.record != r:
 		return metrics.LoadMoved
+	case l.b == nil: // it is decoded
+		return metrics.LoadRead
 	}
 	return metrics.LoadIdle
 }

@@ -10,7 +10,7 @@ import (
 // commands go on with it, so that nothing is decoded.
 type live struct {
 	record *store.Record
-	b      *engine.Burst // nil: there is none, and it is loaded
+	b      *engine.Burst // nil: there is none, and it is decoded
 }
 
 // renew gives the burst for the next commands on this record; nil: it is to be loaded.
@@ -30,6 +30,8 @@ func (x *burst) committed(base *store.Record) live {
 	if base == nil || base.Header.Status != workflow.StatusRunning || x.replaced != nil || len(x.extra) > 0 {
 		return live{}
 	}
-	x.b.Committed()
+	if !x.b.Committed() {
+		return live{base, nil}
+	}
 	return live{base, x.b}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -137,12 +136,11 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	o := &owner{handle: h, own: own, base: loaded.Record, seen: loaded.Revision,
 		taken: taken{at: loaded.Revision}, seat: seat{loaded: loaded.Bytes}}
 	if loaded.Record != nil {
-		from := known.loaded(loaded.Record)
-		if from == metrics.LoadIdle {
+		if known.record == loaded.Record {
 			o.live = known
 			o.seat.loaded += known.size()
 		}
-		h.n.cfg.Metrics.Load(from)
+		h.n.cfg.Metrics.Load(known.loaded(loaded.Record))
 	}
 	if h.n.cfg.Tracer != nil && !tracing.Recorded(ctx) {
 		o.taken.lock = lockWait{began, time.Now()}

@@ -181,10 +181,12 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 // Committed says that the last [Burst.Result] is durable; the next one counts from
 // here, and what lasts until the end of a burst is forgotten. Call it to go on with
 // this burst. A burst of the same instance that is loaded from that result does the
-// same, to the byte.
-func (b *Burst) Committed() {
+// same, to the byte. It reports whether the burst is worth keeping: not if [Burst.Renew]
+// will refuse it.
+func (b *Burst) Committed() (keep bool) {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
 	b.dirty, b.fresh, b.askCommit, b.weight = false, false, false, 0
+	b.cmd, b.calling = nil, nil // it may be kept for long, and these lead to much
 	b.lastCommit = b.env.Now()
 	b.variables.committed(b.root)
 	for _, m := range b.marks {
@@ -199,6 +201,10 @@ func (b *Burst) Committed() {
 	if len(b.completions) == 0 {
 		b.completions = nil
 	}
+	if cap(b.marks) > usualRoom && cap(b.marks) > 2*len(b.marks) {
+		b.marks = append([]*mark(nil), b.marks...)
+	}
+	return b.secrets == 0
 }
 
 // Renew gives a committed burst the world of the next one, as [Load] does. It is false,

@@ -167,7 +167,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		workingBytes: b.gauge("work_bytes",
 			"Bytes of memory that this node's bursts work on, as estimated from the sizes of their instances and commands."),
 		loads: b.counterVec("instance_loads_total",
-			"Instances that this node took to work them, by where they came from: idle, it had them in memory as they are in etcd; moved, another node has written them since; read, it did not have them.",
+			"Instances that this node took to work them, by where they came from: idle, it had them in memory as they are in etcd, ready to go on; moved, another node has written them since; read, it did not have them, or has to decode them, as they read a secret.",
 			label{"from", knownLoadSources}),
 		idleBytes: b.gauge("idle_bytes",
 			"Bytes of memory that instances take which this node committed last and nobody works now, as estimated from their sizes."),

@@ -403,20 +403,25 @@ func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err
 	return lists, nil
 }
 
-// knownLists are the lists that were found, sorted. One that has become empty does no harm.
+// knownLists are the lists that were found, sorted. One that has become empty does little harm.
 type knownLists struct {
 	mu    sync.Mutex
 	lists []string
 }
 
-// mostKnown is how many lists are known at most: then they are looked for again.
+// mostKnown is how many lists are known at most: then every second one is forgotten. Those that
+// are not empty are found again, each with one read more.
 const mostKnown = 10_000
 
 func (k *knownLists) add(list string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.lists) >= mostKnown {
-		k.lists = nil
+		kept := make([]string, 0, mostKnown)
+		for i := 0; i < len(k.lists); i += 2 {
+			kept = append(kept, k.lists[i])
+		}
+		k.lists = kept
 	}
 	if i, there := slices.BinarySearch(k.lists, list); !there {
 		k.lists = slices.Insert(k.lists, i, list)

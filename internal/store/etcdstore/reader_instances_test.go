@@ -298,3 +298,18 @@ func TestWindowsOfAListEnd(t *testing.T) {
 		}
 	}
 }
+
+// A node that has seen very many lists does not look for all of them again.
+func TestKnownListsAreForgottenByHalves(t *testing.T) {
+	t.Parallel()
+	var k knownLists
+	for i := range 3 * mostKnown {
+		k.add(fmt.Sprintf("%06d", i))
+		if i > mostKnown && (len(k.lists) > mostKnown || len(k.lists) < mostKnown/2) {
+			t.Fatalf("%d are known after %d", len(k.lists), i)
+		}
+	}
+	if !slices.IsSorted(k.lists) || k.lists[len(k.lists)-1] != fmt.Sprintf("%06d", 3*mostKnown-1) {
+		t.Error("they are out of order, or the last one is not known")
+	}
+}

@@ -45,6 +45,24 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, notation N
 	return out, nil
 }
 
+// Definition gives a version of a definition as its source says it, also one that
+// cannot be compiled here; 0 is the published one, or the latest if none is published.
+func (c *Catalog) Definition(ctx context.Context, id string, version int) (*workflow.Definition, error) {
+	_, version, err := c.sourceHead(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.version(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	def, problems := c.readStored(v)
+	if def == nil || def.Root == nil {
+		return nil, c.notRunnable(v, problems)
+	}
+	return def, nil
+}
+
 func (c *Catalog) sourceHead(ctx context.Context, id string, version int) (*store.DefinitionHead, int, error) {
 	if version != 0 {
 		h, err := c.Standing(ctx, id, version)

@@ -143,11 +143,9 @@ func (c *call) getDefinition() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	version := 0
-	if text := c.query.Get("version"); text != "" {
-		if version, err = strconv.Atoi(text); err != nil || version < 1 {
-			return reply{}, invalid("bad-version", "", "version must be a whole number from 1")
-		}
+	version, err := c.version()
+	if err != nil {
+		return reply{}, err
 	}
 	notation, err := c.accepted()
 	if err != nil {
@@ -158,6 +156,19 @@ func (c *call) getDefinition() (reply, error) {
 		return reply{}, err
 	}
 	return reply{raw: src.Content, rawType: src.Notation.ContentType(), etag: `"` + strconv.Itoa(src.Version) + `"`}, nil
+}
+
+// version is the query's version of a definition, 0 if it names none.
+func (c *request) version() (int, error) {
+	text := c.query.Get("version")
+	if text == "" {
+		return 0, nil
+	}
+	version, err := strconv.Atoi(text)
+	if err != nil || version < 1 {
+		return 0, invalid("bad-version", "", "version must be a whole number from 1")
+	}
+	return version, nil
 }
 
 // accepted is the notation that the client wants most; "" if it wants any.

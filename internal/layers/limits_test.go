@@ -31,6 +31,7 @@ var largePackages = map[string]string{
 	"pkg/client":               "the states of one owner, what it commits, and what decides whether it may run: places, deaths, quarantine",
 	"pkg/cluster":              "session, members and locks are one lease, and end with its epoch",
 	"pkg/engine":               "a node has an activity, which takes an execution, which is of a burst, which runs nodes: a knot by nature",
+	"pkg/graph":                "one recursion measures and places every shape that the notation has, and each writer needs what it knows",
 	"pkg/node":                 "it wires every part, and says of every setting what may be set",
 	"pkg/runtime":              "the ways in to instances, one type each: they share the look, the answers of keys, and what a refusal is called",
 	"pkg/workflow":             "the words that all packages have in common, and the one writer and the one reader of their values, which must agree",

@@ -1,0 +1,194 @@
+package graph
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"html"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// SVG says how a picture is written as SVG.
+type SVG struct {
+	// Alone is for a file of its own: it brings its style along. In a page the
+	// style is the page's, by the classes, as its security policy allows none inside.
+	Alone bool
+	// Link gives the address that an activity leads to; nil or "": none.
+	Link func(id string) string
+	// Selected is the id of the activity that is marked as chosen.
+	Selected string
+}
+
+//go:embed style.css
+var style string
+
+// Style is the style sheet of the pictures, for pages that show them. It takes
+// its colours from custom properties, and has a value for each of them.
+func Style() string { return style }
+
+// symbols tell a status without colour.
+var symbols = map[Status]string{Done: "✓", Running: "▶", Waiting: "…", Faulted: "✗", Cancelled: "⊘"}
+
+// WriteSVG writes the picture. Texts of the definition are escaped. Each activity
+// is a group with the class "node", its status and data-id, and a title for
+// those who cannot see it.
+func (g *Graph) WriteSVG(w io.Writer, o SVG) error {
+	b := bufio.NewWriter(w)
+	s := svgWriter{b, g, o}
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 %s %s" width="%s" height="%s" role="group" aria-label="%s">`,
+		num(g.Width), num(g.Height), num(g.Width), num(g.Height), escape("Graph of "+g.Title))
+	fmt.Fprintln(b)
+	if o.Alone {
+		s.printf("<style>%s</style>\n", style)
+	}
+	s.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>` + "\n")
+	for _, n := range g.Nodes {
+		if n.Kind == Frame {
+			s.node(&n)
+		}
+	}
+	for i := range g.Edges {
+		s.edge(&g.Edges[i])
+	}
+	for _, n := range g.Nodes {
+		if n.Kind != Frame {
+			s.node(&n)
+		}
+	}
+	fmt.Fprint(b, "</svg>\n")
+	return b.Flush()
+}
+
+type svgWriter struct {
+	b *bufio.Writer
+	g *Graph
+	o SVG
+}
+
+func (s *svgWriter) printf(format string, args ...any) { fmt.Fprintf(s.b, format, args...) }
+
+// escape makes a text one of XML, in one line.
+func escape(s string) string { return html.EscapeString(plain(s)) }
+
+func num(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func (s *svgWriter) edge(e *Edge) {
+	class := "way"
+	if e.Back {
+		class += " back"
+	}
+	if e.Taken {
+		class += " taken"
+	}
+	var d strings.Builder
+	for i, p := range e.Points {
+		d.WriteString(map[bool]string{true: "M", false: " L"}[i == 0])
+		d.WriteString(num(p.X) + "," + num(p.Y))
+	}
+	arrow := ` marker-end="url(#arrow)"`
+	if s.g.Nodes[e.To].Kind == Join {
+		arrow = ""
+	}
+	s.printf(`<path class="%s" d="%s"%s/>`+"\n", class, d.String(), arrow)
+	if e.Label != "" {
+		s.printf(`<text class="label" x="%s" y="%s">%s</text>`+"\n", num(e.LabelAt.X), num(e.LabelAt.Y), escape(e.Label))
+	}
+}
+
+// classes of the kinds of nodes.
+var classes = map[Kind]string{Box: "box", Choice: "choice", Loop: "loop", Frame: "frame", State: "state", Folded: "folded", Join: "join", Start: "start", End: "end"}
+
+func (s *svgWriter) node(n *Node) {
+	if n.Kind == Join || n.Kind == Start || n.Kind == End {
+		s.printf(`<circle class="%s" cx="%s" cy="%s" r="%s"/>`, classes[n.Kind], num(n.X+dot), num(n.Y+dot), num(dot-1))
+		if n.Detail != "" {
+			s.printf(`<text class="label" x="%s" y="%s">%s</text>`, num(n.X+2*dot+4), num(n.Y+dot+4), escape(n.Detail))
+		}
+		fmt.Fprintln(s.b)
+		return
+	}
+	class := "node " + classes[n.Kind]
+	if n.Mark.Status != NotRun {
+		class += " " + string(n.Mark.Status)
+	}
+	if n.ID != "" && n.ID == s.o.Selected {
+		class += " selected"
+	}
+	link := ""
+	if s.o.Link != nil && n.ID != "" {
+		link = s.o.Link(n.ID)
+	}
+	if link != "" {
+		s.printf(`<a href="%s">`, escape(link))
+	}
+	s.printf(`<g class="%s" data-id="%s"><title>%s</title>`, class, escape(n.ID), escape(n.describe()))
+	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%d"/>`, num(n.X), num(n.Y), num(n.W), num(n.H), map[bool]int{true: 12, false: 4}[n.Kind == State])
+	for i, line := range n.lines() {
+		class := "name"
+		if i > 0 {
+			class = "detail"
+		}
+		s.printf(`<text class="%s" x="%s" y="%s">%s</text>`, class, num(n.X+boxPad), num(n.Y+boxPad/2+lineHeight*float64(i)+12), escape(line))
+	}
+	if mark := n.badge(); mark != "" {
+		s.printf(`<text class="badge" x="%s" y="%s">%s</text>`, num(n.X+n.W-5), num(n.Y-3), escape(mark))
+	}
+	fmt.Fprint(s.b, "</g>")
+	if link != "" {
+		fmt.Fprint(s.b, "</a>")
+	}
+	fmt.Fprintln(s.b)
+}
+
+// badge is the symbol of the status, with the count of more than one.
+func (n *Node) badge() string {
+	out := symbols[n.Mark.Status]
+	if n.Mark.Count > 1 {
+		out += " ×" + strconv.Itoa(n.Mark.Count)
+	}
+	return out
+}
+
+func (n *Node) hidden() string {
+	if n.Hidden == 1 {
+		return "… 1 activity"
+	}
+	return "… " + strconv.Itoa(n.Hidden) + " activities"
+}
+
+// describe is what a box says, whole and in words.
+func (n *Node) describe() string {
+	parts := []string{n.Type}
+	add := func(format, s string) {
+		if s != "" {
+			parts = append(parts, fmt.Sprintf(format, s))
+		}
+	}
+	if n.Kind == State {
+		parts[0] = "state " + n.Type
+	}
+	add("%s", n.Name)
+	add("%s", n.Detail)
+	add("may take %s", n.Clock)
+	add("tried %s times", n.Retry)
+	if n.Kind == Folded {
+		add("%s not drawn", strings.TrimPrefix(n.hidden(), "… "))
+	}
+	add("%s", n.ID)
+	if n.Mark.Status != NotRun {
+		text := string(n.Mark.Status)
+		if !n.Mark.Since.IsZero() {
+			text += " since " + n.Mark.Since.UTC().Format("2006-01-02 15:04:05 UTC")
+		}
+		if n.Mark.Count > 1 {
+			text += fmt.Sprintf(", %d times", n.Mark.Count)
+		}
+		add("%s", text)
+	}
+	if parts[0] == "" {
+		parts = parts[1:]
+	}
+	return strings.Join(parts, ", ")
+}

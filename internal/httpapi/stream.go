@@ -142,7 +142,14 @@ func stream(c *call) (reply, error) {
 	if c.r.Method == http.MethodHead {
 		return reply{rawType: "text/event-stream"}, nil
 	}
-	viewer, err := c.api.cfg.Live.Look(c.r.Context(), topics, after)
+	hub := c.api.cfg.Live
+	viewer, err := hub.Look(c.r.Context(), c.caller(), topics, after)
+	if errors.Is(err, live.ErrTooMany) {
+		all, each := hub.MayFollow()
+		c.linger(time.Second)
+		return reply{}, c.api.busy(metrics.ShedOther, metrics.ShedStreams,
+			fmt.Sprintf("streams look at as many instances on this node as may be: %d in all, %d of one caller; close some", all, each))
+	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -236,13 +243,14 @@ func (t *teller) ends(ctx context.Context) (end metrics.StreamEnd, reason string
 	return "", ""
 }
 
-// mayGoOn asks again who listens: a key may have been revoked, a token has an end.
+// mayGoOn asks again who listens: a key may have been revoked, a token has an end. Whose role
+// became another one comes back, and is told what that role may see.
 func (t *teller) mayGoOn() bool {
 	if t.api.cfg.Auth == nil {
 		return true
 	}
 	caller, err := t.api.cfg.Auth.Authenticate(t.r.Context(), t.r.Header)
-	return err == nil && caller.Role >= exchangeOf(t.r).served.role
+	return err == nil && caller.Role == exchangeOf(t.r).caller.Role
 }
 
 // news puts out what there is to tell, in pieces that are bounded.

@@ -14,10 +14,11 @@ import (
 
 // feed follows one instance for all who look at it.
 type feed struct {
-	hub  *Hub
-	id   string
-	stop context.CancelFunc
-	done chan struct{} // closed when run has ended
+	hub    *Hub
+	id     string
+	caller string // for whom it began
+	stop   context.CancelFunc
+	done   chan struct{} // closed when run has ended
 
 	mu      sync.Mutex
 	last    state                // guarded by mu

@@ -19,6 +19,10 @@ type Config struct {
 	Catalog *catalog.Catalog
 	Session *cluster.Session
 
+	// MaxInstances is how many instances are followed at once; one caller gets half of them.
+	// Default 2,048.
+	MaxInstances int
+
 	Sweep time.Duration // between two looks that no watch asked for; default 10 s
 	Log   *slog.Logger  // nil: discarded
 }
@@ -29,18 +33,23 @@ type Hub struct {
 
 	mu    sync.Mutex
 	feeds map[string]*feed // of the instances that somebody looks at; guarded by mu
+	by    map[string]int   // how many of them began for a caller; guarded by mu
 }
+
+// ErrTooMany says that as many instances are followed as may be: in all, or for one caller.
+var ErrTooMany = errors.New("live: as many instances are followed as may be")
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Hub, error) {
 	if cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil {
 		return nil, errors.New("live: Reader, Catalog and Session are required")
 	}
+	cfg.MaxInstances = cmp.Or(cfg.MaxInstances, 2048)
 	cfg.Sweep = cmp.Or(cfg.Sweep, 10*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{cfg: cfg, feeds: map[string]*feed{}}, nil
+	return &Hub{cfg: cfg, feeds: map[string]*feed{}, by: map[string]int{}}, nil
 }
 
 // Followed is how many instances are watched in etcd.
@@ -50,14 +59,21 @@ func (h *Hub) Followed() int {
 	return len(h.feeds)
 }
 
-// enter makes a viewer hear of an instance.
-func (h *Hub) enter(id string, v *Viewer) *feed {
+// MayFollow is how many instances are followed at once: in all, and for one caller.
+func (h *Hub) MayFollow() (all, each int) { return h.cfg.MaxInstances, max(1, h.cfg.MaxInstances/2) }
+
+// enter makes a viewer hear of an instance. Nil: no more may be followed.
+func (h *Hub) enter(id, caller string, v *Viewer) *feed {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.feeds[id]
 	if f == nil {
+		if all, each := h.MayFollow(); len(h.feeds) >= all || h.by[caller] >= each {
+			return nil
+		}
+		h.by[caller]++
 		ctx, stop := context.WithCancel(context.Background())
-		f = &feed{hub: h, id: id, viewers: map[*Viewer]struct{}{}, stop: stop, done: make(chan struct{})}
+		f = &feed{hub: h, id: id, caller: caller, viewers: map[*Viewer]struct{}{}, stop: stop, done: make(chan struct{})}
 		h.feeds[id] = f
 		go f.run(ctx)
 	}
@@ -71,6 +87,9 @@ func (h *Hub) leave(f *feed, v *Viewer) {
 	last := f.remove(v) == 0
 	if last {
 		delete(h.feeds, f.id)
+		if h.by[f.caller]--; h.by[f.caller] <= 0 {
+			delete(h.by, f.caller)
+		}
 	}
 	h.mu.Unlock()
 	if last {

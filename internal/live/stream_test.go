@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -207,7 +208,7 @@ func TestWhatCannotBeKnownIsAReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Event("go", "there", nil)
-	revision, err := d.Store.Reader.Revision(t.Context())
+	revision, etcd, err := d.Store.Reader.Revision(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,13 +227,25 @@ func TestWhatCannotBeKnownIsAReset(t *testing.T) {
 	}
 	l.Close()
 
-	// An id of another etcd, or of one that was restored.
-	l = d.listen("instance:there,definitions,cluster", strconv.FormatInt(revision+1_000_000, 10))
-	for _, topic := range []string{"instance", "definitions", "cluster"} {
-		l.want("reset")
-		if e := l.want(topic); e.id == "" {
-			t.Errorf("after a reset: %v", e)
+	// An id of another etcd, of one that was restored, and of one that was restored as the
+	// manual says, so that its revisions lie far ahead.
+	at := strconv.FormatInt(revision, 10)
+	for _, after := range []string{strconv.FormatInt(revision+1_000_000, 10), "5@0badcafe", at + "@0badcafe", at + "." + at + "." + at + "@", at} {
+		own := strings.HasPrefix(after, at) && !strings.HasSuffix(after, "cafe")
+		l = d.listen("instance:there,definitions,cluster", after)
+		for _, topic := range []string{"instance", "definitions", "cluster"} {
+			if own {
+				continue
+			}
+			l.want("reset")
+			if e := l.want(topic); e.id == "" || !strings.HasSuffix(e.id, fmt.Sprintf("@%08x", uint32(etcd^etcd>>32))) {
+				t.Errorf("after a reset: %v", e)
+			}
 		}
+		if own {
+			l.want("cluster") // which is told in any case, and nothing else
+		}
+		l.Close()
 	}
 }
 
@@ -250,13 +263,14 @@ func TestAStreamEndsWithItsCredentials(t *testing.T) {
 		}
 	}
 	soon := time.Now().Add(2 * time.Second)
+	demoted, operator, err0 := auth.NewKey("demoted", auth.Operator, nil)
 	revoked, first, err1 := auth.NewKey("revoked", auth.Viewer, nil)
 	expires, second, err2 := auth.NewKey("expires", auth.Viewer, &soon)
 	stays, third, err3 := auth.NewKey("stays", auth.Viewer, nil)
-	if err1 != nil || err2 != nil || err3 != nil {
-		t.Fatal(err1, err2, err3)
+	if err := errors.Join(err0, err1, err2, err3); err != nil {
+		t.Fatal(err)
 	}
-	write(first, second, third)
+	write(operator, first, second, third)
 	keys, err := auth.OpenKeys(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -282,9 +296,10 @@ func TestAStreamEndsWithItsCredentials(t *testing.T) {
 		l.want("instance")
 		return l
 	}
-	one, two, three := listen(revoked), listen(expires), listen(stays)
-	write(second, third)
-	for _, l := range []*listener{one, two} {
+	zero, one, two, three := listen(demoted), listen(revoked), listen(expires), listen(stays)
+	operator.Role = auth.Viewer.String()
+	write(operator, second, third)
+	for _, l := range []*listener{zero, one, two} {
 		if e := l.want("bye"); e.field("reason") != "credentials" {
 			t.Errorf("got %v", e)
 		}
@@ -294,7 +309,7 @@ func TestAStreamEndsWithItsCredentials(t *testing.T) {
 	}
 	d.Start("waits", "one", "c")
 	three.until("Suspended")
-	if n := d.counts("weft_streams_ended_total", "credentials"); n != 2 {
+	if n := d.counts("weft_streams_ended_total", "credentials"); n != 3 {
 		t.Errorf("%v streams ended with their credentials", n)
 	}
 }
@@ -364,6 +379,72 @@ func TestTwoHundredListeners(t *testing.T) {
 	polltest.Eventually(t, "nothing is followed", func() bool { return d.hub.Followed() == 0 && d.counts("weft_streams", "") == 0 })
 	if n := d.counts("weft_streams_ended_total", "client"); n != most {
 		t.Errorf("%v ended by the client", n)
+	}
+}
+
+// Each instance that is looked at is a watch in etcd and reads: there are as many as may
+// be, and one caller does not get all of them.
+func TestAsManyInstancesAreFollowedAsMayBe(t *testing.T) {
+	t.Parallel()
+	key := func(name string) (string, auth.KeyEntry) {
+		text, entry, err := auth.NewKey(name, auth.Viewer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "Authorization: Bearer " + text, entry
+	}
+	a, first := key("a")
+	b, second := key("b")
+	path := filepath.Join(t.TempDir(), "keys")
+	raw, err := yaml.Marshal([]auth.KeyEntry{first, second})
+	if err == nil {
+		err = os.WriteFile(path, raw, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := auth.OpenKeys(path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := member(t, clustertest.Namespace(t), "n", options{hub: func(c *live.Config) { c.MaxInstances = 8 },
+		api: func(c *httpapi.Config) { c.Auth = &auth.Authenticator{Keys: keys} }})
+	some := func(from, to int) string {
+		var topics []string
+		for i := from; i < to; i++ {
+			topics = append(topics, fmt.Sprintf("instance:i%d", i))
+		}
+		return strings.Join(topics, ",")
+	}
+	refused := func(topics, who, what string) {
+		t.Helper()
+		resp, err := d.ask(t.Context(), topics, "", who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "8 in all, 4 of one caller") {
+			t.Errorf("%s: %s %s", what, resp.Status, body)
+		}
+	}
+	l := d.listen(some(0, 4), "", a)
+	refused(some(4, 5), a, "a fifth of one caller")
+	other := d.listen(some(0, 6), "", b) // four of them are followed already
+	if n := d.hub.Followed(); n != 6 {
+		t.Errorf("%d are followed", n)
+	}
+	refused(some(6, 10), b, "more than are left")
+	if n := d.hub.Followed(); n != 6 {
+		t.Errorf("%d are followed after a refusal", n)
+	}
+	l.Close()
+	other.Close()
+	polltest.Eventually(t, "nothing is followed", func() bool { return d.hub.Followed() == 0 })
+	d.listen(some(4, 8), "", a)
+	d.listen(some(0, 4), "", b)
+	if n := d.hub.Followed(); n != 8 {
+		t.Errorf("%d are followed", n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,37 +51,45 @@ func ParseTopic(text string) (Topic, error) {
 	return t, fmt.Errorf("there is no topic %q; the topics are instance:ID, cluster and definitions", workflow.CutChars(text, 80))
 }
 
-// Position says what somebody was told: a revision for each topic, in their order. Nil is
-// nothing.
-type Position []int64
-
-func (p Position) String() string {
-	texts := make([]string, len(p))
-	for i, at := range p {
-		texts[i] = strconv.FormatInt(at, 10)
-	}
-	return strings.Join(texts, ".")
+// Position says what somebody was told. The zero Position is nothing.
+type Position struct {
+	At   []int64 // a revision for each topic, in their order
+	Etcd string  // whose revisions these are; "": of the one that there is
 }
 
-// ParsePosition reads a position for so many topics. One revision alone stands for all.
+func (p Position) String() string {
+	texts := make([]string, len(p.At))
+	for i, at := range p.At {
+		texts[i] = strconv.FormatInt(at, 10)
+	}
+	return strings.Join(texts, ".") + "@" + p.Etcd
+}
+
+// ParsePosition reads a position for so many topics. One revision alone stands for all, and
+// may be without its etcd.
 func ParsePosition(text string, topics int) (Position, error) {
-	parts := strings.SplitN(text, ".", topics+1)
+	revisions, etcd, _ := strings.Cut(text, "@")
+	parts := strings.SplitN(revisions, ".", topics+1)
 	if len(parts) == 1 {
 		parts = slices.Repeat(parts, topics)
 	}
-	p := make(Position, 0, topics)
+	p := Position{Etcd: etcd}
 	for _, part := range parts {
 		at, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || at < 0 {
 			break
 		}
-		p = append(p, at)
+		p.At = append(p.At, at)
 	}
-	if len(p) != topics || len(parts) != topics {
-		return nil, fmt.Errorf("%q is no position in a stream of %d topics", workflow.CutChars(text, 80), topics)
+	if len(p.At) != topics || len(parts) != topics {
+		return Position{}, fmt.Errorf("%q is no position in a stream of %d topics", workflow.CutChars(text, 80), topics)
 	}
 	return p, nil
 }
+
+// etcdName tells an etcd from those that it was restored from. It stands in each position,
+// so it is short.
+func etcdName(id uint64) string { return fmt.Sprintf("%08x", uint32(id^id>>32)) }
 
 // Event is one topic as it is. Of the last group one is set, by the topic.
 type Event struct {
@@ -98,6 +107,7 @@ type Event struct {
 type Viewer struct {
 	hub    *Hub
 	looks  []look
+	etcd   string
 	wake   chan struct{} // an instance changed
 	more   <-chan struct{}
 	nodes  <-chan struct{}
@@ -114,29 +124,30 @@ type look struct {
 	first bool // nothing was told to this viewer
 }
 
-// Look begins to look. after is what was told before, maybe by another node; nil: nothing.
-func (h *Hub) Look(ctx context.Context, topics []Topic, after Position) (*Viewer, error) {
+// Look begins to look, for a caller. after is what was told before, maybe by another node.
+// [ErrTooMany] says that no more instances may be followed here.
+func (h *Hub) Look(ctx context.Context, caller string, topics []Topic, after Position) (*Viewer, error) {
 	v := &Viewer{hub: h, wake: make(chan struct{}, 1), cancel: func() {}}
 	for i, t := range topics {
 		l := look{topic: t, first: true}
-		if after != nil {
-			l.at = after[i]
+		if after.At != nil {
+			l.at = after.At[i]
 		}
 		switch t.Kind {
 		case Instance:
-			l.feed = h.enter(t.ID, v)
+			if l.feed = h.enter(t.ID, caller, v); l.feed == nil {
+				v.Close()
+				return nil, ErrTooMany
+			}
 		case Cluster:
 			v.nodes, v.cancel = h.cfg.Session.MembersChanged()
 		}
 		v.looks = append(v.looks, l)
 	}
-	var now int64
-	var err error
-	if after != nil {
-		now, err = h.cfg.Reader.Revision(ctx)
-	}
+	now, etcd, err := h.cfg.Reader.Revision(ctx)
+	v.etcd = etcdName(etcd)
 	for i := 0; i < len(v.looks) && err == nil; i++ {
-		err = v.looks[i].resume(ctx, now)
+		err = v.looks[i].resume(ctx, now, cmp.Or(after.Etcd, v.etcd) != v.etcd)
 	}
 	if err != nil {
 		v.Close()
@@ -145,9 +156,11 @@ func (h *Hub) Look(ctx context.Context, topics []Topic, after Position) (*Viewer
 	return v, nil
 }
 
-// resume finds out what a position means now.
-func (l *look) resume(ctx context.Context, now int64) error {
-	if l.at > now { // of another etcd, or of one that was restored
+// resume finds out what a position means now. Of another etcd it means nothing: one that was
+// restored from a backup with its revision moved on may know less than was told, and be far
+// ahead. Without the other's name only a revision that is not there yet tells that.
+func (l *look) resume(ctx context.Context, now int64, another bool) error {
+	if another || l.at > now {
 		l.at, l.reset = 0, true
 	}
 	if l.topic.Kind != Instance {
@@ -205,9 +218,9 @@ func (v *Viewer) Wait(ctx context.Context, most time.Duration) {
 
 // Position is what was told up to now: what [Viewer.News] has given counts as told.
 func (v *Viewer) Position() Position {
-	p := make(Position, len(v.looks))
+	p := Position{At: make([]int64, len(v.looks)), Etcd: v.etcd}
 	for i := range v.looks {
-		p[i] = v.looks[i].at
+		p.At[i] = v.looks[i].at
 	}
 	return p
 }

@@ -206,7 +206,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
-	n.live, err = live.New(live.Config{Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Log: n.log})
+	n.live, err = live.New(live.Config{Reader: kept.Reader, Catalog: n.catalog, Session: n.session, MaxInstances: 2 * n.cfg.MaxInFlight, Log: n.log})
 	if err != nil {
 		return err
 	}

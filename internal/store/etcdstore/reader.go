@@ -57,13 +57,14 @@ func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (ha
 	return resp.Count > 0, true, nil
 }
 
-// Revision asks etcd at which revision it is.
-func (s *Reader) Revision(ctx context.Context) (int64, error) {
+// Revision asks etcd at which revision it is, and which etcd it is: one that was restored
+// from a backup is another one, however far ahead its revisions are.
+func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error) {
 	resp, err := s.get(ctx, "read the revision", s.keys.pause(), clientv3.WithCountOnly())
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return resp.Header.Revision, nil
+	return resp.Header.Revision, resp.Header.ClusterId, nil
 }
 
 // Task is a bookmark at which an instance waits for an outside worker.

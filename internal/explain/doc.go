@@ -5,7 +5,8 @@
 // queue was true at one revision of etcd, which is named, and each reason names its
 // key. Not guaranteed: what other instances, dead letters and nodes are like was
 // read a moment later; near misses are looked for among the first hundreds of the
-// queue and the dead letters; what a node does between two commits only that node knows.
+// queue and the dead letters; what a node does between two commits only that node knows, and is
+// asked; so are the nodes for what fences refused, of which they forget all with their end.
 //
 // [Explainer.Instance] reads; [judge] decides, and is a function of what was read.
 package explain

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -36,12 +39,14 @@ type Explanation struct {
 	Reasons  []Reason // the first is the one that the summary tells
 	Next     []string // what a person can do, the most likely first; none: nothing need be done
 
-	Owner      *Claim  // nil: nobody runs it
-	Waiters    []Claim // for its lock, in their order
-	Mail       []Mail  // oldest first
-	MailLeft   int64   // how many more there are
-	Commit     *Commit // the last one; nil: none yet
+	Owner      *Claim        // nil: nobody runs it
+	Waiters    []Claim       // for its lock, in their order
+	Doing      *engine.Doing // the activity that the owner is in; nil: none, or the owner could not be asked
+	Mail       []Mail        // oldest first
+	MailLeft   int64         // how many more there are
+	Commit     *Commit       // the last one; nil: none yet
 	NearMisses []NearMiss
+	History    *History // the newest of it; nil: there is none
 
 	Revision int64     // of etcd
 	At       time.Time // by the clock of the node that answers
@@ -93,7 +98,7 @@ type NearMiss struct {
 	Text          string
 }
 
-// Config is what an [Explainer] asks. All but Now, HeldBack and Holds are required.
+// Config is what an [Explainer] asks. All but Now and HeldBack are required.
 type Config struct {
 	Reader  *etcdstore.Reader
 	Stimuli *etcdstore.Stimuli // asked, never told
@@ -101,9 +106,8 @@ type Config struct {
 	// HeldBack says why this node takes no new work for want of space in etcd; "":
 	// it does.
 	HeldBack func() string
-	// Holds tells whether this node works an instance at the moment.
-	Holds func(id string) bool
-	Now   func() time.Time // default [time.Now]
+	Node     *client.Node     // what this node runs
+	Now      func() time.Time // default [time.Now]
 }
 
 // Explainer explains instances. Make it with [New].
@@ -111,8 +115,8 @@ type Explainer struct{ cfg Config }
 
 // New checks the configuration.
 func New(cfg Config) (*Explainer, error) {
-	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil {
-		return nil, errors.New("explain: Reader, Stimuli and Session are required")
+	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil || cfg.Node == nil {
+		return nil, errors.New("explain: Reader, Stimuli, Session and Node are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -123,14 +127,31 @@ func New(cfg Config) (*Explainer, error) {
 // Near misses are looked for in so many queue items and dead letters.
 const mostLooked = 200
 
-// Instance explains one instance. Errors are those of the API:
-// [workflow.CodeInstanceNotFound], [workflow.CodeUnavailable].
-func (x *Explainer) Instance(ctx context.Context, id string) (*Explanation, error) {
+// Peers ask another node what only it knows of an instance.
+type Peers struct {
+	// Doing is what it does with it; nil: it is between two activities, or does nothing.
+	Doing func(ctx context.Context, n cluster.Node, instance string) (*engine.Doing, error)
+	// Refusals are its commits that a fence refused, the newest first.
+	Refusals func(ctx context.Context, n cluster.Node, instance string) ([]client.Refusal, error)
+}
+
+// Of the history that an explanation has: how many commits are looked at, and how many
+// periods and refusals are told.
+const (
+	recentCommits = 100
+	recentPeriods = 10
+)
+
+// Instance explains one instance. What other nodes know of it is asked there. Errors are
+// those of the API: [workflow.CodeInstanceNotFound], [workflow.CodeUnavailable].
+func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Explanation, error) {
 	f := facts{now: x.cfg.Now().UTC(), members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID(), skew: x.cfg.Session.ClockSkew()}
 	if x.cfg.HeldBack != nil {
 		f.heldBack = x.cfg.HeldBack()
 	}
-	f.holds = x.cfg.Holds != nil && x.cfg.Holds(id)
+	var own client.Running
+	own, f.holds = x.cfg.Node.Running(id)
+	f.doing = own.Doing
 	var err error
 	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
@@ -141,13 +162,57 @@ func (x *Explainer) Instance(ctx context.Context, id string) (*Explanation, erro
 	if f.claims, err = x.cfg.Session.Locks().Claims(ctx, cluster.InstanceLock(id), f.Revision); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
-	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
-		if err := x.nearly(ctx, &f); err != nil {
-			return nil, etcdstore.ReadFailed("state of instance "+id, err)
-		}
+	if err := x.asideOf(ctx, id, &f, peers); err != nil {
+		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
 	return judge(id, &f), nil
 }
+
+// asideOf reads what is not part of the instance, and asks the other nodes, all at once.
+func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peers) error {
+	var all sync.WaitGroup
+	var lost, failed error
+	all.Go(func() { f.askOwner(ctx, id, peers) })
+	if f.Record != nil {
+		all.Go(func() {
+			if f.history, lost = x.periods(ctx, id, f.Revision, recentCommits); lost == nil {
+				x.refusals(ctx, f.history, id, f.members, peers)
+			}
+		})
+	}
+	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
+		failed = x.nearly(ctx, f)
+	}
+	all.Wait()
+	return errors.Join(lost, failed)
+}
+
+// askOwner asks the node that has the lock what it does, if it is another one.
+func (f *facts) askOwner(ctx context.Context, id string, peers Peers) {
+	if len(f.claims) == 0 || f.claims[0].NodeID == f.self {
+		return
+	}
+	f.doing = nil // what this node does is only waiting for the lock
+	if n := f.member(f.claims[0]); n != nil {
+		f.doing, f.unasked = peers.Doing(ctx, *n, id)
+	}
+}
+
+// Bursts are what this node works at the moment: one instance, or all (""), those first
+// whose activity has run for the longest.
+func (x *Explainer) Bursts(id string) []client.Running {
+	if id == "" {
+		return x.cfg.Node.Bursts()
+	}
+	if r, ok := x.cfg.Node.Running(id); ok {
+		return []client.Running{r}
+	}
+	return nil
+}
+
+// Refusals are the commits of this node that a fence refused, the newest first: of one
+// instance, or of all ("").
+func (x *Explainer) Refusals(id string) []client.Refusal { return x.cfg.Node.Refusals(id) }
 
 // nearly reads the beginnings of the queue and of the dead letters.
 func (x *Explainer) nearly(ctx context.Context, f *facts) error {

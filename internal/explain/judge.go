@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -23,7 +24,10 @@ type facts struct {
 	self     string
 	skew     time.Duration // of the clock of this node
 	holds    bool          // this node works the instance
-	heldBack string        // why this node takes no new work for want of space; ""
+	doing    *engine.Doing // what the owner is at; nil: not known
+	unasked  error         // why the owner could not be asked
+	history  *History
+	heldBack string // why this node takes no new work for want of space; ""
 	now      time.Time
 	sent     []sent // newest first
 }
@@ -64,6 +68,7 @@ func judge(id string, f *facts) *Explanation {
 		return x.tell(f)
 	}
 	x.Instance = f.Record.Header
+	x.takeHistory(f.history)
 	if f.Commit != nil {
 		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.At}
 	}
@@ -90,25 +95,46 @@ func (x *Explanation) path(what string) string {
 	return "POST /instances/" + x.Instance.ID + "/" + what
 }
 
+// member is the live node that has a claim; nil: it is gone.
+func (f *facts) member(h cluster.Holder) *cluster.Node {
+	for i := range f.members {
+		if f.members[i].LeaseID == strconv.FormatInt(int64(h.Lease), 16) {
+			return &f.members[i]
+		}
+	}
+	return nil
+}
+
 func (x *Explanation) takeClaims(f *facts) {
 	for _, h := range f.claims {
 		c := Claim{Node: h.NodeID, Since: h.Since.UTC(), Fence: h.Fence.Revision, Gone: true, Self: h.NodeID == f.self}
 		if h.Since.IsZero() {
 			c.Since = time.Time{}
 		}
-		for _, n := range f.members {
-			if n.LeaseID == strconv.FormatInt(int64(h.Lease), 16) {
-				c.Gone, c.Draining = false, n.Draining
-			}
+		if n := f.member(h); n != nil {
+			c.Gone, c.Draining = false, n.Draining
 		}
 		x.Waiters = append(x.Waiters, c)
 	}
 	switch {
 	case len(x.Waiters) > 0:
-		x.Owner, x.Waiters = &x.Waiters[0], x.Waiters[1:]
+		x.Owner, x.Waiters, x.Doing = &x.Waiters[0], x.Waiters[1:], f.doing
 	case f.holds: // a node that is alone takes no locks
-		x.Owner = &Claim{Node: f.self, Self: true}
+		x.Owner, x.Doing = &Claim{Node: f.self, Self: true}, f.doing
 	}
+}
+
+// takeHistory keeps the newest of it.
+func (x *Explanation) takeHistory(h *History) {
+	if h == nil {
+		return
+	}
+	x.History = h
+	if left := len(h.Periods) - recentPeriods; left > 0 {
+		h.Periods = h.Periods[left:]
+		h.Before = h.Periods[0].From
+	}
+	h.Refusals = h.Refusals[max(0, len(h.Refusals)-recentPeriods):]
 }
 
 func (x *Explanation) takeMail(f *facts) {
@@ -158,9 +184,22 @@ func (x *Explanation) running(f *facts) {
 		r.Kind, r.Text = "drain", "node "+o.Node+" runs it and is draining: it ends this burst, or leaves it to another node"
 	case long:
 		r.Text += ", in one burst for " + about(f.now.Sub(o.Since)) + ": an activity waits for the outside, or computes"
-		x.do(x.path("cancel") + " ends it after the activity that runs now")
+	}
+	if f.unasked != nil {
+		r.Text += "; it could not be asked what it is at"
 	}
 	x.because(r)
+	if d := x.Doing; d != nil {
+		at := Reason{Kind: "activity", Text: "it is at activity " + plain(d.ActivityID) + " (" + plain(d.ActivityType) + ")", Since: d.Since, Object: d.ActivityID}
+		if d.Attempt > 1 {
+			at.Text += fmt.Sprintf(", attempt %d", d.Attempt)
+		}
+		x.because(at)
+		long = f.now.Sub(d.Since) > longHeld
+	}
+	if long && !o.Gone {
+		x.do(x.path("cancel") + " ends it after the activity that runs now")
+	}
 	x.cancelled(f)
 	if n := int64(len(x.Mail)) + x.MailLeft; n > 0 {
 		x.because(Reason{Kind: "mail", Text: fmt.Sprintf("%s for what it does next", commands(n)), Since: x.Mail[0].CreatedAt, Key: f.Keys.Mailbox})
@@ -457,6 +496,9 @@ func (x *Explanation) sentence(because []Reason, now time.Time) string {
 		parts = append(parts, timed(r, now))
 	}
 	if x.State != Waiting && !(x.State == Stuck && len(x.Instance.Bookmarks) > 0) {
+		if x.Doing != nil {
+			return parts[0] + "; " + parts[1]
+		}
 		return parts[0]
 	}
 	text := "waits for " + strings.Join(parts, "; or for ")

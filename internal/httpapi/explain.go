@@ -14,6 +14,9 @@ func (a *API) explainRoutes() []route {
 		{method: "GET", path: "/instances/{id}/explain", name: "explainInstance", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do",
 			answers: map[int]any{200: explanationView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: explainInstance},
+		{method: "GET", path: "/instances/{id}/owners", name: "listOwners", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
+			summary: "Which node made which commits of an instance, who took over from whom, and what a fence refused",
+			answers: map[int]any{200: ownersView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: owners},
 		{method: "GET", path: "/events/{name}", name: "explainEvent", costly: true, role: auth.Viewer, tag: "stimuli", kind: reads,
 			summary: "Who waits for an event: what it would do if it were sent now",
 			query:   []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}},
@@ -30,17 +33,19 @@ type explanationView struct {
 
 	Owner      *claimView      `json:"owner" doc:"The node that has the instance's lock; null: nobody runs it."`
 	Waiters    []claimView     `json:"waiters" doc:"Nodes that want its lock, in the order in which they get it."`
+	Doing      *doingView      `json:"doing" doc:"The activity that the owner is in; null: none at the moment, or it could not be asked."`
 	Mail       []mailView      `json:"mail" doc:"Commands that wait to be run, the oldest first; 50 at most."`
 	MailLeft   int64           `json:"mailLeft" doc:"How many more there are."`
 	LastCommit *lastCommitView `json:"lastCommit"`
 	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most."`
+	History    *historyView    `json:"history" doc:"Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more."`
 
 	Revision int64     `json:"revision" doc:"Of etcd, at which record, mailbox, lock and reasons were read."`
 	At       time.Time `json:"at" doc:"By the clock of the node that answers."`
 }
 
 type reasonView struct {
-	Kind   string     `json:"kind" enum:"lock,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
+	Kind   string     `json:"kind" enum:"lock,activity,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
 	Text   string     `json:"text"`
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until" doc:"When it ends by itself; null: it does not."`
@@ -153,7 +158,7 @@ func viewExplanation(x *explain.Explanation) explanationView {
 		Reasons: each(x.Reasons, func(r explain.Reason) reasonView {
 			return reasonView{r.Kind, r.Text, knownTime(r.Since), knownTime(r.Until), some(r.Key), some(r.Object)}
 		}),
-		Waiters: each(x.Waiters, viewClaim), MailLeft: x.MailLeft,
+		Waiters: each(x.Waiters, viewClaim), Doing: viewDoing(x.Doing), MailLeft: x.MailLeft,
 		Mail: each(x.Mail, func(m explain.Mail) mailView {
 			return mailView{m.ID, m.Kind, some(m.Bookmark), knownTime(m.CreatedAt), m.Attempts, m.Unreadable}
 		}),
@@ -161,6 +166,10 @@ func viewExplanation(x *explain.Explanation) explanationView {
 			return nearMissView{m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), knownTime(m.CreatedAt), m.Text}
 		}),
 		Revision: x.Revision, At: x.At,
+	}
+	if x.History != nil {
+		h := viewHistory(x.History)
+		v.History = &h
 	}
 	if x.Owner != nil {
 		owner := viewClaim(*x.Owner)
@@ -177,7 +186,7 @@ func explainInstance(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	x, err := c.api.cfg.Explainer.Instance(c.r.Context(), id)
+	x, err := c.api.cfg.Explainer.Instance(c.r.Context(), id, peersOf(c))
 	if err != nil {
 		return reply{}, err
 	}

@@ -45,7 +45,7 @@ root:
 		}
 		return string(a.body)
 	}
-	paths := []string{"/api/v1/tasks", "/api/v1/instances", "/api/v1/instances/one", "/api/v1/instances/one/journal", "/api/v1/definitions/approval"}
+	paths := []string{"/api/v1/tasks", "/api/v1/instances", "/api/v1/instances/one", "/api/v1/instances/one/journal", "/api/v1/instances/one/explain", "/api/v1/instances/one/owners", "/api/v1/definitions/approval"}
 	for _, path := range paths {
 		if body := get(path, auth.Viewer); token.MatchString(body) {
 			t.Errorf("a viewer sees a link at %s: %s", path, body)

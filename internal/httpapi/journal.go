@@ -59,6 +59,7 @@ type commitView struct {
 	ID        string         `json:"id"`
 	Node      *string        `json:"node" doc:"Which node made it."`
 	Fence     int64          `json:"fence" doc:"Which holding of the instance's lock it was made under; a later one is larger. 0: without a lock."`
+	Takeover  bool           `json:"takeover,omitempty" doc:"It repeated a command that another process had begun, or had left."`
 	Began     *time.Time     `json:"began" doc:"The time of its first item."`
 	Ended     *time.Time     `json:"ended" doc:"When it was sent."`
 	Commands  []string       `json:"commands" doc:"What it consumed."`
@@ -199,7 +200,7 @@ func viewJournal(page runtime.JournalPage) journalPageView {
 
 func viewCommit(e *workflow.JournalEntry) commitView {
 	return commitView{
-		Commit: e.Sequence, ID: e.Commit, Node: some(e.Node), Fence: e.Fence, Began: knownTime(e.Began), Ended: knownTime(e.Ended),
+		Commit: e.Sequence, ID: e.Commit, Node: some(e.Node), Fence: e.Fence, Takeover: e.Takeover, Began: knownTime(e.Began), Ended: knownTime(e.Ended),
 		Commands: append([]string{}, e.Commands...), Variables: each(e.Variables.Set, func(s workflow.VariableChange) variableView { return variableView(s) }),
 		Unlisted: e.Variables.Left, Closed: append([]int64{}, e.Variables.Gone...), Imported: e.Variables.Reset,
 	}

@@ -206,6 +206,7 @@ type Commit struct {
 	Trace    string // W3C traceparent of the burst, for the timers it sets; "": not traced
 
 	Node      string // of this commit, for the journal
+	Takeover  bool   // it repeats a command that another process had begun, or had left
 	Journal   []workflow.JournalItem
 	Variables workflow.VariableChanges
 	Created   []workflow.Bookmark

@@ -101,7 +101,11 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 	}
 	waits := pace.Doubling(delay).Spread(20).UpTo(30 * time.Second).Times(uint64(retries))
 	var last *exchange
+	var tries int64
 	err = pace.Repeat(ctx, waits, func() (again bool, err error) {
+		if tries++; retries > 0 {
+			x.TellAttempt(tries)
+		}
 		req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
 		if err != nil {
 			return false, fmt.Errorf("the request is not valid: %w", err)

@@ -164,6 +164,7 @@ func (r retryActivity) Execute(_ context.Context, x *engine.Execution) error {
 // attempt begins the next one.
 func (retryActivity) attempt(x *engine.Execution, s *retryState) {
 	s.Attempt++
+	x.TellAttempt(s.Attempt)
 	c := engine.Child{}
 	if !s.NewKeys {
 		c.Key = s.Key

@@ -94,6 +94,7 @@ func (o *owner) send(ctx context.Context, c *store.Commit) (*store.Committed, er
 			return again, err
 		})
 	}
+	o.n.refusals.note(c, err)
 	if errors.Is(err, etcdstore.ErrUnknown) {
 		o.n.cfg.Metrics.Commit(abandoned, 0, 0, "")
 	}

@@ -72,6 +72,7 @@ type Node struct {
 	quarantine quarantine
 	contended  contended // instances that others held lately
 	idle       *idle
+	refusals   refusals
 	wg         sync.WaitGroup
 }
 

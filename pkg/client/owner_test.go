@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,13 @@ func TestAZombieNeverCommits(t *testing.T) {
 	}
 	if a.count("commits_total", "fenced") != 1 {
 		t.Error("fenced commit not counted")
+	}
+	all := a.Refusals("")
+	if len(all) != 1 || all[0].InstanceID != "i" || all[0].Sequence != 1 || all[0].Fence == 0 || !slices.Equal(all[0].Commands, []string{"c1"}) || all[0].At.Before(all[0].Began) {
+		t.Errorf("refusals %+v", all)
+	}
+	if of, other := a.Refusals("i"), a.Refusals("j"); len(of) != 1 || other != nil {
+		t.Errorf("of it %+v, of another %+v", of, other)
 	}
 }
 

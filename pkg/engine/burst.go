@@ -16,7 +16,7 @@ import (
 )
 
 // Burst is one uninterrupted execution of an instance, from load to commit. It
-// belongs to one goroutine, apart from [Burst.Interrupt].
+// belongs to one goroutine, apart from [Burst.Interrupt] and [Burst.Doing].
 type Burst struct {
 	prog   *Program
 	env    Env
@@ -70,6 +70,7 @@ type Burst struct {
 	askCommit   bool
 	lastCommit  time.Time
 	interrupted atomic.Bool
+	doing       doing
 }
 
 // command is the identity under which work runs: ids derive from it.
@@ -160,6 +161,7 @@ func newBurst(p *Program, env Env) *Burst {
 	b := &Burst{prog: p}
 	look(b, env)
 	b.lastCommit = env.Now()
+	b.doing.last = b.lastCommit
 	return b
 }
 
@@ -188,6 +190,7 @@ func (b *Burst) Committed() (keep bool) {
 	b.dirty, b.fresh, b.askCommit, b.weight = false, false, false, 0
 	b.cmd, b.calling = nil, nil // it may be kept for long, and these lead to much
 	b.lastCommit = b.env.Now()
+	b.doing.last = b.lastCommit
 	b.variables.committed(b.root)
 	for _, m := range b.marks {
 		m.durable = !b.halted
@@ -216,6 +219,7 @@ func (b *Burst) Renew(p *Program, env Env) bool {
 	}
 	look(b, env)
 	b.lastCommit, b.traced = env.Now(), 0
+	b.doing.last = b.lastCommit
 	b.interrupted.Store(false)
 	return true
 }

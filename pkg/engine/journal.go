@@ -55,8 +55,9 @@ func (b *Burst) item(x *Execution, event, text string, data any) workflow.Journa
 	if x.parent != nil {
 		parent = x.parent.number
 	}
+	b.doing.last = b.env.Now()
 	return workflow.JournalItem{
-		Sequence: b.seq, Time: b.env.Now(), Burst: b.cmd.ID,
+		Sequence: b.seq, Time: b.doing.last, Burst: b.cmd.ID,
 		Execution: x.number, Parent: parent, ActivityID: n.id, ActivityType: n.desc.Type,
 		Event: event, Text: workflow.CutBytes(text, maxJournalText), Data: data,
 	}

@@ -23,6 +23,7 @@ func (b *Burst) begin(w *work) *Execution {
 		b.root = x
 	} else {
 		w.owner.kids = append(w.owner.kids, x)
+		x.attempt = w.owner.attempt
 	}
 	b.open(x, w.vars)
 	if w.owner != nil && depth(x, b.limits.Depth) {

@@ -212,6 +212,7 @@ func (b *Burst) step(w work) {
 func (b *Burst) invoke(x *Execution, c brokenCall) {
 	b.call++
 	b.calling, b.secretsBefore, b.told = x, b.secrets, c.Done
+	b.doing.begin(x)
 	before := b.effects()
 	ctx, span := b.trace(x, c)
 	err := b.protected(ctx, x, c)

@@ -8,6 +8,7 @@ type JournalEntry struct {
 	Commit   string   // its id
 	Node     string   // that made it; "": not known
 	Fence    int64    // create revision of the lock's key that it was made under; 0: without a lock
+	Takeover bool     // it repeated a command that another process had begun, or had left
 	Commands []string // ids of those that it consumed
 
 	Began     time.Time // of its first item; without items as Ended

@@ -101,6 +101,7 @@ var golden = []struct {
 		Reset: true, Gone: []int64{0, 2}, Left: 3,
 		Set: []journalSet{{Execution: 3, Name: "v", Value: goldenValues, By: 9, Clipped: true, Hidden: true}},
 	}},
+	{"journal/<id>/<seq>", "journal-takeover", &journalEntry{Commit: "commit-1", Seq: 6, Node: "node-2", Fence: 4712, Takeover: true, At: goldenAt.Truncate(time.Microsecond)}},
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
 	{"cancel/<id>", "cancel", new("c1")},

@@ -17,6 +17,7 @@ type journalEntry struct {
 	Seq        int64         `json:"seq"`
 	Node       string        `json:"node,omitempty"`
 	Fence      int64         `json:"fence,omitempty"`
+	Takeover   bool          `json:"takeover,omitempty"`
 	Commands   []string      `json:"commands,omitempty"`
 	Others     []string      `json:"others,omitempty"`     // commands that items belong to, consumed by commits before
 	At         time.Time     `json:"at,omitzero"`          // the time of the first item
@@ -65,7 +66,7 @@ type doer struct {
 }
 
 func newJournalEntry(c *store.Commit) *journalEntry {
-	e := &journalEntry{Commit: c.ID, Seq: c.After.Seq, Node: c.Node, At: micros(c.At)}
+	e := &journalEntry{Commit: c.ID, Seq: c.After.Seq, Node: c.Node, Takeover: c.Takeover, At: micros(c.At)}
 	if c.Fence != nil {
 		e.Fence = c.Fence.Revision
 	}
@@ -141,7 +142,7 @@ func (e *journalEntry) ended() time.Time { return e.At.Add(time.Duration(e.Took)
 // entry gives what was committed.
 func (e *journalEntry) entry() workflow.JournalEntry {
 	out := workflow.JournalEntry{
-		Sequence: e.Seq, Commit: e.Commit, Node: e.Node, Fence: e.Fence, Commands: e.Commands,
+		Sequence: e.Seq, Commit: e.Commit, Node: e.Node, Fence: e.Fence, Takeover: e.Takeover, Commands: e.Commands,
 		Began: e.At, Ended: e.ended(),
 		Items:     make([]workflow.JournalItem, len(e.Items)),
 		Variables: workflow.VariableChanges{Reset: e.Reset, Gone: e.Gone, Left: e.Left},

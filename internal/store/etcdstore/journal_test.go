@@ -61,6 +61,7 @@ func TestJournalEntriesAreReadAsTheyWereWritten(t *testing.T) {
 				commands = append(commands, id)
 			}
 		}
+		c.Takeover = rapid.Bool().Draw(t, "takeover")
 		c.Journal = drawItems(t, began)
 		c.Variables = workflow.VariableChanges{Left: rapid.IntRange(0, 2).Draw(t, "left"), Reset: rapid.Bool().Draw(t, "reset")}
 		c.Variables.Gone = rapid.SampledFrom([][]int64{nil, {0}, {3, 1 << 60}}).Draw(t, "gone")
@@ -71,7 +72,7 @@ func TestJournalEntriesAreReadAsTheyWereWritten(t *testing.T) {
 				Clipped: rapid.Bool().Draw(t, "clipped"), Hidden: rapid.Bool().Draw(t, "hidden"),
 			})
 		}
-		want := workflow.JournalEntry{Sequence: 7, Commit: "commit", Node: "node-1", Commands: commands, Began: c.At, Ended: c.At, Items: c.Journal, Variables: c.Variables}
+		want := workflow.JournalEntry{Sequence: 7, Commit: "commit", Node: "node-1", Takeover: c.Takeover, Commands: commands, Began: c.At, Ended: c.At, Items: c.Journal, Variables: c.Variables}
 		if c.Fence != nil {
 			want.Fence = c.Fence.Revision
 		}

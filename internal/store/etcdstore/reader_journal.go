@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -15,6 +16,8 @@ import (
 type JournalScan struct {
 	From int64 // the first commit that is looked at; 0: the oldest, or the newest if Back
 	Back bool  // to older ones
+	// Revision of etcd that it is read at; 0: the present one.
+	Revision int64
 }
 
 // JournalSpan is what a journal has, and how far it was read.
@@ -28,7 +31,7 @@ type JournalSpan struct {
 // that it is enough, or [PageBytes] were read; nil if there is no such instance. What is
 // between two numbers is read by its keys, so either direction costs the same (etcd note 32).
 func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, do func(*workflow.JournalEntry) (enough bool)) (*JournalSpan, error) {
-	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id), clientv3.WithRev(scan.Revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -36,7 +39,7 @@ func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, d
 	if err != nil {
 		return nil, err
 	}
-	j := &JournalSpan{First: journalFrom(rec), Last: rec.Seq, Revision: resp.Header.Revision}
+	j := &JournalSpan{First: journalFrom(rec), Last: rec.Seq, Revision: cmp.Or(scan.Revision, resp.Header.Revision)}
 	at := max(scan.From, j.First)
 	if scan.Back && (scan.From == 0 || scan.From > j.Last) {
 		at = j.Last

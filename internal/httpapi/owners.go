@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/weft-run/weft/internal/explain"
+)
+
+type ownersView struct {
+	InstanceID string      `json:"instanceId"`
+	History    historyView `json:"history"`
+	Owner      *claimView  `json:"owner" doc:"The node that has the instance's lock now; null: nobody."`
+	Revision   int64       `json:"revision" doc:"Of etcd, at which journal and lock were read."`
+}
+
+type historyView struct {
+	Periods  []periodView     `json:"periods" doc:"Rows of commits that one node made without a takeover in between, the oldest first."`
+	Refusals []ownRefusalView `json:"refusals" doc:"Commits that a fence refused, as another node had the instance by then, the oldest first; of those that live nodes remember."`
+	Unasked  []string         `json:"unasked" doc:"Live nodes that could not be asked for refusals."`
+	Before   int64            `json:"before" doc:"Commits before this one are not told; 0: all are that the journal has."`
+	First    int64            `json:"first" doc:"The oldest commit that the journal still has."`
+	Last     int64            `json:"last" doc:"The newest commit."`
+}
+
+type periodView struct {
+	NodeID     *string    `json:"nodeId"`
+	From       int64      `json:"from" doc:"Its first commit of the row."`
+	To         int64      `json:"to" doc:"Its last."`
+	FirstFence int64      `json:"firstFence" doc:"Of the first commit under a lock; 0: all were made without."`
+	LastFence  int64      `json:"lastFence"`
+	Began      *time.Time `json:"began"`
+	Ended      *time.Time `json:"ended"`
+	Gap        float64    `json:"gapSeconds" doc:"From the end of the commit before the row to its beginning, by the clocks of both nodes; 0 at the first. Of a takeover, how long nobody worked; otherwise how long there was no work."`
+	Takeover   bool       `json:"takeover" doc:"Its first commit repeated what another process had begun or left."`
+}
+
+type ownRefusalView struct {
+	NodeID  string      `json:"nodeId"`
+	Refusal refusalView `json:"refusal"`
+}
+
+func viewHistory(h *explain.History) historyView {
+	return historyView{
+		Unasked: append([]string{}, h.Unasked...), Before: h.Before, First: h.First, Last: h.Last,
+		Periods: each(h.Periods, func(t explain.Period) periodView {
+			return periodView{some(t.Node), t.From, t.To, t.FirstFence, t.LastFence, knownTime(t.Began), knownTime(t.Ended), t.Gap.Seconds(), t.Takeover}
+		}),
+		Refusals: each(h.Refusals, func(r explain.Refused) ownRefusalView { return ownRefusalView{r.Node, viewRefusal(r.Refusal)} }),
+	}
+}
+
+func owners(c *call) (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	o, err := c.api.cfg.Explainer.Owners(c.r.Context(), id, peersOf(c))
+	if err != nil {
+		return reply{}, err
+	}
+	v := ownersView{InstanceID: id, History: viewHistory(&o.History), Revision: o.Revision}
+	if o.Owner != nil {
+		owner := viewClaim(*o.Owner)
+		v.Owner = &owner
+	}
+	return reply{body: v}, nil
+}

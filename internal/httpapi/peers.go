@@ -1,0 +1,232 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/explain"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// What only one node knows is asked of that node, by any other, with the caller's own
+// credentials: it is the caller who asks, and may no more there than here.
+
+// peerRoutes tell what a node has in its memory. They take no place among the requests
+// in flight: a node that drains or is full still says what it is at.
+func (a *API) peerRoutes() []route {
+	problems := []workflow.Code{workflow.CodeNodeNotFound, workflow.CodeInvalid, workflow.CodeBusy}
+	instance := []param{{name: "instanceId", typ: "string", doc: "Only of this instance."}}
+	return []route{
+		{method: "GET", path: "/nodes/{id}/bursts", name: "listBursts", role: auth.Viewer, tag: "cluster", kind: open, query: instance,
+			summary: "What a node runs at the moment: instances, their activities, since when; any node asks it",
+			answers: map[int]any{200: burstsView{}}, problems: problems, serve: bursts},
+		{method: "GET", path: "/nodes/{id}/refusals", name: "listRefusals", role: auth.Viewer, tag: "cluster", kind: open, query: instance,
+			summary: "Commits of a node that a fence refused, as another node had the instance by then; any node asks it",
+			answers: map[int]any{200: refusalsView{}}, problems: problems, serve: refusals},
+	}
+}
+
+type burstsView struct {
+	NodeID string      `json:"nodeId"`
+	Items  []burstView `json:"items" doc:"Those first whose activity has run for the longest; 500 at most."`
+	More   int         `json:"more" doc:"How many more there are."`
+}
+
+type burstView struct {
+	InstanceID string     `json:"instanceId"`
+	Doing      *doingView `json:"doing" doc:"The activity that it is in; null: it is loaded or committed, or came to none yet."`
+}
+
+type doingView struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Since        time.Time `json:"since" doc:"By the clock of its node."`
+	Attempt      *int      `json:"attempt" doc:"Which attempt of its work the activity makes, from 1; null: it does not tell."`
+}
+
+type refusalsView struct {
+	NodeID string        `json:"nodeId"`
+	Items  []refusalView `json:"items" doc:"The newest first, of the last 1,000 since the node's start."`
+}
+
+type refusalView struct {
+	InstanceID string     `json:"instanceId"`
+	Sequence   int64      `json:"sequence" doc:"That the commit would have had. The journal has the one of another node."`
+	Fence      int64      `json:"fence" doc:"Of the lock that the node had had."`
+	Commands   []string   `json:"commands" doc:"What it would have consumed."`
+	Began      *time.Time `json:"began" doc:"When the burst began."`
+	At         time.Time  `json:"at" doc:"When it was refused, by the clock of the node."`
+}
+
+func viewDoing(d *engine.Doing) *doingView {
+	if d == nil {
+		return nil
+	}
+	v := doingView{ActivityID: d.ActivityID, ActivityType: d.ActivityType, Since: d.Since.UTC()}
+	if d.Attempt > 0 {
+		v.Attempt = &d.Attempt
+	}
+	return &v
+}
+
+func (v *doingView) doing() *engine.Doing {
+	if v == nil {
+		return nil
+	}
+	d := engine.Doing{ActivityID: v.ActivityID, ActivityType: v.ActivityType, Since: v.Since}
+	if v.Attempt != nil {
+		d.Attempt = *v.Attempt
+	}
+	return &d
+}
+
+func bursts(c *call) (reply, error) {
+	return asked(c, func(instance string) burstsView {
+		const most = 500
+		all := c.api.cfg.Explainer.Bursts(instance)
+		shown := all[:min(len(all), most)]
+		return burstsView{c.api.cfg.NodeID, each(shown, func(r client.Running) burstView { return burstView{r.InstanceID, viewDoing(r.Doing)} }), len(all) - len(shown)}
+	})
+}
+
+func refusals(c *call) (reply, error) {
+	return asked(c, func(instance string) refusalsView {
+		return refusalsView{c.api.cfg.NodeID, each(c.api.cfg.Explainer.Refusals(instance), viewRefusal)}
+	})
+}
+
+func viewRefusal(r client.Refusal) refusalView {
+	return refusalView{r.InstanceID, r.Sequence, r.Fence, append([]string{}, r.Commands...), knownTime(r.Began), r.At.UTC()}
+}
+
+// asked answers for this node, or with what the node answers that is asked for.
+func asked[V any](c *call, own func(instance string) V) (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	instance := c.query.Get("instanceId")
+	if instance != "" {
+		if err := workflow.CheckID("instanceId", instance); err != nil {
+			return reply{}, invalid("bad-id", "", err.Error())
+		}
+	}
+	if id == c.api.cfg.NodeID {
+		return reply{body: own(instance)}, nil
+	}
+	for _, n := range c.api.cfg.Session.Members() {
+		if n.ID == id {
+			var theirs V
+			err := look(c, n, c.r.URL.RequestURI(), &theirs)
+			return reply{body: theirs}, err
+		}
+	}
+	return reply{}, workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("there is no live node %q", id))
+}
+
+// peersOf asks in the name of a caller.
+func peersOf(c *call) explain.Peers {
+	return explain.Peers{
+		Doing: func(_ context.Context, n cluster.Node, instance string) (*engine.Doing, error) {
+			var theirs burstsView
+			err := look(c, n, peerPath(n.ID, "bursts", instance), &theirs)
+			for _, b := range theirs.Items {
+				if b.InstanceID == instance {
+					return b.Doing.doing(), err
+				}
+			}
+			return nil, err
+		},
+		Refusals: func(_ context.Context, n cluster.Node, instance string) ([]client.Refusal, error) {
+			var theirs refusalsView
+			err := look(c, n, peerPath(n.ID, "refusals", instance), &theirs)
+			return each(theirs.Items, refusalView.refusal), err
+		},
+	}
+}
+
+func peerPath(node, what, instance string) string {
+	return prefix + "/nodes/" + url.PathEscape(node) + "/" + what + "?instanceId=" + url.QueryEscape(instance)
+}
+
+func (v refusalView) refusal() client.Refusal {
+	r := client.Refusal{InstanceID: v.InstanceID, Sequence: v.Sequence, Fence: v.Fence, Commands: v.Commands, At: v.At}
+	if v.Began != nil {
+		r.Began = *v.Began
+	}
+	return r
+}
+
+// relayedBy marks a request that one node sends to another, which then must not
+// send it on again.
+const relayedBy = "X-Weft-Relayed-By"
+
+// mostAsked bounds what a node takes for the answer of another; lookTime and drainTime
+// how long it waits for one.
+const (
+	mostAsked = 4 << 20
+	lookTime  = 2 * time.Second
+	drainTime = 5 * time.Second
+)
+
+// look asks a node what it has in its memory.
+func look(c *call, n cluster.Node, target string, into any) error {
+	return ask(c, n, http.MethodGet, target, lookTime, into)
+}
+
+// ask sends a request about a node to that node, and reads its answer into a view; nil:
+// it is not wanted.
+func ask(c *call, n cluster.Node, method, target string, within time.Duration, into any) error {
+	if c.r.Header.Get(relayedBy) != "" {
+		return workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("node %q was looked for here, and this is another one", n.ID))
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), within)
+	defer cancel()
+	base := n.Address
+	if !strings.Contains(base, "://") {
+		base = c.api.cfg.Scheme + "://" + base
+	}
+	unreachable := func(err error) error {
+		return &workflow.Error{Code: workflow.CodeUnavailable, Err: err, RetryAfter: time.Second,
+			Detail: fmt.Sprintf("node %s at %s could not be asked; ask it directly", n.ID, n.Address)}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+target, nil)
+	if err != nil {
+		return unreachable(err)
+	}
+	req.Header.Set(relayedBy, c.api.cfg.NodeID)
+	req.Header.Set("Authorization", c.r.Header.Get("Authorization"))
+	resp, err := c.api.cfg.Peers.Do(req)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted:
+		return unreachable(fmt.Errorf("it answered %s", resp.Status))
+	case into == nil:
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostAsked+1))
+	if err == nil && len(raw) > mostAsked {
+		err = errors.New("it answered more than is taken")
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return unreachable(err)
+	}
+	return nil
+}

@@ -1,6 +1,9 @@
 package answers
 
 import (
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -12,6 +15,11 @@ type Key struct {
 	Scope    string // the route, with its path parameters
 	Value    string
 	BodyHash string
+
+	// What its receipt says: the method and the path of the request, who sent it ("": nobody
+	// was asked), and when it came.
+	Request, Caller string
+	At              time.Time
 
 	made bool // here, for a call that came without
 }
@@ -25,9 +33,8 @@ func (k *Key) Command() *workflow.CommandKey {
 	if k == nil {
 		return nil
 	}
-	name := workflow.DeriveID("key", k.Scope, k.Value)
 	if k.made {
-		name = etcdstore.MadeKey + name
+		return &workflow.CommandKey{Name: etcdstore.MadeKey + workflow.DeriveID("key", k.Scope, k.Value), BodyHash: k.BodyHash}
 	}
-	return &workflow.CommandKey{Name: name, BodyHash: k.BodyHash}
+	return &workflow.CommandKey{Name: store.KeyName(k.Scope, k.Value), BodyHash: k.BodyHash, Request: k.Request, Caller: k.Caller, At: k.At}
 }

@@ -134,7 +134,22 @@ func New(cfg Config) (*API, error) {
 
 // table is every route of the contract, /workflows/ aside.
 func (a *API) table() []route {
-	return slices.Concat(a.definitionRoutes(), a.instanceRoutes(), a.journalRoutes(), a.graphRoutes(), a.explainRoutes(), a.streamRoutes(), a.stimulusRoutes(), a.nodeRoutes(), a.balanceRoutes(), a.operateRoutes(), a.letterRoutes(), a.healthRoutes(), a.linkRoutes())
+	return slices.Concat(
+		a.definitionRoutes(),
+		a.instanceRoutes(),
+		a.journalRoutes(),
+		a.graphRoutes(),
+		a.explainRoutes(),
+		a.receiptRoutes(),
+		a.streamRoutes(),
+		a.stimulusRoutes(),
+		a.nodeRoutes(),
+		a.balanceRoutes(),
+		a.operateRoutes(),
+		a.letterRoutes(),
+		a.healthRoutes(),
+		a.linkRoutes(),
+	)
 }
 
 // Drain refuses new requests from now on, except those about the node's health,

@@ -149,22 +149,33 @@ func (c *request) key() (*runtime.Key, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
-	const most = 255
 	value := values[0]
-	if len(values) > 1 || value == "" || len(value) > most || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, invalid("bad-idempotency-key", "", fmt.Sprintf("there may be one Idempotency-Key of 1 to %d printable ASCII characters", most))
+	if len(values) > 1 || !isKey(value) {
+		return nil, invalid("bad-idempotency-key", "", fmt.Sprintf("there may be one Idempotency-Key of 1 to %d printable ASCII characters", mostKey))
 	}
 	// Another caller's key is another key. Who calls an endpoint is asked later, and
 	// perhaps not at all: there the guard holds for the answer too.
-	scope := c.r.Method + " " + c.r.URL.Path
+	scope, caller := c.r.Method+" "+c.r.URL.Path, ""
+	request := workflow.CutBytes(scope, mostRequest)
 	if x := exchangeOf(c.r); x.caller != nil && x.served.role > auth.Anyone {
-		scope += " " + x.caller.Name
+		caller = x.caller.Name
+		scope += " " + caller
 	}
 	sum := sha256.New()
 	for _, part := range []string{string(c.body), c.query.Encode(), c.r.Header.Get("X-Correlation-Id"), c.r.Header.Get("X-Workflow-Instance-Id")} {
 		fmt.Fprintf(sum, "%d %s\n", len(part), part)
 	}
-	return &runtime.Key{Scope: scope, Value: value, BodyHash: hex.EncodeToString(sum.Sum(nil))}, nil
+	return &runtime.Key{Scope: scope, Value: value, BodyHash: hex.EncodeToString(sum.Sum(nil)),
+		Request: request, Caller: workflow.CutBytes(caller, mostRequest), At: time.Now().UTC().Truncate(time.Millisecond)}, nil
+}
+
+const (
+	mostKey     = 255 // characters of an Idempotency-Key
+	mostRequest = 512 // bytes that its receipt says of the request
+)
+
+func isKey(value string) bool {
+	return value != "" && len(value) <= mostKey && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // wait is what Prefer: wait=N asks for, within bounds (RFC 7240). Preferences

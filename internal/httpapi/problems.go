@@ -34,6 +34,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeTaskNotFound:       http.StatusNotFound,
 	workflow.CodeDeadLetterNotFound: http.StatusNotFound,
 	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
+	workflow.CodeReceiptNotFound:    http.StatusNotFound,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,
 	codeNotFound:                    http.StatusNotFound,

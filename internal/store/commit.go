@@ -55,10 +55,17 @@ type Loaded struct {
 type Answer struct {
 	BodyHash string             `json:"bodyHash"`
 	Targets  []Effect           `json:"targets,omitempty"`
-	Queued   string             `json:"queued,omitempty"` // id of the queue item
+	Queued   string             `json:"queued,omitempty"` // id of the queue item; with targets: what it met since
 	Instance *workflow.Instance `json:"instance,omitempty"`
 	Response *workflow.Response `json:"response,omitempty"`
 	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it; taken from the key when it is kept
+
+	// For the receipt, taken from the key when it is kept.
+	Request string    `json:"request,omitempty"`
+	Caller  string    `json:"caller,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	// Slot is where in the queue Queued lies: the hash of the stimulus and its slice.
+	Slot string `json:"slot,omitempty"`
 }
 
 // Effect is what a command did: its record tells the sender.
@@ -69,6 +76,8 @@ type Effect struct {
 	Detail     string           `json:"detail,omitempty"`  // why it was refused, for people
 	Misfits    []Misfit         `json:"misfits,omitempty"` // each thing for which an alteration was refused
 	Command    string           `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
+	Seq        int64            `json:"seq,omitempty"`     // of the commit that consumed it; 0: none did
+	Dead       string           `json:"dead,omitempty"`    // id of the dead letter that it became
 }
 
 // Misfit is one thing for which an alteration was refused, and the place in the request

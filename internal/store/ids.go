@@ -25,5 +25,16 @@ func TriggeredInstance(stimulus, definition, activity string) string {
 // starts several.
 func GatedItem(instance string) string { return "gated-" + instance }
 
+// KeyName is the name of a caller's Idempotency-Key, of which there is one for each scope: a
+// route with its path parameters, and a caller. The names of one key begin alike, so that all
+// that was asked for with it is found by the key alone.
+func KeyName(scope, value string) string {
+	return KeyPrefix(value) + workflow.DeriveID("key", scope, value)
+}
+
+// KeyPrefix is what the names of a key begin with in every scope. It has 65 bits: another
+// key of the same is not to be expected, and would be shown beside it.
+func KeyPrefix(value string) string { return workflow.DeriveID("value", value)[:13] }
+
 // Replayed begins the ids of replays of dead letters.
 const Replayed = "replay-"

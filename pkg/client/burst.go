@@ -218,7 +218,7 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	}
 	if cmd.Key != nil {
 		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
-		if effect.Outcome == workflow.OutcomeRequeued { // what becomes of it is no longer this call's answer
+		if effect.Outcome == workflow.OutcomeRequeued { // who takes it answers
 			c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Queued: effect.Code}
 		}
 	}
@@ -365,7 +365,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 		}
 		id := "again-" + workflow.DeriveID(x.handle.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
-		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Trace: x.trace})
+		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Key: cmd.Key, Trace: x.trace})
 		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}
 	case cmd.Timer || cmd.Kind == workflow.CommandChildEnd:
 		return store.Effect{Outcome: workflow.OutcomeDropped}

@@ -37,6 +37,10 @@ type (
 	StateExport = inspect.StateExport
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 	QueueItem = inspect.QueueItem
+	// Receipts are what became of the requests with one Idempotency-Key.
+	Receipts = inspect.Receipts
+	// Receipt is what became of one of them.
+	Receipt = inspect.Receipt
 	// Balance is what was accepted and what became of it.
 	Balance = inspect.Balance
 	// TimerItem is one timer or cron occurrence to come.

@@ -262,7 +262,7 @@ func TestAnAnswerFromBeforeGoesByThePath(t *testing.T) {
 	m := newCluster(t, 1)[0]
 	m.publishDoors("old", true, false)
 	key := &runtime.Key{Scope: "old", Value: "k", BodyHash: "b"}
-	send := store.Send{ID: "s", Stimulus: workflow.EventStimulus("never", nil), CreatedAt: time.Now(), Key: &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value)}}
+	send := store.Send{ID: "s", Stimulus: workflow.EventStimulus("never", nil), CreatedAt: time.Now(), Key: &workflow.CommandKey{Name: store.KeyName(key.Scope, key.Value)}}
 	if err := m.Store.Stimuli.PutSend(t.Context(), send, &store.Answer{BodyHash: "b", Response: &workflow.Response{Body: []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}

@@ -125,16 +125,7 @@ func (d *delivery) outcomes(ctx context.Context, ds []etcdstore.Delivery) SendRe
 // accept takes a stimulus with many targets as a send record.
 func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.Time) (SendResult, bool, error) {
 	send := store.Send{ID: d.id, Stimulus: d.st, Targets: targets, Key: d.key, CreatedAt: now}
-	effects := make([]store.Effect, len(targets))
-	for i, t := range targets {
-		effects[i] = store.Effect{Outcome: workflow.OutcomeAccepted}
-		if t.Bookmark != nil {
-			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, store.TargetCommand(d.id, t.Bookmark.ID)
-		} else {
-			p := triggerPlan(d.id, *t.Trigger, &d.st, now)
-			effects[i].InstanceID, effects[i].Command = p.id, p.cmd.ID
-		}
-	}
+	effects := acceptedBy(d.id, &d.st, targets, now)
 	var answer *store.Answer
 	if d.key != nil {
 		answer = &store.Answer{BodyHash: d.key.BodyHash, Targets: effects}
@@ -151,4 +142,19 @@ func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.
 	}
 	d.cfg.Hint(nil, true)
 	return SendResult{Outcomes: outcomesOf(d.answers.Effects(ctx, effects))}, true, nil
+}
+
+// acceptedBy is what is known of a stimulus that is on its way to these targets, in their order.
+func acceptedBy(id string, st *workflow.Stimulus, targets []store.Target, now time.Time) []store.Effect {
+	effects := make([]store.Effect, len(targets))
+	for i, t := range targets {
+		effects[i] = store.Effect{Outcome: workflow.OutcomeAccepted}
+		if t.Bookmark != nil {
+			effects[i].InstanceID, effects[i].Command = t.Bookmark.InstanceID, store.TargetCommand(id, t.Bookmark.ID)
+		} else {
+			p := triggerPlan(id, *t.Trigger, st, now)
+			effects[i].InstanceID, effects[i].Command = p.id, p.cmd.ID
+		}
+	}
+	return effects
 }

@@ -24,7 +24,7 @@ func answered(ctx context.Context, a *store.Answer, k *workflow.CommandKey, beca
 		return SendResult{}, err
 	}
 	res := SendResult{Queued: a.Queued, Response: a.Response}
-	if len(a.Targets) > 0 {
+	if len(a.Targets) > 0 && a.Queued == "" { // who was told that it is queued is told so again: its receipt says the rest
 		res.Outcomes = outcomesOf(became(ctx, a.Targets))
 	}
 	if a.Instance != nil && len(res.Outcomes) == 0 {

@@ -64,16 +64,20 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 // all of it. What takes more than one is a fixed list first, so that the
 // stimulus is for what it met at one moment.
 func (o *outbox) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+	var answer *store.Answer
+	if send.Key != nil {
+		answer = &store.Answer{BodyHash: send.Key.BodyHash, Queued: send.ID, Targets: acceptedBy(send.ID, &send.Stimulus, targets, now)}
+	}
 	if len(targets) <= etcdstore.MaxDeliveries {
 		ds, gated := deliveries(send.ID, &send.Stimulus, targets, len(targets) > 1, now)
 		if len(gated) == 0 {
-			more, err := o.deliverTo(ctx, send, ds, nil, nil)
+			more, err := o.deliverTo(ctx, send, ds, nil, nil, answer)
 			if !errors.Is(err, etcdstore.ErrTooLarge) {
 				return more, err
 			}
 		}
 	}
-	more, err := o.deliverTo(ctx, send, nil, targets, nil)
+	more, err := o.deliverTo(ctx, send, nil, targets, nil, answer)
 	if errors.Is(err, etcdstore.ErrTooLarge) {
 		return false, o.burySend(ctx, send, workflow.DeadTooLarge, err.Error(), now)
 	}
@@ -131,7 +135,7 @@ func (o *outbox) deliverFirst(ctx context.Context, send *store.Send, left []stor
 			ds = append(ds, behindGate(send, p, trigger))
 		}
 	}
-	return o.deliverTo(ctx, send, ds, rest, again)
+	return o.deliverTo(ctx, send, ds, rest, again, nil)
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
@@ -146,10 +150,11 @@ func (o *outbox) burySend(ctx context.Context, send *store.Send, reason workflow
 }
 
 // deliverTo puts the commands of ds and leaves rest in the record. If it moved,
-// or another node was faster, the next pass sees.
-func (o *outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore.Delivery, rest []store.Target, again []store.Send) (more bool, err error) {
+// or another node was faster, the next pass sees. answer is what its caller's key tells from
+// now on; nil: what it told before.
+func (o *outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore.Delivery, rest []store.Target, again []store.Send, answer *store.Answer) (more bool, err error) {
 	carry(ctx, ds)
-	ok, err := o.cfg.Stimuli.Deliver(ctx, ds, send, rest, again, nil, nil)
+	ok, err := o.cfg.Stimuli.Deliver(ctx, ds, send, rest, again, send.Key, answer)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -19,7 +19,7 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	m := newCluster(t, 1)[0]
 	m.Publish("id: d\nroot:\n  - writeLine: once\n")
 	key := &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}
-	ck := &workflow.CommandKey{Name: workflow.DeriveID("key", key.Scope, key.Value), BodyHash: key.BodyHash}
+	ck := &workflow.CommandKey{Name: store.KeyName(key.Scope, key.Value), BodyHash: key.BodyHash}
 	now := time.Now().UTC()
 	cmd := workflow.Command{ID: ck.Name, Kind: workflow.CommandStart, CreatedAt: now, Key: ck, Start: &workflow.Start{DefinitionID: "d", Version: 1}}
 	answer := &store.Answer{BodyHash: ck.BodyHash, Targets: []store.Effect{{InstanceID: "i", Outcome: workflow.OutcomeAccepted}}}

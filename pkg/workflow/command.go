@@ -67,9 +67,12 @@ type Begun struct {
 // CommandKey names the record of a caller's Idempotency-Key and the hash of the
 // body that came with it.
 type CommandKey struct {
-	Name     string `json:"name"`
-	BodyHash string `json:"bodyHash"`
-	Guard    *Guard `json:"guard,omitempty"` // of the HTTP endpoint that the call is for; nil: it is for none
+	Name     string    `json:"name"`
+	BodyHash string    `json:"bodyHash"`
+	Guard    *Guard    `json:"guard,omitempty"`   // of the HTTP endpoint that the call is for; nil: it is for none
+	Request  string    `json:"request,omitempty"` // method and path, for the receipt
+	Caller   string    `json:"caller,omitempty"`  // who sent it; "": nobody was asked
+	At       time.Time `json:"at,omitzero"`       // when it came
 }
 
 // Guard is who may call an HTTP endpoint; everybody, if it is zero.

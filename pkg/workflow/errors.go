@@ -27,6 +27,7 @@ const (
 	CodeTaskNotFound       Code = "task-not-found"
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeQueueItemNotFound  Code = "queue-item-not-found"
+	CodeReceiptNotFound    Code = "receipt-not-found" // nothing is known of an Idempotency-Key
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
 	CodeUnauthenticated    Code = "unauthenticated"

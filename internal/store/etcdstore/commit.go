@@ -252,12 +252,49 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 		if goesOn(c) && done.Command.ID == c.Continue.ID {
 			continue
 		}
+		s.placed(c, &done)
 		s.consumeOne(id, &done, o)
 		if k := done.Command.Key; k != nil && done.Answer != nil && done.Created == 0 {
 			t.cmps = append(t.cmps, absent(s.keys.keyRecord(k.Name)))
 			t.foreign++
 		}
 	}
+}
+
+// placed notes where a command came to, for who looks at its record later: the commit, the
+// dead letter, the slice of the queue.
+func (s *conn) placed(c *store.Commit, done *store.Consumed) {
+	if !c.Delete {
+		done.Effect.Seq = c.After.Seq
+	}
+	done.Effect.Dead = letterOf(c.Dead, done.Command.ID)
+	if done.Answer == nil {
+		return
+	}
+	a := *done.Answer
+	done.Answer = &a
+	if len(a.Targets) > 0 {
+		e := done.Effect
+		if id := done.Command.ID; id != done.Command.Key.Name {
+			e.Command = id
+		}
+		a.Targets = []store.Effect{e}
+	}
+	for _, item := range c.Requeue {
+		if item.ID == a.Queued {
+			a.Slot = s.slot(&item.Stimulus)
+		}
+	}
+}
+
+// letterOf is the dead letter of a command; "": it is none.
+func letterOf(dead []store.DeadLetter, command string) string {
+	for i := range dead {
+		if d := &dead[i]; d.Command != nil && d.Command.ID == command {
+			return d.ID
+		}
+	}
+	return ""
 }
 
 // goesOn tells whether the ~continue that a commit leaves is the one that it took: it lies

@@ -162,7 +162,7 @@ func (s *Stimuli) resend(t *txn, send *store.Send) *resent {
 	r.earlier = t.otherwise.count(rec).found
 	if k := send.Key; k != nil {
 		t.when(absent(s.keys.keyRecord(k.Name)))
-		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID})
+		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID, Slot: s.slot(&send.Stimulus)})
 		r.used = t.otherwise.count(s.keys.keyRecord(k.Name)).found
 	}
 	return r

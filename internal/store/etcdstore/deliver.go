@@ -210,7 +210,7 @@ const MaxDeliveries = 30
 // the count of what is done of its list,
 // or, without one, no record of this delivery (a repeat after a lost answer finds
 // it in Else, however far the targets have come); no record of the
-// caller's key. What is to wait behind a gate: the gate is held. That can become
+// caller's key, unless it is that of the send record, whose answer becomes this one. What is to wait behind a gate: the gate is held. That can become
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
@@ -250,7 +250,9 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 		t.put(s.keys.send(a.ID), a)
 	}
 	if key != nil && answer != nil {
-		t.when(absent(s.keys.keyRecord(key.Name)))
+		if send == nil { // the key of a send record has an answer since it was accepted: from now on this one
+			t.when(absent(s.keys.keyRecord(key.Name)))
+		}
 		s.answer(t.ops, key, answer)
 	}
 	resp, err := t.submit(ctx)

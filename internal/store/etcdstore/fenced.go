@@ -128,6 +128,7 @@ func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *sto
 		}
 		told := *done
 		told.Drop = false // nothing else says what became of it: no commit names it
+		told.Effect.Dead = letterOf(dead, done.Command.ID)
 		s.consumeOne(id, &told, t.ops)
 	}
 	for _, d := range dead {

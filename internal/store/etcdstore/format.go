@@ -29,8 +29,9 @@ type format struct {
 // 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
 // indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
 // marks of the queue, ages. 3: lists of instances by version and parent, the newest first,
-// journal entries that say once what their items share.
-var thisFormat = format{Version: 3, Shards: Shards, TimerShards: timerShards}
+// journal entries that say once what their items share. 4: the names of callers' keys begin
+// with what the key alone tells.
+var thisFormat = format{Version: 4, Shards: Shards, TimerShards: timerShards}
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = errors.New("another format of the data")

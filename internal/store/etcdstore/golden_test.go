@@ -121,6 +121,12 @@ var golden = []struct {
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/~deleted", "record-deleted", &deletedEntry{Commit: "commit-1"}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
+	{"idem/k/<key>", "answer-receipt", &store.Answer{
+		BodyHash: "b0d1", Targets: []store.Effect{{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "instance-finished", Seq: 7, Dead: "d1"}}, Queued: "q1", Slot: "hash/-",
+		Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt,
+	}},
+	{"mailbox/<shard>/<id>/<command>", "mail-receipt", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt,
+		Key: &workflow.CommandKey{Name: "call-1", BodyHash: "b0d1", Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt}}},
 	{"idem/k/<key>", "answer", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
 	}},

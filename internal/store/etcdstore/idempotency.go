@@ -43,7 +43,7 @@ const MadeKey = "made-"
 // were written. Who may have the answer says the key.
 func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
 	guarded := *a
-	guarded.Guard = k.Guard
+	guarded.Guard, guarded.Request, guarded.Caller, guarded.At = k.Guard, k.Request, k.Caller, k.At
 	key := s.keys.keyRecord(k.Name)
 	if strings.HasPrefix(k.Name, MadeKey) {
 		s.record(o, key, &guarded)

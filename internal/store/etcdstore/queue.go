@@ -34,11 +34,24 @@ func (s *conn) queueKey(item *store.QueueItem) string {
 	if item.Held != nil {
 		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
 	}
-	sl := slice(item.Stimulus.CorrelationID)
-	if item.Stimulus.InstanceID != "" {
-		sl = addressed(item.Stimulus.InstanceID)
+	return s.keys.queueSlice(item.Hash, sliceFor(&item.Stimulus)) + encode(item.ID)
+}
+
+// sliceFor is the slice of the queue that a stimulus waits in.
+func sliceFor(st *workflow.Stimulus) string {
+	if st.InstanceID != "" {
+		return addressed(st.InstanceID)
 	}
-	return s.keys.queueSlice(item.Hash, sl) + encode(item.ID)
+	return slice(st.CorrelationID)
+}
+
+// slot is where in the queue a stimulus waits, if it meets nothing: as a receipt knows it.
+func (s *conn) slot(st *workflow.Stimulus) string {
+	hash, err := workflow.Hash(st.ActivityType, st.Payload)
+	if err != nil {
+		return "" // one that is sent has one
+	}
+	return hash + "/" + sliceFor(st)
 }
 
 // timerEntry is the value of a timer.
@@ -99,7 +112,7 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
 		t.when(absent(s.keys.keyRecord(item.Key.Name)))
-		s.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID})
+		s.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
 	}
 	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(item.Key)))
 	t.otherwise.add(s.void(void, rec))
@@ -149,6 +162,9 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 		s.unmark(t.ops, sliceOf(item.At), item.Alone)
 	}
 	s.putMail(t.ops, instance, cmd)
+	if cmd.Key != nil {
+		s.recordAccepted(t.ops, instance, cmd)
+	}
 	mail := t.otherwise.key(s.keys.mail(instance, cmd.ID))
 	resp, err := t.submitSmall(ctx)
 	if err != nil {

@@ -64,7 +64,8 @@ type Upkeep struct {
 // Reader reads what people ask for. It writes nothing.
 type Reader struct {
 	*conn
-	known knownLists // of instances
+	known    knownLists    // of instances
+	keepKeys time.Duration // records of callers' keys
 }
 
 // New makes a store; it does not touch etcd.
@@ -76,8 +77,9 @@ func New(cfg Config) (*Store, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c},
-		Upkeep: &Upkeep{conn: c, keepKeys: max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))}}
+	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep},
+		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
 		// after it while its sender waited.

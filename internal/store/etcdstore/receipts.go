@@ -1,0 +1,351 @@
+package etcdstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Bounds of what is looked at for one key.
+const (
+	mostReceipts  = 10     // requests
+	mostFates     = 100    // targets of one of them
+	mostSearched  = 10     // journals in which a command is looked for
+	searchedFar   = 500    // commits of each
+	mostGatedKeys = 10_000 // keys of what waits behind gates
+	// clocksApart is how far clocks of nodes may be apart for a commit to be found by its time.
+	clocksApart = time.Minute
+)
+
+// Receipts tells what became of the requests with a caller's Idempotency-Key: from the answer
+// that is kept for it on to the mailbox, the outbox, the queue, the dead letter or the journal
+// entry where it is now.
+func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
+	prefix := s.keys.keyRecord(store.KeyPrefix(value))
+	resp, err := s.get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
+	if err != nil {
+		return nil, err
+	}
+	out := &store.Receipts{More: resp.More, Revision: resp.Header.Revision, Kept: s.keepKeys}
+	f := &pursuit{s: s, revision: out.Revision}
+	for _, kv := range resp.Kvs {
+		key := string(kv.Key)
+		f.name = decode(key[strings.LastIndexByte(key, '/')+1:])
+		r := store.Receipt{Modified: kv.ModRevision}
+		var a store.Answer
+		if err := Decode(kv.Value, &a); err != nil {
+			r.Damage = err.Error()
+		} else if err := f.pursue(ctx, &a, &r); err != nil {
+			return nil, err
+		}
+		out.Of = append(out.Of, r)
+	}
+	return out, nil
+}
+
+// pursuit looks for what became of one request, at one revision.
+type pursuit struct {
+	s        *Reader
+	revision int64
+	name     string // of the key, and id of what was made of the request
+
+	sent   string          // id of the stimulus, if it is one
+	buried string          // dead letter of the stimulus, for all that it was not delivered to; ""
+	gated  map[string]bool // ids of what waits behind gates; nil: not read yet
+}
+
+func (f *pursuit) read(ctx context.Context, ask *reads) (*pb.TxnResponse, error) {
+	return f.s.read(ctx, "read receipts", ask.ops...)
+}
+
+// at makes an operation one of the pursuit's revision.
+func (f *pursuit) at(key string, opts ...clientv3.OpOption) clientv3.Op {
+	return clientv3.OpGet(key, append(opts, clientv3.WithRev(f.revision))...)
+}
+
+func (f *pursuit) there(ask *reads, key string) read {
+	return ask.add(f.at(key, clientv3.WithKeysOnly()))
+}
+
+// letter reads the dead letter of a stimulus, whose id has a time that is not known here.
+func (f *pursuit) letter(ask *reads, stimulus string) read {
+	return ask.add(f.at(f.s.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+}
+
+func (f *pursuit) letterID(resp *pb.TxnResponse, r read) string {
+	if kv := r.one(resp); kv != nil {
+		return decode(strings.TrimPrefix(string(kv.Key), f.s.keys.deads()))
+	}
+	return ""
+}
+
+func (f *pursuit) pursue(ctx context.Context, a *store.Answer, r *store.Receipt) error {
+	r.Request, r.Caller, r.At = a.Request, a.Caller, a.At
+	f.sent, f.buried = cmp.Or(a.Queued, f.name), ""
+	if a.Response != nil {
+		r.Status = cmp.Or(a.Response.Status, 200)
+	}
+	if len(a.Targets) == 0 {
+		fate, err := f.item(ctx, a)
+		r.Fates = []store.Fate{fate}
+		return err
+	}
+	targets := a.Targets[:min(len(a.Targets), mostFates)]
+	r.Unlisted = len(a.Targets) - len(targets)
+	r.Fates = make([]store.Fate, len(targets))
+	if err := f.targets(ctx, targets, r.Fates); err != nil {
+		return err
+	}
+	if err := f.search(ctx, a.At, r.Fates); err != nil {
+		return err
+	}
+	return f.letters(ctx, r.Fates)
+}
+
+// item is where a stimulus is that had met nothing when it was answered.
+func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error) {
+	k := f.s.keys
+	fate := store.Fate{Item: a.Queued, Command: a.Queued, Outcome: workflow.OutcomeAccepted}
+	var ask reads
+	queued := f.there(&ask, k.queues()+a.Slot+"/"+encode(a.Queued))
+	sending, letter := f.there(&ask, k.send(a.Queued)), f.letter(&ask, a.Queued)
+	done := ask.add(f.at(k.commandRecord(doneRecords, a.Queued)))
+	resp, err := f.read(ctx, &ask)
+	if err != nil {
+		return fate, err
+	}
+	fate.Letter = f.letterID(resp, letter)
+	switch {
+	case queued.one(resp) != nil:
+		fate.State = store.FateQueued
+	case sending.one(resp) != nil:
+		fate.State = store.FateSending
+	case fate.Letter != "":
+		fate.State = store.FateDead
+	case done.one(resp) != nil:
+		fate.State = store.FateDropped
+	default:
+		fate.State, fate.Detail = store.FateUnknown, "it has left the queue, and neither its key nor a dead letter says how: somebody deleted it, edited it and sent it again, or replayed or deleted its dead letter"
+	}
+	return fate, nil
+}
+
+// targets fills in what records, mailboxes and the outbox say of targets.
+func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []store.Fate) error {
+	const opsEach, opsBeside = 3, 3
+	k := f.s.keys
+	for from := 0; from < len(targets); from += (maxLevel - opsBeside) / opsEach {
+		to := min(len(targets), from+(maxLevel-opsBeside)/opsEach)
+		var ask reads
+		sending, counted, letter := f.there(&ask, k.send(f.sent)), ask.add(f.at(k.sent(f.sent))), f.letter(&ask, f.sent)
+		of := make([][opsEach]read, to-from)
+		for i := range of {
+			e := &targets[from+i]
+			command := cmp.Or(e.Command, f.name)
+			of[i] = [opsEach]read{ask.add(f.at(k.commandRecord(e.InstanceID, command))), f.there(&ask, k.mail(e.InstanceID, command)), f.there(&ask, k.instance(e.InstanceID))}
+		}
+		resp, err := f.read(ctx, &ask)
+		if err != nil {
+			return err
+		}
+		f.buried = f.letterID(resp, letter)
+		var count sentCount
+		if kv := counted.one(resp); kv != nil {
+			_ = Decode(kv.Value, &count) // of a damaged one: none is known to be done
+		}
+		for i, reads := range of {
+			e := targets[from+i]
+			if kv := reads[0].one(resp); kv != nil && e.Outcome == workflow.OutcomeAccepted {
+				id, command := e.InstanceID, e.Command
+				var known store.Effect
+				if Decode(kv.Value, &known) == nil {
+					e = known
+				}
+				e.InstanceID, e.Command = id, command
+			}
+			fate := &fates[from+i]
+			*fate = store.Fate{InstanceID: e.InstanceID, Command: cmp.Or(e.Command, f.name), Outcome: e.Outcome, Code: e.Code, Detail: e.Detail, Letter: e.Dead}
+			if e.Seq > 0 {
+				fate.Commit = &store.FateCommit{Seq: e.Seq}
+			}
+			switch {
+			case reads[1].one(resp) != nil:
+				fate.State = store.FateMailbox
+			case e.Outcome == workflow.OutcomeAccepted && sending.one(resp) != nil && from+i >= count.Done:
+				fate.State = store.FateSending
+			case e.Outcome == workflow.OutcomeAccepted && reads[2].one(resp) == nil:
+				fate.State, fate.Detail = store.FateUnknown, "its instance is gone"
+			case e.Outcome == workflow.OutcomeAccepted:
+				fate.State, fate.Detail = store.FateUnknown, "its record was kept for 10 minutes"
+			default:
+				fate.State = fateOf(&e)
+				fate.Item = itemOf(&e)
+			}
+		}
+	}
+	return nil
+}
+
+func fateOf(e *store.Effect) store.FateState {
+	switch {
+	case e.Dead != "":
+		return store.FateDead
+	case e.Outcome == workflow.OutcomeRequeued:
+		return store.FateRequeued
+	case e.Outcome == workflow.OutcomeDropped:
+		return store.FateDropped
+	case e.Outcome == workflow.OutcomeRefused, e.Outcome == workflow.OutcomeGone:
+		return store.FateRefused
+	}
+	return store.FateApplied
+}
+
+// itemOf is the stimulus that a command became whose bookmark was gone.
+func itemOf(e *store.Effect) string {
+	if e.Outcome == workflow.OutcomeRequeued {
+		return e.Code
+	}
+	return ""
+}
+
+// search looks behind gates, and through journals, for what nothing else tells of; and for the
+// commits that are known by their numbers.
+func (f *pursuit) search(ctx context.Context, since time.Time, fates []store.Fate) error {
+	searched := 0
+	for i := range fates {
+		fate := &fates[i]
+		var err error
+		switch {
+		case fate.Commit != nil:
+			fate.Commit, err = f.commit(ctx, fate)
+		case fate.State == store.FateUnknown:
+			err = f.behindGate(ctx, fate)
+			if err == nil && fate.State == store.FateUnknown && searched < mostSearched && !since.IsZero() {
+				searched++
+				err = f.inJournal(ctx, since, fate)
+			}
+			if fate.State == store.FateUnknown && f.buried != "" {
+				fate.State, fate.Letter, fate.Detail = store.FateDead, f.buried, ""
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit reads the commit of a number; nil if it is not kept, or is another's: an instance of
+// the same id may have come since.
+func (f *pursuit) commit(ctx context.Context, fate *store.Fate) (*store.FateCommit, error) {
+	e, err := f.entry(ctx, fate.InstanceID, fate.Commit.Seq)
+	if err != nil || e == nil || !slices.Contains(e.Commands, fate.Command) {
+		return nil, err
+	}
+	return fateCommit(e), nil
+}
+
+func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
+	return &store.FateCommit{Seq: e.Sequence, Fence: e.Fence, Node: e.Node, At: e.Ended}
+}
+
+func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, error) {
+	resp, err := f.s.get(ctx, "read journal of "+id, f.s.keys.journal(id, seq), clientv3.WithRev(f.revision))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	e := readEntry(seq, resp.Kvs[0].Value)
+	return &e, nil
+}
+
+// behindGate looks whether the start that a stimulus means waits there.
+func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
+	if f.gated == nil {
+		f.gated = map[string]bool{}
+		prefix := f.s.keys.gatedQueues()
+		for cursor := ""; len(f.gated) < mostGatedKeys; {
+			kvs, next, err := f.s.page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
+			if err != nil {
+				return err
+			}
+			for _, kv := range kvs {
+				last := string(kv.Key)[strings.LastIndexByte(string(kv.Key), '/')+1:]
+				_, id, _ := strings.Cut(last, "-") // behind the time
+				f.gated[decode(id)] = true
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+	}
+	for _, id := range []string{f.sent, store.GatedItem(fate.InstanceID)} {
+		if f.gated[id] {
+			fate.State, fate.Item, fate.Detail = store.FateQueued, id, "its start waits until no other instance runs"
+		}
+	}
+	return nil
+}
+
+// inJournal looks for the commit that took a command up, among those that were made since it came.
+func (f *pursuit) inJournal(ctx context.Context, since time.Time, fate *store.Fate) error {
+	resp, err := f.s.get(ctx, "read instance "+fate.InstanceID, f.s.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
+	if err != nil || len(resp.Kvs) == 0 {
+		return err
+	}
+	rec, damage := decodeRecord(resp.Kvs[0])
+	if damage != nil {
+		return nil //nolint:nilerr // then nothing is known
+	}
+	j := &JournalSpan{First: journalFrom(rec), Last: rec.Seq, Revision: f.revision}
+	from, to := j.First, j.Last+1
+	for from < to { // the first commit that is not older
+		middle := from + (to-from)/2
+		e, err := f.entry(ctx, fate.InstanceID, middle)
+		if err != nil {
+			return err
+		}
+		if e == nil || e.Ended.Before(since.Add(-clocksApart)) {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	n := 0
+	return f.s.scanJournal(ctx, fate.InstanceID, from, false, j, func(e *workflow.JournalEntry) bool {
+		if n++; slices.Contains(e.Commands, fate.Command) {
+			fate.State, fate.Commit, fate.Detail = store.FateApplied, fateCommit(e), "a commit took it up; what came of it was recorded for 10 minutes"
+		}
+		return fate.Commit != nil || n == searchedFar
+	})
+}
+
+// letters looks whether the dead letters are there.
+func (f *pursuit) letters(ctx context.Context, fates []store.Fate) error {
+	var dead []*store.Fate
+	var ask reads
+	for i := range fates {
+		if fates[i].Letter != "" {
+			dead = append(dead, &fates[i])
+			f.there(&ask, f.s.keys.dead(fates[i].Letter))
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	resp, err := f.read(ctx, &ask)
+	if err != nil {
+		return err
+	}
+	for i, fate := range dead {
+		fate.LetterGone = read(i).one(resp) == nil
+	}
+	return nil
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
 // alter makes alterations; versions are those that can be migrated to.
@@ -367,6 +368,194 @@ func TestRetryFromAnActivityOfAFlowchart(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What an activity was not told yet of those that ran before is taken back too: what comes after a
+// skipped activity does not run beside the one that runs again.
+func TestARetryOfAnEarlierActivityTakesBackASkip(t *testing.T) {
+	t.Parallel()
+	t.Run("in a sequence", func(t *testing.T) {
+		t.Parallel()
+		b := start(t, root(seq(pause("a"), pause("b"), say("c"))))
+		b.resume("a", nil)
+		b.altered(skipOf("b"), retryOf("a")).wantStatus(workflow.Suspended).wantLines()
+		if got := b.bookmarks(); !slices.Equal(got, []string{"a"}) {
+			t.Fatalf("bookmarks %v", got)
+		}
+		b.resume("a", nil)
+		b.resume("b", nil)
+		b.wantStatus(workflow.Finished).wantLines("c")
+	})
+	t.Run("in a sequence that has faulted", func(t *testing.T) {
+		t.Parallel()
+		broken, keys := true, []string{}
+		b := start(t, root(act("Parallel", nil, seq(pause("a"), pause("b"), say("c")), seq(pause("w"), named("bad", flaky(&broken, &keys))))))
+		b.resume("a", nil)
+		b.resume("w", nil)
+		b.wantStatus(workflow.Faulted)
+		b.altered(skipOf("b"), retryOf("a")).wantStatus(workflow.Faulted)
+		broken = false
+		b.altered(retryOf("")).wantStatus(workflow.Suspended).wantLines()
+		if got := b.bookmarks(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("bookmarks %v", got)
+		}
+	})
+	t.Run("in a branch", func(t *testing.T) {
+		t.Parallel()
+		d := named("if", act("If", inputs{"condition": lit(true)}))
+		b := start(t, root(seq(port(port(d, "then", pause("yes")), "else", pause("no")), say("over"))))
+		b.altered(skipOf("yes"), retryOf("no")).wantStatus(workflow.Suspended).wantLines()
+		b.resume("no", nil)
+		b.wantStatus(workflow.Finished).wantLines("over")
+	})
+	for _, mode := range []string{"CounterBased", "TokenBased"} {
+		t.Run("in a flowchart "+mode, func(t *testing.T) {
+			t.Parallel()
+			// c is not after a: what ended there still counts.
+			b := start(t, root(flow("s -> a, s -> c, a -> b, b -> d, c -> e", say("s"), pause("a"), pause("b"), pause("c"), say("d"), say("e"))), withProperty("Flowchart:ExecutionMode", mode))
+			b.resume("a", nil)
+			b.refused("/alterations/1/activity", "cannot-rewind", "it has just ended", skipOf("b"), retryOf("b"))
+			b.refused("/alterations/1/activity", "cannot-rewind", "runs or has just ended", skipOf("b"), retryOf("d"))
+			b.altered(skipOf("b"), skipOf("c"), retryOf("a")).wantStatus(workflow.Suspended).wantLines("s", "e")
+			if got := b.bookmarks(); !slices.Equal(got, []string{"a"}) {
+				t.Fatalf("bookmarks %v", got)
+			}
+			b.resume("a", nil)
+			b.resume("b", nil)
+			b.wantStatus(workflow.Finished).wantLines("s", "e", "d")
+		})
+	}
+	t.Run("of a state machine", func(t *testing.T) {
+		t.Parallel()
+		def := machine()
+		def.Root.Activities[0].States[1].Entry.ID = "enter"
+		def.Variables[0].Value = "True"
+		b := start(t, def)
+		paid, stop := skipOf(b.header.Bookmarks[0].ActivityID), skipOf(b.header.Bookmarks[1].ActivityID)
+		b.altered(stop, retryOf("enter")).wantStatus(workflow.Suspended).wantLines("enter new", "enter new")
+		if got := b.bookmarks(); !slices.Equal(got, []string{"paid", "stop"}) {
+			t.Errorf("bookmarks %v", got)
+		}
+		b.altered(paid, stop).wantLines("enter new", "enter new", "exit new", "thanks") // it leaves its state once
+	})
+}
+
+// What a flowchart failed at when it was told of one branch is not lost when another branch goes back.
+func TestARetryOfAnActivityKeepsWhatItsParentFailedAt(t *testing.T) {
+	t.Parallel()
+	bad := true
+	mode := expr(func(engine.Scope) (any, error) {
+		if bad {
+			return nil, errors.New("not now")
+		}
+		return "WaitAll", nil
+	})
+	b := start(t, root(flow("s -> a, s -> b, a -> w, b -> j", say("s"), say("a"), pause("b"), pause("w"), named("j", act("FlowJoin", inputs{"mode": mode})))))
+	b.resume("b", nil)
+	b.wantStatus(workflow.Faulted)
+	bad = false
+	b.altered(retryOf("a")).wantStatus(workflow.Suspended).wantLines("s", "a", "a")
+	b.resume("w", nil)
+	b.wantStatus(workflow.Finished)
+	if n := len(b.texts(engine.EventCompleted)); n == 0 || b.outcomes("j") == nil {
+		t.Error("the join did not run")
+	}
+}
+
+// Each time that something runs again, the calls in it have new keys; its own is the same.
+func TestTheKeysOfWhatIsInWhatRunsAgain(t *testing.T) {
+	t.Parallel()
+	again := func(b *bench, id string) {
+		for range 3 {
+			b.altered(retryOf(id)).wantStatus(workflow.Suspended)
+		}
+	}
+	distinct := func(keys []string) int {
+		keys = slices.Sorted(slices.Values(keys))
+		return len(slices.Compact(keys))
+	}
+	t.Run("of a sequence", func(t *testing.T) {
+		t.Parallel()
+		f := &failing{}
+		again(start(t, root(seq(named("all", seq(f.activity("call"), pause("w")))))), "all")
+		if len(f.keys) != 4 || distinct(f.keys) != 4 {
+			t.Errorf("keys %q", f.keys)
+		}
+	})
+	t.Run("of a call with branches", func(t *testing.T) {
+		t.Parallel()
+		f, a := &failing{}, &transport{status: 503}
+		call := named("charge", act("SendHttpRequest", inputs{"url": lit("http://pay/charge")}))
+		b := start(t, root(seq(port(call, "unmatchedStatusCode", seq(f.activity("inner"), pause("w"))))), withAnswers(a))
+		again(b, "charge")
+		if len(f.keys) != 4 || distinct(f.keys) != 4 || len(a.keys) != 4 || distinct(a.keys) != 1 {
+			t.Errorf("keys %q, its own %q", f.keys, a.keys)
+		}
+	})
+	t.Run("that a policy tries again", func(t *testing.T) {
+		t.Parallel()
+		// The attempts that follow make the calls that the operator's made.
+		f, last := &failing{}, &failing{left: 1}
+		b := start(t, root(retried(named("both", seq(f.activity("call"), pause("w"), last.activity("last"))), inputs{})))
+		b.altered(retryOf("both")).altered(retryOf("both"))
+		b.resume("w", nil)
+		b.pass(1)
+		if k := f.keys; len(k) != 4 || distinct(k[:3]) != 3 || k[2] != k[3] {
+			t.Errorf("keys %q", k)
+		}
+		b.resume("w", nil)
+		b.wantStatus(workflow.Finished)
+		if !last.oneKey() {
+			t.Errorf("keys %q", last.keys)
+		}
+	})
+	t.Run("with a timeout", func(t *testing.T) {
+		t.Parallel()
+		// That it was late is told by a fault, and the retry makes the call again that was late.
+		f := &failing{}
+		late := named("call.onTimeout", seq(named("d", act("Delay", inputs{"timeSpan": lit("1h")})), faultOf("late")))
+		both := named("call.timeout", act("Fork", inputs{"joinMode": lit("WaitAny")}, named("call", activities.Inline(func(_ context.Context, x *engine.Execution) error {
+			f.keys = append(f.keys, x.IdempotencyKey())
+			_, err := x.Wait(engine.Wait{Name: "never"})
+			return err
+		})), late))
+		b := start(t, root(seq(both))).pass(1).wantStatus(workflow.Faulted)
+		b.altered(retryOf("")).wantStatus(workflow.Suspended)
+		if len(f.keys) != 2 || !f.oneKey() {
+			t.Errorf("keys %q", f.keys)
+		}
+	})
+}
+
+// A cancel of an activity takes its retry and its timeout with it, so that nothing comes after it.
+func TestACancelOfAnActivityThatHasARetryOrATimeout(t *testing.T) {
+	t.Parallel()
+	cancel := workflow.Alteration{Type: workflow.AlterCancel, Activity: "call"}
+	for name, src := range map[string]string{
+		"retry":   "retry: 3",
+		"timeout": "timeout: 1h",
+		"both":    "timeout: 1h\n        retry: 3\n        onGiveUp: {writeLine: gave up}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := func(src string) *workflow.Definition {
+				def, problems := yaml.Read([]byte(src), "", activities.Default())
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				return def
+			}
+			b := start(t, read("id: d\nroot:\n  - parallel:\n    - - id: call\n        event: a\n        "+src+"\n      - writeLine: never\n    - - event: b\n      - writeLine: other\n  - writeLine: over\n"))
+			b.altered(cancel).wantStatus(workflow.Suspended).wantLines()
+			if got := b.bookmarks(); !slices.Equal(got, []string{"b"}) {
+				t.Fatalf("bookmarks %v", got)
+			}
+			b.resume("b", nil)
+			b.wantStatus(workflow.Finished).wantLines("other", "over")
+			whole := strings.ReplaceAll("id: d\nroot:\n  id: call\n        event: a\n        "+src+"\n", "\n        ", "\n  ")
+			start(t, read(whole)).refused("/alterations/0/activity", "is-all", "all of the workflow", cancel)
+		})
 	}
 }
 

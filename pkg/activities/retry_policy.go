@@ -61,9 +61,11 @@ type retryState struct {
 	NewKeys  bool          `json:"newKeys,omitempty"`
 
 	Key     string    `json:"key,omitempty"`    // of the attempt that ran: the next one has it too
+	Inner   string    `json:"inner,omitempty"`  // the same of what is in it
 	Attempt int64     `json:"attempt"`          // which one runs, or ran last
 	Began   time.Time `json:"began"`            // the first attempt
 	GaveUp  bool      `json:"gaveUp,omitempty"` // onGiveUp runs
+	Over    string    `json:"over,omitempty"`   // why no attempt followed the last one, of which something has its incident
 }
 
 func (retryActivity) Prepare(p *engine.Preparation) {
@@ -134,9 +136,10 @@ func failuresOf(name string, v any) ([]string, error) {
 
 func (r retryActivity) Execute(_ context.Context, x *engine.Execution) error {
 	s := engine.Scratch[retryState](x)
+	own, _ := x.CallKeys()
 	*s = retryState{
 		Attempts: x.Int("attempts"), Delay: x.Duration("delay"), Factor: x.Float("factor"), MaxDelay: x.Duration("maxDelay"), MaxTime: x.Duration("maxTime"),
-		NewKeys: x.Text("keys") == keysNew, Key: workflow.DeriveID(x.CallKey(), "attempt"),
+		NewKeys: x.Text("keys") == keysNew, Key: workflow.DeriveID(own, "attempt"),
 	}
 	if x.Value("attempts") == nil && s.MaxTime == 0 {
 		s.Attempts = 3
@@ -167,7 +170,7 @@ func (retryActivity) attempt(x *engine.Execution, s *retryState) {
 	x.TellAttempt(s.Attempt)
 	c := engine.Child{}
 	if !s.NewKeys {
-		c.Key = s.Key
+		c.Key, c.Inner = s.Key, s.Inner
 	}
 	x.Schedule(x.Node().Port("body"), c)
 }
@@ -194,7 +197,11 @@ func (r retryActivity) Signal(_ context.Context, x *engine.Execution, sig engine
 	if sig.Name != engine.SignalFault || s.GaveUp {
 		return false, nil
 	}
-	s.Key = sig.Child.CallKey() // an operator may have run it again, with another
+	if s.Over != "" && slices.ContainsFunc(x.Children(), func(k *engine.Execution) bool { return otherFault(k, sig.Sender) }) {
+		return false, &engine.GaveUpError{Err: sig.Err, Note: s.Over} // another attempt would take away what has its incident
+	}
+	s.Over = ""
+	s.Key, s.Inner = sig.Child.CallKeys() // an operator may have run it again, with others
 	pause, why := s.next(x.Now(), sig.Err)
 	if why != "" {
 		return r.giveUp(x, s, sig.Err, why)
@@ -211,6 +218,11 @@ func (r retryActivity) Signal(_ context.Context, x *engine.Execution, sig engine
 
 func everyChild(*engine.Execution) bool { return true }
 
+// otherFault tells whether something beside one that has just failed has faulted in x: that is for an operator.
+func otherFault(x, failed *engine.Execution) bool {
+	return x != failed && x.Faulted() || slices.ContainsFunc(x.Children(), func(k *engine.Execution) bool { return otherFault(k, failed) })
+}
+
 // giveUp runs onGiveUp. Without it, the activity that failed has its incident; if an
 // operator runs it again, another series of attempts begins.
 func (retryActivity) giveUp(x *engine.Execution, s *retryState, cause error, why string) (bool, error) {
@@ -222,8 +234,8 @@ func (retryActivity) giveUp(x *engine.Execution, s *retryState, cause error, why
 		s.GaveUp = true
 		return true, nil
 	}
-	s.Attempt, s.Began = 1, time.Time{}
-	return false, &engine.GaveUpError{Err: cause, Note: "attempt " + count + "; " + why}
+	s.Attempt, s.Began, s.Over = 1, time.Time{}, "attempt "+count+"; "+why
+	return false, &engine.GaveUpError{Err: cause, Note: s.Over}
 }
 
 // count names the attempt that ran: 3 of 5.

@@ -267,6 +267,124 @@ func TestARetryOfAnInstanceThatContinuesWithIncidents(t *testing.T) {
 	b.wantLines("other")
 }
 
+// Of several that fail in one attempt, none begins another one once the policy gave up: what failed
+// first waits for an operator.
+func TestARetryThatGaveUpDoesNotBeginAgainByItself(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]inputs{
+		"the last one": {"attempts": lit(2)},
+		"not such one": {"attempts": lit(5), "notOn": lit("no 1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, c := &failing{left: 99}, &failing{left: 99}
+			if name == "not such one" {
+				c.err = errors.New("another")
+			}
+			def := root(seq(retried(named("both", act("Parallel", nil, a.activity("a"), seq(wait("ev"), c.activity("c")))), in)))
+			def.Options.IncidentStrategy = "ContinueWithIncidents"
+			b := start(t, def)
+			calls := 1
+			if name == "the last one" {
+				b.pass(1)
+				calls = 2
+			}
+			b.resume("ev", nil)
+			b.wantStatus(workflow.Suspended)
+			if len(a.keys) != calls || len(c.keys) != 1 || len(b.header.Bookmarks) != 0 || len(b.header.Incidents) != 2 {
+				t.Fatalf("%d and %d calls, it waits at %v, incidents %v", len(a.keys), len(c.keys), b.bookmarks(), b.header.Incidents)
+			}
+			if m := b.header.Incidents[1].Message; !strings.Contains(m, "(attempt ") {
+				t.Errorf("incident %q", m)
+			}
+			if name == "the last one" { // an operator's retry begins another series
+				b.command(workflow.CommandRetry)
+				b.pass(1)
+				b.resume("ev", nil)
+				if len(a.keys) != calls+2 || len(b.header.Bookmarks) != 0 {
+					t.Errorf("%d calls, it waits at %v", len(a.keys), b.bookmarks())
+				}
+			}
+		})
+	}
+}
+
+// In the pause between two attempts an operator may alter what comes.
+func TestAlterationsBetweenTwoAttempts(t *testing.T) {
+	t.Parallel()
+	pausing := func(f *failing) *bench {
+		return start(t, root(seq(retried(f.activity("call"), inputs{"delay": lit("10s")}), line("done")))).wantStatus(workflow.Suspended)
+	}
+	t.Run("another time", func(t *testing.T) {
+		t.Parallel()
+		f := &failing{left: 1}
+		due := t0.Add(time.Hour)
+		b := pausing(f).altered(workflow.Alteration{Type: workflow.AlterReschedule, DueAt: &due})
+		if m := b.header.Bookmarks[0]; m.Retry() == nil || m.Retry().Attempt != 2 || !m.DueAt.Equal(due) {
+			t.Errorf("the pause is %+v", m)
+		}
+		b.pass(1).wantStatus(workflow.Finished).wantLines("done")
+		if !f.oneKey() || !f.at[1].Equal(due) {
+			t.Errorf("keys %q, at %v", f.keys, f.at)
+		}
+	})
+	t.Run("at once, from the first attempt", func(t *testing.T) {
+		t.Parallel()
+		f := &failing{left: 3}
+		b := pausing(f).altered(retryOf("call.retry")).wantStatus(workflow.Suspended)
+		if m := b.header.Bookmarks[0].Retry(); len(b.header.Bookmarks) != 1 || m.Attempt != 2 || len(f.keys) != 2 {
+			t.Fatalf("%d calls, it waits at %v for %+v", len(f.keys), b.bookmarks(), m)
+		}
+		b.pass(2).wantStatus(workflow.Finished).wantLines("done")
+		if !f.oneKey() {
+			t.Errorf("keys %q", f.keys)
+		}
+	})
+	t.Run("at once, the activity", func(t *testing.T) {
+		t.Parallel()
+		f := &failing{left: 1}
+		b := pausing(f)
+		b.refused("/alterations/0/activity", "cannot-rewind", "call.retry", retryOf("call"))
+		b.refused("/alterations/0/activity", "not-running", "call.retry", skipOf("call"))
+	})
+	t.Run("no other", func(t *testing.T) {
+		t.Parallel()
+		f := &failing{left: 9}
+		pausing(f).altered(skipOf("call.retry")).wantStatus(workflow.Finished).wantLines("done")
+		f = &failing{left: 9}
+		b := start(t, root(act("Parallel", nil, seq(retried(f.activity("call"), inputs{}), line("never")), pause("w"))))
+		b.altered(workflow.Alteration{Type: workflow.AlterCancel, Activity: "call.retry"}).wantStatus(workflow.Suspended)
+		b.resume("w", nil)
+		b.wantStatus(workflow.Finished).wantLines()
+		if len(f.keys) != 1 {
+			t.Errorf("%d calls", len(f.keys))
+		}
+	})
+	t.Run("another version", func(t *testing.T) {
+		t.Parallel()
+		// The attempts that come are those of the policy that began, of the activity as it is now.
+		f, now := &failing{left: 1}, &failing{left: 1}
+		b := pausing(f)
+		to := programFor(t, root(seq(line("before"), retried(now.activity("send"), inputs{"attempts": lit(9), "delay": lit("1h")}), line("new"))), 2)
+		out, problems := b.alter(map[int]*engine.Program{2: to}, migrateTo(2))
+		if out != engine.Refused {
+			t.Fatal(out)
+		}
+		wantRefusal(t, problems, "/alterations/0/activities", "missing-activity", "call.retry")
+		if out, problems = b.alter(map[int]*engine.Program{2: to}, migrateTo(2, "call.retry", "send.retry", "call", "send")); out != engine.Applied {
+			t.Fatal(problems)
+		}
+		b.pass(1).wantStatus(workflow.Suspended)
+		if m := b.header.Bookmarks[0]; m.Retry() == nil || *m.Retry() != (workflow.Retry{Activity: "send", Attempt: 3, Attempts: 3, Error: "no 1"}) || m.DueAt.Sub(b.now) != 20*time.Second {
+			t.Errorf("the pause is %+v, %+v", m, m.Retry())
+		}
+		b.pass(1).wantStatus(workflow.Finished).wantLines("new")
+		if len(f.keys) != 1 || len(now.keys) != 2 || !now.oneKey() || now.keys[0] != f.keys[0] {
+			t.Errorf("keys %q, then %q", f.keys, now.keys)
+		}
+	})
+}
+
 func TestRetriesThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{

@@ -9,14 +9,12 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 )
 
-func everyNode(*engine.Node) bool           { return true }
-func everyExecution(*engine.Execution) bool { return true }
+func everyNode(*engine.Node) bool { return true }
 
 // Rewind goes on from one of the activities of the sequence.
 func (sequenceActivity) Rewind(_ context.Context, x *engine.Execution, child *engine.Node) error {
 	at := slices.Index(x.Node().List(), child)
-	x.Withdraw(everyNode)
-	x.CancelChildren(everyExecution)
+	x.Retract(everyNode)
 	*engine.Scratch[sequenceState](x) = sequenceState{Next: at + 1}
 	x.Schedule(child, engine.Child{})
 	return nil
@@ -33,8 +31,7 @@ type oneBranch struct{}
 
 // Rewind takes a branch in the place of the one that was taken.
 func (oneBranch) Rewind(_ context.Context, x *engine.Execution, child *engine.Node) error {
-	x.Withdraw(everyNode)
-	x.CancelChildren(everyExecution)
+	x.Retract(everyNode)
 	x.Schedule(child, engine.Child{})
 	return nil
 }
@@ -46,8 +43,12 @@ func (flowchartActivity) Rewind(_ context.Context, x *engine.Execution, child *e
 	s := engine.Scratch[flowState](x)
 	g := plan.graph(s.Start)
 	at := plan.index[child]
+	untold := x.Untold()
+	if slices.Contains(untold, child) {
+		return errors.New("it has just ended, and nothing came after it yet: leave out its skip, or retry what faulted first")
+	}
 	live := map[int]bool{}
-	for _, n := range x.Scheduled() {
+	for _, n := range append(untold, x.Scheduled()...) {
 		live[plan.index[n]] = true
 	}
 	for _, k := range x.Children() {
@@ -55,7 +56,7 @@ func (flowchartActivity) Rewind(_ context.Context, x *engine.Execution, child *e
 	}
 	for _, before := range g.ancestors(at) {
 		if live[before] && before != at {
-			return fmt.Errorf("it comes after %s, which runs: skip that, or run it again", plan.nodes[before].LocalID())
+			return fmt.Errorf("it comes after %s, which runs or has just ended: skip that, or run it again", plan.nodes[before].LocalID())
 		}
 	}
 	after := g.after(at)
@@ -67,8 +68,7 @@ func (flowchartActivity) Rewind(_ context.Context, x *engine.Execution, child *e
 		return errors.New("it has not run yet")
 	}
 	drop := func(n *engine.Node) bool { return after[plan.index[n]] }
-	x.Withdraw(drop)
-	x.CancelChildren(func(k *engine.Execution) bool { return drop(k.Node()) })
+	x.Retract(drop)
 	x.Schedule(child, engine.Child{})
 	return nil
 }
@@ -157,8 +157,7 @@ func (stateMachineActivity) Rewind(_ context.Context, x *engine.Execution, child
 	case tag == "action" && state != s.State:
 		return fmt.Errorf("it leads out of the state %s, and the machine is in %s", x.Node().States()[state].Name, x.Node().States()[s.State].Name)
 	}
-	x.Withdraw(everyNode)
-	x.CancelChildren(everyExecution)
+	x.Retract(everyNode)
 	s.State, s.Taken = state, taken
 	x.SetOutput("currentState", x.Node().States()[state].Name)
 	x.Schedule(child, engine.Child{Tag: tag})

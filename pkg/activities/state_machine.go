@@ -116,8 +116,7 @@ func (m stateMachineActivity) entered(x *engine.Execution, s *machineState) erro
 // leave runs the exit of the state, then the transition's action.
 func (m stateMachineActivity) leave(x *engine.Execution, s *machineState, transition int) error {
 	s.Taken = transition
-	x.Withdraw(func(*engine.Node) bool { return true })
-	x.CancelChildren(func(*engine.Execution) bool { return true })
+	x.Retract(everyNode)
 	if exit := x.Node().States()[s.State].Exit; exit != nil {
 		x.Schedule(exit, engine.Child{Tag: "exit"})
 		return nil

@@ -130,6 +130,10 @@ func (a *altering) rewind(parent *Execution, node *Node, key string) error {
 	}
 	was, failed := parent.status, parent.broken
 	parent.status, parent.broken = running, nil
+	if failed != nil && failed.Kind == workChild { // it may be one beside those that run again
+		parent.pending++
+		a.b.schedule.push(work{kind: workChild, x: parent, done: failed.Done, as: failed.As, cmd: a.b.cmd})
+	}
 	if err := a.called(parent, func() error { return r.Rewind(a.b.ctx, parent, node) }); err != nil {
 		parent.status, parent.broken = was, failed
 		a.fatal = misfit(err)
@@ -138,7 +142,9 @@ func (a *altering) rewind(parent *Execution, node *Node, key string) error {
 	left := a.b.schedule.left()
 	for i := len(left) - 1; i >= 0; i-- {
 		if w := &left[i]; w.kind == workExecute && w.node == node && w.owner == parent {
-			w.key = key
+			if w.key = key; key != "" {
+				w.inner = workflow.DeriveID(key, a.b.cmd.ID)
+			}
 			break
 		}
 	}
@@ -193,14 +199,15 @@ func (a *altering) cancel(alt *workflow.Alteration) {
 	if x == nil {
 		return
 	}
-	if x.parent.parent == nil {
+	whole := x.whole()
+	if whole.parent.parent == nil {
 		a.problem("is-all", "activity", "%s is all of the workflow: cancel the instance", x.node.shownID())
 		return
 	}
-	a.done(x, "cancels %s, and what would have come after it in %s", x.shown(), x.parent.shown())
-	b.cancelTree(x)
+	a.done(x, "cancels %s, and what would have come after it in %s", x.shown(), whole.parent.shown())
+	b.cancelTree(whole)
 	a.goesOn = true
-	for p := x.parent; p.parent != nil && p.status == running && p.Idle() && len(p.deferred) == 0; p = p.parent {
+	for p := whole.parent; p.parent != nil && p.status == running && p.Idle() && len(p.deferred) == 0; p = p.parent {
 		b.complete(p, p.outcomes)
 		for _, c := range b.completions {
 			a.tell(c.to, c.done)

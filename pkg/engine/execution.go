@@ -21,6 +21,7 @@ type Execution struct {
 	b         *Burst
 	id        string
 	key       string         // by which the outside knows it, if not by its id
+	inner     string         // what the keys of its children follow from, if not its key
 	keyed     map[string]int // how many children of each node got a key from it
 	number    int64          // of its first item in the journal; 0: it has none yet
 	node      *Node
@@ -66,6 +67,8 @@ type Child struct {
 	// with the same key is the same call to the outside. Children of the child have keys
 	// that follow from it, from their place and from their variables. "" is the default.
 	Key string
+	// Inner is what those of its children follow from, if not from Key.
+	Inner string
 }
 
 // ID is the execution's id: stable when a burst is repeated, and different for
@@ -84,11 +87,12 @@ func (x *Execution) IdempotencyKey() string {
 	return key
 }
 
-// CallKey is the key with which the execution began; see [Child].
-func (x *Execution) CallKey() string { return cmp.Or(x.key, x.id) }
+// CallKeys are the keys with which the execution began, for another one that makes the
+// same calls; see [Child].
+func (x *Execution) CallKeys() (own, inner string) { return cmp.Or(x.key, x.id), x.inner }
 
 // childKey is the key of a child that was given none: one that is the same in another
-// execution of x with the same key, if the child stands there at the same place.
+// execution of x with the same keys, if the child stands there at the same place.
 func (x *Execution) childKey(n *Node, vars map[string]any) string {
 	if x == nil || x.key == "" {
 		return ""
@@ -99,7 +103,7 @@ func (x *Execution) childKey(n *Node, vars map[string]any) string {
 	count := x.keyed[n.id]
 	x.keyed[n.id]++
 	of, _ := workflow.Hash(n.id, vars) // what was normalized has one
-	return workflow.DeriveID(x.key, of, strconv.Itoa(count))
+	return workflow.DeriveID(cmp.Or(x.inner, x.key), of, strconv.Itoa(count))
 }
 
 // Node is the compiled activity.
@@ -139,7 +143,7 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		}
 	}
 	x.pending++
-	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, key: c.Key, led: x.leads(), cmd: x.b.cmd})
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, key: c.Key, inner: c.Inner, led: x.leads(), cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.
@@ -166,6 +170,30 @@ func (x *Execution) Faulted() bool { return x.status == faulted }
 // Withdraw takes scheduled children of x back; drop chooses.
 func (x *Execution) Withdraw(drop func(n *Node) bool) {
 	x.b.schedule.withdraw(func(w *work) bool { return w.owner == x && w.kind == workExecute && drop(w.node) })
+}
+
+// Retract takes the children back that drop chooses, for what runs again in their place: those that
+// are scheduled and those that run, with everything below them, and what x has not been told yet
+// of those that ended.
+func (x *Execution) Retract(drop func(child *Node) bool) {
+	x.Withdraw(drop)
+	x.CancelChildren(func(k *Execution) bool { return drop(k.node) })
+	x.b.schedule.withdraw(func(w *work) bool { return w.x == x && w.kind == workChild && drop(w.done.Node) })
+	x.deferred = slices.DeleteFunc(x.deferred, func(c completion) bool { return drop(c.done.Node) })
+}
+
+// Untold are the children that ended and of which x is told next.
+func (x *Execution) Untold() []*Node {
+	var out []*Node
+	for _, w := range x.b.schedule.left() {
+		if w.x == x && w.kind == workChild {
+			out = append(out, w.done.Node)
+		}
+	}
+	for i := range x.deferred {
+		out = append(out, x.deferred[i].done.Node)
+	}
+	return out
 }
 
 // Retag gives the children of x, and those that are scheduled, other tags.

@@ -325,7 +325,10 @@ func (a *altering) again(x *Execution, newKey bool) {
 	}
 	w := work{kind: workExecute, node: x.node, tag: x.tag, vars: given, hidden: x.hidden, led: x.led, cmd: b.cmd}
 	if !newKey {
-		w.key = cmp.Or(x.key, x.id)
+		w.key, w.inner = x.CallKeys()
+		if !x.node.wraps() {
+			w.inner = workflow.DeriveID(w.key, b.cmd.ID)
+		}
 	}
 	if x.parent == nil {
 		b.root = nil

@@ -36,6 +36,23 @@ func (c *Completed) savedKey() string {
 	return c.key
 }
 
+// wraps tells whether n is the retry or the timeout of the activity in it.
+func (n *Node) wraps() bool {
+	return n.desc.Type == workflow.RetryType || strings.HasSuffix(n.local, workflow.TimeoutSuffix)
+}
+
+// whole is x with its timeout and its retry.
+func (x *Execution) whole() *Execution {
+	for p := x.parent; p != nil; p = p.parent {
+		body := p.node.desc.Type == workflow.RetryType && p.node.ports[p.node.desc.MainPort] == x.node
+		if !body && p.node.local != x.node.local+workflow.TimeoutSuffix {
+			break
+		}
+		x = p
+	}
+	return x
+}
+
 // origin is what a retry of x has to run again, if x only told of a failure (a Fault
 // activity): the execution in one of whose branches it stands, or the activity beside it
 // that led to it. Without one it is x itself.
@@ -47,7 +64,7 @@ func origin(x *Execution) (*Execution, *led) {
 		d := e.node.desc
 		switch {
 		case e == x:
-		case strings.HasSuffix(e.node.local, workflow.TimeoutSuffix), d.Type == workflow.RetryType, !d.NoEffect && !d.Container:
+		case e.node.wraps(), !d.NoEffect && !d.Container:
 			return e, nil
 		}
 		if e.led != nil {

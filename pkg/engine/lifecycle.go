@@ -14,10 +14,13 @@ const DoneOutcome = "Done"
 // begin makes the execution of scheduled work; nil if it may not begin, which
 // is then an incident.
 func (b *Burst) begin(w *work) *Execution {
-	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, led: w.led, fresh: true, hidden: w.hidden}
+	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, inner: w.inner, led: w.led, fresh: true, hidden: w.hidden}
 	x.id = b.deriveID(w.node, "execution")
 	if x.key == "" {
 		x.key = w.owner.childKey(w.node, w.vars)
+	}
+	if x.key == "" && w.node.wraps() { // what is in it keeps its key if it runs again
+		x.key = x.id
 	}
 	if w.owner == nil {
 		b.root = x

@@ -40,6 +40,7 @@ type commandDoc struct {
 type executionDoc struct {
 	ID       string          `json:"id"`
 	Keyed    map[string]int  `json:"keyed,omitempty"`
+	Inner    string          `json:"inner,omitempty"`
 	Number   int64           `json:"n,omitempty"`
 	Parent   int             `json:"parent"` // -1: none
 	Node     string          `json:"node"`
@@ -98,6 +99,7 @@ type workDoc struct {
 	Resume *resumeDoc      `json:"resume,omitempty"`
 	Done   *completedDoc   `json:"done,omitempty"`
 	Key    string          `json:"key,omitempty"`
+	Inner  string          `json:"inner,omitempty"`
 	Led    *led            `json:"led,omitempty"`
 	As     string          `json:"as,omitempty"`
 	Cmd    int             `json:"cmd"`
@@ -138,7 +140,7 @@ func (b *Burst) encode() ([]byte, error) {
 			commands[w.cmd] = ci
 			d.Commands = append(d.Commands, commandDoc(*w.cmd))
 		}
-		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, On: -1}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Inner: w.inner, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, On: -1}
 		if w.kind == workExecute {
 			doc.Node = w.node.id
 			if w.owner != nil {
@@ -169,7 +171,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		for i := len(x.kids) - 1; i >= 0; i-- {
 			stack = append(stack, x.kids[i])
 		}
-		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Keyed: x.keyed, Led: x.led}
+		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Keyed: x.keyed, Inner: x.inner, Led: x.led}
 		if x.parent != nil {
 			doc.Parent = index[x.parent]
 		}

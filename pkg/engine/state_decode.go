@@ -106,7 +106,7 @@ func (r *reader) executions(docs []executionDoc) {
 		if n == nil {
 			return
 		}
-		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, keyed: d.Keyed, led: d.Led}
+		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, keyed: d.Keyed, inner: d.Inner, led: d.Led}
 		if d.Faulted {
 			x.status = faulted
 		}
@@ -211,7 +211,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d belongs to no command", i)
 			return
 		}
-		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, inner: d.Inner, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit}
 		switch d.Kind {
 		case workExecute:
 			if w.node = r.node(d.Node); w.node == nil {

@@ -22,6 +22,7 @@ type work struct {
 	resume *Resume
 	done   *Completed
 	key    string // of execute: the idempotency key that it keeps
+	inner  string // of execute: see [Child]
 	led    *led   // of execute
 	as     string // of resume and child: the id of the command whose call it repeats with the same key
 	cmd    *command

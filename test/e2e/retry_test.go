@@ -106,3 +106,30 @@ func TestACancelBetweenTwoAttempts(t *testing.T) {
 		t.Errorf("%s, %d calls", in, len(service.calls("/c")))
 	}
 }
+
+// An export of the pause between two attempts, imported in the pause and after the attempt that
+// followed: the attempts go on from there, as the same calls.
+func TestAnImportBetweenTwoAttempts(t *testing.T) {
+	t.Parallel()
+	c := inProcess(t)
+	c.publish(t, "id: charging\ninputs: {url: string}\nroot:\n  - sendHttpRequest: \"${{ inputs.url }}\"\n    id: charge\n    retry: {attempts: 3, delay: 1s, factor: 1}\n    onGiveUp:\n      - event: later\n")
+	service := newBusy(t)
+	c.execute(t, c.members[0], "charging", "c", fmt.Sprintf(`{"input": {"url": %q}}`, service.URL+"/c"))
+	state := c.must(t, c.any(), "GET", "/api/v1/instances/c/state", "", 200)
+	c.must(t, c.members[1], "PUT", "/api/v1/instances/c/state", state.raw, 200)
+	polltest.Within(t, 20*time.Second, "the policy gives up", func() bool {
+		return len(service.calls("/c")) == 3 && len(objects(c.instance(t, c.any(), "c").body["bookmarks"])) == 1
+	})
+	c.must(t, c.members[2], "PUT", "/api/v1/instances/c/state", state.raw, 200)
+	polltest.Within(t, 20*time.Second, "it makes the second and the third attempt again", func() bool {
+		return len(service.calls("/c")) == 5 && len(objects(c.instance(t, c.any(), "c").body["bookmarks"])) == 1
+	})
+	if keys := service.calls("/c"); len(slices.Compact(keys)) != 1 {
+		t.Errorf("the attempts have the keys %q", keys)
+	}
+	c.must(t, c.any(), "POST", "/api/v1/events/later", "{}", 200)
+	c.waitFor(t, c.any(), "c", "Finished", 20*time.Second)
+	if n := len(service.calls("/c")); n != 5 {
+		t.Errorf("%d calls", n)
+	}
+}

@@ -76,6 +76,7 @@ var table = map[string]place{
 	"pkg/workflow":           {floor: 0, wing: "words"},
 	"pkg/workflow/yaml":      {floor: 0},
 	"pkg/workflow/elsajson":  {floor: 0},
+	"pkg/apiclient":          {floor: 0},
 	"pkg/metrics":            {floor: 0, wing: "words", step: 1},
 	"internal/find":          {floor: 0, wing: "words", step: 1},
 	"internal/tracing":       {floor: 0},

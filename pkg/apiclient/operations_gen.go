@@ -1,0 +1,822 @@
+// Code generated from openapi.json by go generate ./pkg/apiclient; DO NOT EDIT.
+
+package apiclient
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"strconv"
+)
+
+// AlterInstanceQuery is the query of [Client.AlterInstance]; zero fields are left out.
+type AlterInstanceQuery struct {
+	DryRun *bool // Tell what would happen, and change nothing.
+}
+
+func (q AlterInstanceQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
+// AlterInstance: Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel.
+// It is POST /api/v1/instances/{id}/alterations, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted.
+func (c *Client) AlterInstance(ctx context.Context, id string, body AlterRequest, query AlterInstanceQuery, opts ...Option) (*Answer[InstanceOrAltered], error) {
+	return call[InstanceOrAltered](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/alterations", query: query.values(), body: body}, opts)
+}
+
+// CancelInstance: End the instance at the next activity boundary.
+// It is POST /api/v1/instances/{id}/cancel, for the role operator; problems of its own are instance-not-found, instance-finished.
+func (c *Client) CancelInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
+	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
+}
+
+// CompleteTask: Report the result of a task, or its error.
+// It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished.
+func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
+}
+
+// DeleteDeadLetter: Forget a dead letter.
+// It is DELETE /api/v1/dead-letters/{id}, for the role operator; problems of its own are dead-letter-not-found.
+func (c *Client) DeleteDeadLetter(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/dead-letters/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// DeleteDeadLetters: Forget the dead letters of a filter, a page at a time.
+// It is POST /api/v1/dead-letters/delete, for the role operator.
+func (c *Client) DeleteDeadLetters(ctx context.Context, body LettersRequest, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/delete", query: nil, body: body}, opts)
+}
+
+// DeleteDefinitionQuery is the query of [Client.DeleteDefinition]; zero fields are left out.
+type DeleteDefinitionQuery struct {
+	Force *bool // Also while instances run; they go on to their end.
+}
+
+func (q DeleteDefinitionQuery) values() url.Values {
+	v := url.Values{}
+	if q.Force != nil {
+		set(v, "force", strconv.FormatBool(*q.Force))
+	}
+	return v
+}
+
+// DeleteDefinition: Remove a definition.
+// It is DELETE /api/v1/definitions/{id}, for the role designer; problems of its own are definition-not-found, definition-in-use.
+func (c *Client) DeleteDefinition(ctx context.Context, id string, query DeleteDefinitionQuery, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/definitions/" + url.PathEscape(id), query: query.values(), body: nil}, opts)
+}
+
+// DeleteInstance: Cancel the instance if it runs, and remove it.
+// It is DELETE /api/v1/instances/{id}, for the role operator; problems of its own are instance-not-found.
+func (c *Client) DeleteInstance(ctx context.Context, id string, opts ...Option) (*Answer[Dispatched], error) {
+	return call[Dispatched](ctx, c, request{method: "DELETE", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// DeleteQueueItem: Forget a stimulus of the queue.
+// It is DELETE /api/v1/queue/{id}, for the role operator; problems of its own are queue-item-not-found.
+func (c *Client) DeleteQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/queue/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// DeleteVersion: Remove a version that nothing needs; its source goes an hour later.
+// It is DELETE /api/v1/definitions/{id}/versions/{version}, for the role designer; problems of its own are definition-not-found, definition-in-use, definition-moved.
+func (c *Client) DeleteVersion(ctx context.Context, id string, version string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/definitions/" + url.PathEscape(id) + "/versions/" + url.PathEscape(version), query: nil, body: nil}, opts)
+}
+
+// DispatchDefinition: Start an instance and answer once that is durable.
+// It is POST /api/v1/definitions/{id}/dispatch, for the role operator; problems of its own are definition-not-found, instance-exists, instance-refused.
+func (c *Client) DispatchDefinition(ctx context.Context, id string, body StartRequest, opts ...Option) (*Answer[Dispatched], error) {
+	return call[Dispatched](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/dispatch", query: nil, body: body}, opts)
+}
+
+// DrainNode: Drain a node and end it, as SIGTERM does.
+// It is POST /api/v1/nodes/{id}/drain, for the role admin; problems of its own are node-not-found.
+func (c *Client) DrainNode(ctx context.Context, id string, opts ...Option) (*Answer[Node], error) {
+	return call[Node](ctx, c, request{method: "POST", path: "/api/v1/nodes/" + url.PathEscape(id) + "/drain", query: nil, body: nil}, opts)
+}
+
+// DrawDefinitionQuery is the query of [Client.DrawDefinition]; zero fields are left out.
+type DrawDefinitionQuery struct {
+	Version int64  // The published one if absent.
+	Format  string // One of svg, text, mermaid, dot. svg if absent.
+}
+
+func (q DrawDefinitionQuery) values() url.Values {
+	v := url.Values{}
+	if q.Version != 0 {
+		set(v, "version", strconv.FormatInt(q.Version, 10))
+	}
+	set(v, "format", q.Format)
+	return v
+}
+
+// DrawDefinition: A picture of a definition: its activities, and the ways between them.
+// It is GET /api/v1/definitions/{id}/graph, for the role viewer; problems of its own are definition-not-found.
+func (c *Client) DrawDefinition(ctx context.Context, id string, query DrawDefinitionQuery, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/api/v1/definitions/" + url.PathEscape(id) + "/graph", query: query.values(), body: nil}, opts)
+}
+
+// DrawInstanceQuery is the query of [Client.DrawInstance]; zero fields are left out.
+type DrawInstanceQuery struct {
+	Format string // One of svg, text, mermaid, dot. svg if absent.
+}
+
+func (q DrawInstanceQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "format", q.Format)
+	return v
+}
+
+// DrawInstance: A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken.
+// It is GET /api/v1/instances/{id}/graph, for the role viewer; problems of its own are definition-not-found, instance-not-found.
+func (c *Client) DrawInstance(ctx context.Context, id string, query DrawInstanceQuery, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/graph", query: query.values(), body: nil}, opts)
+}
+
+// ExecuteDefinition: Start an instance and answer after its first burst is committed, also when it faulted.
+// It is POST /api/v1/definitions/{id}/execute, for the role operator; problems of its own are definition-not-found, instance-exists, instance-refused.
+func (c *Client) ExecuteDefinition(ctx context.Context, id string, body StartRequest, opts ...Option) (*Answer[Instance], error) {
+	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/execute", query: nil, body: body}, opts)
+}
+
+// ExplainEventQuery is the query of [Client.ExplainEvent]; zero fields are left out.
+type ExplainEventQuery struct {
+	CorrelationID string
+	InstanceID    string
+}
+
+func (q ExplainEventQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "correlationId", q.CorrelationID)
+	set(v, "instanceId", q.InstanceID)
+	return v
+}
+
+// ExplainEvent: Who waits for an event: what it would do if it were sent now.
+// It is GET /api/v1/events/{name}, for the role viewer.
+func (c *Client) ExplainEvent(ctx context.Context, name string, query ExplainEventQuery, opts ...Option) (*Answer[Effect], error) {
+	return call[Effect](ctx, c, request{method: "GET", path: "/api/v1/events/" + url.PathEscape(name), query: query.values(), body: nil}, opts)
+}
+
+// ExplainInstance: Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do.
+// It is GET /api/v1/instances/{id}/explain, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) ExplainInstance(ctx context.Context, id string, opts ...Option) (*Answer[Explanation], error) {
+	return call[Explanation](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/explain", query: nil, body: nil}, opts)
+}
+
+// ExportState: Export the instance with everything that it needs to go on.
+// It is GET /api/v1/instances/{id}/state, for the role operator; problems of its own are instance-not-found.
+func (c *Client) ExportState(ctx context.Context, id string, opts ...Option) (*Answer[State], error) {
+	return call[State](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: nil}, opts)
+}
+
+// FollowLink: Resume the one place that a link is for, once; 410 when it was followed before or has expired.
+// It is POST /links/{token}.
+func (c *Client) FollowLink(ctx context.Context, token string, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "POST", path: "/links/" + url.PathEscape(token), query: nil, body: nil}, opts)
+}
+
+// GetBalance: What was accepted, and what became of it.
+// It is GET /api/v1/cluster/balance, for the role viewer.
+func (c *Client) GetBalance(ctx context.Context, opts ...Option) (*Answer[Balance], error) {
+	return call[Balance](ctx, c, request{method: "GET", path: "/api/v1/cluster/balance", query: nil, body: nil}, opts)
+}
+
+// GetDeadLetter: A dead letter, with what it brought and what it would do now.
+// It is GET /api/v1/dead-letters/{id}, for the role viewer; problems of its own are dead-letter-not-found.
+func (c *Client) GetDeadLetter(ctx context.Context, id string, opts ...Option) (*Answer[Letter], error) {
+	return call[Letter](ctx, c, request{method: "GET", path: "/api/v1/dead-letters/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// GetDefinitionQuery is the query of [Client.GetDefinition]; zero fields are left out.
+type GetDefinitionQuery struct {
+	Version int64 // The published one if absent.
+}
+
+func (q GetDefinitionQuery) values() url.Values {
+	v := url.Values{}
+	if q.Version != 0 {
+		set(v, "version", strconv.FormatInt(q.Version, 10))
+	}
+	return v
+}
+
+// GetDefinition: The source of a definition: as it was written, or as Accept wants it.
+// It is GET /api/v1/definitions/{id}, for the role viewer; problems of its own are definition-not-found.
+func (c *Client) GetDefinition(ctx context.Context, id string, query GetDefinitionQuery, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/api/v1/definitions/" + url.PathEscape(id), query: query.values(), body: nil}, opts)
+}
+
+// GetInstance: Show an instance; with Prefer: wait, at its end.
+// It is GET /api/v1/instances/{id}, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) GetInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
+	return call[Instance](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// GetJournalQuery is the query of [Client.GetJournal]; zero fields are left out.
+type GetJournalQuery struct {
+	Tail     int64    // The last so many commits, 1 to 500.
+	Before   *int64   // Only commits before this one: the nearest.
+	After    *int64   // Only commits after this one: the nearest, unless tail is given.
+	Activity []string // Only items of this activity; several may be given.
+	Event    []string // Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, WriteLine, or what an activity calls its own; several may be given.
+	Text     string   // Only items whose text or data has this, in any case of letters.
+	Limit    int64    // Items of a page, 1 to 500, 50 if absent.
+	Cursor   string   // nextCursor of the page before.
+}
+
+func (q GetJournalQuery) values() url.Values {
+	v := url.Values{}
+	if q.Tail != 0 {
+		set(v, "tail", strconv.FormatInt(q.Tail, 10))
+	}
+	if q.Before != nil {
+		set(v, "before", strconv.FormatInt(*q.Before, 10))
+	}
+	if q.After != nil {
+		set(v, "after", strconv.FormatInt(*q.After, 10))
+	}
+	v["activity"] = q.Activity
+	v["event"] = q.Event
+	set(v, "text", q.Text)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// GetJournal: What the instance did: from its beginning, from its end (tail), or around a commit.
+// It is GET /api/v1/instances/{id}/journal, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) GetJournal(ctx context.Context, id string, query GetJournalQuery, opts ...Option) (*Answer[JournalPage], error) {
+	return call[JournalPage](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/journal", query: query.values(), body: nil}, opts)
+}
+
+// AllJournal goes through all pages of [Client.GetJournal], from the cursor of query on.
+func (c *Client) AllJournal(ctx context.Context, id string, query GetJournalQuery, opts ...Option) iter.Seq2[Journal, error] {
+	return pages(func(cursor string) ([]Journal, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.GetJournal(ctx, id, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// GetQueueItem: A stimulus of the queue, with what it brings and what it would do.
+// It is GET /api/v1/queue/{id}, for the role viewer; problems of its own are queue-item-not-found.
+func (c *Client) GetQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[QueuedItem], error) {
+	return call[QueuedItem](ctx, c, request{method: "GET", path: "/api/v1/queue/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// GetReceipts: What became of the requests that came with an Idempotency-Key.
+// It is GET /api/v1/receipts/{key}, for the role viewer; problems of its own are receipt-not-found.
+func (c *Client) GetReceipts(ctx context.Context, key string, opts ...Option) (*Answer[Receipts], error) {
+	return call[Receipts](ctx, c, request{method: "GET", path: "/api/v1/receipts/" + url.PathEscape(key), query: nil, body: nil}, opts)
+}
+
+// GetVariableChangesQuery is the query of [Client.GetVariableChanges]; zero fields are left out.
+type GetVariableChangesQuery struct {
+	From *int64 // A commit, 0 for before the first; the one before to if absent.
+	To   *int64 // A later commit; the newest if absent.
+}
+
+func (q GetVariableChangesQuery) values() url.Values {
+	v := url.Values{}
+	if q.From != nil {
+		set(v, "from", strconv.FormatInt(*q.From, 10))
+	}
+	if q.To != nil {
+		set(v, "to", strconv.FormatInt(*q.To, 10))
+	}
+	return v
+}
+
+// GetVariableChanges: How the variables of an instance differ between two of its commits.
+// It is GET /api/v1/instances/{id}/variables/changes, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) GetVariableChanges(ctx context.Context, id string, query GetVariableChangesQuery, opts ...Option) (*Answer[VariableChanges], error) {
+	return call[VariableChanges](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/variables/changes", query: query.values(), body: nil}, opts)
+}
+
+// GetVariablesQuery is the query of [Client.GetVariables]; zero fields are left out.
+type GetVariablesQuery struct {
+	At *int64 // The commit; the newest if absent.
+}
+
+func (q GetVariablesQuery) values() url.Values {
+	v := url.Values{}
+	if q.At != nil {
+		set(v, "at", strconv.FormatInt(*q.At, 10))
+	}
+	return v
+}
+
+// GetVariables: The variables of an instance after one of its commits, and who set them.
+// It is GET /api/v1/instances/{id}/variables, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) GetVariables(ctx context.Context, id string, query GetVariablesQuery, opts ...Option) (*Answer[Variables], error) {
+	return call[Variables](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/variables", query: query.values(), body: nil}, opts)
+}
+
+// ImportState: Replace the state of an instance by an exported one.
+// It is PUT /api/v1/instances/{id}/state, for the role admin; problems of its own are definition-not-found, instance-not-found, instance-moved.
+func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, opts ...Option) (*Answer[State], error) {
+	return call[State](ctx, c, request{method: "PUT", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: body}, opts)
+}
+
+// ListBurstsQuery is the query of [Client.ListBursts]; zero fields are left out.
+type ListBurstsQuery struct {
+	InstanceID string // Only of this instance.
+}
+
+func (q ListBurstsQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "instanceId", q.InstanceID)
+	return v
+}
+
+// ListBursts: What a node runs at the moment: instances, their activities, since when; any node asks it.
+// It is GET /api/v1/nodes/{id}/bursts, for the role viewer; problems of its own are node-not-found.
+func (c *Client) ListBursts(ctx context.Context, id string, query ListBurstsQuery, opts ...Option) (*Answer[Bursts], error) {
+	return call[Bursts](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/bursts", query: query.values(), body: nil}, opts)
+}
+
+// ListDeadLettersQuery is the query of [Client.ListDeadLetters]; zero fields are left out.
+type ListDeadLettersQuery struct {
+	Reason        string
+	Name          string // Of the event.
+	ActivityType  string
+	CorrelationID string
+	InstanceID    string
+	Before        string // Those that came to be before this time.
+	Limit         int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor        string // nextCursor of the page before.
+}
+
+func (q ListDeadLettersQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "reason", q.Reason)
+	set(v, "name", q.Name)
+	set(v, "activityType", q.ActivityType)
+	set(v, "correlationId", q.CorrelationID)
+	set(v, "instanceId", q.InstanceID)
+	set(v, "before", q.Before)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListDeadLetters: Work that could not be done, with the reason.
+// It is GET /api/v1/dead-letters, for the role viewer.
+func (c *Client) ListDeadLetters(ctx context.Context, query ListDeadLettersQuery, opts ...Option) (*Answer[DeadLetterList], error) {
+	return call[DeadLetterList](ctx, c, request{method: "GET", path: "/api/v1/dead-letters", query: query.values(), body: nil}, opts)
+}
+
+// AllDeadLetters goes through all pages of [Client.ListDeadLetters], from the cursor of query on.
+func (c *Client) AllDeadLetters(ctx context.Context, query ListDeadLettersQuery, opts ...Option) iter.Seq2[DeadLetter, error] {
+	return pages(func(cursor string) ([]DeadLetter, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListDeadLetters(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListDefinitionsQuery is the query of [Client.ListDefinitions]; zero fields are left out.
+type ListDefinitionsQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListDefinitionsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListDefinitions: List definitions.
+// It is GET /api/v1/definitions, for the role viewer.
+func (c *Client) ListDefinitions(ctx context.Context, query ListDefinitionsQuery, opts ...Option) (*Answer[DefinitionList], error) {
+	return call[DefinitionList](ctx, c, request{method: "GET", path: "/api/v1/definitions", query: query.values(), body: nil}, opts)
+}
+
+// AllDefinitions goes through all pages of [Client.ListDefinitions], from the cursor of query on.
+func (c *Client) AllDefinitions(ctx context.Context, query ListDefinitionsQuery, opts ...Option) iter.Seq2[Definition, error] {
+	return pages(func(cursor string) ([]Definition, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListDefinitions(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListInstancesQuery is the query of [Client.ListInstances]; zero fields are left out.
+type ListInstancesQuery struct {
+	Q              string // The filter as one line, such as status:faulted def:order created<2h; docs/api.md has the words. It goes together with other parameters.
+	DefinitionID   string
+	Version        int64 // Of the definition, which has to be named too.
+	CorrelationID  string
+	Parent         string            // Id of the instance that started them.
+	Name           string            // Of the instance, all of it.
+	Label          map[string]string // Those with this label; several may be given.
+	Status         string            // One of Running, Finished.
+	SubStatus      string            // One of Pending, Executing, Suspended, Finished, Cancelled, Faulted.
+	WaitsFor       string            // A kind of wait and perhaps its name, such as event/approved, task/pack, timer, child, http or Elsa.Event.
+	HasIncidents   *bool
+	Incident       string // A part of the message or the cause of an incident, in letters of any case.
+	View           string // One of summary, full. summary: small rows; full if absent.
+	Sort           string // One of -created. -created, the newest first, if absent.
+	CreatedAfter   string // Made later than this: RFC 3339, or how long ago, such as 2h.
+	CreatedBefore  string // Made earlier than this.
+	UpdatedAfter   string // Changed last later than this: RFC 3339, or how long ago, such as 2h.
+	UpdatedBefore  string // Changed last earlier than this.
+	FinishedAfter  string // Ended later than this: RFC 3339, or how long ago, such as 2h.
+	FinishedBefore string // Ended earlier than this.
+	Limit          int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor         string // nextCursor of the page before.
+}
+
+func (q ListInstancesQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "q", q.Q)
+	set(v, "definitionId", q.DefinitionID)
+	if q.Version != 0 {
+		set(v, "version", strconv.FormatInt(q.Version, 10))
+	}
+	set(v, "correlationId", q.CorrelationID)
+	set(v, "parent", q.Parent)
+	set(v, "name", q.Name)
+	for name, value := range q.Label {
+		set(v, "label."+name, value)
+	}
+	set(v, "status", q.Status)
+	set(v, "subStatus", q.SubStatus)
+	set(v, "waitsFor", q.WaitsFor)
+	if q.HasIncidents != nil {
+		set(v, "hasIncidents", strconv.FormatBool(*q.HasIncidents))
+	}
+	set(v, "incident", q.Incident)
+	set(v, "view", q.View)
+	set(v, "sort", q.Sort)
+	set(v, "createdAfter", q.CreatedAfter)
+	set(v, "createdBefore", q.CreatedBefore)
+	set(v, "updatedAfter", q.UpdatedAfter)
+	set(v, "updatedBefore", q.UpdatedBefore)
+	set(v, "finishedAfter", q.FinishedAfter)
+	set(v, "finishedBefore", q.FinishedBefore)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListLocksQuery is the query of [Client.ListLocks]; zero fields are left out.
+type ListLocksQuery struct {
+	Scope  string // One of instance, refresh, reload, queue, timer, mailbox. Only locks of this kind.
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListLocksQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "scope", q.Scope)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListLocks: Locks that are held, with who waits.
+// It is GET /api/v1/locks, for the role viewer.
+func (c *Client) ListLocks(ctx context.Context, query ListLocksQuery, opts ...Option) (*Answer[Locks], error) {
+	return call[Locks](ctx, c, request{method: "GET", path: "/api/v1/locks", query: query.values(), body: nil}, opts)
+}
+
+// AllLocks goes through all pages of [Client.ListLocks], from the cursor of query on.
+func (c *Client) AllLocks(ctx context.Context, query ListLocksQuery, opts ...Option) iter.Seq2[Lock, error] {
+	return pages(func(cursor string) ([]Lock, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListLocks(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListNodes: Live nodes of the cluster.
+// It is GET /api/v1/nodes, for the role viewer.
+func (c *Client) ListNodes(ctx context.Context, opts ...Option) (*Answer[NodeList], error) {
+	return call[NodeList](ctx, c, request{method: "GET", path: "/api/v1/nodes", query: nil, body: nil}, opts)
+}
+
+// ListOwners: Which node made which commits of an instance, who took over from whom, and what a fence refused.
+// It is GET /api/v1/instances/{id}/owners, for the role viewer; problems of its own are instance-not-found.
+func (c *Client) ListOwners(ctx context.Context, id string, opts ...Option) (*Answer[Owners], error) {
+	return call[Owners](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/owners", query: nil, body: nil}, opts)
+}
+
+// ListQueueQuery is the query of [Client.ListQueue]; zero fields are left out.
+type ListQueueQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListQueueQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListQueue: Stimuli that nothing waits for yet.
+// It is GET /api/v1/queue, for the role viewer.
+func (c *Client) ListQueue(ctx context.Context, query ListQueueQuery, opts ...Option) (*Answer[QueueItemList], error) {
+	return call[QueueItemList](ctx, c, request{method: "GET", path: "/api/v1/queue", query: query.values(), body: nil}, opts)
+}
+
+// AllQueue goes through all pages of [Client.ListQueue], from the cursor of query on.
+func (c *Client) AllQueue(ctx context.Context, query ListQueueQuery, opts ...Option) iter.Seq2[QueueItem, error] {
+	return pages(func(cursor string) ([]QueueItem, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListQueue(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListRefusalsQuery is the query of [Client.ListRefusals]; zero fields are left out.
+type ListRefusalsQuery struct {
+	InstanceID string // Only of this instance.
+}
+
+func (q ListRefusalsQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "instanceId", q.InstanceID)
+	return v
+}
+
+// ListRefusals: Commits of a node that a fence refused, as another node had the instance by then; any node asks it.
+// It is GET /api/v1/nodes/{id}/refusals, for the role viewer; problems of its own are node-not-found.
+func (c *Client) ListRefusals(ctx context.Context, id string, query ListRefusalsQuery, opts ...Option) (*Answer[Refusals], error) {
+	return call[Refusals](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/refusals", query: query.values(), body: nil}, opts)
+}
+
+// ListTasksQuery is the query of [Client.ListTasks]; zero fields are left out.
+type ListTasksQuery struct {
+	Name   string // Only tasks of this name.
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListTasksQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "name", q.Name)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListTasks: Tasks that wait for a worker outside.
+// It is GET /api/v1/tasks, for the role viewer.
+func (c *Client) ListTasks(ctx context.Context, query ListTasksQuery, opts ...Option) (*Answer[TaskList], error) {
+	return call[TaskList](ctx, c, request{method: "GET", path: "/api/v1/tasks", query: query.values(), body: nil}, opts)
+}
+
+// AllTasks goes through all pages of [Client.ListTasks], from the cursor of query on.
+func (c *Client) AllTasks(ctx context.Context, query ListTasksQuery, opts ...Option) iter.Seq2[Task, error] {
+	return pages(func(cursor string) ([]Task, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListTasks(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListTimersQuery is the query of [Client.ListTimers]; zero fields are left out.
+type ListTimersQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListTimersQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListTimers: Timers and cron occurrences to come.
+// It is GET /api/v1/timers, for the role viewer.
+func (c *Client) ListTimers(ctx context.Context, query ListTimersQuery, opts ...Option) (*Answer[TimerItemList], error) {
+	return call[TimerItemList](ctx, c, request{method: "GET", path: "/api/v1/timers", query: query.values(), body: nil}, opts)
+}
+
+// AllTimers goes through all pages of [Client.ListTimers], from the cursor of query on.
+func (c *Client) AllTimers(ctx context.Context, query ListTimersQuery, opts ...Option) iter.Seq2[TimerItem, error] {
+	return pages(func(cursor string) ([]TimerItem, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListTimers(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// Live: The process answers; never asks etcd.
+// It is GET /livez.
+func (c *Client) Live(ctx context.Context, opts ...Option) (*Answer[Health], error) {
+	return call[Health](ctx, c, request{method: "GET", path: "/livez", query: nil, body: nil}, opts)
+}
+
+// Metrics: Prometheus metrics.
+// It is GET /metrics.
+func (c *Client) Metrics(ctx context.Context, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/metrics", query: nil, body: nil}, opts)
+}
+
+// Openapi: This document.
+// It is GET /openapi.json, for the role viewer.
+func (c *Client) Openapi(ctx context.Context, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/openapi.json", query: nil, body: nil}, opts)
+}
+
+// Pause: Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on.
+// It is POST /api/v1/pause, for the role admin.
+func (c *Client) Pause(ctx context.Context, opts ...Option) (*Answer[Paused], error) {
+	return call[Paused](ctx, c, request{method: "POST", path: "/api/v1/pause", query: nil, body: nil}, opts)
+}
+
+// PublishDefinitionQuery is the query of [Client.PublishDefinition]; zero fields are left out.
+type PublishDefinitionQuery struct {
+	Publish *bool // false keeps it as a draft.
+	DryRun  *bool // Check everything and write nothing.
+}
+
+func (q PublishDefinitionQuery) values() url.Values {
+	v := url.Values{}
+	if q.Publish != nil {
+		set(v, "publish", strconv.FormatBool(*q.Publish))
+	}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
+// PublishDefinition: Check a definition and publish it; content equal to the published one is no new version.
+// It is POST /api/v1/definitions, for the role designer; problems of its own are definition-not-found, definition-moved, route-taken.
+func (c *Client) PublishDefinition(ctx context.Context, body []byte, query PublishDefinitionQuery, opts ...Option) (*Answer[Published], error) {
+	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions", query: query.values(), body: body}, opts)
+}
+
+// PublishVersion: Publish a stored version: a draft, or an older one again.
+// It is POST /api/v1/definitions/{id}/publish, for the role designer; problems of its own are definition-not-found, definition-moved, route-taken.
+func (c *Client) PublishVersion(ctx context.Context, id string, body PublishRequest, opts ...Option) (*Answer[Published], error) {
+	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/publish", query: nil, body: body}, opts)
+}
+
+// Ready: The node takes work; else 503 says why not.
+// It is GET /readyz.
+func (c *Client) Ready(ctx context.Context, opts ...Option) (*Answer[Health], error) {
+	return call[Health](ctx, c, request{method: "GET", path: "/readyz", query: nil, body: nil}, opts)
+}
+
+// RefreshDefinitions: Index the triggers of stored definitions again; one node at a time does the same refresh.
+// It is POST /api/v1/definitions/refresh, for the role designer.
+func (c *Client) RefreshDefinitions(ctx context.Context, body RefreshRequest, opts ...Option) (*Answer[Result], error) {
+	return call[Result](ctx, c, request{method: "POST", path: "/api/v1/definitions/refresh", query: nil, body: body}, opts)
+}
+
+// ReloadDefinitions: Read the definitions directory of a node again; one node at a time does.
+// It is POST /api/v1/definitions/reload, for the role designer.
+func (c *Client) ReloadDefinitions(ctx context.Context, opts ...Option) (*Answer[Result], error) {
+	return call[Result](ctx, c, request{method: "POST", path: "/api/v1/definitions/reload", query: nil, body: nil}, opts)
+}
+
+// ReplayDeadLetter: Send a dead letter again, as it was, edited or to an instance.
+// It is POST /api/v1/dead-letters/{id}/replay, for the role operator; problems of its own are dead-letter-not-found, instance-not-found.
+func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/" + url.PathEscape(id) + "/replay", query: nil, body: body}, opts)
+}
+
+// ReplayDeadLetters: Send the dead letters of a filter again, a page at a time.
+// It is POST /api/v1/dead-letters/replay, for the role operator.
+func (c *Client) ReplayDeadLetters(ctx context.Context, body LettersRequest, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/replay", query: nil, body: body}, opts)
+}
+
+// ResumeBookmark: Resume an instance at one place where it waits.
+// It is POST /api/v1/bookmarks/{id}/resume, for the role operator; problems of its own are bookmark-not-found, instance-not-found, bookmark-reserved, instance-finished.
+func (c *Client) ResumeBookmark(ctx context.Context, id string, body ResumeRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/bookmarks/" + url.PathEscape(id) + "/resume", query: nil, body: body}, opts)
+}
+
+// RetractDefinition: Take the published version back: nothing starts by it any more.
+// It is POST /api/v1/definitions/{id}/retract, for the role designer; problems of its own are definition-not-found.
+func (c *Client) RetractDefinition(ctx context.Context, id string, opts ...Option) (*Answer[Published], error) {
+	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/retract", query: nil, body: nil}, opts)
+}
+
+// RetryInstance: Run an instance again: what failed, or from an activity.
+// It is POST /api/v1/instances/{id}/retry, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted.
+func (c *Client) RetryInstance(ctx context.Context, id string, body RetryOneRequest, opts ...Option) (*Answer[Instance], error) {
+	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/retry", query: nil, body: body}, opts)
+}
+
+// RetryInstances: Run every faulted instance of a filter again from the activity that faulted, a page at a time.
+// It is POST /api/v1/instances/retry, for the role operator.
+func (c *Client) RetryInstances(ctx context.Context, body RetryRequest, opts ...Option) (*Answer[Retried], error) {
+	return call[Retried](ctx, c, request{method: "POST", path: "/api/v1/instances/retry", query: nil, body: body}, opts)
+}
+
+// Schema: The JSON Schema of definitions in YAML, for editors; it knows the activities of this node.
+// It is GET /schema/v1.json, for the role viewer.
+func (c *Client) Schema(ctx context.Context, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/schema/v1.json", query: nil, body: nil}, opts)
+}
+
+// SendEventQuery is the query of [Client.SendEvent]; zero fields are left out.
+type SendEventQuery struct {
+	DryRun *bool // Tell what it would do, and send nothing.
+}
+
+func (q SendEventQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
+// SendEvent: Send an event to the instances and definitions that wait for it.
+// It is POST /api/v1/events/{name}, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished.
+func (c *Client) SendEvent(ctx context.Context, name string, body EventRequest, query SendEventQuery, opts ...Option) (*Answer[SentOrEffectOrQueued], error) {
+	return call[SentOrEffectOrQueued](ctx, c, request{method: "POST", path: "/api/v1/events/" + url.PathEscape(name), query: query.values(), body: body}, opts)
+}
+
+// SendQueueItem: Take a stimulus out of the queue and send it again, edited or to an instance.
+// It is POST /api/v1/queue/{id}/send, for the role operator; problems of its own are queue-item-not-found.
+func (c *Client) SendQueueItem(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/queue/" + url.PathEscape(id) + "/send", query: nil, body: body}, opts)
+}
+
+// SendStimulus: Send any stimulus.
+// It is POST /api/v1/stimuli, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished.
+func (c *Client) SendStimulus(ctx context.Context, body StimulusRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/stimuli", query: nil, body: body}, opts)
+}
+
+// ShowLink: A page that asks whether to follow a resume link; it changes nothing.
+// It is GET /links/{token}.
+func (c *Client) ShowLink(ctx context.Context, token string, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/links/" + url.PathEscape(token), query: nil, body: nil}, opts)
+}
+
+// Unpause: Go on after a pause.
+// It is POST /api/v1/unpause, for the role admin.
+func (c *Client) Unpause(ctx context.Context, opts ...Option) (*Answer[Paused], error) {
+	return call[Paused](ctx, c, request{method: "POST", path: "/api/v1/unpause", query: nil, body: nil}, opts)
+}

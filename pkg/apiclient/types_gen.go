@@ -1,0 +1,942 @@
+// Code generated from openapi.json by go generate ./pkg/apiclient; DO NOT EDIT.
+
+package apiclient
+
+import "time"
+
+// AlterRequest is the body of [Client.AlterInstance]. Zero fields are left out.
+type AlterRequest struct {
+	Alterations []AlterationRequest `json:"alterations,omitempty"` // Made in this order and in one commit, all or none; up to 100.
+	Reason      string              `json:"reason,omitempty"`      // Why, for the journal.
+}
+
+// AlterationRequest is a part of other bodies. Zero fields are left out.
+type AlterationRequest struct {
+	Activities map[string]string `json:"activities,omitempty"` // migrate: for activities that have another id in that version, from the old one to the new one.
+	Activity   string            `json:"activity,omitempty"`   // Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is.
+	Bookmark   string            `json:"bookmark,omitempty"`   // reschedule: id of the timer's bookmark; needed if several fit.
+	DueAt      *time.Time        `json:"dueAt,omitempty"`      // reschedule: when the timer is due.
+	Execution  int64             `json:"execution,omitempty"`  // Which execution of the activity, as the journal numbers them; needed if several run.
+	KeepKey    *bool             `json:"keepKey,omitempty"`    // retry: whether the call is made with the idempotency key of the call before; true if absent.
+	Outcomes   []string          `json:"outcomes,omitempty"`   // skip: what the activity completes with; Done if absent.
+	Type       string            `json:"type,omitempty"`       // One of retry, skip, setVariable, migrate, reschedule, cancel.
+	Value      any               `json:"value,omitempty"`      // setVariable: any value; null clears it.
+	Variable   string            `json:"variable,omitempty"`   // setVariable: name or id.
+	Version    int64             `json:"version,omitempty"`    // migrate: the version of the definition to go on with.
+}
+
+// Altered is the answer of [Client.AlterInstance].
+type Altered struct {
+	BasedOn      int64         `json:"basedOn"`        // The sequence number of the commit that was looked at: a later one may fit no more.
+	Code         string        `json:"code,omitempty"` // Why not, if the instance is not in a state for it.
+	DefinitionID string        `json:"definitionId"`
+	Did          []string      `json:"did"`    // A sentence for each change.
+	Errors       []ProblemItem `json:"errors"` // Each thing that does not fit, with its place.
+	Fits         bool          `json:"fits"`   // Whether they would be made.
+	InstanceID   string        `json:"instanceId"`
+	Next         []string      `json:"next"`      // Ids of the activities that would run then.
+	SubStatus    string        `json:"subStatus"` // Before the next activities run.
+	Version      int64         `json:"version"`   // Of the definition, afterwards.
+}
+
+// Balance is the answer of [Client.GetBalance].
+type Balance struct {
+	Accepted      int64     `json:"accepted"` // What was accepted durably since then, and what was there at that time; a stimulus once for each place that it is for.
+	Applied       int64     `json:"applied"`  // An instance has dealt with it.
+	At            time.Time `json:"at"`
+	Because       string    `json:"because"` // Why it does not go back further.
+	DeadLetters   int64     `json:"deadLetters"`
+	Deleted       int64     `json:"deleted"`    // Dead letters that somebody or retention deleted.
+	Difference    int64     `json:"difference"` // accepted less all of these. 0, unless something vanished.
+	Mailboxes     int64     `json:"mailboxes"`  // Commands that wait.
+	Missing       []Lost    `json:"missing"`    // What makes the difference, the first 100.
+	NodeID        string    `json:"nodeId"`     // The node that counted last.
+	Queue         int64     `json:"queue"`
+	Refused       int64     `json:"refused"`  // It had no effect, and its record said why.
+	Revision      int64     `json:"revision"` // Revision of etcd up to which it is counted.
+	Sends         int64     `json:"sends"`    // Stimuli whose targets are not resolved, or not all served.
+	SetAside      int64     `json:"setAside"` // What weft fsck --repair has set aside.
+	Since         time.Time `json:"since"`
+	SinceRevision int64     `json:"sinceRevision"`
+}
+
+// Bookmark is a part of other answers.
+type Bookmark struct {
+	ActivityID      string     `json:"activityId"`
+	ActivityType    string     `json:"activityType"`
+	BookmarkID      string     `json:"bookmarkId"`
+	ChildInstanceID string     `json:"childInstanceId,omitempty"` // The instance whose end resumes it.
+	DueAt           *time.Time `json:"dueAt,omitempty"`           // When a timer resumes it.
+	Name            *string    `json:"name"`
+	Retry           *Retry     `json:"retry,omitempty"` // It is a pause between two attempts.
+}
+
+// Brought is a part of other answers.
+type Brought struct {
+	Effect      *Effect `json:"effect"`      // What it would do if it were sent now: with others, who wait for the same with another correlation. Null if it is no stimulus.
+	Input       any     `json:"input"`       // What it brings; null for a viewer.
+	InputHidden bool    `json:"inputHidden"` // The caller's role may not see it.
+}
+
+// Burst is a part of other answers.
+type Burst struct {
+	Doing      *Doing `json:"doing"` // The activity that it is in; null: it is loaded or committed, or came to none yet.
+	InstanceID string `json:"instanceId"`
+}
+
+// Bursts is the answer of [Client.ListBursts].
+type Bursts struct {
+	Items  []Burst `json:"items"` // Those first whose activity has run for the longest; 500 at most.
+	More   int64   `json:"more"`  // How many more there are.
+	NodeID string  `json:"nodeId"`
+}
+
+// Claim is a part of other answers.
+type Claim struct {
+	Draining bool       `json:"draining"`
+	Fence    int64      `json:"fence"` // Create revision of its key in etcd.
+	Gone     bool       `json:"gone"`  // No live node has that session: the lock ends with it.
+	NodeID   string     `json:"nodeId"`
+	Self     bool       `json:"self"`  // Whether it is the node that answers.
+	Since    *time.Time `json:"since"` // By its own clock.
+}
+
+// Commit is a part of other answers.
+type Commit struct {
+	Began     *time.Time `json:"began"`    // The time of its first item.
+	Closed    []int64    `json:"closed"`   // The executions whose scopes were open at the commit before, and ended; 0 is the workflow.
+	Commands  []string   `json:"commands"` // What it consumed.
+	Commit    int64      `json:"commit"`   // From 1 within the instance.
+	Ended     *time.Time `json:"ended"`    // When it was sent.
+	Fence     int64      `json:"fence"`    // Which holding of the instance's lock it was made under; a later one is larger. 0: without a lock.
+	ID        string     `json:"id"`
+	Imported  bool       `json:"imported"`           // An import replaced all variables: none of before is left.
+	Node      *string    `json:"node"`               // Which node made it.
+	Takeover  bool       `json:"takeover,omitempty"` // It repeated a command that another process had begun, or had left.
+	Unlisted  int64      `json:"unlisted"`           // How many more it set.
+	Variables []Variable `json:"variables"`          // Those that it set.
+}
+
+// DeadLetter is a part of other answers.
+type DeadLetter struct {
+	ActivityType  string    `json:"activityType,omitempty"`
+	Command       string    `json:"command,omitempty"` // Kind of the command, if it was one.
+	CorrelationID *string   `json:"correlationId"`     // That the stimulus came with.
+	CreatedAt     time.Time `json:"createdAt"`
+	Damage        string    `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged       bool      `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	Detail        string    `json:"detail,omitempty"`
+	DroppedBytes  int64     `json:"droppedBytes,omitempty"`  // What it brought was too large to be kept: the size of the whole as JSON. It cannot be replayed.
+	DroppedSHA256 string    `json:"droppedSha256,omitempty"` // The SHA-256 of that, in hexadecimal.
+	ID            string    `json:"id"`
+	InstanceID    *string   `json:"instanceId"`
+	Name          string    `json:"name,omitempty"` // Of the event.
+	Reason        string    `json:"reason"`
+	Stimulus      any       `json:"stimulus,omitempty"`
+}
+
+// DeadLetterList is the answer of [Client.ListDeadLetters].
+type DeadLetterList struct {
+	Items      []DeadLetter `json:"items"`
+	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// Definition is a part of other answers.
+type Definition struct {
+	Damage        string     `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged       bool       `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	Description   *string    `json:"description"`
+	ID            string     `json:"id"`
+	LatestVersion int64      `json:"latestVersion"`
+	Name          *string    `json:"name"`
+	Published     bool       `json:"published"`
+	PublishedAt   *time.Time `json:"publishedAt"`
+	UpdatedAt     time.Time  `json:"updatedAt"`
+	Version       int64      `json:"version"` // The published version, or the latest if none is published.
+}
+
+// DefinitionList is the answer of [Client.ListDefinitions].
+type DefinitionList struct {
+	Items      []Definition `json:"items"`
+	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// Dispatched is the answer of [Client.DeleteInstance], [Client.DispatchDefinition].
+type Dispatched struct {
+	InstanceID string `json:"instanceId"`
+}
+
+// Doing is a part of other answers.
+type Doing struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Attempt      *int64    `json:"attempt"` // Which attempt of its work the activity makes, from 1; null: it does not tell.
+	Since        time.Time `json:"since"`   // By the clock of its node.
+}
+
+// EditRequest is the body of [Client.ReplayDeadLetter], [Client.SendQueueItem]. Zero fields are left out.
+type EditRequest struct {
+	CorrelationID *string        `json:"correlationId,omitempty"` // Another one; "": none.
+	Input         map[string]any `json:"input,omitempty"`         // In the place of what the stimulus brings, of any type.
+	InstanceID    *string        `json:"instanceId,omitempty"`    // Send it to this instance only; "": to all who wait for it.
+	Name          *string        `json:"name,omitempty"`          // Another name of the event.
+	Payload       any            `json:"payload,omitempty"`       // Another payload of the event.
+}
+
+// Effect is the answer of [Client.ExplainEvent], [Client.SendEvent].
+type Effect struct {
+	More     bool      `json:"more"`     // It meets more than 10,000, and would be refused.
+	Others   []Place   `json:"others"`   // Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
+	Queued   bool      `json:"queued"`   // It meets nothing, and would wait in the queue.
+	Resumed  int64     `json:"resumed"`  // How many it would resume in all.
+	Resumes  []Place   `json:"resumes"`  // Instances that it would resume; 100 at most.
+	Revision int64     `json:"revision"` // Of etcd, at which this was so.
+	Started  int64     `json:"started"`  // How many it would start in all.
+	Starts   []Trigger `json:"starts"`   // Definitions that it would start, unless the gate of the activation strategy is held; 100 at most.
+}
+
+// EventRequest is the body of [Client.SendEvent]. Zero fields are left out.
+type EventRequest struct {
+	CorrelationID string `json:"correlationId,omitempty"`
+	InstanceID    string `json:"instanceId,omitempty"` // Only this instance.
+	Payload       any    `json:"payload,omitempty"`    // Becomes the result of the Event activity.
+}
+
+// Explanation is the answer of [Client.ExplainInstance].
+type Explanation struct {
+	At         time.Time   `json:"at"`      // By the clock of the node that answers.
+	Doing      *Doing      `json:"doing"`   // The activity that the owner is in; null: none at the moment, or it could not be asked.
+	History    *History    `json:"history"` // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
+	InstanceID string      `json:"instanceId"`
+	LastCommit *LastCommit `json:"lastCommit"`
+	Mail       []Mail      `json:"mail"`       // Commands that wait to be run, the oldest first; 50 at most.
+	MailLeft   int64       `json:"mailLeft"`   // How many more there are.
+	NearMisses []NearMiss  `json:"nearMisses"` // Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most.
+	Next       []string    `json:"next"`       // What a person can do, the most likely first. Paths are below /api/v1.
+	Owner      *Claim      `json:"owner"`      // The node that has the instance's lock; null: nobody runs it.
+	Reasons    []Reason    `json:"reasons"`    // The first is the one that the summary begins with.
+	Revision   int64       `json:"revision"`   // Of etcd, at which record, mailbox, lock and reasons were read.
+	State      string      `json:"state"`      // One of running, queued, waiting, finished, faulted, stuck, damaged. stuck: nothing that is known will move it.
+	Summary    string      `json:"summary"`    // One sentence, for people.
+	Waiters    []Claim     `json:"waiters"`    // Nodes that want its lock, in the order in which they get it.
+}
+
+// Fate is a part of other answers.
+type Fate struct {
+	Code           *string     `json:"code"`           // Why it was refused.
+	CommandID      string      `json:"commandId"`      // As the journal's commits name it.
+	Commit         *FateCommit `json:"commit"`         // The journal entry in which it took effect; null: none, or it is not kept any more.
+	DeadLetter     *string     `json:"deadLetter"`     // Id of the dead letter that it became.
+	DeadLetterGone bool        `json:"deadLetterGone"` // It was replayed or deleted since.
+	Detail         *string     `json:"detail"`
+	InstanceID     *string     `json:"instanceId"`
+	Item           *string     `json:"item"`    // Its id in the queue or the outbox.
+	Outcome        string      `json:"outcome"` // One of started, resumed, applied, accepted, refused, requeued, gone, dropped.
+	State          string      `json:"state"`   // One of applied, refused, mailbox, sending, queued, requeued, dead-letter, dropped, unknown. mailbox, sending and queued: accepted, and still there. requeued: its place was gone, and it went on as item. unknown: nothing that is kept says it.
+}
+
+// FateCommit is a part of other answers.
+type FateCommit struct {
+	At       *time.Time `json:"at"`
+	Fence    int64      `json:"fence"` // Of the lock that it was made under; 0: none.
+	NodeID   *string    `json:"nodeId"`
+	Sequence int64      `json:"sequence"`
+}
+
+// Gaps is a part of other answers.
+type Gaps struct {
+	Before     int64 `json:"before"`     // What was set last by a commit before this one is not known, as the journal no longer has it, or is too long to be read at once; 0: none is missing.
+	More       int64 `json:"more"`       // So many variables are left out, as there are more than 5,000.
+	Unlisted   int64 `json:"unlisted"`   // So many that were set are not told by name.
+	Unreadable int64 `json:"unreadable"` // So many commits cannot be read.
+}
+
+// Health is the answer of [Client.Live], [Client.Ready].
+type Health struct {
+	NodeID   string `json:"nodeId"`
+	Shedding bool   `json:"shedding,omitempty"` // Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total.
+	Status   string `json:"status"`
+}
+
+// History is a part of other answers.
+type History struct {
+	Before   int64        `json:"before"`   // Commits before this one are not told; 0: all are that the journal has.
+	First    int64        `json:"first"`    // The oldest commit that the journal still has.
+	Last     int64        `json:"last"`     // The newest commit.
+	Periods  []Period     `json:"periods"`  // Rows of commits that one node made without a takeover in between, the oldest first.
+	Refusals []OwnRefusal `json:"refusals"` // Commits that a fence refused, as another node had the instance by then, the oldest first; of those that live nodes remember.
+	Unasked  []string     `json:"unasked"`  // Live nodes that could not be asked for refusals.
+}
+
+// Incident is a part of other answers.
+type Incident struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Cause        string    `json:"cause,omitempty"`
+	Expression   string    `json:"expression,omitempty"` // The input that failed, with its language.
+	Message      string    `json:"message"`
+	Time         time.Time `json:"time"`
+}
+
+// Instance is the answer of [Client.AlterInstance], [Client.CancelInstance], [Client.ExecuteDefinition], [Client.GetInstance], [Client.RetryInstance].
+type Instance struct {
+	Bookmarks        []Bookmark        `json:"bookmarks"`
+	CorrelationID    *string           `json:"correlationId"`
+	CreatedAt        time.Time         `json:"createdAt"`
+	Damage           string            `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged          bool              `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	DefinitionID     string            `json:"definitionId"`
+	FinishedAt       *time.Time        `json:"finishedAt"`
+	Incidents        []Incident        `json:"incidents"`
+	Input            map[string]any    `json:"input"`
+	InstanceID       string            `json:"instanceId"`
+	Labels           map[string]string `json:"labels"` // By which it is found; none: {}.
+	Name             *string           `json:"name"`
+	Output           map[string]any    `json:"output"`
+	ParentInstanceID *string           `json:"parentInstanceId"`
+	Status           string            `json:"status"`    // One of Running, Finished. Empty only of a damaged instance.
+	SubStatus        string            `json:"subStatus"` // One of Pending, Executing, Suspended, Finished, Cancelled, Faulted.
+	UpdatedAt        time.Time         `json:"updatedAt"`
+	Version          int64             `json:"version"`
+}
+
+// InstanceFound is the answer of [Client.ListInstances].
+type InstanceFound struct {
+	Items      []Instance `json:"items"`
+	Looked     int64      `json:"looked"`     // How many instances were looked at for the page; at 20,000 it ends.
+	NextCursor *string    `json:"nextCursor"` // Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one.
+	Now        time.Time  `json:"now"`        // What durations in the filter count from, on every page of the list.
+	Query      string     `json:"query"`      // The filter as one line, as q takes it.
+	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
+}
+
+// Journal is a part of other answers.
+type Journal struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Burst        string    `json:"burst"`  // The command that was being processed.
+	Commit       int64     `json:"commit"` // The commit that it is of.
+	Data         any       `json:"data,omitempty"`
+	Event        string    `json:"event"`
+	Execution    int64     `json:"execution"` // Of the activity: the sequence of its first item. Each round of a loop has others.
+	Parent       int64     `json:"parent"`    // The execution that scheduled it; 0: the workflow.
+	Sequence     int64     `json:"sequence"`  // From 1 within the instance.
+	Text         string    `json:"text,omitempty"`
+	Time         time.Time `json:"time"`
+}
+
+// JournalPage is the answer of [Client.GetJournal].
+type JournalPage struct {
+	Commits        []Commit  `json:"commits"` // The commits that the items are of, and, without filters, those without items.
+	First          int64     `json:"first"`   // The oldest commit that the journal still has.
+	Items          []Journal `json:"items"`
+	Last           int64     `json:"last"`           // The newest commit.
+	LookedFrom     int64     `json:"lookedFrom"`     // The oldest commit that this page has looked at; 0: none.
+	LookedTo       int64     `json:"lookedTo"`       // The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since.
+	NextCursor     *string   `json:"nextCursor"`     // Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one.
+	PreviousCursor *string   `json:"previousCursor"` // Pass it as cursor for what came before; null at the beginning.
+	Revision       int64     `json:"revision"`       // Of etcd, at which all of it was read.
+}
+
+// LastCommit is a part of other answers.
+type LastCommit struct {
+	At       *time.Time `json:"at"`
+	Fence    int64      `json:"fence"` // Of the lock that it was made under; 0: none.
+	Sequence int64      `json:"sequence"`
+}
+
+// Letter is the answer of [Client.GetDeadLetter].
+type Letter struct {
+	Brought Brought    `json:"brought"`
+	Letter  DeadLetter `json:"letter"`
+}
+
+// LettersRequest is the body of [Client.DeleteDeadLetters], [Client.ReplayDeadLetters]. Zero fields are left out.
+type LettersRequest struct {
+	ActivityType  string     `json:"activityType,omitempty"`
+	All           bool       `json:"all,omitempty"`    // Needed where nothing else restricts.
+	Before        *time.Time `json:"before,omitempty"` // Those that came to be before this time.
+	CorrelationID string     `json:"correlationId,omitempty"`
+	Cursor        string     `json:"cursor,omitempty"` // nextCursor of the answer before.
+	InstanceID    string     `json:"instanceId,omitempty"`
+	Limit         int64      `json:"limit,omitempty"` // How many are looked at, 1 to 500, 50 if absent.
+	Name          string     `json:"name,omitempty"`  // Of the event.
+	Reason        string     `json:"reason,omitempty"`
+}
+
+// LiveBye is a part of other answers.
+type LiveBye struct {
+	Reason string `json:"reason"` // One of draining, unavailable, credentials.
+}
+
+// LiveCluster is a part of other answers.
+type LiveCluster struct {
+	Nodes    []Node `json:"nodes"` // All of them, as GET /nodes has them; seenAt is null.
+	Revision int64  `json:"revision"`
+	Topic    string `json:"topic"`
+}
+
+// LiveDefinitionChange is a part of other answers.
+type LiveDefinitionChange struct {
+	Definition Definition `json:"definition"`
+	Deleted    bool       `json:"deleted"`
+}
+
+// LiveDefinitions is a part of other answers.
+type LiveDefinitions struct {
+	Definitions []LiveDefinitionChange `json:"definitions"` // Those that changed since what was told before, as they are now; 100 at most. At first none: the list has them.
+	More        bool                   `json:"more"`        // More changed than are told: read the list again.
+	Revision    int64                  `json:"revision"`    // Every change up to here was told.
+	Topic       string                 `json:"topic"`
+}
+
+// LiveInstance is a part of other answers.
+type LiveInstance struct {
+	Instance *LiveInstance `json:"instance"` // null: there is none.
+	Revision int64         `json:"revision"` // Of etcd: of its last write, or at which it was seen that there is none.
+	Topic    string        `json:"topic"`
+}
+
+// LiveReset is a part of other answers.
+type LiveReset struct {
+	Topic string `json:"topic"`
+}
+
+// Lock is a part of other answers.
+type Lock struct {
+	Fence   int64      `json:"fence"`  // Create revision of the lock's key in etcd.
+	Holder  *string    `json:"holder"` // Id of the node.
+	Name    string     `json:"name"`
+	Scope   string     `json:"scope"`
+	Since   *time.Time `json:"since"`   // When the holder asked for it, by its clock; null if not known.
+	Waiters []Waiter   `json:"waiters"` // Nodes that want it, in the order in which they get it.
+}
+
+// Locks is the answer of [Client.ListLocks].
+type Locks struct {
+	Items      []Lock  `json:"items"`
+	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end.
+	Revision   int64   `json:"revision"`   // Of etcd, at which they were so.
+}
+
+// Lost is a part of other answers.
+type Lost struct {
+	Key      string `json:"key"`      // Below the root of the cluster's keys.
+	Revision int64  `json:"revision"` // At which it went.
+}
+
+// Mail is a part of other answers.
+type Mail struct {
+	Attempts   int64      `json:"attempts"` // How often nodes took it over and did not finish.
+	BookmarkID *string    `json:"bookmarkId"`
+	CreatedAt  *time.Time `json:"createdAt"`
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind"`       // start, resume, childEnd, cancel, delete, retry, import, continue, or that of a newer program.
+	Unreadable bool       `json:"unreadable"` // The program of the node that answers cannot read it.
+}
+
+// NearMiss is a part of other answers.
+type NearMiss struct {
+	BookmarkID    *string    `json:"bookmarkId"` // That it nearly met.
+	CorrelationID *string    `json:"correlationId"`
+	CreatedAt     *time.Time `json:"createdAt"`
+	ID            string     `json:"id"`
+	InstanceID    *string    `json:"instanceId"` // The one that it is for.
+	Name          *string    `json:"name"`       // Of its event.
+	Text          string     `json:"text"`       // Why it did not meet it.
+	Where         string     `json:"where"`      // One of queue, dead-letter.
+}
+
+// Node is the answer of [Client.DrainNode].
+type Node struct {
+	Address         string     `json:"address"`
+	CatalogRevision int64      `json:"catalogRevision"` // Revision of etcd up to which it knows the definitions.
+	Coordination    string     `json:"coordination"`    // One of distributed, local.
+	Draining        bool       `json:"draining"`
+	Epoch           int64      `json:"epoch"` // Counts the sessions of this process.
+	NodeID          string     `json:"nodeId"`
+	Paused          bool       `json:"paused"`
+	SeenAt          *time.Time `json:"seenAt"` // Its clock at its last heartbeat.
+	Self            bool       `json:"self"`   // Whether it is the node that answers.
+	StartedAt       time.Time  `json:"startedAt"`
+	Version         string     `json:"version"`
+}
+
+// NodeList is the answer of [Client.ListNodes].
+type NodeList struct {
+	Items      []Node  `json:"items"`
+	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// NotRefreshed is a part of other answers.
+type NotRefreshed struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// Outcome is a part of other answers.
+type Outcome struct {
+	Code       string `json:"code,omitempty"` // Why it was refused.
+	InstanceID string `json:"instanceId"`
+	Outcome    string `json:"outcome"` // One of started, resumed, accepted, refused.
+}
+
+// OwnRefusal is a part of other answers.
+type OwnRefusal struct {
+	NodeID  string  `json:"nodeId"`
+	Refusal Refusal `json:"refusal"`
+}
+
+// Owners is the answer of [Client.ListOwners].
+type Owners struct {
+	History    History `json:"history"`
+	InstanceID string  `json:"instanceId"`
+	Owner      *Claim  `json:"owner"`    // The node that has the instance's lock now; null: nobody.
+	Revision   int64   `json:"revision"` // Of etcd, at which journal and lock were read.
+}
+
+// Paused is the answer of [Client.Pause], [Client.Unpause].
+type Paused struct {
+	Paused bool `json:"paused"`
+}
+
+// Period is a part of other answers.
+type Period struct {
+	Began      *time.Time `json:"began"`
+	Ended      *time.Time `json:"ended"`
+	FirstFence int64      `json:"firstFence"` // Of the first commit under a lock; 0: all were made without.
+	From       int64      `json:"from"`       // Its first commit of the row.
+	GapSeconds float64    `json:"gapSeconds"` // From the end of the commit before the row to its beginning, by the clocks of both nodes; 0 at the first. Of a takeover, how long nobody worked; otherwise how long there was no work.
+	LastFence  int64      `json:"lastFence"`
+	NodeID     *string    `json:"nodeId"`
+	Takeover   bool       `json:"takeover"` // Its first commit repeated what another process had begun or left.
+	To         int64      `json:"to"`       // Its last.
+}
+
+// Place is a part of other answers.
+type Place struct {
+	BookmarkID    string  `json:"bookmarkId"`
+	CorrelationID *string `json:"correlationId"`
+	InstanceID    string  `json:"instanceId"`
+}
+
+// Problem is a part of other answers.
+type Problem struct {
+	Code      string        `json:"code"`                // Stable; clients may rely on it.
+	Detail    string        `json:"detail,omitempty"`    // What is wrong with this request and what to do.
+	Errors    []ProblemItem `json:"errors,omitempty"`    // Every single problem of a 422, with its place.
+	RequestID string        `json:"requestId,omitempty"` // Also in the X-Request-Id header and in the node's log.
+	Status    int64         `json:"status"`
+	Title     string        `json:"title"`
+	Type      string        `json:"type"` // Always about:blank; the code tells problems apart.
+}
+
+// ProblemItem is a part of other answers.
+type ProblemItem struct {
+	Code    string `json:"code"`
+	Column  int64  `json:"column,omitempty"` // From 1.
+	Detail  string `json:"detail"`
+	Excerpt string `json:"excerpt,omitempty"` // The source line, with a caret below it.
+	Line    int64  `json:"line,omitempty"`    // From 1.
+	Pointer string `json:"pointer,omitempty"` // JSON pointer (RFC 6901) into the body.
+}
+
+// PublishRequest is the body of [Client.PublishVersion]. Zero fields are left out.
+type PublishRequest struct {
+	Version int64 `json:"version,omitempty"` // The latest one if absent.
+}
+
+// Published is the answer of [Client.PublishDefinition], [Client.PublishVersion], [Client.RetractDefinition].
+type Published struct {
+	ID        string `json:"id"`
+	Published bool   `json:"published"` // Whether this version is the published one.
+	Version   int64  `json:"version"`
+}
+
+// QueueItem is a part of other answers.
+type QueueItem struct {
+	ActivityType  string    `json:"activityType"`
+	CorrelationID *string   `json:"correlationId"`
+	CreatedAt     time.Time `json:"createdAt"`
+	Damage        string    `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged       bool      `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	ExpiresAt     time.Time `json:"expiresAt"`
+	Gated         string    `json:"gated,omitempty"` // The definition that it starts once no other instance runs.
+	ID            string    `json:"id"`
+	InstanceID    *string   `json:"instanceId"`     // The instance that it is for, if only one.
+	Name          string    `json:"name,omitempty"` // Of the event.
+	Stimulus      any       `json:"stimulus"`       // The hashed part, such as the event's name.
+}
+
+// QueueItemList is the answer of [Client.ListQueue].
+type QueueItemList struct {
+	Items      []QueueItem `json:"items"`
+	NextCursor *string     `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// Queued is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+type Queued struct {
+	Queued string `json:"queued"` // Id of the item in the bookmark queue.
+}
+
+// QueuedItem is the answer of [Client.GetQueueItem].
+type QueuedItem struct {
+	Brought Brought   `json:"brought"`
+	Item    QueueItem `json:"item"`
+}
+
+// Reason is a part of other answers.
+type Reason struct {
+	Key    *string    `json:"key"`    // The key in etcd that shows it.
+	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, incident, none, damaged.
+	Object *string    `json:"object"` // Id of what it is about: a bookmark, a child, a node, a command.
+	Since  *time.Time `json:"since"`
+	Text   string     `json:"text"`
+	Until  *time.Time `json:"until"` // When it ends by itself; null: it does not.
+}
+
+// Receipt is a part of other answers.
+type Receipt struct {
+	At             *time.Time `json:"at"`                // When it came, by the clock of the node that took it.
+	Caller         *string    `json:"caller"`            // Who sent it; null for a viewer, and where nobody was asked.
+	Damage         string     `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged        bool       `json:"damaged,omitempty"` // The record cannot be read by any node.
+	Effects        []Fate     `json:"effects"`           // For each instance that it was for, 100 at most; one without an instance, while it has met none.
+	KeptUntil      time.Time  `json:"keptUntil"`         // About when the key is forgotten; a repeat is a new request from then on.
+	Open           bool       `json:"open"`              // Something may still come of it.
+	Request        *string    `json:"request"`           // Method and path.
+	ResponseStatus *int64     `json:"responseStatus"`    // Of what a workflow wrote as the answer to an HTTP endpoint.
+	Unlisted       int64      `json:"unlisted"`          // How many there are beyond those.
+}
+
+// Receipts is the answer of [Client.GetReceipts].
+type Receipts struct {
+	Key      string    `json:"key"`
+	More     bool      `json:"more"`     // There are others.
+	Receipts []Receipt `json:"receipts"` // One for each route and each caller that used the key; 10 at most.
+	Revision int64     `json:"revision"` // Of etcd, at which all of this was so.
+}
+
+// RefreshRequest is the body of [Client.RefreshDefinitions]. Zero fields are left out.
+type RefreshRequest struct {
+	DefinitionIds []string `json:"definitionIds,omitempty"` // All published definitions if absent or empty.
+}
+
+// Refusal is a part of other answers.
+type Refusal struct {
+	At         time.Time  `json:"at"`       // When it was refused, by the clock of the node.
+	Began      *time.Time `json:"began"`    // When the burst began.
+	Commands   []string   `json:"commands"` // What it would have consumed.
+	Fence      int64      `json:"fence"`    // Of the lock that the node had had.
+	InstanceID string     `json:"instanceId"`
+	Sequence   int64      `json:"sequence"` // That the commit would have had. The journal has the one of another node.
+}
+
+// Refusals is the answer of [Client.ListRefusals].
+type Refusals struct {
+	Items  []Refusal `json:"items"` // The newest first, of the last 1,000 since the node's start.
+	NodeID string    `json:"nodeId"`
+}
+
+// Result is the answer of [Client.RefreshDefinitions], [Client.ReloadDefinitions].
+type Result struct {
+	Holder       string         `json:"holder,omitempty"`
+	NotRefreshed []NotRefreshed `json:"notRefreshed"`
+	Refreshed    []string       `json:"refreshed"`
+	Status       string         `json:"status"`
+}
+
+// ResumeRequest is the body of [Client.ResumeBookmark]. Zero fields are left out.
+type ResumeRequest struct {
+	Input map[string]any `json:"input,omitempty"`
+}
+
+// Retried is the answer of [Client.RetryInstances].
+type Retried struct {
+	NextCursor *string        `json:"nextCursor"` // Pass it as cursor for the next ones; null at the end.
+	Refused    []RetryRefused `json:"refused"`
+	Retried    []string       `json:"retried"` // Ids of the instances whose retry is applied or durably accepted.
+}
+
+// Retry is a part of other answers.
+type Retry struct {
+	ActivityID string `json:"activityId"` // The activity that is tried again.
+	Attempt    int64  `json:"attempt"`    // Which attempt comes when it is due, from 2.
+	Attempts   int64  `json:"attempts"`   // How many there are at most; 0: as many as there is time for.
+	Error      string `json:"error"`      // Why the one before failed.
+}
+
+// RetryOneRequest is the body of [Client.RetryInstance]. Zero fields are left out.
+type RetryOneRequest struct {
+	Execution int64  `json:"execution,omitempty"` // Which execution of it, as the journal numbers them; needed if several run.
+	From      string `json:"from,omitempty"`      // Id of the activity to run again from its beginning; absent: the call that failed.
+	KeepKey   *bool  `json:"keepKey,omitempty"`   // Whether the call is made with the idempotency key of the call before; true if absent.
+	Reason    string `json:"reason,omitempty"`    // Why, for the journal.
+}
+
+// RetryRefused is a part of other answers.
+type RetryRefused struct {
+	Code       string `json:"code"` // Why, such as instance-finished: it is not faulted any more.
+	InstanceID string `json:"instanceId"`
+}
+
+// RetryRequest is the body of [Client.RetryInstances]. Zero fields are left out.
+type RetryRequest struct {
+	CorrelationID string `json:"correlationId,omitempty"` // With this correlation id; with any, or none, if absent.
+	Cursor        string `json:"cursor,omitempty"`        // nextCursor of the answer before.
+	DefinitionID  string `json:"definitionId,omitempty"`  // Of this definition; of all if absent.
+	Limit         int64  `json:"limit,omitempty"`         // How many at once, 1 to 500, 50 if absent.
+}
+
+// Sent is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+type Sent struct {
+	Outcomes []Outcome `json:"outcomes"`
+}
+
+// Several is the answer of [Client.DeleteDeadLetters], [Client.ReplayDeadLetters].
+type Several struct {
+	Done       []string         `json:"done"`       // Ids of those for which it was done.
+	NextCursor *string          `json:"nextCursor"` // Pass it as cursor for the next ones; null at the end.
+	Refused    []SeveralRefused `json:"refused"`
+}
+
+// SeveralRefused is a part of other answers.
+type SeveralRefused struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	ID     string `json:"id"`
+}
+
+// StartRequest is the body of [Client.DispatchDefinition], [Client.ExecuteDefinition]. Zero fields are left out.
+type StartRequest struct {
+	CorrelationID string         `json:"correlationId,omitempty"`
+	Input         map[string]any `json:"input,omitempty"`      // Values of the definition's inputs.
+	InstanceID    string         `json:"instanceId,omitempty"` // Id of the new instance; made if absent.
+	Name          string         `json:"name,omitempty"`
+	Properties    map[string]any `json:"properties,omitempty"` // Such as {"Flowchart:ExecutionMode": "TokenBased"}.
+	Version       int64          `json:"version,omitempty"`    // Version of the definition; the published one if absent.
+}
+
+// State is the answer of [Client.ExportState], [Client.ImportState].
+type State struct {
+	Instance any   `json:"instance"` // The header, in the form of the store.
+	Sequence int64 `json:"sequence"` // Of the last commit; the ETag.
+	State    any   `json:"state"`    // The engine's state; opaque.
+}
+
+// StateRequest is the body of [Client.ImportState]. Zero fields are left out.
+type StateRequest struct {
+	Instance any   `json:"instance,omitempty"` // The header, in the form of the store.
+	Sequence int64 `json:"sequence,omitempty"` // Of the last commit; the ETag.
+	State    any   `json:"state,omitempty"`    // The engine's state; opaque.
+}
+
+// StimulusRequest is the body of [Client.SendStimulus]. Zero fields are left out.
+type StimulusRequest struct {
+	ActivityType  string         `json:"activityType,omitempty"`
+	BookmarkID    string         `json:"bookmarkId,omitempty"`
+	CorrelationID string         `json:"correlationId,omitempty"`
+	Input         map[string]any `json:"input,omitempty"`
+	InstanceID    string         `json:"instanceId,omitempty"`
+	Stimulus      any            `json:"stimulus,omitempty"` // The hashed part, such as {"eventName": "approved"}.
+}
+
+// Summary is a part of other answers.
+type Summary struct {
+	CorrelationID    *string           `json:"correlationId"`
+	CreatedAt        time.Time         `json:"createdAt"`
+	Damage           string            `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged          bool              `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	DefinitionID     string            `json:"definitionId"`
+	FinishedAt       *time.Time        `json:"finishedAt"`
+	Incidents        int64             `json:"incidents"` // How many it has.
+	InstanceID       string            `json:"instanceId"`
+	Labels           map[string]string `json:"labels"`
+	Name             *string           `json:"name"`
+	ParentInstanceID *string           `json:"parentInstanceId"`
+	Status           string            `json:"status"`    // One of Running, Finished. Empty only of a damaged instance.
+	SubStatus        string            `json:"subStatus"` // One of Pending, Executing, Suspended, Finished, Cancelled, Faulted.
+	UpdatedAt        time.Time         `json:"updatedAt"`
+	Version          int64             `json:"version"`
+	Waits            int64             `json:"waits"`    // At how many bookmarks it waits.
+	WaitsFor         []Wait            `json:"waitsFor"` // The first 5 of them.
+}
+
+// SummaryFound is the answer of [Client.ListInstances].
+type SummaryFound struct {
+	Items      []Summary `json:"items"`
+	Looked     int64     `json:"looked"`     // How many instances were looked at for the page; at 20,000 it ends.
+	NextCursor *string   `json:"nextCursor"` // Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one.
+	Now        time.Time `json:"now"`        // What durations in the filter count from, on every page of the list.
+	Query      string    `json:"query"`      // The filter as one line, as q takes it.
+	Revision   int64     `json:"revision"`   // Of etcd: all of the page is as it was then.
+}
+
+// Task is a part of other answers.
+type Task struct {
+	CreatedAt  time.Time `json:"createdAt"`
+	Damage     string    `json:"damage,omitempty"`
+	Damaged    bool      `json:"damaged,omitempty"`
+	InstanceID string    `json:"instanceId"`
+	Name       string    `json:"name"`
+	Payload    any       `json:"payload,omitempty"`
+	TaskID     string    `json:"taskId"`
+}
+
+// TaskList is the answer of [Client.ListTasks].
+type TaskList struct {
+	Items      []Task  `json:"items"`
+	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// TaskRequest is the body of [Client.CompleteTask]. Zero fields are left out.
+type TaskRequest struct {
+	Error  string `json:"error,omitempty"` // Why the task failed; then the activity faults.
+	Result any    `json:"result,omitempty"`
+}
+
+// TimerItem is a part of other answers.
+type TimerItem struct {
+	ActivityID   string    `json:"activityId,omitempty"`
+	BookmarkID   string    `json:"bookmarkId,omitempty"`
+	Damage       string    `json:"damage,omitempty"`
+	Damaged      bool      `json:"damaged,omitempty"`
+	DefinitionID string    `json:"definitionId,omitempty"`
+	DueAt        time.Time `json:"dueAt"`
+	Gated        int64     `json:"gated,omitempty"`
+	GatedAt      time.Time `json:"gatedAt,omitzero"`
+	InstanceID   string    `json:"instanceId,omitempty"`
+	Kind         string    `json:"kind"`
+}
+
+// TimerItemList is the answer of [Client.ListTimers].
+type TimerItemList struct {
+	Items      []TimerItem `json:"items"`
+	NextCursor *string     `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// Trigger is a part of other answers.
+type Trigger struct {
+	Activation   *string `json:"activation"` // Its activation strategy.
+	ActivityID   string  `json:"activityId"`
+	DefinitionID string  `json:"definitionId"`
+	Version      int64   `json:"version"`
+}
+
+// Variable is a part of other answers.
+type Variable struct {
+	By        int64  `json:"by"`                // The execution that set it; 0: it began with this value.
+	Clipped   bool   `json:"clipped,omitempty"` // The value is the beginning of its text.
+	Execution int64  `json:"execution"`         // Whose scope has it; 0: the workflow.
+	Hidden    bool   `json:"hidden,omitempty"`  // The value is null, as what set it keeps its inputs or outputs out of the journal.
+	Name      string `json:"name"`
+	Value     any    `json:"value"`
+}
+
+// VariableChange is a part of other answers.
+type VariableChange struct {
+	ActivityID *string        `json:"activityId"`
+	After      *VariableState `json:"after"`     // null: its scope has ended.
+	Before     *VariableState `json:"before"`    // null: it was null, or its scope was not open.
+	Execution  int64          `json:"execution"` // Whose scope has it; 0: the workflow.
+	Name       string         `json:"name"`
+}
+
+// VariableChanges is the answer of [Client.GetVariableChanges].
+type VariableChanges struct {
+	Changes    []VariableChange `json:"changes"`  // What was set between them, also to what it was, or went with its scope.
+	Complete   bool             `json:"complete"` // Nothing is missing, apart from what is clipped or hidden.
+	First      int64            `json:"first"`    // The oldest commit that the journal still has.
+	From       int64            `json:"from"`
+	Gaps       Gaps             `json:"gaps"`
+	InstanceID string           `json:"instanceId"`
+	Last       int64            `json:"last"`     // The newest commit.
+	Revision   int64            `json:"revision"` // Of etcd, at which all of it was read.
+	To         int64            `json:"to"`
+}
+
+// VariableState is a part of other answers.
+type VariableState struct {
+	ActivityID   *string    `json:"activityId"`        // Of that execution; null: the workflow, or not known.
+	By           int64      `json:"by"`                // The execution that set it; 0: it began with this value.
+	ByActivityID *string    `json:"byActivityId"`      // Of that execution; null: it began with the value, or not known.
+	Clipped      bool       `json:"clipped,omitempty"` // The value is the beginning of its text.
+	Commit       int64      `json:"commit"`            // The commit that set it.
+	Execution    int64      `json:"execution"`         // Whose scope has it; 0: the workflow.
+	Hidden       bool       `json:"hidden,omitempty"`  // The value is null, as what set it keeps its inputs or outputs out of the journal.
+	Name         string     `json:"name"`
+	Node         *string    `json:"node"` // That made that commit.
+	Time         *time.Time `json:"time"` // Of that commit.
+	Value        any        `json:"value"`
+}
+
+// Variables is the answer of [Client.GetVariables].
+type Variables struct {
+	At         int64           `json:"at"`       // The commit that left them so; 0: there is none yet.
+	Complete   bool            `json:"complete"` // Nothing is missing, apart from what is clipped or hidden.
+	First      int64           `json:"first"`    // The oldest commit that the journal still has.
+	Gaps       Gaps            `json:"gaps"`
+	InstanceID string          `json:"instanceId"`
+	Last       int64           `json:"last"`      // The newest commit.
+	Revision   int64           `json:"revision"`  // Of etcd, at which all of it was read.
+	Variables  []VariableState `json:"variables"` // The workflow's first. If complete is true, a variable that is not among them is null.
+}
+
+// Wait is a part of other answers.
+type Wait struct {
+	DueAt *time.Time `json:"dueAt"` // When a timer resumes it.
+	Kind  string     `json:"kind"`  // event, task, timer, child, http, or the type of the activity.
+	Name  *string    `json:"name"`  // Of the event or the task; the method and the path; the instance id of the child.
+	Since time.Time  `json:"since"`
+}
+
+// Waiter is a part of other answers.
+type Waiter struct {
+	Fence  int64      `json:"fence"` // Create revision of its key in etcd: the fence that it will have.
+	NodeID *string    `json:"nodeId"`
+	Since  *time.Time `json:"since"` // When it asked for the lock, by its clock; null if not known.
+}
+
+// InstanceOrAltered is one of these; the others are nil.
+type InstanceOrAltered struct {
+	Instance *Instance
+	Altered  *Altered
+}
+
+// UnmarshalJSON takes the shape that the fields are of.
+func (u *InstanceOrAltered) UnmarshalJSON(raw []byte) error {
+	return choose(raw,
+		alternative{[]string{"instanceId", "definitionId", "version", "status", "subStatus", "name", "correlationId", "labels", "parentInstanceId", "createdAt", "updatedAt", "finishedAt", "input", "output", "incidents", "bookmarks"}, func() any { u.Instance = &Instance{}; return u.Instance }},
+		alternative{[]string{"fits", "errors", "did", "next", "version", "subStatus", "basedOn", "instanceId", "definitionId"}, func() any { u.Altered = &Altered{}; return u.Altered }},
+	)
+}
+
+// SentOrEffectOrQueued is one of these; the others are nil.
+type SentOrEffectOrQueued struct {
+	Sent   *Sent
+	Effect *Effect
+	Queued *Queued
+}
+
+// UnmarshalJSON takes the shape that the fields are of.
+func (u *SentOrEffectOrQueued) UnmarshalJSON(raw []byte) error {
+	return choose(raw,
+		alternative{[]string{"outcomes"}, func() any { u.Sent = &Sent{}; return u.Sent }},
+		alternative{[]string{"resumes", "starts", "resumed", "started", "queued", "more", "others", "revision"}, func() any { u.Effect = &Effect{}; return u.Effect }},
+		alternative{[]string{"queued"}, func() any { u.Queued = &Queued{}; return u.Queued }},
+	)
+}
+
+// SentOrQueued is one of these; the others are nil.
+type SentOrQueued struct {
+	Sent   *Sent
+	Queued *Queued
+}
+
+// UnmarshalJSON takes the shape that the fields are of.
+func (u *SentOrQueued) UnmarshalJSON(raw []byte) error {
+	return choose(raw,
+		alternative{[]string{"outcomes"}, func() any { u.Sent = &Sent{}; return u.Sent }},
+		alternative{[]string{"queued"}, func() any { u.Queued = &Queued{}; return u.Queued }},
+	)
+}

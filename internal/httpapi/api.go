@@ -147,6 +147,7 @@ func (a *API) table() []route {
 		a.balanceRoutes(),
 		a.operateRoutes(),
 		a.letterRoutes(),
+		a.jobRoutes(),
 		a.healthRoutes(),
 		a.linkRoutes(),
 	)

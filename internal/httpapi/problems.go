@@ -35,6 +35,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeDeadLetterNotFound: http.StatusNotFound,
 	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
 	workflow.CodeReceiptNotFound:    http.StatusNotFound,
+	workflow.CodeJobNotFound:        http.StatusNotFound,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,
 	codeNotFound:                    http.StatusNotFound,

@@ -56,6 +56,11 @@ func list[S, T any](ctx context.Context, what, cursor string, limit int, read fu
 	return page, nil
 }
 
+// List reads one page of a list whose items are shown as they are.
+func List[T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]T, string, error)) (Page[T], error) {
+	return list(ctx, what, cursor, limit, read, func(t T) T { return t })
+}
+
 // QueueItem is a stimulus that waits for a target, or for the gate of its start.
 type QueueItem struct {
 	ID        string

@@ -27,6 +27,7 @@ var largePackages = map[string]string{
 	"internal/expression/js":   "one guard around one machine: each function that it bounds spends the budget of the same run",
 	"internal/store/etcdstore": "its parts write each other's records, and share all formats, compares and limits: the package doc says more",
 	"internal/httpapi":         "one table of routes serves, guards, counts and describes each call, and a handler is a few lines",
+	"internal/upkeep":          "a worker for each thing that a node does by itself, which share only their loop",
 	"pkg/activities":           "a file for each activity, which have nothing in common but the engine's contract",
 	"pkg/client":               "the states of one owner, what it commits, and what decides whether it may run: places, deaths, quarantine",
 	"pkg/cluster":              "session, members and locks are one lease, and end with its epoch",

@@ -75,3 +75,8 @@ func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
 func (u *Upkeep) SweepGates(ctx context.Context) error { return u.gates.sweepGates(ctx) }
 
 var _ = func() struct{} { censusShare = 5; return struct{}{} }()
+
+// PurgeJobs is one round of the retention of jobs.
+func (u *Upkeep) PurgeJobs(ctx context.Context, keep time.Duration, most int) error {
+	return u.jobs.purge(ctx, keep, most)
+}

@@ -23,6 +23,7 @@ type Config struct {
 	Runtime *runtime.Runtime // what was accepted earlier is delivered through it
 	Store   *etcdstore.Upkeep
 	Reader  *etcdstore.Reader
+	Jobs    *etcdstore.Jobs
 	Catalog *catalog.Catalog
 	Session *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
@@ -78,13 +79,14 @@ type Upkeep struct {
 	keys      *keyPurge
 	versions  *versionPurge
 	control   *control
+	jobs      *jobs
 	census    *census
 }
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Upkeep, error) {
-	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
-		return nil, errors.New("upkeep: Runtime, Store, Reader, Catalog, Session, Client, Node, Wakeups and Age are required")
+	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
+		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Catalog, Session, Client, Node, Wakeups and Age are required")
 	}
 	cfg.Retention.Grace = cmp.Or(cfg.Retention.Grace, recordLife)
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
@@ -105,7 +107,7 @@ func New(cfg Config) (*Upkeep, error) {
 	w := worker{cfg: &cfg, intake: cfg.Runtime.Intake()}
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
-		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, census: &census{worker: w},
+		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, jobs: &jobs{w}, census: &census{worker: w},
 		finished: &finishedPurge{retaining{w}}, dead: &deadPurge{retaining{w}}, keys: &keyPurge{retaining{w}}, versions: &versionPurge{retaining{w}},
 	}, nil
 }
@@ -119,7 +121,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
 		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
-		u.space.watchSpace, u.control.watchControl, u.census.takeCensus,
+		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus,
 	} {
 		g.Go(func() error { return work(ctx) })
 	}

@@ -196,8 +196,8 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Stimuli: kept.Stimuli, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
-		QueueTTL: n.cfg.QueueTTL, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
+		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
+		QueueTTL: n.cfg.QueueTTL, Show: n.redact, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		return err
 	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
-		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
+		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
 		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
 		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})

@@ -27,3 +27,6 @@ func (n *Node) secretSource() func() *secrets.Set {
 	}
 	return n.secrets.Current
 }
+
+// redact gives a text as the node shows it.
+func (n *Node) redact(text string) string { return n.secrets.Current().Redact(text) }

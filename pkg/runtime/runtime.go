@@ -23,6 +23,7 @@ import (
 type Config struct {
 	Stimuli *etcdstore.Stimuli
 	Reader  *etcdstore.Reader
+	Jobs    *etcdstore.Jobs
 	Catalog *catalog.Catalog
 	Session *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
@@ -38,6 +39,9 @@ type Config struct {
 	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
 	// letter. That of the node that does it counts.
 	QueueTTL time.Duration
+	// Show gives a text of an instance as operators may see it: by what it hides no job
+	// finds one. Nil: as it is.
+	Show func(string) string
 
 	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
 	Log       *slog.Logger
@@ -56,6 +60,7 @@ type Runtime struct {
 	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
 	*commander         // Cancel, Delete, Retry, RetryFaulted, Alter, PreviewAlter, Import
 	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter, those of many, and of queue items
+	*jobs              // CreateJob, PreviewJob, Jobs, ReadJob, CancelJob; WorkJob, for the node's upkeep
 	*outbox            // Resolve, for the node's upkeep
 	*pauser            // Pause, Unpause
 
@@ -65,8 +70,8 @@ type Runtime struct {
 
 // New checks the configuration.
 func New(cfg Config) (*Runtime, error) {
-	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Hint == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
-		return nil, errors.New("runtime: Stimuli, Reader, Catalog, Session, Client, Node, Hint, Age and QueueTTL are required")
+	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Hint == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
+		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Catalog, Session, Client, Node, Hint, Age and QueueTTL are required")
 	}
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
 	if cfg.Log == nil {
@@ -88,6 +93,7 @@ func New(cfg Config) (*Runtime, error) {
 	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
 	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail, waiter}
 	r.deadLetters = &deadLetters{r.cfg, r.intake, waiter, r.Inspector}
+	r.jobs = &jobs{r.cfg, r.intake, r.Inspector, waiter, r.commander}
 	r.outbox = &outbox{r.cfg, r.starter}
 	r.pauser = &pauser{r.cfg}
 	return r, nil

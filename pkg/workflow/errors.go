@@ -28,6 +28,7 @@ const (
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeQueueItemNotFound  Code = "queue-item-not-found"
 	CodeReceiptNotFound    Code = "receipt-not-found" // nothing is known of an Idempotency-Key
+	CodeJobNotFound        Code = "job-not-found"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
 	CodeUnauthenticated    Code = "unauthenticated"

@@ -19,6 +19,7 @@ const (
 	PutDone     PutOutcome = iota // it is in the mailbox
 	PutGone                       // the bookmark, or the instance, is gone: look again
 	PutConsumed                   // it took effect earlier: read its record
+	PutMoved                      // the job that it is of was written since, or is gone
 )
 
 // PutMail makes a command durable in its instance's mailbox. created is the
@@ -30,9 +31,24 @@ const (
 // cancel and delete also put the interrupt key. Else: the attempt is void, where
 // a compare could hold again.
 func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
+	t := s.begin("put command into the mailbox of " + instance)
+	m := s.mail(t, instance, cmd, b)
+	resp, err := t.submitSmall(ctx)
+	if err != nil {
+		return PutGone, 0, err
+	}
+	out, created := m.became(resp)
+	return out, created, nil
+}
+
+// mailing is what a transaction that puts a command reads if it does not.
+type mailing struct{ there, consumed, used read }
+
+// mail makes a transaction one that puts a command.
+func (s *conn) mail(t *txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
-	t := s.begin("put command into the mailbox of "+instance, exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void))
+	t.when(exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void))
 	s.putMail(t.ops, instance, cmd)
 	if cmd.Key != nil {
 		t.when(absent(s.keys.keyRecord(cmd.Key.Name)))
@@ -41,25 +57,27 @@ func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Com
 	if b != nil {
 		t.when(s.bookmarkStands(b))
 	}
-	there, consumed, used := t.otherwise.key(key), t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key)))
+	m.there, m.consumed = t.otherwise.key(key), t.otherwise.count(rec)
+	m.used = t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key)))
 	if b == nil || b.Created == 0 {
 		// That something exists can become true again.
 		t.otherwise.add(s.void(void, key, rec))
 	}
-	resp, err := t.submitSmall(ctx)
-	switch {
-	case err != nil:
-		return PutGone, 0, err
-	case resp.Succeeded:
-		return PutDone, resp.Header.Revision, nil
+	return m
+}
+
+// became tells what became of the command, and the create revision of its key.
+func (m *mailing) became(resp *pb.TxnResponse) (PutOutcome, int64) {
+	if resp.Succeeded {
+		return PutDone, resp.Header.Revision
 	}
-	if kv := there.one(resp); kv != nil {
-		return PutDone, kv.CreateRevision, nil
+	if kv := m.there.one(resp); kv != nil {
+		return PutDone, kv.CreateRevision
 	}
-	if consumed.found(resp) || cmd.Key != nil && used.found(resp) {
-		return PutConsumed, 0, nil
+	if m.consumed.found(resp) || m.used.found(resp) {
+		return PutConsumed, 0
 	}
-	return PutGone, 0, nil
+	return PutGone, 0
 }
 
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must

@@ -41,6 +41,16 @@ func (w *world) dead(id string) *store.DeadLetter {
 	return d
 }
 
+// job makes a job, unless it is there, and reads it.
+func (w *world) job(id string) *store.Job {
+	w.tb.Helper()
+	_, err := w.Jobs.Create(w.ctx(), &store.Job{ID: id, State: store.JobRunning, Write: "w1"})
+	w.ok(err)
+	job, err := w.Jobs.Job(w.ctx(), id)
+	w.ok(err)
+	return job
+}
+
 // occurrence puts a cron key that is due, and gives it with the one to follow.
 func (w *world) occurrence() (due, next *store.CronEntry) {
 	w.tb.Helper()

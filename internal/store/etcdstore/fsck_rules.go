@@ -358,6 +358,36 @@ func (f *fsck) sends() {
 	}
 }
 
+// jobs: they can be read, and nodes find those that have not ended.
+func (f *fsck) jobs() {
+	open := map[string]bool{}
+	f.values("job/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		var job store.Job
+		n := f.decode(name, kv, &job)
+		if id := decode(parts[0]); n == nil && job.ID != id {
+			n = f.damaged(name, "it says that it is job %q", job.ID)
+		}
+		marker := f.s.keys.openJobs() + parts[0]
+		switch {
+		case n != nil:
+			f.setAside(n, kv)
+		case job.Open() && !f.has(marker):
+			n := f.report("job-not-open", name, "it is not done, and no node will find it")
+			f.repair(n, "puts "+f.below(marker), name).putRaw(marker, nil)
+		}
+		open[marker] = n == nil && job.Open()
+	})
+	f.under("job-open/", func(name string, kv *mvccpb.KeyValue, parts []string) {
+		if key := f.s.keys.openJobs() + parts[0]; !open[key] && !f.lostJob(parts[0]) {
+			n := f.report("job-open", name, "no such job runs")
+			f.repair(n, "deletes it", name).del(key)
+		}
+	})
+}
+
+// lostJob reports whether the record of a job is damaged.
+func (f *fsck) lostJob(encoded string) bool { return f.follows(f.s.keys.jobs() + encoded) }
+
 // deadLetters: they can be read. What comes of their replay is noted for the rules behind.
 func (f *fsck) deadLetters() {
 	f.values("dead/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {

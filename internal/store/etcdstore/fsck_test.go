@@ -49,6 +49,7 @@ func sound(t *testing.T) *world {
 	if w.ok(err); !queued {
 		t.Fatal("not queued")
 	}
+	w.job("runs")
 	return w
 }
 
@@ -81,6 +82,8 @@ var misfits = map[string]func(w *world) (del, put string){
 		h := w.header("i")
 		return w.keys.correlation("c") + place(&h), ""
 	},
+	"job-not-open":            func(w *world) (string, string) { return w.keys.openJobs() + "runs", "" },
+	"job-open":                func(w *world) (string, string) { return "", w.keys.openJobs() + "gone" },
 	"index-outdated":          func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
 	"task-missing":            func(w *world) (string, string) { return w.taskOf("i~task"), "" },
 	"task-outdated":           func(w *world) (string, string) { return "", w.taskOf("i~gone") },

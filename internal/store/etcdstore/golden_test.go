@@ -107,6 +107,11 @@ var golden = []struct {
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
 	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},
+	{"job/<id>", "job", &store.Job{
+		ID: "j1", Kind: workflow.CommandAlter, Alter: &goldenAlter, Filter: "status:faulted def:order-approval version:3 label.customer:4711",
+		By: "key:ops", BodyHash: "b0d1", State: store.JobCancelled, CreatedAt: goldenAt, UpdatedAt: goldenLater, EndedAt: &goldenLater, Node: "node-1", Write: "w1", Cursor: "c", Page: []string{"i1", "i2"}, Next: "n",
+		Done: 1, Accepted: 2, Refused: 3, Unknown: 4, Refusals: []store.JobRefusal{{InstanceID: "i3", Code: "invalid-request", Detail: "charge does not run now"}},
+	}},
 	{"dead/<id>", "dead", &store.DeadLetter{
 		ID: "c1@1", Reason: workflow.DeadTooLarge, Detail: "its commit is too large", Stimulus: &goldenStimulus, Targets: []store.Target{goldenTarget}, Command: &goldenCommand,
 		Dropped: &store.Dropped{Bytes: 2 << 20, SHA256: "5a5a"}, InstanceID: "i1", CreatedAt: goldenAt,
@@ -166,7 +171,8 @@ var golden = []struct {
 // noRecord are the keys of the pages, up to what is inserted, whose values are no
 // records of this package.
 var noRecord = map[string]string{
-	"nodes/": "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
+	"job-open/": "empty",
+	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"label/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }

@@ -207,6 +207,42 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			}
 			return true, nil
 		}, "send/replay"},
+		{"writing a job that another node has written", func(w *world) (bool, error) {
+			job, other := w.job("j"), *w.job("j")
+			other.State, other.Write = store.JobCancelled, "w2"
+			_, err := w.Jobs.Write(w.ctx(), &other)
+			w.ok(err)
+			job.Write = "w3"
+			ok, err := w.Jobs.Write(w.ctx(), job)
+			return !ok, err
+		}, "job-open/"},
+		{"giving the command of a job that was cancelled", func(w *world) (bool, error) {
+			w.instance("a")
+			job, other := w.job("j"), *w.job("j")
+			other.State, other.Write = store.JobCancelled, "w2"
+			_, err := w.Jobs.Write(w.ctx(), &other)
+			w.ok(err)
+			out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
+			return out == PutMoved, err
+		}, "mailbox/"},
+		{"creating a job that was there and is gone", func(w *world) (bool, error) {
+			job := w.job("j")
+			_, err := w.Jobs.Delete(w.ctx(), job)
+			w.ok(err)
+			_, err = w.Jobs.Create(w.ctx(), &store.Job{ID: "j", State: store.JobRunning, Write: "w1"})
+			return true, err
+		}, "job-open/"},
+		{"deleting a job that another node has written", func(w *world) (bool, error) {
+			job, other := w.job("j"), *w.job("j")
+			other.State, other.Write = store.JobCancelled, "w2"
+			_, err := w.Jobs.Write(w.ctx(), &other)
+			w.ok(err)
+			ok, err := w.Jobs.Delete(w.ctx(), job)
+			if err == nil && !ok {
+				w.want("job/", 1)
+			}
+			return !ok, err
+		}, "job-open/"},
 		{"taking a dead letter twice", func(w *world) (bool, error) {
 			d := w.dead("d")
 			_, err := w.TakeDeadLetter(w.ctx(), d, nil)

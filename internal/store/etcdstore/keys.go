@@ -36,9 +36,10 @@ const noCorrelation = "-"
 type keys struct {
 	root string
 	definitionKeys
+	jobKeys
 }
 
-func keysBelow(root string) keys { return keys{root, definitionKeys{root}} }
+func keysBelow(root string) keys { return keys{root, definitionKeys{root}, jobKeys{root}} }
 
 func (k keys) instance(id string) string { return k.root + "instance/" + id }
 func (k keys) journal(id string, seq int64) string {

@@ -204,6 +204,25 @@ var lateCopies = []late{
 				w.ok(err)
 			}
 	}},
+	{"the command of a job, refused as there is no such instance", func(w *world) (func() error, func()) {
+		job := w.job("j")
+		return func() error {
+				out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
+				w.refused(out != PutGone, err)
+				return err
+			},
+			func() { w.instance("a") }
+	}},
+	{"a job that ended and was forgotten", func(w *world) (func() error, func()) {
+		job := &store.Job{ID: "j", State: store.JobRunning, Write: "w1"}
+		return func() error { _, err := w.Jobs.Create(w.ctx(), job); return err },
+			func() {
+				is, err := w.Jobs.Job(w.ctx(), "j")
+				w.ok(err)
+				_, err = w.Jobs.Delete(w.ctx(), is)
+				w.ok(err)
+			}
+	}},
 	{"a pause that ended", func(w *world) (func() error, func()) {
 		return func() error { _, err := w.SetPaused(w.ctx(), true); return err },
 			func() { _, err := w.SetPaused(w.ctx(), false); w.ok(err) }

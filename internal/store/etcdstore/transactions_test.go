@@ -311,6 +311,32 @@ var transactions = []transaction{
 		w.ok(err)
 		return func() (string, error) { return said(w.TakeQueueItem(w.ctx(), item, nil)) }
 	}},
+	{name: "creating a job", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) {
+			old, err := w.Jobs.Create(w.ctx(), &store.Job{ID: "j", State: store.JobRunning, Write: "w1"})
+			return fmt.Sprint(old), err
+		}
+	}},
+	{name: "writing a job", prepare: func(w *world) func() (string, error) {
+		job := w.job("j")
+		return func() (string, error) {
+			is := *job
+			is.State, is.Write = store.JobDone, "w2"
+			return said(w.Jobs.Write(w.ctx(), &is))
+		}
+	}},
+	{name: "giving the command of a job", prepare: func(w *world) func() (string, error) {
+		w.instance("a")
+		job := w.job("j")
+		return func() (string, error) {
+			out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
+			return fmt.Sprint(out), err
+		}
+	}},
+	{name: "deleting a job", prepare: func(w *world) func() (string, error) {
+		job := w.job("j")
+		return func() (string, error) { return said(w.Jobs.Delete(w.ctx(), job)) }
+	}},
 	{name: "deleting a dead letter", again: "false", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) { return said(w.TakeDeadLetter(w.ctx(), d, nil)) }

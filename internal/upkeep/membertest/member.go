@@ -71,6 +71,7 @@ type Config struct {
 	BalanceEvery        time.Duration
 	Skew                func() time.Duration
 	Opening             int
+	Show                func(string) string
 }
 
 // Member is one node of a test's cluster, without HTTP.
@@ -159,12 +160,12 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if err != nil {
 		return err
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Hint: m.Wakeups.Hint, Age: m.Age.Now,
-		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Hint: m.Wakeups.Hint, Age: m.Age.Now,
+		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Wakeups: m.Wakeups, Age: m.Age,
+	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Wakeups: m.Wakeups, Age: m.Age,
 		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }

@@ -1,0 +1,166 @@
+package etcdstore
+
+import (
+	"context"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Jobs keeps the jobs for many instances: who asks for one, and the nodes that work it.
+type Jobs struct{ *conn }
+
+// jobKeys are the keys of jobs.
+type jobKeys struct{ root string }
+
+func (k jobKeys) jobs() string         { return k.root + "job/" }
+func (k jobKeys) job(id string) string { return k.jobs() + encode(id) }
+func (k jobKeys) openJobs() string     { return k.root + "job-open/" }
+
+// Create keeps a new job. It gives the one of this id that was created before, if there
+// is one; nil: this one was created, or it was and is gone since.
+//
+// If: no job of its id, and no record that there was one. A repeat after a lost answer
+// finds its own write.
+func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
+	key, rec := s.keys.job(job.ID), s.keys.commandRecord("~job", job.ID)
+	t := s.begin("create job", absent(key), absent(rec))
+	t.put(key, job)
+	t.putRaw(s.keys.openJobs()+encode(job.ID), nil)
+	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	there := t.otherwise.value(key)
+	resp, err := t.submit(ctx)
+	if err != nil || resp.Succeeded {
+		return nil, err
+	}
+	kv := there.one(resp)
+	if kv == nil {
+		return nil, nil
+	}
+	old := &store.Job{Modified: kv.ModRevision}
+	if err := DecodeWhole(kv.Value, old); err != nil {
+		return nil, err
+	}
+	if old.Write == job.Write {
+		return nil, nil
+	}
+	return old, nil
+}
+
+// Write puts a job as it is now. False: it was written since it was read.
+//
+// If: its mod revision. One that has ended, and of whose page it is noted what became of
+// it, is open no more.
+func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
+	key := s.keys.job(job.ID)
+	t := s.begin("write job", modifiedAt(key, job.Modified))
+	t.put(key, job)
+	if !job.Open() {
+		t.del(s.keys.openJobs() + encode(job.ID))
+	}
+	there := t.otherwise.value(key)
+	resp, err := t.submit(ctx)
+	switch {
+	case err != nil:
+		return false, err
+	case resp.Succeeded:
+		job.Modified = resp.Header.Revision
+		return true, nil
+	}
+	kv := there.one(resp)
+	if kv == nil {
+		return false, nil
+	}
+	is := &store.Job{}
+	if err := Decode(kv.Value, is); err != nil || is.Write != job.Write {
+		return false, nil //nolint:nilerr // what cannot be read is another's
+	}
+	job.Modified = kv.ModRevision
+	return true, nil
+}
+
+// Give puts the command of a job into the mailbox of an instance of its page.
+//
+// If: the job's mod revision; as [Stimuli.PutMail] of a command without a bookmark. Else:
+// as there; [PutMoved] if the job was written since.
+func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd workflow.Command) (PutOutcome, error) {
+	key := s.keys.job(job.ID)
+	t := s.begin("give instance "+instance+" the command of a job", modifiedAt(key, job.Modified))
+	m := s.mail(t, instance, cmd, nil)
+	is := t.otherwise.key(key)
+	resp, err := t.submitSmall(ctx)
+	if err != nil {
+		return PutGone, err
+	}
+	out, _ := m.became(resp)
+	if out != PutGone {
+		return out, nil
+	}
+	if kv := is.one(resp); kv == nil || kv.ModRevision != job.Modified {
+		return PutMoved, nil
+	}
+	return PutGone, nil
+}
+
+// Delete forgets a job. False: it was written since it was read.
+//
+// If: its mod revision.
+func (s *Jobs) Delete(ctx context.Context, job *store.Job) (bool, error) {
+	t := s.begin("delete job", modifiedAt(s.keys.job(job.ID), job.Modified))
+	t.del(s.keys.job(job.ID))
+	t.del(s.keys.openJobs() + encode(job.ID))
+	there := t.otherwise.count(s.keys.job(job.ID))
+	resp, err := t.submitSmall(ctx)
+	if err != nil || resp.Succeeded {
+		return err == nil, err
+	}
+	return !there.found(resp), nil
+}
+
+// Job reads one; nil if there is none. Of one that cannot be read it gives what can be
+// deleted, and the error.
+func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
+	resp, err := s.get(ctx, "read job", s.keys.job(id))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	kv := resp.Kvs[0]
+	job := &store.Job{Modified: kv.ModRevision}
+	if err := DecodeWhole(kv.Value, job); err != nil {
+		s.left(kv.Key, err)
+		return &store.Job{ID: id, Modified: kv.ModRevision}, err
+	}
+	return job, nil
+}
+
+// List lists jobs by their ids: those that were made without a key in the order of their
+// creation.
+func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, string, error) {
+	var out []store.Job
+	next, err := s.values(ctx, "list jobs", s.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		job := store.Job{Modified: kv.ModRevision}
+		if err := Decode(kv.Value, &job); err != nil {
+			job = store.Job{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.jobs())), Modified: kv.ModRevision, Damaged: err.Error()}
+		}
+		out = append(out, job)
+		return nil
+	})
+	return out, next, err
+}
+
+// MaxOpenJobs is how many jobs are looked at that have not ended.
+const MaxOpenJobs = 100
+
+// Open lists the ids of jobs that have not ended.
+func (s *Jobs) Open(ctx context.Context) ([]string, error) {
+	kvs, _, err := s.page(ctx, "list open jobs", s.keys.openJobs(), "", MaxOpenJobs, clientv3.WithKeysOnly())
+	ids := make([]string, len(kvs))
+	for i, kv := range kvs {
+		ids[i] = decode(strings.TrimPrefix(string(kv.Key), s.keys.openJobs()))
+	}
+	return ids, err
+}

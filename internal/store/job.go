@@ -1,0 +1,57 @@
+package store
+
+import (
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// JobState says how far a job is.
+type JobState string
+
+// The states of jobs.
+const (
+	JobRunning   JobState = "running"
+	JobDone      JobState = "done"
+	JobCancelled JobState = "cancelled"
+)
+
+// Job gives one command to each instance of a filter. Nodes work it in pages; its record
+// says how far it is, so that another node goes on where one has died.
+type Job struct {
+	ID        string               `json:"id"`
+	Kind      workflow.CommandKind `json:"kind"` // of the command: alter, cancel or delete
+	Alter     *workflow.Alter      `json:"alter,omitempty"`
+	Filter    string               `json:"filter,omitempty"` // which instances, as the line of a find.Filter without durations; "": all
+	By        string               `json:"by,omitempty"`
+	BodyHash  string               `json:"bodyHash,omitempty"` // of the request that made it, if that had a key
+	State     JobState             `json:"state"`
+	CreatedAt time.Time            `json:"createdAt"`
+	UpdatedAt time.Time            `json:"updatedAt"`
+	EndedAt   *time.Time           `json:"endedAt,omitempty"`
+	Node      string               `json:"node,omitempty"`   // that wrote it last
+	Write     string               `json:"write"`            // a random id of the last write: proof when its answer is lost
+	Cursor    string               `json:"cursor,omitempty"` // what comes after it was not looked at
+	Page      []string             `json:"page,omitempty"`   // ids of the instances that are being given the command
+	Next      string               `json:"next,omitempty"`   // the cursor behind them; "": they are the last
+
+	Done     int64        `json:"done,omitempty"`     // instances that took the command
+	Accepted int64        `json:"accepted,omitempty"` // in whose mailboxes it was left
+	Refused  int64        `json:"refused,omitempty"`
+	Unknown  int64        `json:"unknown,omitempty"` // given the command by a node that died too long ago to know more
+	Refusals []JobRefusal `json:"refusals,omitempty"`
+
+	Modified int64  `json:"-"`
+	Damaged  string `json:"-"` // why it cannot be read; "": it can
+}
+
+// Open tells that a node has to work it: it runs, or it was cancelled and what became of
+// its page is not noted yet.
+func (j *Job) Open() bool { return j.State == JobRunning || len(j.Page) > 0 }
+
+// JobRefusal is an instance that refused the command of a job.
+type JobRefusal struct {
+	InstanceID string `json:"instanceId"`
+	Code       string `json:"code"`
+	Detail     string `json:"detail,omitempty"`
+}

@@ -1,0 +1,491 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weft-run/weft/internal/answers"
+	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// jobs are commands for all instances of a filter. Their records are durable, and any
+// node works them: [jobs.WorkJob].
+type jobs struct {
+	cfg       *Config
+	intake    *intake.Intake
+	inspector *inspect.Inspector
+	answers   *answers.Waiter
+	commander *commander
+}
+
+// JobRequest asks for a job.
+type JobRequest struct {
+	Kind   workflow.CommandKind // alter, cancel or delete
+	Alter  *workflow.Alter      // of alter
+	Filter find.Filter
+	By     string
+	Key    *Key
+}
+
+type (
+	// Job is a job as it stands.
+	Job = store.Job
+	// JobRefusal is an instance that refused the command of a job.
+	JobRefusal = store.JobRefusal
+)
+
+// JobPreview is what a job would do.
+type JobPreview struct {
+	Matching int  // instances of its filter, counted up to MostPreviewed
+	More     bool // there are more, or may be
+	Tried    int  // the newest of them, for which it was tried
+	Fits     int  // how many of those would take the command
+	Refusals []JobRefusal
+}
+
+// MostPreviewed is how far a preview counts.
+const MostPreviewed = 10_000
+
+const (
+	jobPage     = 50               // instances that are given their command together
+	jobsAtOnce  = 8                // of them side by side
+	jobWait     = 10 * time.Second // for what became of a page
+	jobStale    = 5 * time.Minute  // so old is a page that is not sent again: records of commands live twice as long
+	jobRefusals = 100              // that are kept
+	countPage   = 500              // instances that a preview reads together
+)
+
+// wantsOf is what a job asks of the node and of etcd.
+func wantsOf(kind workflow.CommandKind) intake.Kind {
+	if kind == workflow.CommandAlter {
+		return intake.GoesOn
+	}
+	return intake.Ends
+}
+
+// CreateJob makes a job durable. Of a key that was used it gives the job of then.
+func (j *jobs) CreateJob(ctx context.Context, req JobRequest) (Job, error) {
+	if err := j.intake.Accepts(wantsOf(req.Kind)); err != nil {
+		return Job{}, err
+	}
+	if err := j.check(ctx, &req); err != nil {
+		return Job{}, err
+	}
+	now := j.cfg.Now().UTC()
+	filter, err := storedFilter(req.Filter, now)
+	if err != nil {
+		return Job{}, err
+	}
+	open, err := j.cfg.Jobs.Open(ctx)
+	if err != nil {
+		return Job{}, etcdstore.Unavailable("the jobs could not be read", err)
+	}
+	if len(open) >= etcdstore.MaxOpenJobs {
+		return Job{}, &workflow.Error{Code: workflow.CodeBusy, Detail: fmt.Sprintf("%d jobs have not ended; wait for them, or cancel some", len(open)), RetryAfter: 5 * time.Second}
+	}
+	job := Job{ID: workflow.NewID(), Kind: req.Kind, Alter: req.Alter, Filter: filter, By: req.By, State: store.JobRunning, CreatedAt: now, UpdatedAt: now, Write: workflow.NewID(), Node: j.cfg.Session.NodeID()}
+	if k := req.Key.Command(); k != nil {
+		job.ID, job.BodyHash = workflow.DeriveID("job", k.Name), k.BodyHash
+	}
+	var old *Job
+	err = retryUnknown(ctx, func() (err error) {
+		old, err = j.cfg.Jobs.Create(ctx, &job)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Job{}, err
+	case old != nil && old.BodyHash != job.BodyHash:
+		return Job{}, workflow.Fail(workflow.CodeKeyReused, "this Idempotency-Key was used with another request before; use a new key for a new request")
+	case old != nil:
+		return *old, nil
+	}
+	return job, nil
+}
+
+// storedFilter is a filter as jobs keep it: a line that any node reads as the same
+// instances, now and later.
+func storedFilter(f find.Filter, now time.Time) (string, error) {
+	line := f.Resolve(now).String()
+	_, err := find.Parse(line, "/q") // times are longer than how long ago they are
+	return line, err
+}
+
+// check refuses a job that fits no instance, and names each reason.
+func (j *jobs) check(ctx context.Context, req *JobRequest) error {
+	if req.Alter == nil {
+		return nil
+	}
+	problems := req.Alter.Check()
+	if len(req.Alter.Alterations) > workflow.MaxAlterations {
+		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
+	}
+	for i, alt := range req.Alter.Alterations {
+		if alt.Execution != 0 {
+			problems = append(problems, ofOne(i, "execution"))
+		}
+		if alt.Bookmark != "" {
+			problems = append(problems, ofOne(i, "bookmark"))
+		}
+		if alt.Type != workflow.AlterMigrate {
+			continue
+		}
+		problem, err := j.checkVersion(ctx, req, alt.Version, fmt.Sprintf("/alterations/%d/version", i))
+		if err != nil {
+			return err
+		}
+		if problem != nil {
+			problems = append(problems, *problem)
+		}
+	}
+	if len(problems) > 0 {
+		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
+	}
+	return nil
+}
+
+func ofOne(i int, field string) workflow.Problem {
+	return workflow.Problem{Code: "one-instance-only", Detail: "the same " + field + " is in no two instances: leave it out, or alter that instance alone",
+		Place: workflow.Place{Pointer: fmt.Sprintf("/alterations/%d/%s", i, field)}}
+}
+
+// checkVersion says what is wrong with a version that instances are to go on with; nil:
+// nothing.
+func (j *jobs) checkVersion(ctx context.Context, req *JobRequest, version int, pointer string) (*workflow.Problem, error) {
+	def := req.Filter.DefinitionID
+	if def == "" {
+		return &workflow.Problem{Code: "missing-filter", Detail: "versions are numbered by definition: a migration goes with def: in the filter", Place: workflow.Place{Pointer: "/q"}}, nil
+	}
+	if version < 1 {
+		return nil, nil // that was said
+	}
+	req.Alter.Definition = def
+	leaving, err := j.cfg.Catalog.Leaving(ctx, def, version)
+	if err != nil {
+		return nil, etcdstore.Unavailable("the definition could not be read", err)
+	}
+	_, _, err = j.cfg.Catalog.Program(ctx, def, version)
+	switch {
+	case err == nil && !leaving:
+		return nil, nil
+	case err != nil && workflow.CodeOf(err) != workflow.CodeDefinitionNotFound:
+		return nil, elsewhere(ctx, j.cfg.Session, err)
+	}
+	return &workflow.Problem{Code: "unknown-version", Detail: fmt.Sprintf("definition %s has no version %d", def, version), Place: workflow.Place{Pointer: pointer}}, nil
+}
+
+// PreviewJob tells what a job would do, and does nothing: it counts the instances of its
+// filter, and tries the command for the newest of them, up to a limit.
+func (j *jobs) PreviewJob(ctx context.Context, req JobRequest, limit int) (JobPreview, error) {
+	if err := j.check(ctx, &req); err != nil {
+		return JobPreview{}, err
+	}
+	if _, err := storedFilter(req.Filter, j.cfg.Now().UTC()); err != nil {
+		return JobPreview{}, err
+	}
+	var p JobPreview
+	looked := 0
+	for part := (Paging{Limit: countPage, Show: j.cfg.Show}); ; {
+		page, err := j.inspector.Instances(ctx, req.Filter, part)
+		if err != nil {
+			return p, err
+		}
+		for i := range page.Items {
+			if p.Tried == limit {
+				break
+			}
+			p.try(j.preview(ctx, &req, &page.Items[i]))
+			if ctx.Err() != nil {
+				return p, context.Cause(ctx)
+			}
+		}
+		p.Matching += len(page.Items)
+		looked += page.Looked
+		part.Cursor = page.Next
+		if page.Next == "" || p.Matching >= MostPreviewed || looked >= 2*MostPreviewed {
+			p.More = page.Next != "" || p.Matching > MostPreviewed
+			p.Matching = min(p.Matching, MostPreviewed)
+			return p, nil
+		}
+	}
+}
+
+func (p *JobPreview) try(refusal *JobRefusal) {
+	p.Tried++
+	switch {
+	case refusal == nil:
+		p.Fits++
+	case len(p.Refusals) < jobRefusals:
+		p.Refusals = append(p.Refusals, *refusal)
+	}
+}
+
+// preview says why an instance would refuse; nil: it would not.
+func (j *jobs) preview(ctx context.Context, req *JobRequest, in *workflow.Instance) *store.JobRefusal {
+	refusal := func(code workflow.Code, detail string) *store.JobRefusal {
+		return &store.JobRefusal{InstanceID: in.ID, Code: string(code), Detail: detail}
+	}
+	switch {
+	case in.Damaged != "":
+		return unreadable(in.ID)
+	case req.Kind == workflow.CommandCancel && in.Status == workflow.StatusFinished:
+		return refusal(workflow.CodeInstanceFinished, "it is "+string(in.SubStatus))
+	case req.Kind != workflow.CommandAlter:
+		return nil
+	}
+	p, err := j.commander.PreviewAlter(ctx, in.ID, req.Alter)
+	switch {
+	case err != nil:
+		return refusal(cmp.Or(workflow.CodeOf(err), workflow.CodeInternal), "")
+	case len(p.Problems) > 0:
+		return refusal(p.Code, p.Problems[0].Detail)
+	case p.Code != "":
+		return refusal(p.Code, "")
+	}
+	return nil
+}
+
+// unreadable is the refusal of an instance whose record no node can read: what it is
+// nobody knows, and no command takes effect.
+func unreadable(id string) *store.JobRefusal {
+	return &store.JobRefusal{InstanceID: id, Code: string(workflow.CodeDamaged), Detail: "its record cannot be read; it can be deleted by itself"}
+}
+
+// ReadJob reads one.
+func (j *jobs) ReadJob(ctx context.Context, id string) (Job, error) {
+	job, err := j.cfg.Jobs.Job(ctx, id)
+	switch {
+	case errors.Is(err, etcdstore.ErrDamaged):
+		return Job{}, etcdstore.Damaged(fmt.Sprintf("job %q", id), err)
+	case err != nil:
+		return Job{}, etcdstore.Unavailable("the job could not be read", err)
+	case job == nil:
+		return Job{}, workflow.Fail(workflow.CodeJobNotFound, fmt.Sprintf("there is no job %q", id))
+	}
+	return *job, nil
+}
+
+// Jobs lists jobs.
+func (j *jobs) Jobs(ctx context.Context, cursor string, limit int) (Page[Job], error) {
+	return inspect.List(ctx, "jobs", cursor, limit, j.cfg.Jobs.List)
+}
+
+// CancelJob lets a job go no further: instances that were given the command have it. One
+// that has ended, or that cannot be read, is forgotten.
+func (j *jobs) CancelJob(ctx context.Context, id string) error {
+	for range maxLooks {
+		job, err := j.cfg.Jobs.Job(ctx, id)
+		switch unreadable := errors.Is(err, etcdstore.ErrDamaged); {
+		case job == nil || err != nil && !unreadable:
+			_, err := j.ReadJob(ctx, id)
+			return err
+		case unreadable || job.State != store.JobRunning:
+			done := false
+			err := retryUnknown(ctx, func() (err error) { done, err = j.cfg.Jobs.Delete(ctx, job); return err })
+			if err != nil || done {
+				return err
+			}
+		default:
+			now := j.cfg.Now().UTC()
+			job.State, job.EndedAt = store.JobCancelled, &now
+			if done, err := j.write(ctx, job); err != nil || done {
+				return err
+			}
+		}
+	}
+	return &workflow.Error{Code: workflow.CodeBusy, Detail: fmt.Sprintf("job %q is being worked; repeat the request", id), RetryAfter: time.Second}
+}
+
+func (j *jobs) write(ctx context.Context, job *Job) (done bool, err error) {
+	job.UpdatedAt, job.Write, job.Node = j.cfg.Now().UTC(), workflow.NewID(), j.cfg.Session.NodeID()
+	err = retryUnknown(ctx, func() (err error) {
+		done, err = j.cfg.Jobs.Write(ctx, job)
+		return err
+	})
+	if done && !job.Open() {
+		j.cfg.Log.InfoContext(ctx, "job ended", "job", job.ID, "kind", string(job.Kind), "state", string(job.State), "done", job.Done, "accepted", job.Accepted, "refused", job.Refused, "unknown", job.Unknown)
+	}
+	return done, err
+}
+
+// WorkJob gives the next page of a job its command, and notes what became of it; more
+// means that it has not ended. It is for the node's upkeep. Several nodes may do it at
+// the same time: a page is written down before its instances are given the command, whose
+// id is made of the job's and the instance's, so that each takes it once.
+func (j *jobs) WorkJob(ctx context.Context, id string) (more bool, err error) {
+	job, err := j.cfg.Jobs.Job(ctx, id)
+	switch {
+	case workflow.CodeOf(err) == workflow.CodeNotRunnable:
+		return false, nil // it is left to others, or to fsck
+	case err != nil || job == nil || !job.Open() || wantsOf(job.Kind) == intake.GoesOn && j.intake.HoldsBack():
+		return false, err
+	}
+	late := job.State != store.JobRunning || len(job.Page) > 0 && j.cfg.Age().Of(job.Modified) > jobStale
+	if len(job.Page) == 0 {
+		if err := j.fill(ctx, job); err != nil {
+			return false, err
+		}
+		if len(job.Page) == 0 {
+			return j.turn(ctx, job)
+		}
+		if done, err := j.write(ctx, job); err != nil || !done {
+			return err == nil, err
+		}
+	}
+	effects, err := j.send(ctx, job, late)
+	if err != nil {
+		return false, err
+	}
+	return j.noted(ctx, job, effects)
+}
+
+// fill gives a job its next page.
+func (j *jobs) fill(ctx context.Context, job *Job) error {
+	f, err := find.Parse(job.Filter, "/q")
+	if err != nil {
+		return err
+	}
+	page, err := j.inspector.Instances(ctx, f, Paging{Limit: jobPage, Cursor: job.Cursor, Show: j.cfg.Show})
+	if err != nil {
+		return err
+	}
+	for i := range page.Items {
+		if page.Items[i].Damaged != "" {
+			refuse(job, *unreadable(page.Items[i].ID))
+			continue
+		}
+		job.Page = append(job.Page, page.Items[i].ID)
+	}
+	job.Next = page.Next
+	return nil
+}
+
+// turn goes on to the next page, or ends the job.
+func (j *jobs) turn(ctx context.Context, job *Job) (more bool, err error) {
+	j.turned(job)
+	_, err = j.write(ctx, job)
+	return err == nil && job.State == store.JobRunning, err
+}
+
+// turned puts a job behind its page.
+func (j *jobs) turned(job *Job) {
+	job.Page, job.Cursor, job.Next = nil, job.Next, ""
+	if job.Cursor == "" && job.State == store.JobRunning {
+		now := j.cfg.Now().UTC()
+		job.State, job.EndedAt = store.JobDone, &now
+	}
+}
+
+// send gives each instance of the page its command, unless it is too late, and waits for
+// what becomes of it.
+func (j *jobs) send(ctx context.Context, job *Job, late bool) ([]store.Effect, error) {
+	effects := make([]store.Effect, len(job.Page))
+	for i, id := range job.Page {
+		effects[i] = store.Effect{InstanceID: id, Outcome: workflow.OutcomeAccepted, Command: "job-" + workflow.DeriveID(job.ID, id)}
+	}
+	if late { // the job was cancelled, or commands may have left no trace any more
+		effects = j.answers.EffectsNow(ctx, effects)
+		for i := range effects {
+			if effects[i].Outcome == workflow.OutcomeAccepted {
+				effects[i].Outcome = workflow.OutcomeDropped
+			}
+		}
+		return effects, ctx.Err()
+	}
+	var gives errgroup.Group
+	gives.SetLimit(jobsAtOnce)
+	for i := range effects {
+		gives.Go(func() error { return j.give(ctx, job, &effects[i]) })
+	}
+	if err := gives.Wait(); err != nil {
+		return nil, err
+	}
+	j.cfg.Hint(job.Page, false)
+	for until := j.cfg.Now().Add(jobWait); ; {
+		effects = j.answers.Effects(ctx, effects)
+		open := slices.ContainsFunc(effects, func(e store.Effect) bool { return e.Outcome == workflow.OutcomeAccepted })
+		if !open || ctx.Err() != nil || j.cfg.Now().After(until) {
+			return effects, ctx.Err()
+		}
+	}
+}
+
+// give puts one command into its mailbox, and into effect why that cannot be.
+func (j *jobs) give(ctx context.Context, job *Job, effect *store.Effect) error {
+	refused := func(code workflow.Code) {
+		*effect = store.Effect{InstanceID: effect.InstanceID, Outcome: workflow.OutcomeRefused, Code: string(code)}
+	}
+	ctx, span := tracing.Send(ctx, tracing.ToMailbox, effect.InstanceID)
+	defer span.End()
+	cmd := workflow.Command{ID: effect.Command, Kind: job.Kind, Alter: job.Alter, CreatedAt: j.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}
+	var out etcdstore.PutOutcome
+	err := retryUnknown(ctx, func() (err error) {
+		out, err = j.cfg.Jobs.Give(ctx, job, effect.InstanceID, cmd)
+		return err
+	})
+	switch {
+	case workflow.CodeOf(err) == workflow.CodeTooLarge:
+		refused(workflow.CodeTooLarge)
+		return nil
+	case err == nil && out == etcdstore.PutGone:
+		refused(workflow.CodeInstanceNotFound)
+	case err == nil && out == etcdstore.PutMoved: // the job was cancelled, or another node is done with the page
+		effect.Outcome = ""
+	}
+	return err
+}
+
+// noted counts what became of a page, unless another node has. A job that was cancelled
+// in between stays so.
+func (j *jobs) noted(ctx context.Context, job *Job, effects []store.Effect) (more bool, err error) {
+	page := job.Page
+	for range maxLooks {
+		count(job, effects)
+		j.turned(job)
+		if done, err := j.write(ctx, job); err != nil || done {
+			return err == nil && job.State == store.JobRunning, err
+		}
+		if job, err = j.cfg.Jobs.Job(ctx, job.ID); err != nil || job == nil || !slices.Equal(job.Page, page) {
+			return err == nil && job != nil, err
+		}
+	}
+	return true, nil
+}
+
+func count(job *Job, effects []store.Effect) {
+	for _, e := range effects {
+		switch e.Outcome {
+		case workflow.OutcomeRefused:
+			r := store.JobRefusal{InstanceID: e.InstanceID, Code: e.Code, Detail: e.Detail}
+			if len(e.Misfits) > 0 {
+				r.Detail = workflow.CutBytes(e.Misfits[0].Detail, 256)
+			}
+			refuse(job, r)
+		case workflow.OutcomeAccepted:
+			job.Accepted++
+		case workflow.OutcomeDropped:
+			job.Unknown++
+		case "": // it was not given the command
+		default:
+			job.Done++
+		}
+	}
+}
+
+func refuse(job *Job, r store.JobRefusal) {
+	if job.Refused++; len(job.Refusals) < jobRefusals {
+		job.Refusals = append(job.Refusals, r)
+	}
+}

@@ -1,0 +1,356 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const countedSteps = `
+id: counted
+root:
+  - writeLine: first
+    id: first
+  - event: go
+    id: go
+`
+
+func (m *member) ended(id string) runtime.Job {
+	m.T.Helper()
+	var job runtime.Job
+	eventually(m.T, "the job ends", func() bool {
+		var err error
+		job, err = m.ReadJob(m.T.Context(), id)
+		return err == nil && job.State != store.JobRunning
+	})
+	return job
+}
+
+// A job is worked by all nodes at the same time, and by one that is stopped in the middle
+// of each page: each instance takes its command once, and is counted once.
+func TestAJobReachesEachInstanceOnce(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	const n = 120
+	c[0].Publish(countedSteps)
+	var starts sync.WaitGroup
+	for i := range n {
+		starts.Go(func() { c[i%3].Start("counted", fmt.Sprintf("j%03d", i), "") })
+	}
+	starts.Wait()
+	c[0].Event("go", "", nil) // for all; some are ended before
+	for _, id := range []string{"j000", "j001", "j002"} {
+		c[0].Finished(id)
+	}
+	for i := range n {
+		c[0].Finished(fmt.Sprintf("j%03d", i))
+	}
+	for i := range n {
+		starts.Go(func() { c[i%3].Start("counted", fmt.Sprintf("k%03d", i), "") })
+	}
+	starts.Wait()
+
+	req := runtime.JobRequest{Kind: workflow.CommandAlter, By: "key:ops", Filter: find.Filter{DefinitionID: "counted"},
+		Alter: &workflow.Alter{By: "key:ops", Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}}
+	p, err := c[1].PreviewJob(t.Context(), req, n+1)
+	if err != nil || p.Matching != 2*n || p.More || p.Tried != n+1 || p.Fits != n || len(p.Refusals) != 1 || p.Refusals[0].Code != string(workflow.CodeInstanceFinished) {
+		t.Errorf("preview %+v, %v", p, err)
+	}
+	req.Key = &runtime.Key{Scope: "jobs", Value: "one", BodyHash: "b"}
+	job, err := c[1].CreateJob(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c[2].CreateJob(t.Context(), req); err != nil || again.ID != job.ID {
+		t.Errorf("a repeat: %+v, %v", again, err)
+	}
+	req.Key.BodyHash = "other"
+	if _, err := c[2].CreateJob(t.Context(), req); workflow.CodeOf(err) != workflow.CodeKeyReused {
+		t.Errorf("another request with the key: %v", err)
+	}
+	var work sync.WaitGroup
+	for i := range 6 {
+		work.Go(func() {
+			for more := true; more && t.Context().Err() == nil; {
+				ctx, stop := context.WithTimeout(t.Context(), []time.Duration{20 * time.Millisecond, time.Minute}[i%2]) // half of them die again and again
+				var err error
+				more, err = c[i%3].WorkJob(ctx, job.ID)
+				more = more || ctx.Err() != nil
+				stop()
+				if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+					t.Errorf("worker %d: %v", i, err)
+				}
+				if is, err := c[0].ReadJob(t.Context(), job.ID); err == nil && is.State != store.JobRunning {
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	done := c[0].ended(job.ID)
+	if done.State != store.JobDone || done.Done+done.Accepted != n || done.Refused != n || done.Unknown != 0 || len(done.Refusals) != 100 || done.Page != nil {
+		t.Errorf("job %+v", done)
+	}
+	for i := range n {
+		id := fmt.Sprintf("k%03d", i)
+		eventually(t, id+" has run its first activity again", func() bool { return len(c[i%3].Lines(id)) >= 2 })
+		if lines := c[0].Lines(id); len(lines) != 2 {
+			t.Errorf("%s: %v", id, lines)
+		}
+		if lines := c[0].Lines(fmt.Sprintf("j%03d", i)); len(lines) != 1 {
+			t.Errorf("one that has ended: %v", lines)
+		}
+	}
+	c[0].Sound()
+}
+
+func TestJobsEndAndAreForgotten(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	c[0].Publish(countedSteps)
+	for i := range 3 {
+		c[0].Start("counted", fmt.Sprint("x", i), "")
+	}
+	job, err := c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandCancel, Filter: find.Filter{DefinitionID: "counted", Status: workflow.StatusRunning}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job = c[1].ended(job.ID); job.Done != 3 || job.State != store.JobDone || job.EndedAt == nil {
+		t.Errorf("%+v", job)
+	}
+	for i := range 3 {
+		if in := c[0].Finished(fmt.Sprint("x", i)); in.SubStatus != workflow.Cancelled {
+			t.Errorf("%+v", in)
+		}
+	}
+	page, err := c[1].Jobs(t.Context(), "", 10)
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != job.ID {
+		t.Errorf("%+v, %v", page, err)
+	}
+	if err := c[1].CancelJob(t.Context(), job.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := c[0].ReadJob(t.Context(), job.ID); workflow.CodeOf(err) != workflow.CodeJobNotFound {
+		t.Errorf("it was forgotten: %v", err)
+	}
+	job, err = c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandDelete, Filter: find.Filter{DefinitionID: "counted"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job = c[1].ended(job.ID); job.Done != 3 {
+		t.Errorf("%+v", job)
+	}
+	if left := c[0].InstancesOf("counted"); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	c[0].Sound()
+}
+
+// A job that is cancelled in the middle of a page gives no further command, and counts
+// those that it has given.
+func TestAJobCancelledMidway(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	const n, stopAt = 60, 20
+	c[0].Publish(countedSteps)
+	for i := range n {
+		c[i%2].Start("counted", fmt.Sprintf("k%02d", i), "")
+	}
+	var job runtime.Job
+	var puts atomic.Int64
+	made := make(chan struct{})
+	for i, m := range c {
+		m.Faults.Add(clustertest.Rule{Match: func(call clustertest.Call) bool {
+			if call.PutsUnder(m.Root + "mailbox/") {
+				<-made
+				if puts.Add(1) == stopAt {
+					if err := c[1-i].CancelJob(t.Context(), job.ID); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return false
+		}})
+	}
+	var err error
+	job, err = c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "counted"},
+		Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(made)
+	eventually(t, "what became of the page is noted", func() bool {
+		job, err = c[0].ReadJob(t.Context(), job.ID)
+		return err == nil && !job.Open()
+	})
+	if job.State != store.JobCancelled || job.Done < stopAt-8 || job.Done > stopAt || job.Accepted+job.Refused+job.Unknown != 0 {
+		t.Errorf("%+v", job)
+	}
+	twice := int64(0)
+	for i := range n {
+		if lines := c[0].Lines(fmt.Sprintf("k%02d", i)); len(lines) == 2 {
+			twice++
+		}
+	}
+	if twice != job.Done {
+		t.Errorf("%d instances have run it again, and the job counts %d", twice, job.Done)
+	}
+	c[0].Sound()
+}
+
+// A page that nobody worked for so long that its commands may have left no trace is not
+// given them again.
+func TestAPageThatIsTooOld(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *membertest.Config) { c.AgeEvery = 50 * time.Millisecond })[0]
+	m.Publish(countedSteps)
+	m.Start("counted", "x", "")
+	if err := m.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node has heard of the pause", m.Intake().Suspended)
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC(), Page: []string{"x", "gone"}}
+	if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	job, err := m.Store.Jobs.Job(t.Context(), "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the page is old", func() bool {
+		m.Elapsed.Add(int64(time.Minute))
+		return m.Age.Now().Of(job.Modified) > 6*time.Minute
+	})
+	if err := m.Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if is := m.ended("j"); is.State != store.JobDone || is.Unknown != 2 || is.Done != 0 {
+		t.Errorf("%+v", is)
+	}
+	if in, err := m.Instance(t.Context(), "x"); err != nil || in.Status != workflow.StatusRunning {
+		t.Errorf("%+v, %v", in, err)
+	}
+}
+
+// Of a job that was cancelled while the node that worked it was dead, another one notes
+// what became of its page, and gives no command.
+func TestACancelledPage(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(countedSteps)
+	m.Start("counted", "x", "")
+	if err := m.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node has heard of the pause", m.Intake().Suspended)
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC(), Page: []string{"x"}}
+	if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.CancelJob(t.Context(), "j"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what became of the page is noted", func() bool {
+		is, err := m.ReadJob(t.Context(), "j")
+		return err == nil && is.State == store.JobCancelled && is.Unknown == 1 && !is.Open()
+	})
+	if in, err := m.Instance(t.Context(), "x"); err != nil || in.Status != workflow.StatusRunning {
+		t.Errorf("%+v, %v", in, err)
+	}
+	m.Sound()
+}
+
+// What cannot be read is refused, what etcd has no room for is refused unless it makes
+// room, and what operators may not see finds nothing.
+func TestWhatAJobIsNotFor(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *membertest.Config) {
+		c.Show = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	})[0]
+	m.Publish(countedSteps)
+	for _, id := range []string{"whole", "torn"} {
+		m.Start("counted", id, "hunter2-"+id)
+	}
+	if _, err := clustertest.Shared(t).Client(t).Put(t.Context(), m.Root+"instance/torn", "{torn"); err != nil {
+		t.Fatal(err)
+	}
+	job := func(req runtime.JobRequest) runtime.Job {
+		t.Helper()
+		made, err := m.CreateJob(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.ended(made.ID)
+	}
+	cancel := runtime.JobRequest{Kind: workflow.CommandCancel, Filter: find.Filter{CorrelationPrefix: "hunt"}}
+	if is := job(cancel); is.Done != 0 {
+		t.Errorf("found by what is hidden: %+v", is)
+	}
+	if p, err := m.PreviewJob(t.Context(), cancel, 10); err != nil || p.Fits != 0 {
+		t.Errorf("found by what is hidden: %+v, %v", p, err)
+	}
+	cancel.Filter = find.Filter{DefinitionID: "counted"}
+	if p, err := m.PreviewJob(t.Context(), cancel, 10); err != nil || p.Fits != 1 || len(p.Refusals) != 1 || p.Refusals[0].Code != string(workflow.CodeDamaged) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	m.Intake().SetSpace(intake.Full, etcdstore.Space{})
+	if _, err := m.CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Filter: cancel.Filter,
+		Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}}); workflow.CodeOf(err) != workflow.CodeStoreNearlyFull {
+		t.Errorf("no room, and %v", err)
+	}
+	if is := job(cancel); is.Done != 1 || is.Refused != 1 || is.Refusals[0].InstanceID != "torn" || is.Refusals[0].Code != string(workflow.CodeDamaged) {
+		t.Errorf("%+v", is)
+	}
+}
+
+// A job that was cancelled goes no further, and what a node did beside that is counted.
+func TestACancelledJobGoesNoFurther(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2)
+	if err := c[0].Pause(t.Context()); err != nil { // so that nobody works it but who is told to
+		t.Fatal(err)
+	}
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC()}
+	if _, err := c[0].Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := c[1].CancelJob(t.Context(), "j"); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := c[0].WorkJob(t.Context(), "j"); more || err != nil {
+		t.Errorf("%t, %v", more, err)
+	}
+	if is, err := c[0].ReadJob(t.Context(), "j"); err != nil || is.State != store.JobCancelled {
+		t.Errorf("%+v, %v", is, err)
+	}
+	if err := c[0].Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, req := range map[string]runtime.JobRequest{
+		"a migration of all":          {Kind: workflow.CommandAlter, Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: 2}}}},
+		"a version that there is not": {Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "counted"}, Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: 9}}}},
+		"one execution":               {Kind: workflow.CommandAlter, Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSkip, Execution: 7}}}},
+		"nothing":                     {Kind: workflow.CommandAlter, Alter: &workflow.Alter{}},
+	} {
+		if _, err := c[0].CreateJob(t.Context(), req); workflow.CodeOf(err) != workflow.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

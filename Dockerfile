@@ -33,7 +33,7 @@ COPY cmd cmd
 COPY internal internal
 COPY pkg pkg
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.stamped=${VERSION}" -o /weft ./cmd/node
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/weft-run/weft/internal/command.stamped=${VERSION}" -o /weft ./cmd/weft
 
 FROM base
 COPY --from=build /weft /weft

@@ -8,7 +8,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the binary ./weft
-	CGO_ENABLED=0 go build -o weft ./cmd/node
+	CGO_ENABLED=0 go build -o weft ./cmd/weft
 
 image: build ## Build the image weft; needs no registry
 	docker build --target prebuilt --tag weft .

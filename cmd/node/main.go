@@ -1,34 +1,10 @@
-// Command node runs one node of a Weft cluster; the binary is called weft.
+// Command node is [cmd/weft] under the name that it had first.
 //
 //	go run ./cmd/node --definitions examples
 //
-// Guaranteed: every flag is also an environment variable (--http-addr is
-// WEFT_HTTP_ADDR) and a key of the configuration file, and the flag wins over
-// the environment, the environment over the file, the file over the default. A
-// key of the file that does not exist, or a value that makes no sense, ends the
-// start with a message and exit code 1. Logs go to standard error; standard
-// output carries only what WriteLine writes. The first SIGTERM or SIGINT drains
-// the node and ends it with exit code 0, the second stops it at once.
-//
-// Not guaranteed: that environment variables are known. Others may begin with
-// WEFT_ too, such as those that Kubernetes makes for a service called weft.
+// [cmd/weft]: https://pkg.go.dev/github.com/weft-run/weft/cmd/weft
 package main
 
-import (
-	"context"
-	"fmt"
-	"os"
-	"time"
+import "github.com/weft-run/weft/internal/command"
 
-	"github.com/weft-run/weft/internal/heapfloor"
-)
-
-func main() {
-	// Dates in scripts must not depend on the machine that happens to run them.
-	time.Local = time.UTC
-	heapfloor.Keep()
-	if err := newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "weft:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main() }

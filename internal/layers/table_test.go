@@ -14,15 +14,18 @@ type place struct {
 // wings says what each one is for. Packages of two wings are strangers, as all
 // others of one floor are.
 var wings = map[string]string{
-	"engine": "what runs one instance, without a node: activities and languages are written against the engine's contract, and tests of workflows run all of them as they are",
-	"tests":  "clustertest puts group commit in front of every test on demand",
-	"words":  "a label of a metric that is a word of the domain has its type, so that no other word is counted; and what is looked for is said in words of the domain",
-	"waits":  "keys, tokens and secrets come from files and from providers, which are asked again and again",
+	"engine":  "what runs one instance, without a node: activities and languages are written against the engine's contract, and tests of workflows run all of them as they are",
+	"program": "go install names a binary after its folder: the program has two names, and is one package",
+	"tests":   "clustertest puts group commit in front of every test on demand",
+	"words":   "a label of a metric that is a word of the domain has its type, so that no other word is counted; and what is looked for is said in words of the domain",
+	"waits":   "keys, tokens and secrets come from files and from providers, which are asked again and again",
 }
 
 // table has every package of the project, also those that are only planned.
 var table = map[string]place{
-	"cmd/node":          {floor: 7},
+	"cmd/node":          {floor: 7, wing: "program", step: 1},
+	"cmd/weft":          {floor: 7, wing: "program", step: 1},
+	"internal/command":  {floor: 7, wing: "program"},
 	"test/e2e":          {floor: 7},
 	"test/conformance":  {floor: 7},
 	"test/compose":      {floor: 7},

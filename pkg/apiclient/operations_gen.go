@@ -40,6 +40,29 @@ func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, 
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
 
+// CreateJobQuery is the query of [Client.CreateJob]; zero fields are left out.
+type CreateJobQuery struct {
+	DryRun *bool // Tell what it would do, and do nothing: count the instances, and try the command for the newest of them.
+	Limit  int64 // Of a dry run: for how many it is tried, 1 to 500, 50 if absent.
+}
+
+func (q CreateJobQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	return v
+}
+
+// CreateJob: Alter, retry, cancel or delete all instances of a filter.
+// It is POST /api/v1/jobs, for the role operator.
+func (c *Client) CreateJob(ctx context.Context, body JobRequest, query CreateJobQuery, opts ...Option) (*Answer[JobPreviewOrJob], error) {
+	return call[JobPreviewOrJob](ctx, c, request{method: "POST", path: "/api/v1/jobs", query: query.values(), body: body}, opts)
+}
+
 // DeleteDeadLetter: Forget a dead letter.
 // It is DELETE /api/v1/dead-letters/{id}, for the role operator; problems of its own are dead-letter-not-found.
 func (c *Client) DeleteDeadLetter(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
@@ -75,6 +98,12 @@ func (c *Client) DeleteDefinition(ctx context.Context, id string, query DeleteDe
 // It is DELETE /api/v1/instances/{id}, for the role operator; problems of its own are instance-not-found.
 func (c *Client) DeleteInstance(ctx context.Context, id string, opts ...Option) (*Answer[Dispatched], error) {
 	return call[Dispatched](ctx, c, request{method: "DELETE", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// DeleteJob: Cancel a job that runs: it goes no further; forget one that has ended.
+// It is DELETE /api/v1/jobs/{id}, for the role operator; problems of its own are job-not-found.
+func (c *Client) DeleteJob(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/jobs/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
 // DeleteQueueItem: Forget a stimulus of the queue.
@@ -217,6 +246,12 @@ func (c *Client) GetDefinition(ctx context.Context, id string, query GetDefiniti
 // It is GET /api/v1/instances/{id}, for the role viewer; problems of its own are instance-not-found.
 func (c *Client) GetInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
 	return call[Instance](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// GetJob: How far a job is, and who refused.
+// It is GET /api/v1/jobs/{id}, for the role viewer; problems of its own are job-not-found.
+func (c *Client) GetJob(ctx context.Context, id string, opts ...Option) (*Answer[Job], error) {
+	return call[Job](ctx, c, request{method: "GET", path: "/api/v1/jobs/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
 // GetJournalQuery is the query of [Client.GetJournal]; zero fields are left out.
@@ -490,6 +525,41 @@ func (q ListInstancesQuery) values() url.Values {
 	}
 	set(v, "cursor", q.Cursor)
 	return v
+}
+
+// ListJobsQuery is the query of [Client.ListJobs]; zero fields are left out.
+type ListJobsQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListJobsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListJobs: Jobs that run or have ended.
+// It is GET /api/v1/jobs, for the role viewer.
+func (c *Client) ListJobs(ctx context.Context, query ListJobsQuery, opts ...Option) (*Answer[JobList], error) {
+	return call[JobList](ctx, c, request{method: "GET", path: "/api/v1/jobs", query: query.values(), body: nil}, opts)
+}
+
+// AllJobs goes through all pages of [Client.ListJobs], from the cursor of query on.
+func (c *Client) AllJobs(ctx context.Context, query ListJobsQuery, opts ...Option) iter.Seq2[Job, error] {
+	return pages(func(cursor string) ([]Job, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListJobs(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
 }
 
 // ListLocksQuery is the query of [Client.ListLocks]; zero fields are left out.

@@ -310,6 +310,59 @@ type InstanceFound struct {
 	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
+// Job is the answer of [Client.CreateJob], [Client.GetJob].
+type Job struct {
+	Accepted  int64        `json:"accepted"` // In whose mailboxes it was left, as they were busy for long.
+	By        *string      `json:"by"`       // Who asked for it.
+	CreatedAt time.Time    `json:"createdAt"`
+	Damage    string       `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged   bool         `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	Done      int64        `json:"done"`              // Instances that took the command.
+	EndedAt   *time.Time   `json:"endedAt"`
+	ID        string       `json:"id"`
+	Kind      string       `json:"kind"`
+	Node      *string      `json:"node"`  // That wrote its record last.
+	Query     string       `json:"query"` // Which instances; empty: all.
+	Reason    *string      `json:"reason"`
+	Refusals  []JobRefusal `json:"refusals"` // The first 100.
+	Refused   int64        `json:"refused"`
+	State     string       `json:"state"`   // One of running, done, cancelled.
+	Unknown   int64        `json:"unknown"` // Given the command by a node that died, more than 5 minutes before another went on: it is not given again.
+	UpdatedAt time.Time    `json:"updatedAt"`
+}
+
+// JobList is the answer of [Client.ListJobs].
+type JobList struct {
+	Items      []Job   `json:"items"`
+	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// JobPreview is the answer of [Client.CreateJob].
+type JobPreview struct {
+	Fits     int64        `json:"fits"`     // How many of them would take the command.
+	Matching int64        `json:"matching"` // Instances of the filter, counted up to 10,000.
+	More     bool         `json:"more"`     // There are more than matching says, or may be: so many were looked at that the count was ended.
+	Query    string       `json:"query"`    // The filter as it was understood.
+	Refusals []JobRefusal `json:"refusals"` // Why others would not; the first 100.
+	Tried    int64        `json:"tried"`    // For how many it was tried, the newest.
+}
+
+// JobRefusal is a part of other answers.
+type JobRefusal struct {
+	Code       string `json:"code"`
+	Detail     string `json:"detail"`
+	InstanceID string `json:"instanceId"`
+}
+
+// JobRequest is the body of [Client.CreateJob]. Zero fields are left out.
+type JobRequest struct {
+	All         bool                `json:"all,omitempty"`         // Needed where q restricts nothing.
+	Alterations []AlterationRequest `json:"alterations,omitempty"` // Of kind alter: made to each instance as by POST /instances/{id}/alterations.
+	Kind        string              `json:"kind,omitempty"`        // One of alter, retry, cancel, delete.
+	Q           string              `json:"q,omitempty"`           // Which instances: the line that q of GET /instances takes, such as status:faulted def:order. Durations count from now.
+	Reason      string              `json:"reason,omitempty"`      // Of alter and retry: why, for the journal.
+}
+
 // Journal is a part of other answers.
 type Journal struct {
 	ActivityID   string    `json:"activityId"`
@@ -908,6 +961,20 @@ func (u *InstanceOrAltered) UnmarshalJSON(raw []byte) error {
 	return choose(raw,
 		alternative{[]string{"instanceId", "definitionId", "version", "status", "subStatus", "name", "correlationId", "labels", "parentInstanceId", "createdAt", "updatedAt", "finishedAt", "input", "output", "incidents", "bookmarks"}, func() any { u.Instance = &Instance{}; return u.Instance }},
 		alternative{[]string{"fits", "errors", "did", "next", "version", "subStatus", "basedOn", "instanceId", "definitionId"}, func() any { u.Altered = &Altered{}; return u.Altered }},
+	)
+}
+
+// JobPreviewOrJob is one of these; the others are nil.
+type JobPreviewOrJob struct {
+	JobPreview *JobPreview
+	Job        *Job
+}
+
+// UnmarshalJSON takes the shape that the fields are of.
+func (u *JobPreviewOrJob) UnmarshalJSON(raw []byte) error {
+	return choose(raw,
+		alternative{[]string{"matching", "more", "tried", "fits", "refusals", "query"}, func() any { u.JobPreview = &JobPreview{}; return u.JobPreview }},
+		alternative{[]string{"id", "kind", "state", "query", "by", "reason", "createdAt", "updatedAt", "endedAt", "node", "done", "accepted", "refused", "unknown", "refusals"}, func() any { u.Job = &Job{}; return u.Job }},
 	)
 }
 

@@ -146,7 +146,7 @@ type Config struct {
 }
 
 // DefaultConfig has the defaults that are the same for every node; those of the
-// flags of cmd/node are the same, but for DrainDelay.
+// flags of weft are the same, but for DrainDelay.
 func DefaultConfig() Config {
 	keep, bursts := DefaultRetention(), client.DefaultLimits()
 	return Config{

@@ -1,5 +1,5 @@
 // Package node builds, starts and stops every part of one Weft node. It is the
-// composition root: cmd/node reads the configuration and calls it, tests run
+// composition root: internal/command reads the configuration and calls it, tests run
 // whole nodes in process through it, and nothing else knows how the parts fit.
 //
 //	n, err := node.New(ctx, node.Config{DataDir: dir, HTTPAddr: "127.0.0.1:0"})

@@ -105,7 +105,7 @@ func newTown(tb testing.TB, seed uint64, program string) *town {
 func buildNode(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "weft")
-	cmd := exec.Command("go", "build", "-o", path, "../../cmd/node")
+	cmd := exec.Command("go", "build", "-o", path, "../../cmd/weft")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("build the node: %v\n%s", err, out)

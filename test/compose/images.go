@@ -52,7 +52,7 @@ func buildImages(ctx context.Context, all bool) error {
 		return fmt.Errorf("run this in the root of the repository: %w", err)
 	}
 	fmt.Println("building the node")
-	if _, err := command(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", "weft", "./cmd/node"); err != nil {
+	if _, err := command(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", "weft", "./cmd/weft"); err != nil {
 		return err
 	}
 	if _, err := command(ctx, []string{"DOCKER_BUILDKIT=0"}, "docker", "build", "--target", "prebuilt", "--tag", "weft", "."); err != nil {

@@ -82,7 +82,7 @@ func startCluster() (c live) {
 	}
 	stops = append(stops, func() { _ = os.RemoveAll(dir) })
 	c.program = filepath.Join(dir, "weft")
-	build := exec.Command("go", "build", "-o", c.program, "./cmd/node")
+	build := exec.Command("go", "build", "-o", c.program, "./cmd/weft")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -15,7 +15,7 @@ import (
 func TestTheImageIsBuiltFromAllThatItNeeds(t *testing.T) {
 	t.Parallel()
 	file, ignored := readFile(t, "Dockerfile"), readFile(t, ".dockerignore")
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", "./cmd/node")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", "./cmd/weft")
 	list.Dir, list.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	out, err := list.Output()
 	if err != nil {

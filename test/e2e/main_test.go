@@ -42,7 +42,7 @@ var binaryDir string // removed when the tests are over
 // binary is the program, built once for all tests.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binaryDir, "weft")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "github.com/weft-run/weft/cmd/node")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "github.com/weft-run/weft/cmd/weft")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)

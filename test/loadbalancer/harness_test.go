@@ -185,7 +185,7 @@ func get(ctx context.Context, url string) (string, error) {
 func buildNode(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "weft")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/node")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/weft")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the node: %v\n%s", err, out)

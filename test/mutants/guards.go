@@ -600,7 +600,7 @@ var guards = []patch{
 	{"the directory of the embedded etcd's socket is closed to others", "pkg/node/etcd.go",
 		"err := os.Chmod(dir, 0o700); err", "err := error(nil); err", "./pkg/node", "TestTheEmbeddedEtcd"},
 	{"the embedded etcd listens on no port", "pkg/node/etcd.go",
-		"c.ListenPeerUrls, c.AdvertisePeerUrls = nil,", "c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{name},", "./cmd/node", "TestANodeListens"},
+		"c.ListenPeerUrls, c.AdvertisePeerUrls = nil,", "c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{name},", "./internal/command", "TestANodeListens"},
 	{"a page of a definition has an origin of its own", "internal/httpapi/endpoint.go",
 		"value = pageSandbox + \", \" + value", "_ = pageSandbox", inAPI, "TestAPageOfADefinition"},
 	{"templates: a statement of the library is no value", "internal/expression/liquid/tree.go",

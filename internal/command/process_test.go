@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 				panic(err)
 			}
 		}
-		main()
+		Main()
 		return
 	}
 	os.Exit(m.Run())

@@ -32,6 +32,10 @@ type Reckoning struct {
 // revision must not become so old that etcd has compacted it.
 const restEvery = 6
 
+// countShare is how many times as long as its last count of what waits a balance rests at least, within
+// restEvery: etcd goes through all keys of a range to count them.
+const countShare = 50
+
 // Balance reads the balance as it was put last; nil: nobody has counted yet.
 func (s *Reader) Balance(ctx context.Context) (*store.Balance, error) {
 	b, _, _, err := s.balance(ctx)
@@ -69,14 +73,17 @@ func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
 	}
 	r := &reckoner{s: s, how: how, modified: modified}
 	if b == nil {
-		err = r.begin(ctx, because)
+		err = r.begin(ctx, because, nil)
 	} else {
 		r.is = *b
 		how.Told(b)
 		err = r.follow(ctx)
 	}
 	if errors.Is(err, rpctypes.ErrCompacted) {
-		err = r.begin(ctx, "etcd has compacted what came since what was counted before")
+		if b, _, _, err = s.balance(ctx); err != nil {
+			return err
+		}
+		err = r.begin(ctx, "etcd has compacted what came since what was counted before", b)
 	}
 	if errors.Is(err, errCountedElsewhere) || ctx.Err() != nil {
 		err = nil // it ends, or another goes on
@@ -110,15 +117,19 @@ type reckoner struct {
 	modified int64         // of the balance in etcd
 	changed  bool          // since it was put
 	put      time.Time     // when that was
+	counting time.Duration // that it took to count what waits, the last time
 
 	upTo    [watchedRanges]int64 // how far each range was told of
 	moments map[int64]*moment    // that are to be judged, by their revision
 }
 
-// begin counts what is there, and follows what comes.
-func (r *reckoner) begin(ctx context.Context, because string) error {
+// begin counts what is there, and follows what comes. What was missing before (nil: nothing is known) stays so.
+func (r *reckoner) begin(ctx context.Context, because string, before *store.Balance) error {
 	now := r.how.Now().UTC()
 	r.is = store.Balance{Began: now, Because: because}
+	if before != nil {
+		r.is.Accepted, r.is.Lost = before.Difference, before.Lost
+	}
 	resp, err := r.s.get(ctx, "begin a balance", r.s.keys.balance(), clientv3.WithCountOnly())
 	if err != nil {
 		return err
@@ -143,7 +154,7 @@ func (r *reckoner) begin(ctx context.Context, because string) error {
 		return err
 	}
 	w := r.is.Waiting
-	r.is.Accepted = w.Mailboxes + w.Queue + w.Sends + w.Dead
+	r.is.Accepted += w.Mailboxes + w.Queue + w.Sends + w.Dead
 	if err := r.save(ctx); err != nil {
 		return err
 	}
@@ -155,20 +166,29 @@ func (r *reckoner) begin(ctx context.Context, because string) error {
 // and nothing that was accepted.
 func rests(key string) bool { return strings.HasSuffix(key, "/"+workflow.ContinueID) }
 
-// count reads what is there at the revision of the balance.
+// count reads what is there at the revision of the balance, one range after the other.
 func (r *reckoner) count(ctx context.Context) error {
-	k := r.s.keys
-	var ask reads
-	for _, prefix := range []string{k.mailboxes(), k.queues(), k.sends(), k.deads()} {
-		ask.add(clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision)))
+	began := time.Now()
+	k, n := r.s.keys, [4]int64{}
+	for i, prefix := range [...]string{k.mailboxes(), k.queues(), k.sends(), k.deads()} {
+		resp, err := r.s.get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
+		if err != nil {
+			return err
+		}
+		n[i] = resp.Count
 	}
-	resp, err := r.s.read(ctx, "count what waits", ask.ops...)
-	if err != nil {
-		return err
-	}
-	n := func(i int) int64 { return read(i).in(resp).Count }
-	r.is.Waiting = store.Waiting{Mailboxes: n(0) - r.is.Rests, Queue: n(1), Sends: n(2), Dead: n(3)}
+	r.counting = time.Since(began)
+	r.is.Waiting = store.Waiting{Mailboxes: n[0] - r.is.Rests, Queue: n[1], Sends: n[2], Dead: n[3]}
 	return nil
+}
+
+// rest is how long a balance is left before what was counted since is put.
+func (r *reckoner) rest() time.Duration {
+	longest := restEvery * r.how.Every
+	if !r.changed {
+		return longest
+	}
+	return min(longest, max(r.how.Every, countShare*r.counting))
 }
 
 // save puts what was counted.

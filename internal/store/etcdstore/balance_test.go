@@ -238,6 +238,74 @@ func TestTheBalanceBeginsAgain(t *testing.T) {
 	}
 }
 
+// What is missing is so where the counting begins again too.
+func TestADifferenceStaysOverANewBeginning(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t)
+	s, err := New(Config{Client: etcd.Client(t), Root: "/weft/" + clustertest.Namespace(t) + "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{allParts: all(s), tb: t, raw: etcd.Client(t), faults: clustertest.NewFaults(1), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w.balanced()
+	w.queued("q", event("paid"))
+	w.queued("waits", event("never"))
+	w.balanced()
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.inQueue()[0].at)))
+	before := w.reckon()
+	w.served(0)
+	_, err = w.raw.Compact(w.ctx(), w.revision())
+	w.ok(err)
+	b := w.reckon()
+	if b.Since <= before.Since || b.Difference != 1 || len(b.Lost) != 1 || b.Lost[0] != before.Lost[0] {
+		t.Errorf("before %+v, then %+v", before, b)
+	}
+	w.served(1)
+	if b = w.reckon(); b.Difference != 1 || b.Applied != 1 {
+		t.Errorf("it does not stay: %+v", b)
+	}
+}
+
+// Group commit may give a dead letter that is deleted and a queue item that is sent again one revision.
+func TestADeletedDeadLetterIsNoReplayOfAQueueItem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.queued("dies", event("paid"))
+	_, err := w.ExpireQueueItem(w.ctx(), w.inQueue()[0], time.Minute, w.now)
+	w.ok(err)
+	w.queued("q", event("paid"))
+	w.balanced()
+	send := store.Send{ID: store.Replayed + "x", Stimulus: event("paid"), CreatedAt: w.now}
+	raw, err := Encode(&send)
+	w.ok(err)
+	resp, err := w.raw.Txn(w.ctx()).Then(
+		clientv3.OpDelete(w.keys.deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].at),
+		clientv3.OpPut(w.keys.send(send.ID), string(raw)), clientv3.OpPut(w.keys.commandRecord("~send", send.ID), `{"outcome":"accepted"}`)).Commit()
+	w.ok(err)
+	if n := resp.Responses[0].GetResponseDeleteRange().Deleted; n != 1 {
+		t.Fatalf("%d dead letters", n)
+	}
+	if b := w.balanced(); b.Deleted != 1 || b.Accepted != 2 || b.Waiting != (store.Waiting{Sends: 1}) {
+		t.Errorf("%+v", b)
+	}
+}
+
+// What takes long to count is counted less often, and often enough to go on from.
+func TestTheBalanceRestsAfterALongCount(t *testing.T) {
+	t.Parallel()
+	for counting, want := range map[time.Duration]time.Duration{
+		0: 10 * time.Second, 200 * time.Millisecond: 10 * time.Second, 600 * time.Millisecond: 30 * time.Second, time.Hour: time.Minute,
+	} {
+		r := &reckoner{how: Reckoning{Every: 10 * time.Second}, changed: true, counting: counting}
+		if got := r.rest(); got != want {
+			t.Errorf("after a count of %v it rests for %v, want %v", counting, got, want)
+		}
+		if r.changed = false; r.rest() != time.Minute {
+			t.Errorf("it rests for %v while nothing changes", r.rest())
+		}
+	}
+}
+
 // The rest of a burst is no accepted work, wherever the counting begins.
 func TestTheRestOfABurstIsNotAccepted(t *testing.T) {
 	t.Parallel()

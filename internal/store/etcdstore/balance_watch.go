@@ -52,7 +52,7 @@ type moment struct {
 	rests   int64
 	gone    []gone
 	dead    int64                       // dead letters that went
-	replays int64                       // of dead letters
+	replays int64                       // of dead letters and queue items
 	buried  map[string]bool             // what is a dead letter now: a command of an instance, or the id of a stimulus
 	records map[string]workflow.Outcome // what became of a command of an instance, or of the id of a stimulus
 	deleted map[string]bool             // instances
@@ -291,10 +291,7 @@ func (r *reckoner) step(ctx, own context.Context) error {
 	if err := r.judge(ctx); err != nil {
 		return err
 	}
-	every := r.how.Every
-	if !r.changed {
-		every *= restEvery
-	}
+	every := r.rest()
 	if time.Since(r.put) >= every {
 		if err := r.save(ctx); err != nil {
 			return err
@@ -314,18 +311,18 @@ func (r *reckoner) judge(ctx context.Context) error {
 		if revision > upTo {
 			continue
 		}
-		again := min(m.dead, m.replays)
-		resent := m.replays - again // the others are of queue items, which got another id
+		replays := m.replays
 		for _, g := range m.gone {
 			switch {
 			case r.find(m, &g):
-			case resent > 0 && strings.HasPrefix(g.key, "queue/"):
-				resent--
+			case replays > 0 && strings.HasPrefix(g.key, "queue/"): // it was sent again, by another id
+				replays--
 				m.became++
 			default:
 				unknown = append(unknown, g)
 			}
 		}
+		again := min(m.dead, replays) // the other dead letters were deleted
 		r.is.Accepted += m.came - m.became - again
 		r.is.Deleted += m.dead - again
 		r.is.Rests += m.rests

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -99,15 +100,33 @@ func invalid(id string, problems workflow.Problems) error {
 	return &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: detail, Problems: problems}
 }
 
-// compile compiles def. References to other definitions mean what pinned says;
-// those that it does not know are resolved now. It gives all that were met.
+// compile compiles def, which was checked when it was published. References to other
+// definitions mean what pinned says; those that it does not know are resolved now. It
+// gives all that were met.
 func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, pinned []store.Use) (*engine.Program, []store.Use, workflow.Problems, error) {
 	r := &resolver{c: c, ctx: ctx, self: def, pinned: pinned}
-	prog, problems := engine.Compile(def, engine.Options{Registry: c.cfg.Registry, Evaluators: c.cfg.Evaluators, Resolve: r.resolve})
+	prog, problems := engine.Compile(def, r.options())
 	if r.err != nil {
 		return nil, nil, nil, r.err
 	}
 	return prog, r.uses, problems, nil
+}
+
+// check compiles what an author wrote, and finds its mistakes, warnings among them.
+func (c *Catalog) check(ctx context.Context, def *workflow.Definition) (*engine.Program, []store.Use, workflow.Problems, error) {
+	r := &resolver{c: c, ctx: ctx, self: def}
+	prog, problems := check.Definition(def, check.Options{Options: r.options(), Defined: func(id string) bool {
+		h, err := c.named(ctx, id)
+		return err != nil || h != nil && h.Published != 0
+	}})
+	if r.err != nil {
+		return nil, nil, nil, r.err
+	}
+	return prog, r.uses, problems, nil
+}
+
+func (r *resolver) options() engine.Options {
+	return engine.Options{Registry: r.c.cfg.Registry, Evaluators: r.c.cfg.Evaluators, Resolve: r.resolve}
 }
 
 // resolver resolves the references of one compilation.

@@ -19,6 +19,7 @@ type PublishRequest struct {
 	Publish     bool   // false: keep it as a draft; an Elsa request's own publish: false counts too
 	DryRun      bool   // check everything and write nothing
 	OnlyNew     bool   // do nothing if this content was ever published under this id
+	Strict      bool   // a warning is an error
 }
 
 // PublishResult is what became of it.
@@ -29,7 +30,8 @@ type PublishResult struct {
 	// Created is false if nothing was written, since the content is that of the
 	// head or, with OnlyNew, was published before. In a dry run it is what would
 	// be, and Version the number that it would have.
-	Created bool
+	Created  bool
+	Warnings workflow.Problems // what may be a mistake; not looked for if OnlyNew found that there is nothing to do
 }
 
 // conflicts is how often a change is tried again after others came between.
@@ -98,7 +100,7 @@ func source(file string) string {
 func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *document) (PublishResult, error) {
 	if len(d.problems) > 0 {
 		// Look for more problems, so that the author learns all of them at once.
-		_, _, more, err := c.compile(ctx, d.def, nil)
+		_, _, more, err := c.check(ctx, d.def)
 		if err != nil {
 			return PublishResult{}, err
 		}
@@ -109,31 +111,47 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		return PublishResult{}, err
 	}
 	c.learn(st.Head)
-	if res, same := unchanged(st, d, req.OnlyNew); same {
+	res, same := unchanged(st, d, req.OnlyNew)
+	if same && req.OnlyNew {
 		return res, nil
 	}
 	now := c.now()
-	prog, uses, problems, err := c.compile(ctx, d.def, nil)
+	prog, uses, problems, err := c.check(ctx, d.def)
 	if err != nil {
 		return PublishResult{}, err
 	}
+	if req.Strict {
+		problems = problems.Strict()
+	}
+	problems = problems.WithExcerpts(req.Source)
+	errs, warnings := problems.Split()
+	if same && !req.Strict { // it was published, and is not refused for what was not looked for then
+		res.Warnings = problems
+		return res, nil
+	}
 	var pub etcdstore.Published
 	if prog != nil {
-		pub, problems = publication(prog, now)
-		problems = append(problems, c.missingSecrets(ctx, prog)...)
+		var more workflow.Problems
+		pub, more = publication(prog, now)
+		errs = append(errs, append(more, c.missingSecrets(ctx, prog)...).WithExcerpts(req.Source)...)
 	}
-	if len(problems) > 0 {
-		return PublishResult{}, invalid(d.def.ID, problems.WithExcerpts(req.Source))
+	if len(errs) > 0 {
+		return PublishResult{}, invalid(d.def.ID, append(errs, warnings...))
+	}
+	if same {
+		return res, nil
 	}
 	if req.DryRun {
-		return c.dryRun(ctx, st, d, pub)
+		res, err := c.dryRun(ctx, st, d, pub)
+		res.Warnings = warnings
+		return res, err
 	}
 	head, err := c.write(ctx, st, d, req.Source, uses, prog.Needs(), pub)
 	if err != nil {
 		return PublishResult{}, err
 	}
 	c.learn(head)
-	res := PublishResult{ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true}
+	res = PublishResult{ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Warnings: warnings}
 	if d.publish {
 		c.updateConsumers(ctx, head)
 	}

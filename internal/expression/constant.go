@@ -15,6 +15,8 @@ var (
 	_ engine.Evaluator = object{}
 	_ engine.Evaluator = variable{}
 	_ engine.Evaluator = input{}
+	_ engine.Checker   = variable{}
+	_ engine.Checker   = input{}
 )
 
 // literal gives the value as it is written.
@@ -72,6 +74,23 @@ func (variable) Compile(e workflow.Expression) (engine.Compiled, error) {
 	return variableNamed(name), nil
 }
 
+// Check implements [engine.Checker].
+func (variable) Check(e workflow.Expression, names *engine.Names) ([]engine.Mistake, string) {
+	name, err := nameOf(e, "id", "name")
+	if err != nil {
+		return nil, ""
+	}
+	return named(name, names.Variable(name)), names.Variables[name]
+}
+
+// named is what is wrong with the one name that an expression is.
+func named(name string, m *engine.Mistake) []engine.Mistake {
+	if m == nil {
+		return nil
+	}
+	return []engine.Mistake{m.At(name, 0)}
+}
+
 type variableNamed string
 
 func (n variableNamed) Eval(_ context.Context, s engine.Scope) (any, error) {
@@ -93,6 +112,15 @@ func (input) Compile(e workflow.Expression) (engine.Compiled, error) {
 		return nil, err
 	}
 	return inputNamed(name), nil
+}
+
+// Check implements [engine.Checker].
+func (input) Check(e workflow.Expression, names *engine.Names) ([]engine.Mistake, string) {
+	name, err := nameOf(e, "name")
+	if err != nil {
+		return nil, ""
+	}
+	return named(name, names.Input(name, false)), names.Inputs[name]
 }
 
 type inputNamed string

@@ -17,6 +17,8 @@ type publishedView struct {
 	ID        string `json:"id"`
 	Version   int    `json:"version"`
 	Published bool   `json:"published" doc:"Whether this version is the published one."`
+
+	Warnings []problemItem `json:"warnings,omitempty" doc:"What may be a mistake, with its place. It is in the way of nothing."`
 }
 
 type definitionView struct {
@@ -46,6 +48,7 @@ func (a *API) definitionRoutes() []route {
 			query: []param{
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
 				{name: "dryRun", typ: "boolean", doc: "Check everything and write nothing."},
+				{name: "strict", typ: "boolean", doc: "A warning is an error."},
 			},
 			bodyDoc: "Weft's YAML, or Elsa's JSON, also wrapped as {model, publish}. Without a content type it is told by its look.",
 			answers: map[int]any{201: publishedView{}, 200: publishedView{}}, problems: publishing, serve: (*call).publish},
@@ -80,6 +83,10 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	strict, err := c.flag("strict", false)
+	if err != nil {
+		return reply{}, err
+	}
 	typ := c.mediaType()
 	switch {
 	case typ == formType:
@@ -95,7 +102,7 @@ func (c *call) publish() (reply, error) {
 		return reply{}, err
 	}
 	res, err := c.api.cfg.Catalog.Publish(c.r.Context(), catalog.PublishRequest{
-		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun,
+		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun, Strict: strict,
 	})
 	if err != nil {
 		return reply{}, err
@@ -109,7 +116,7 @@ func (c *call) publish() (reply, error) {
 }
 
 func viewPublished(res catalog.PublishResult) reply {
-	return reply{body: publishedView{res.ID, res.Version, res.Published}, location: prefix + "/definitions/" + res.ID}
+	return reply{body: publishedView{res.ID, res.Version, res.Published, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
 }
 
 func (c *call) listDefinitions() (reply, error) {
@@ -243,7 +250,7 @@ func (c *call) retract() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: publishedView{id, d.Latest, d.Published != 0}}, nil
+	return reply{body: publishedView{ID: id, Version: d.Latest, Published: d.Published != 0}}, nil
 }
 
 func (c *call) deleteVersion() (reply, error) {

@@ -99,19 +99,22 @@ type problemView struct {
 
 // problemItem is one problem of several.
 type problemItem struct {
-	Code    string `json:"code"`
-	Detail  string `json:"detail"`
-	Pointer string `json:"pointer,omitempty" doc:"JSON pointer (RFC 6901) into the body."`
-	Line    int    `json:"line,omitempty" doc:"From 1."`
-	Column  int    `json:"column,omitempty" doc:"From 1."`
-	Excerpt string `json:"excerpt,omitempty" doc:"The source line, with a caret below it."`
+	Code     string `json:"code"`
+	Severity string `json:"severity" doc:"error or warning. A warning alone is in the way of nothing."`
+	Detail   string `json:"detail"`
+	Meant    string `json:"meant,omitempty" doc:"What was probably meant."`
+	File     string `json:"file,omitempty" doc:"The file, of several."`
+	Pointer  string `json:"pointer,omitempty" doc:"JSON pointer (RFC 6901) into the body."`
+	Line     int    `json:"line,omitempty" doc:"From 1."`
+	Column   int    `json:"column,omitempty" doc:"From 1."`
+	Excerpt  string `json:"excerpt,omitempty" doc:"The source line, with a caret below it."`
 }
 
 func problemItems(ps workflow.Problems) []problemItem {
 	var items []problemItem
 	for _, p := range ps {
 		items = append(items, problemItem{
-			Code: p.Code, Detail: p.Detail, Pointer: p.Place.Pointer,
+			Code: p.Code, Severity: p.Severity(), Detail: p.Detail, Meant: p.Meant, File: p.Place.File, Pointer: p.Place.Pointer,
 			Line: p.Place.Line, Column: p.Place.Column, Excerpt: p.Excerpt,
 		})
 	}

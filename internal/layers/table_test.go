@@ -74,7 +74,8 @@ var table = map[string]place{
 	"internal/expression/native":         {floor: 1, wing: "engine", step: 3},
 	"internal/expression/liquid":         {floor: 1, wing: "engine", step: 3},
 	"internal/expression":                {floor: 1, wing: "engine", step: 3},
-	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 4},
+	"internal/check":                     {floor: 1, wing: "engine", step: 4},
+	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 5},
 
 	"pkg/workflow":           {floor: 0, wing: "words"},
 	"pkg/workflow/yaml":      {floor: 0},

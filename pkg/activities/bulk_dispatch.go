@@ -23,6 +23,14 @@ func bulkDispatch() (workflow.Descriptor, engine.Activity) {
 		Outputs: []workflow.OutputDescriptor{
 			{Name: "result", Type: "Object", Description: "{Dispatched, Finished, Faulted, Cancelled}: how many children."},
 		},
+		Gives: []workflow.OutputDescriptor{
+			{Name: "ChildInstanceId", Type: "String", Description: "The child, in the branches."},
+			{Name: "ChildStatus", Type: "String", Description: "Its status, in the branches."},
+			{Name: "ChildSubStatus", Type: "String", Description: "Its sub-status, in the branches."},
+			{Name: "ChildOutput", Type: "Object", Description: "Its outputs, in the branches."},
+			{Name: "Item", Type: "Object", Description: "The item, in correlationIdFunction."},
+			{Name: "Index", Type: "Int64", Description: "Its position from 0, in correlationIdFunction."},
+		},
 		Ports:    []string{"childCompleted", "childFaulted"},
 		Outcomes: []string{engine.DoneOutcome, "Completed", "Canceled"},
 	}, bulkActivity{}

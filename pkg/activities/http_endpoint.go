@@ -20,7 +20,7 @@ func httpEndpoint() (workflow.Descriptor, engine.Activity) {
 		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id} or orders/{nr:int}."},
-			{Name: "supportedMethods", Type: "String[]", Default: []any{"GET"}, Description: "The methods."},
+			{Name: "supportedMethods", Type: "String[]", Default: []any{"GET"}, Usual: usualMethods, Description: "The methods."},
 			{Name: "authorize", Type: "Boolean", Description: "Only authenticated callers."},
 			{Name: "policy", Type: "String", Description: "What else the caller must satisfy."},
 			{Name: "requestTimeout", Type: "TimeSpan", Description: "How long the caller is kept waiting."},

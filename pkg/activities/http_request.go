@@ -30,11 +30,14 @@ const (
 	defaultTimeout  = 30 * time.Second
 )
 
+// usualMethods are the methods that servers know.
+var usualMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "LINK", "UNLINK"}
+
 // requestInputs are the inputs of both activities that send requests.
 func requestInputs() []workflow.InputDescriptor {
 	return []workflow.InputDescriptor{
 		{Name: "url", Type: "String", Required: true, Description: "Where to send the request; http or https."},
-		{Name: "method", Type: "String", Default: "GET", Description: "The HTTP method."},
+		{Name: "method", Type: "String", Default: "GET", Usual: usualMethods, Description: "The HTTP method."},
 		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON."},
 		{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content."},
 		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},

@@ -14,6 +14,12 @@ const (
 	currentIndex = "CurrentIndex"
 )
 
+// itemVariables are what a loop over items gives its body.
+var itemVariables = []workflow.OutputDescriptor{
+	{Name: currentValue, Type: "Object", Description: "The item."},
+	{Name: currentIndex, Type: "Int64", Description: "Its position, from 0."},
+}
+
 // loop is what all loops share: a Break inside completes them.
 type loop struct{}
 
@@ -37,6 +43,7 @@ func forActivity() (workflow.Descriptor, engine.Activity) {
 			{Name: "outerBoundInclusive", Type: "Boolean", Default: true, Description: "Whether end itself is run."},
 		},
 		Outputs:  []workflow.OutputDescriptor{{Name: "currentValue", Type: "Int64", Description: "The number of the current round."}},
+		Gives:    []workflow.OutputDescriptor{{Name: currentValue, Type: "Int64", Description: "The number of the round."}},
 		MainPort: "body",
 		Ports:    []string{"body"},
 	}, forCode{}
@@ -91,6 +98,7 @@ func forEach() (workflow.Descriptor, engine.Activity) {
 			{Name: "currentValue", Type: "Object", Description: "The current item."},
 			{Name: "currentIndex", Type: "Int64", Description: "Its position, from 0."},
 		},
+		Gives:    itemVariables,
 		MainPort: "body",
 		Ports:    []string{"body"},
 	}, forEachCode{}
@@ -133,6 +141,7 @@ func parallelForEach() (workflow.Descriptor, engine.Activity) {
 		Description: "Starts its body for each item and completes when all have. Each body has its own variables CurrentValue and CurrentIndex.",
 		Main:        "items",
 		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Description: "The items."}},
+		Gives:       itemVariables,
 		MainPort:    "body",
 		Ports:       []string{"body"},
 	}, parallelForEachCode{}

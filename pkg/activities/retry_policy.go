@@ -39,7 +39,11 @@ func retryPolicy() (workflow.Descriptor, engine.Activity) {
 			{Name: "notOn", Type: "Object", Description: "Which failures are not tried again; it goes before on."},
 			{Name: "keys", Type: "String", Default: keysSame, Options: []string{keysSame, keysNew}, Description: "Whether calls of the next attempt carry the Idempotency-Key that they had in the one before."},
 		},
-		MainPort:   "body",
+		MainPort: "body",
+		Gives: []workflow.OutputDescriptor{
+			{Name: "Error", Type: "String", Description: "Why the last attempt failed, in onGiveUp."},
+			{Name: "Attempts", Type: "Int64", Description: "How many attempts there were, in onGiveUp."},
+		},
 		Ports:      []string{"body", giveUpPort},
 		AnyOutcome: true,
 		Resume:     []string{},

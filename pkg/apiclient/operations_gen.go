@@ -763,6 +763,7 @@ func (c *Client) Pause(ctx context.Context, opts ...Option) (*Answer[Paused], er
 type PublishDefinitionQuery struct {
 	Publish *bool // false keeps it as a draft.
 	DryRun  *bool // Check everything and write nothing.
+	Strict  *bool // A warning is an error.
 }
 
 func (q PublishDefinitionQuery) values() url.Values {
@@ -772,6 +773,9 @@ func (q PublishDefinitionQuery) values() url.Values {
 	}
 	if q.DryRun != nil {
 		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	if q.Strict != nil {
+		set(v, "strict", strconv.FormatBool(*q.Strict))
 	}
 	return v
 }

@@ -586,12 +586,15 @@ type Problem struct {
 
 // ProblemItem is a part of other answers.
 type ProblemItem struct {
-	Code    string `json:"code"`
-	Column  int64  `json:"column,omitempty"` // From 1.
-	Detail  string `json:"detail"`
-	Excerpt string `json:"excerpt,omitempty"` // The source line, with a caret below it.
-	Line    int64  `json:"line,omitempty"`    // From 1.
-	Pointer string `json:"pointer,omitempty"` // JSON pointer (RFC 6901) into the body.
+	Code     string `json:"code"`
+	Column   int64  `json:"column,omitempty"` // From 1.
+	Detail   string `json:"detail"`
+	Excerpt  string `json:"excerpt,omitempty"` // The source line, with a caret below it.
+	File     string `json:"file,omitempty"`    // The file, of several.
+	Line     int64  `json:"line,omitempty"`    // From 1.
+	Meant    string `json:"meant,omitempty"`   // What was probably meant.
+	Pointer  string `json:"pointer,omitempty"` // JSON pointer (RFC 6901) into the body.
+	Severity string `json:"severity"`          // error or warning. A warning alone is in the way of nothing.
 }
 
 // PublishRequest is the body of [Client.PublishVersion]. Zero fields are left out.
@@ -601,9 +604,10 @@ type PublishRequest struct {
 
 // Published is the answer of [Client.PublishDefinition], [Client.PublishVersion], [Client.RetractDefinition].
 type Published struct {
-	ID        string `json:"id"`
-	Published bool   `json:"published"` // Whether this version is the published one.
-	Version   int64  `json:"version"`
+	ID        string        `json:"id"`
+	Published bool          `json:"published"` // Whether this version is the published one.
+	Version   int64         `json:"version"`
+	Warnings  []ProblemItem `json:"warnings,omitempty"` // What may be a mistake, with its place. It is in the way of nothing.
 }
 
 // QueueItem is a part of other answers.

@@ -55,9 +55,7 @@ func Compile(def *workflow.Definition, opts Options) (*Program, workflow.Problem
 		c.prepareAll()
 	}
 	if len(c.problems) > 0 {
-		slices.SortStableFunc(c.problems, func(a, b workflow.Problem) int {
-			return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))
-		})
+		c.problems.Sort()
 		return nil, c.problems
 	}
 	c.prog.count = len(c.order)
@@ -246,7 +244,7 @@ func (c *compiler) typeOf(a *workflow.Activity) (*workflow.Descriptor, Activity,
 	}
 	if c.opts.Resolve != nil {
 		if def, ok := c.opts.Resolve(ref); ok && def != nil {
-			return describeDefinition(a.Type, def), composite{}, def
+			return Describe(a.Type, def), composite{}, def
 		}
 	}
 	if a.Ref != nil {

@@ -1,7 +1,12 @@
 package engine
 
 import (
+	"errors"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -15,10 +20,47 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 	compiled, err := ev.Compile(e)
 	if err != nil {
 		c.problem("bad-expression", e.Place, "%s: %s", what, err)
+		if c.via == nil {
+			c.problems[len(c.problems)-1].Within = within(e.Value, err)
+		}
 		return nil
 	}
 	c.noteSecrets(compiled, e.Place, what)
 	return compiled
+}
+
+// within is the place that an evaluator's error names in the text of an expression; the
+// zero Within if it names none.
+func within(value any, err error) workflow.Within {
+	var placed interface {
+		Where() (path string, line, column int)
+	}
+	if !errors.As(err, &placed) {
+		return workflow.Within{}
+	}
+	path, line, column := placed.Where()
+	for token := range jsontext.Pointer(path).Tokens() {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return workflow.Within{}
+			}
+			value = v[i]
+		}
+	}
+	text, _ := value.(string)
+	at := 0
+	for ; line > 1; line-- {
+		at += strings.IndexByte(text[at:], '\n') + 1
+	}
+	for ; column > 1 && at < len(text); column-- {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return workflow.Within{Text: text, Offset: at}
 }
 
 // evaluator finds the evaluator of e's kind, and notes that the program needs it. If

@@ -13,8 +13,8 @@ const workflowType = "Elsa.Workflow"
 
 var workflowDescriptor = workflow.Descriptor{Type: workflowType, Description: "The workflow itself.", AnyOutcome: true, NoEffect: true}
 
-// describeDefinition is the descriptor of a definition used as an activity.
-func describeDefinition(typ string, def *workflow.Definition) *workflow.Descriptor {
+// Describe is the descriptor of a definition that is used as an activity of a type.
+func Describe(typ string, def *workflow.Definition) *workflow.Descriptor {
 	d := &workflow.Descriptor{Type: typ, Description: def.Description, Outcomes: def.Outcomes, NoEffect: true}
 	for _, in := range def.Inputs {
 		d.Inputs = append(d.Inputs, workflow.InputDescriptor{Name: workflow.LowerFirst(in.Name), Type: aliasOf(in.Type, in.IsArray), Description: in.Description, Required: in.Required && in.Default == nil, Default: in.Default})

@@ -66,6 +66,9 @@ func (n *Node) publishWorkflow(ctx context.Context, def *workflow.Definition) er
 	if res.Created {
 		n.log.InfoContext(ctx, "workflow of the program published", slog.String("definition", res.ID), slog.Int("version", res.Version))
 	}
+	if len(res.Warnings) > 0 {
+		n.log.WarnContext(ctx, "workflow of the program may have mistakes", slog.String("definition", res.ID), slog.String("warnings", res.Warnings.Error()))
+	}
 	return nil
 }
 

@@ -57,6 +57,9 @@ func (l *LocalReloader) reload(ctx context.Context) (Result, error) {
 				if res.Created {
 					l.Log.InfoContext(ctx, "definition published", "definition", res.ID, "version", res.Version, "file", s.request.File)
 				}
+				if len(res.Warnings) > 0 {
+					l.Log.WarnContext(ctx, "definition may have mistakes", "file", s.request.File, "warnings", tell(res.Warnings))
+				}
 			case ctx.Err() != nil, !about(err):
 				return r, err
 			default:

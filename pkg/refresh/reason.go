@@ -17,8 +17,13 @@ func reason(err error) string {
 	if len(e.Problems) == 0 {
 		return e.Detail
 	}
+	return tell(e.Problems)
+}
+
+// tell says each problem with its place and the line.
+func tell(problems workflow.Problems) string {
 	var b strings.Builder
-	for i, p := range e.Problems {
+	for i, p := range problems {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

@@ -37,6 +37,7 @@ type Options struct {
 	CommitInterval     string // for Periodic: a duration
 	UsableAsActivity   bool
 	AutoUpdate         bool   // consuming workflows pick up a republished child
+	AdditionalInputs   bool   // a start may bring inputs that are not declared
 	CatchUp            string // missed cron and timer occurrences: "" or skip, one, all
 	LogPersistence     string // "" (inherit = include), Include, Exclude
 	Extra              map[string]json.RawMessage
@@ -50,6 +51,7 @@ type Input struct {
 	Default                 any
 	StorageDriver           string // "" means kept with the instance; "Memory" is lost at the end of a burst
 	Extra                   map[string]json.RawMessage
+	Place                   Place
 }
 
 // Output declares a named result. Value, if set, is evaluated when the instance
@@ -69,6 +71,7 @@ type Variable struct {
 	Value          any    // the initial value
 	StorageDriver  string // as for Input
 	Extra          map[string]json.RawMessage
+	Place          Place
 }
 
 // Activity is one node of a definition's tree. Which of the branches an

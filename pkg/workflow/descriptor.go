@@ -26,6 +26,7 @@ type Descriptor struct {
 	Terminal    bool               // completes the enclosing flowchart
 	Resume      []string           // the names of what a resume of its bookmarks brings (Resume.Input); none if it takes nothing; nil: not said, anything goes
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
+	Gives       []OutputDescriptor // variables that its branches see beside those that are declared (CurrentValue of a loop)
 	NoEffect    bool               // its code has no effect outside: all that it does is in the commit, so that it may run in vain, and on two nodes at once; false: it may have one
 }
 
@@ -37,6 +38,7 @@ type InputDescriptor struct {
 	Default     any
 	Required    bool
 	Options     []string // allowed literals, if closed
+	Usual       []string // literals that are expected, if others are possible: a check warns of them
 	Raw         bool     // not evaluated before the activity runs (conditions of loops, cases)
 	Sensitive   bool     // never reaches the journal, such as an Authorization header
 	Positive    bool     // a TimeSpan that is longer than 0

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,11 +33,29 @@ func (p Place) String() string {
 
 // Problem is one thing that is wrong with a definition, in words for its author.
 type Problem struct {
-	Code   string // stable, such as unknown-activity-type
-	Detail string // what is wrong and what to do
-	Place  Place
+	Code    string // stable, such as unknown-activity-type
+	Detail  string // what is wrong and what to do
+	Warning bool   // it may be meant: it is told, and is in the way of nothing
+	Meant   string // what was probably meant, where that is one word; else ""
+	Place   Place
+	Within  Within // where in the expression that begins at Place; [Problems.WithExcerpts] makes it the place
 	// Excerpt is the source line with a caret below it, if there is one.
 	Excerpt string
+}
+
+// Severity is error or warning.
+func (p Problem) Severity() string {
+	if p.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Within is a place in a text that stands somewhere in a source, quoted and folded as
+// the notation has it. The zero Within is the text's beginning.
+type Within struct {
+	Text   string
+	Offset int // in bytes
 }
 
 // Problems is every problem of one definition; as an error it lists them all.
@@ -60,6 +79,34 @@ func (ps Problems) Err() error {
 		return nil
 	}
 	return ps
+}
+
+// Split gives those that are errors, and those that are warnings.
+func (ps Problems) Split() (errors, warnings Problems) {
+	for _, p := range ps {
+		if p.Warning {
+			warnings = append(warnings, p)
+		} else {
+			errors = append(errors, p)
+		}
+	}
+	return errors, warnings
+}
+
+// Strict makes errors of warnings.
+func (ps Problems) Strict() Problems {
+	out := slices.Clone(ps)
+	for i := range out {
+		out[i].Warning = false
+	}
+	return out
+}
+
+// Sort puts them in the order of their places.
+func (ps Problems) Sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))
+	})
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

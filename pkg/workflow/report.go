@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -105,15 +106,21 @@ func (r *Report) Problems() Problems {
 }
 
 // WithExcerpts gives the problems with an excerpt of src where they know their
-// line and have none yet.
+// line and have none yet. What is known to be within an expression gets its own place.
 func (ps Problems) WithExcerpts(src []byte) Problems { return ps.excerpts(newSource(src)) }
 
 func (ps Problems) excerpts(src source) Problems {
 	out := slices.Clone(ps)
-	for i, p := range out {
-		if p.Excerpt == "" {
-			out[i].Excerpt = src.excerpt(p.Place.Line, p.Place.Column)
+	for i := range out {
+		p := &out[i]
+		if p.Excerpt != "" {
+			continue
 		}
+		if p.Within.Text != "" && p.Place.Line > 0 {
+			p.Place.Line, p.Place.Column = src.within(p.Place.Line, p.Place.Column, p.Within)
+			p.Within = Within{}
+		}
+		p.Excerpt = src.excerpt(p.Place.Line, p.Place.Column)
 	}
 	return out
 }
@@ -178,4 +185,75 @@ func window(text string, at int) (string, int) {
 		return "…" + cut, at - from + 1
 	}
 	return cut, at
+}
+
+// within gives line and column of a place in a text that begins at a line and column. The
+// text may be quoted, folded or indented there: its line is looked for as it is, then the
+// word at the place.
+func (s source) within(line, column int, w Within) (int, int) {
+	if line > len(s.starts) {
+		return line, column
+	}
+	from := s.starts[line-1]
+	for range column - 1 {
+		_, size := utf8.DecodeRune(s.text[from:])
+		from += size
+	}
+	at := min(max(w.Offset, 0), len(w.Text))
+	area := s.text[from:min(len(s.text), from+2*len(w.Text)+roomOfQuotes)]
+	start := strings.LastIndexByte(w.Text[:at], '\n') + 1
+	row, _, _ := strings.Cut(w.Text[start:], "\n")
+	lead := len(row) - len(strings.TrimLeft(row, " \t"))
+	offset := -1
+	if hit := nth(area, strings.TrimSpace(row), strings.Count(w.Text[:start], strings.TrimSpace(row))); hit >= 0 && at >= start+lead {
+		offset = from + hit + at - start - lead
+	} else if word := wordAt(w.Text, at); word != "" {
+		if hit := nth(area, word, strings.Count(w.Text[:at], word)); hit >= 0 {
+			offset = from + hit
+		}
+	}
+	if offset < 0 || offset > len(s.text) {
+		return line, column
+	}
+	line = sort.SearchInts(s.starts, offset+1)
+	return line, utf8.RuneCount(s.text[s.starts[line-1]:offset]) + 1
+}
+
+// roomOfQuotes is how many bytes more than twice its length a text may take in a source.
+const roomOfQuotes = 2048
+
+// nth finds the occurrence of word in text that n others precede; -1 if there is none.
+func nth(text []byte, word string, n int) int {
+	if word == "" {
+		return -1
+	}
+	at := 0
+	for ; ; n-- {
+		i := bytes.Index(text[at:], []byte(word))
+		if i < 0 || n == 0 {
+			if i >= 0 {
+				i += at
+			}
+			return i
+		}
+		at += i + len(word)
+	}
+}
+
+// wordAt is the name, or what else stands together, at a byte of text.
+func wordAt(text string, at int) string {
+	end := strings.IndexFunc(text[at:], func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	switch {
+	case end < 0:
+		return text[at:]
+	case end > 0:
+		return text[at : at+end]
+	}
+	rest := text[at:]
+	if end = strings.IndexAny(rest, " \t\n\"'\\"); end > 0 {
+		rest = rest[:end]
+	}
+	return rest
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"
@@ -75,7 +76,7 @@ func New(cfg Config) (*Run, error) {
 	if cfg.Now.IsZero() {
 		cfg.Now = beginning
 	}
-	r := &Run{cfg: cfg, now: cfg.Now.UTC(), defs: map[string]*workflow.Definition{}, programs: map[string]*engine.Program{}}
+	r := &Run{cfg: cfg, now: cfg.Now.UTC(), defs: map[string]*workflow.Definition{}, sources: map[string][]byte{}, programs: map[string]*engine.Program{}}
 	var err error
 	if r.secrets, err = secrets.New(cfg.Secrets); err != nil {
 		return nil, fmt.Errorf("workflowtest: %w", err)
@@ -97,20 +98,23 @@ func (r *Run) collect() error {
 		return errors.New("workflowtest: give a File or a Definition, and not both")
 	}
 	main := r.cfg.Definition
+	var src []byte
 	if main == nil {
 		var err error
-		if main, err = readDefinition(r.cfg.File, r.cfg.Registry); err != nil {
+		if main, src, err = readDefinition(r.cfg.File, r.cfg.Registry); err != nil {
 			return err
 		}
 	}
 	r.mainID = cmp.Or(main.ID, "definition")
+	r.sources[r.mainID] = src
 	r.defs[r.mainID] = main
 	others := slices.Clone(r.cfg.Others)
 	for _, file := range r.cfg.OtherFiles {
-		def, err := readDefinition(file, r.cfg.Registry)
+		def, src, err := readDefinition(file, r.cfg.Registry)
 		if err != nil {
 			return err
 		}
+		r.sources[def.ID] = src
 		others = append(others, def)
 	}
 	for _, def := range others {
@@ -122,10 +126,10 @@ func (r *Run) collect() error {
 	return nil
 }
 
-func readDefinition(file string, types workflow.Types) (*workflow.Definition, error) {
+func readDefinition(file string, types workflow.Types) (*workflow.Definition, []byte, error) {
 	src, err := readLimited(file, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the definition: %w", err)
+		return nil, nil, fmt.Errorf("read the definition: %w", err)
 	}
 	read := yaml.Read
 	if strings.EqualFold(filepath.Ext(file), ".json") || elsajson.Looks(src) {
@@ -133,9 +137,9 @@ func readDefinition(file string, types workflow.Types) (*workflow.Definition, er
 	}
 	def, problems := read(src, file, types)
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("%s is not valid:\n%w", file, problems)
+		return nil, nil, fmt.Errorf("%s is not valid:\n%w", file, problems)
 	}
-	return def, nil
+	return def, src, nil
 }
 
 func readLimited(file string, limit int64) ([]byte, error) {
@@ -157,10 +161,16 @@ func (r *Run) program(id string) (*engine.Program, error) {
 	if p := r.programs[id]; p != nil {
 		return p, nil
 	}
-	p, problems := engine.Compile(r.defs[id], engine.Options{Registry: r.registry, Evaluators: expression.All(), Resolve: r.resolve})
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the definition %s is not valid:\n%w", id, problems)
+	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: expression.All(), Resolve: r.resolve}}
+	p, problems := check.Definition(r.defs[id], opts)
+	if src := r.sources[id]; src != nil {
+		problems = problems.WithExcerpts(src)
 	}
+	errs, warnings := problems.Split()
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("the definition %s is not valid:\n%w", id, errs)
+	}
+	r.warnings = append(r.warnings, warnings...)
 	r.programs[id] = p
 	return p, nil
 }

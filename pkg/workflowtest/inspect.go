@@ -17,6 +17,9 @@ func (r *Run) Instance() workflow.Instance {
 	return r.instances[0].header
 }
 
+// Warnings are what may be a mistake in the definitions. Errors make [New] fail.
+func (r *Run) Warnings() workflow.Problems { return slices.Clone(r.warnings) }
+
 // Children are the child instances that really ran, in the order in which they
 // began.
 func (r *Run) Children() []workflow.Instance {

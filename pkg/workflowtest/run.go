@@ -25,7 +25,9 @@ type Run struct {
 	mainID   string
 	main     *engine.Program
 	defs     map[string]*workflow.Definition
+	sources  map[string][]byte // of those that were read from files
 	programs map[string]*engine.Program
+	warnings workflow.Problems // of the definitions
 
 	now       time.Time
 	instances []*instance // the one under test first

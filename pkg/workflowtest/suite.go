@@ -13,18 +13,22 @@ import (
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // FileOptions steer [RunFile].
 type FileOptions struct {
 	Registry *engine.Registry // nil: the built-in activities
 	Only     *regexp.Regexp   // run the cases whose name matches; nil: all
+	Strict   bool             // a warning about a definition fails the case
 }
 
 // FileResult is what became of a test file.
 type FileResult struct {
 	File  string       `json:"file"`
 	Cases []CaseResult `json:"cases"`
+
+	Warnings []string `json:"warnings,omitempty"` // what may be a mistake in the definitions, with file and line
 }
 
 // CaseResult is what became of one case. Without failures it passed.
@@ -70,7 +74,16 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 			continue
 		}
 		c.cfg.Registry = opts.Registry
-		res.Cases = append(res.Cases, CaseResult{Name: c.name, Line: c.line, Failures: c.run()})
+		failures, warnings := c.run()
+		for _, w := range warnings {
+			text := workflow.Problems{w}.Error()
+			if opts.Strict {
+				failures = append(failures, Failure{Line: c.line, Message: text})
+			} else if !slices.Contains(res.Warnings, text) {
+				res.Warnings = append(res.Warnings, text)
+			}
+		}
+		res.Cases = append(res.Cases, CaseResult{Name: c.name, Line: c.line, Failures: failures})
 	}
 	return res, nil
 }
@@ -99,16 +112,19 @@ func (f Failure) String() string {
 	return f.Field + ": " + f.Message
 }
 
-func (c *testCase) run() []Failure {
-	failures := []Failure{}
+func (c *testCase) run() (failures []Failure, warnings workflow.Problems) {
+	failures = []Failure{}
 	fail := func(line int, err error) { failures = append(failures, Failure{Line: line, Message: err.Error()}) }
 	r, err := New(c.cfg)
-	if err == nil && c.start {
-		err = r.Start()
+	if err == nil {
+		warnings = r.Warnings()
+		if c.start {
+			err = r.Start()
+		}
 	}
 	if err != nil {
 		fail(c.line, err)
-		return failures
+		return failures, warnings
 	}
 	for _, s := range c.steps {
 		if s.expect != nil {
@@ -117,10 +133,10 @@ func (c *testCase) run() []Failure {
 		}
 		if err := s.do(r); err != nil {
 			fail(s.line, err)
-			return failures
+			return failures, warnings
 		}
 	}
-	return append(failures, c.expect.check(r)...)
+	return append(failures, c.expect.check(r)...), warnings
 }
 
 // Suffixes of test files: a node does not take them for definitions.

@@ -37,6 +37,9 @@ func (e *Error) Error() string {
 	return at + ": " + e.Message
 }
 
+// Where gives the place: Path, Line and Column.
+func (e *Error) Where() (path string, line, column int) { return e.Path, e.Line, e.Column }
+
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/expressiontest"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -229,6 +230,45 @@ func TestJavaScriptDoesNotGuessANumber(t *testing.T) {
 			}
 		} else if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %#v, %v; want %#v", source, got, err, want)
+		}
+	}
+}
+
+func TestCheckKnowsTheNamesOfAScript(t *testing.T) {
+	t.Parallel()
+	names := func() *engine.Names {
+		return &engine.Names{Inputs: map[string]string{"orderId": "String"}, Variables: map[string]string{"total": "Double", "order_id": ""}, Activities: map[string]*workflow.Descriptor{"pay": nil}}
+	}
+	for _, right := range []string{
+		"inputs.orderId + variables.total + getTotal() + getOrderId() + setTotal(3)",
+		"const {a, b: [c, ...d], ...e} = inputs.orderId; a + c + d + e",
+		"let f = (x, {y, z = x}, ...rest) => x + y + z + rest.length; f(1)",
+		"function g(n) { return n ? g(n - 1) : arguments.length } g(3)",
+		"class A extends Array { m() { return new A(this.x) } } new A()",
+		"try { JSON.parse(inputs.orderId) } catch (err) { err.message }",
+		"for (const k in inputs) { k } for (i of [1]) { i } for (let j = 0; j < 2; j++) { j }",
+		"out: for (;;) { break out }",
+		"made = 1; made + 1",
+		"({a, b} = inputs.orderId); a + b",
+		"typeof nothing === 'undefined' ? Math.max(1, 2) : `${toJson(inputs)}`",
+		`setVariable("fresh", 1); getVariable("fresh") + variables.fresh + getFresh()`,
+		"variables.other = 1; variables.other",
+		`getOutputFrom("pay", "x") + getAnyFromPay() + getResultFromPay()`,
+		"return inputs.hasOwnProperty('orderId') && secrets.key",
+		"var o = {orderId: 1, total() { return undefined }, get a() { return NaN }}; o.orderId",
+		"new Date(2026, 1, 1).getTime() + newGuid() + isNullOrEmpty('') + globalThis.x",
+		"inputs.ORDERID", // inputs are found whatever their capitals
+	} {
+		if found, _ := (Evaluator{}).Check(workflow.JS(right), names()); found != nil {
+			t.Errorf("%s: %+v", right, found)
+		}
+	}
+	for wrong, at := range map[string]int{
+		"inputs.orderId + nope": 17, "return nope": 7, "(x => y)(1)": 6, "({a: nope})": 5, "({nope})": 2, "variables.nope": 10, "let a = b; let c = a": 8, "`${nope}`": 3, "nope()": 0,
+	} {
+		found, _ := (Evaluator{}).Check(workflow.JS(wrong), names())
+		if len(found) != 1 || found[0].Offset != at {
+			t.Errorf("%s: %+v, not one at %d", wrong, found, at)
 		}
 	}
 }

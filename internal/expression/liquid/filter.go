@@ -22,9 +22,9 @@ const (
 
 // addFilters adds Liquid's filters, with bounds on what goes into and comes out
 // of them: a filter that is applied again and again must not double a text each
-// time.
-func addFilters(c *render.Config) {
-	b := boundedFilters{c}
+// time. It gives their names.
+func addFilters(c *render.Config) map[string]bool {
+	b := boundedFilters{c, map[string]bool{}}
 	filters.AddStandardFilters(b)
 	b.AddFilter("replace", func(s, old, with string) (string, error) {
 		if err := boundText(len(s) + strings.Count(s, old)*len(with)); err != nil {
@@ -71,6 +71,7 @@ func addFilters(c *render.Config) {
 		}
 		return tuesday.Strftime(f, t)
 	})
+	return b.names
 }
 
 // slice gives length characters of a text, or elements of a list, from start on, which
@@ -95,12 +96,16 @@ func part[T any](all []T, start, length int) []T {
 }
 
 // boundedFilters wraps each filter that is added.
-type boundedFilters struct{ config *render.Config }
+type boundedFilters struct {
+	config *render.Config
+	names  map[string]bool // of those that were added
+}
 
 var typeError = reflect.TypeFor[error]()
 
 // AddFilter implements the library's FilterDictionary.
 func (b boundedFilters) AddFilter(name string, fn any) {
+	b.names[name] = true
 	f := reflect.ValueOf(fn)
 	t := f.Type()
 	most := maxFilterList

@@ -95,7 +95,7 @@ func TestExprNamesThePlaceOfAnError(t *testing.T) {
 		{"ab\n ${{ 'x }} ", 2, 2, "", "no closing"},
 		{"x ${{ }}", 1, 6, "", "empty"},
 		{"x ${{ 1 + }}", 1, 10, "", "unexpected"},
-		{"ü ${{ input.x }}", 1, 7, "", "unknown name input"},
+		{"ü ${{ input.x }}", 1, 7, "", "there is no name input (did you mean inputs?)"},
 		{"${{ inputs.x.y }}", 1, 14, "", "cannot fetch"},
 		{"${{ $env }}", 1, 5, "", "$env"},
 		{"${{ secrets }}", 1, 5, "", "secrets.NAME"},
@@ -107,7 +107,7 @@ func TestExprNamesThePlaceOfAnError(t *testing.T) {
 		{"${{ '' matches '(' }}", 1, 16, "", "missing closing"},
 		{"${{ outputs() }}", 1, 5, "", "outputs takes"},
 		{"${{ now }}", 0, 0, "", "function"},
-		{map[string]any{"a/b": []any{1, "${{ nope }}"}}, 1, 5, "/a~1b/1", "unknown name nope"},
+		{map[string]any{"a/b": []any{1, "${{ nope }}"}}, 1, 5, "/a~1b/1", "there is no name nope"},
 		{"${{ " + strings.Repeat("(", 300) + " }}", 1, 255, "", "nested"},
 		{"${{ " + strings.Repeat("1+", 3000) + "1 }}", 1, 0, "", "nodes"},
 	} {

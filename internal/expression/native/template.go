@@ -14,7 +14,7 @@ type part struct {
 	offset int // of the text or code, in bytes within the template
 }
 
-var errUnterminated = errors.New("${{ has no closing }}")
+var errUnterminated = errors.New("${{ has no closing }}; in YAML a # behind a space begins a comment, so quote the text if it has one")
 
 // splitTemplate cuts text into its parts. $${{ stands for the text ${{. On an
 // error, at is the offset of the ${{ that is at fault.

@@ -161,6 +161,8 @@ func (r *reader) options(f field) workflow.Options {
 			o.UsableAsActivity = r.truth(f)
 		case "autoUpdateConsumingWorkflows":
 			o.AutoUpdate = r.truth(f)
+		case "additionalInputs":
+			o.AdditionalInputs = r.truth(f)
 		case "catchUp":
 			o.CatchUp = r.str(f)
 		}
@@ -185,6 +187,9 @@ func optionFields(o workflow.Options) fields {
 	}
 	fs.text("commitStrategyName", o.CommitStrategy)
 	fs.text("commitInterval", o.CommitInterval)
+	if o.AdditionalInputs {
+		fs.set("additionalInputs", true)
+	}
 	fs.text("catchUp", o.CatchUp)
 	return fs
 }

@@ -80,7 +80,7 @@ func (r *reader) entries(n *yaml.Node, what string) []pair {
 func (r *reader) inputs(n *yaml.Node) []workflow.Input {
 	out := []workflow.Input{}
 	for _, p := range r.entries(n, "inputs") {
-		in := workflow.Input{Name: p.name}
+		in := workflow.Input{Name: p.name, Place: r.place(p.val)}
 		switch {
 		case isNull(p.val):
 		case p.val.Kind == yaml.ScalarNode:
@@ -124,7 +124,7 @@ func (r *reader) storage(n *yaml.Node) string {
 func (r *reader) variables(n *yaml.Node) []workflow.Variable {
 	out := []workflow.Variable{}
 	for _, p := range r.entries(n, "variables") {
-		v := workflow.Variable{Name: p.name}
+		v := workflow.Variable{Name: p.name, Place: r.place(p.val)}
 		switch {
 		case isNull(p.val):
 		case isText(p.val):

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	optionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "usableAsActivity", "autoUpdate", "catchUp", "logging", "flowcharts"}
+	optionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "usableAsActivity", "autoUpdate", "additionalInputs", "catchUp", "logging", "flowcharts"}
 	activationNames = []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
 	incidentNames   = []string{"Fault", "ContinueWithIncidents"}
 	commitNames     = []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"}
@@ -39,6 +39,8 @@ func (r *reader) options(n *yaml.Node, d *workflow.Definition) {
 			o.UsableAsActivity = r.truth(p.val, p.name)
 		case "autoUpdate":
 			o.AutoUpdate = r.truth(p.val, p.name)
+		case "additionalInputs":
+			o.AdditionalInputs = r.truth(p.val, p.name)
 		case "catchUp":
 			o.CatchUp = r.choice(p, catchUpNames)
 		case "logging":

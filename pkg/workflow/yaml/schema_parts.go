@@ -43,6 +43,7 @@ func optionsSchema() object {
 		"commitInterval":   object{"type": "string", "examples": []string{"30s"}},
 		"usableAsActivity": object{"type": "boolean"},
 		"autoUpdate":       object{"type": "boolean"},
+		"additionalInputs": object{"type": "boolean"},
 		"catchUp":          object{"enum": catchUpNames},
 		"logging":          object{"enum": loggingNames},
 		"flowcharts":       object{"enum": modeNames},

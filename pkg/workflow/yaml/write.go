@@ -141,6 +141,9 @@ func writeOptions(o workflow.Options, mode string) *yaml.Node {
 	if o.AutoUpdate {
 		put(m, "autoUpdate", plain("true"))
 	}
+	if o.AdditionalInputs {
+		put(m, "additionalInputs", plain("true"))
+	}
 	putText(m, "catchUp", o.CatchUp)
 	putText(m, "logging", o.LogPersistence)
 	putText(m, "flowcharts", mode)

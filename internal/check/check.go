@@ -1,0 +1,253 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Options are what a definition is checked with.
+type Options struct {
+	engine.Options
+	Defined func(id string) bool // whether a definition of that id can be started; nil: nobody knows
+}
+
+// Definition compiles def and finds its mistakes. It gives the program if there are no
+// errors, and all problems, warnings among them, in the order of their places.
+func Definition(def *workflow.Definition, opts Options) (*engine.Program, workflow.Problems) {
+	prog, problems := engine.Compile(def, opts.Options)
+	if !slices.ContainsFunc(problems, endless) && def.Root != nil {
+		refused := map[workflow.Place]bool{}
+		for _, p := range problems {
+			refused[p.Place] = refused[p.Place] || p.Code == "bad-expression" || p.Code == "bad-literal"
+		}
+		for _, p := range find(def, prog, opts) {
+			if !refused[p.Place] { // the compiler says it better
+				problems = append(problems, p)
+			}
+		}
+	}
+	problems.Sort()
+	if errs, _ := problems.Split(); len(errs) > 0 {
+		return nil, problems
+	}
+	return prog, problems
+}
+
+// endless tells a problem of a tree that cannot be walked.
+func endless(p workflow.Problem) bool {
+	return slices.Contains([]string{"activity-used-twice", "nested-too-deep", "too-many-activities", "too-many-problems"}, p.Code)
+}
+
+// checker looks over one definition.
+type checker struct {
+	opts       Options
+	def        *workflow.Definition
+	evals      map[string]engine.Checker
+	activities map[string]*workflow.Descriptor
+	derived    bool // some ids are the engine's, and not known here
+	made       map[string]bool
+	more       bool
+	mute       bool // names are collected
+	problems   workflow.Problems
+}
+
+// place is where the checker is in the tree.
+type place struct {
+	a         *workflow.Activity
+	desc      *workflow.Descriptor // nil: an unknown type
+	variables map[string]string
+	loop      bool // a break has a loop to leave
+}
+
+func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow.Problems {
+	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{}}
+	for _, e := range opts.Evaluators {
+		ch, _ := e.(engine.Checker)
+		for _, k := range e.Kinds() {
+			c.evals[k] = ch
+		}
+	}
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		c.name(a, a.ID)
+		return true
+	})
+	if prog != nil {
+		for _, n := range prog.Nodes() {
+			if n.Definition() == def {
+				c.name(n.Activity(), n.LocalID())
+			}
+		}
+		c.derived = false
+	}
+	c.declarations()
+	top := place{variables: scope(nil, def.Variables)}
+	c.mute = true // scripts make variables as they run; those names first
+	c.all(top)
+	c.mute = false
+	c.all(top)
+	return c.problems
+}
+
+// name notes what an activity is called.
+func (c *checker) name(a *workflow.Activity, id string) {
+	d := c.describe(a)
+	if id == "" {
+		c.derived = true
+	} else {
+		c.activities[id] = d
+	}
+	if _, taken := c.activities[a.Name]; a.Name != "" && !taken {
+		c.activities[a.Name] = d
+	}
+}
+
+// describe gives the descriptor of an activity; nil if it is not known.
+func (c *checker) describe(a *workflow.Activity) *workflow.Descriptor {
+	if a.Ref == nil {
+		if d := c.opts.Registry.ByType(a.Type); d != nil {
+			return d
+		}
+	}
+	if c.opts.Resolve == nil {
+		return nil
+	}
+	ref := workflow.DefinitionRef{ID: a.Type}
+	if a.Ref != nil {
+		ref = *a.Ref
+	}
+	if def, ok := c.opts.Resolve(ref); ok && def != nil {
+		return engine.Describe(a.Type, def)
+	}
+	return nil
+}
+
+// all looks at the whole definition.
+func (c *checker) all(top place) {
+	for _, name := range sortedKeys(c.def.Labels) {
+		c.expression(top, c.def.Labels[name], "label "+name, workflow.InputDescriptor{Type: "String"})
+	}
+	c.activity(c.def.Root, top)
+	for _, o := range c.def.Outputs {
+		if o.Value != nil {
+			c.expression(top, *o.Value, "output "+o.Name, workflow.InputDescriptor{Type: alias(o.Type, o.IsArray)})
+		}
+	}
+}
+
+// scope adds declared variables to those around.
+func scope(around map[string]string, vars []workflow.Variable) map[string]string {
+	out := make(map[string]string, len(around)+len(vars))
+	for name, typ := range around {
+		out[name] = typ
+	}
+	for _, v := range vars {
+		for _, name := range []string{v.ID, v.Name} {
+			if name != "" {
+				out[name] = alias(v.Type, v.IsArray)
+			}
+		}
+	}
+	return out
+}
+
+func alias(typ string, array bool) string {
+	switch {
+	case array && typ == "":
+		return "Object[]"
+	case array:
+		return typ + "[]"
+	}
+	return typ
+}
+
+// activity looks at a and all below it. The compiler has bounded the depth.
+func (c *checker) activity(a *workflow.Activity, around place) {
+	if a == nil {
+		return
+	}
+	p := place{a: a, desc: c.describe(a), variables: scope(around.variables, a.Variables), loop: around.loop}
+	c.inputs(p)
+	c.structure(p)
+	p.loop = p.loop || leaves(a, p.desc)
+	if p.desc != nil {
+		for _, v := range p.desc.Gives {
+			p.variables[v.Name] = v.Type
+		}
+	}
+	for _, cs := range a.Cases {
+		c.expression(p, cs.Condition, strings.TrimSuffix("condition of case "+cs.Label, " "), condition)
+	}
+	for _, s := range a.States {
+		for _, t := range s.Transitions {
+			c.expression(p, t.Condition, "condition of a transition to "+t.To, condition)
+		}
+	}
+	for _, kid := range a.Children() {
+		c.activity(kid, p)
+	}
+}
+
+var condition = workflow.InputDescriptor{Name: "condition", Type: "Boolean"}
+
+// leaves tells whether a break within a leaves it: it is a loop, or an activity of
+// others, which may be one.
+func leaves(a *workflow.Activity, d *workflow.Descriptor) bool {
+	switch strings.ToLower(a.Type) {
+	case "elsa.for", "elsa.foreach", "elsa.parallelforeach", "elsa.while":
+		return true
+	}
+	return d == nil || !strings.HasPrefix(d.Type, "Elsa.")
+}
+
+// report notes a problem at a place, or at the activity's if it has none.
+func (c *checker) report(p place, at workflow.Place, problem workflow.Problem) {
+	if c.mute || len(c.problems) >= workflow.MaxProblems {
+		return
+	}
+	if problem.Place = at; at == (workflow.Place{}) {
+		if problem.Place = c.def.Place; p.a != nil {
+			problem.Place = p.a.Place
+		}
+	}
+	if problem.Place.Pointer != "" { // Elsa takes it
+		problem.Warning = true
+	}
+	if slices.ContainsFunc(c.problems, func(q workflow.Problem) bool { return q == problem }) {
+		return
+	}
+	c.problems = append(c.problems, problem)
+}
+
+func problem(code, format string, args ...any) workflow.Problem {
+	return workflow.Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warning(code, format string, args ...any) workflow.Problem {
+	p := problem(code, format, args...)
+	p.Warning = true
+	return p
+}
+
+// meant adds what is nearest to a word.
+func meant(p workflow.Problem, word string, known []string) workflow.Problem {
+	if p.Meant = workflow.Nearest(word, known); p.Meant != "" {
+		p.Detail += " (did you mean " + p.Meant + "?)"
+	}
+	return p
+}
+
+// title names an activity in a text.
+func (p place) title() string {
+	name := p.a.Type
+	if p.desc != nil {
+		name = p.desc.ShortName()
+	}
+	if p.a.ID != "" {
+		name += " " + p.a.ID
+	}
+	return name
+}

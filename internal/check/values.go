@@ -1,0 +1,307 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// inputs looks at the values that an activity gets.
+func (c *checker) inputs(p place) {
+	for _, name := range sortedKeys(p.a.Inputs) {
+		e := p.a.Inputs[name]
+		in := workflow.InputDescriptor{Name: name}
+		if p.desc != nil {
+			if d, ok := p.desc.Input(name); ok {
+				in = d
+			}
+		}
+		if in.Type == "Variable" {
+			continue
+		}
+		if is(p.a, "Elsa.RunJavaScript") && in.Name == "script" && e.Kind == workflow.Literal {
+			e.Kind = workflow.JavaScript
+		}
+		if e.Kind == workflow.Literal {
+			c.literal(p, e, in)
+			continue
+		}
+		in.Name = "input " + in.Name + " of " + p.title()
+		q := p
+		if in.Raw && p.desc != nil { // it is evaluated with them
+			q.variables = scope(p.variables, nil)
+			for _, v := range p.desc.Gives {
+				q.variables[v.Name] = v.Type
+			}
+		}
+		c.expression(q, e, in.Name, in)
+	}
+	c.variable(p)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func is(a *workflow.Activity, typ string) bool { return a.Ref == nil && strings.EqualFold(a.Type, typ) }
+
+// literal looks at a value that is written as it is. The compiler converts it.
+func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescriptor) {
+	if e.Value == nil {
+		return
+	}
+	texts := []any{e.Value}
+	if list, ok := e.Value.([]any); ok {
+		texts = list
+	}
+	for _, v := range texts {
+		text := strings.TrimSpace(engine.Text(v))
+		if len(in.Usual) > 0 && text != "" && !slices.ContainsFunc(in.Usual, func(u string) bool { return strings.EqualFold(u, text) }) {
+			c.report(p, e.Place, meant(warning("unusual-value", "%s %q of %s is none that is usual", in.Name, workflow.Shorten(text), p.title()), strings.ToUpper(text), in.Usual))
+		}
+		if in.Type == "TimeSpan" && !in.Positive {
+			if d, err := engine.ParseDuration(text); err == nil && d < 0 {
+				c.report(p, e.Place, problem("negative-time", "%s of %s is below zero: %s", in.Name, p.title(), text))
+			}
+		}
+	}
+	if strings.Contains(engine.Text(e.Value), "{{") && in.Type == "String" && !is(p.a, "Elsa.RunJavaScript") && strings.Contains(engine.Text(e.Value), "}}") {
+		c.report(p, e.Place, warning("literal-template", "%s of %s has {{ }} and is written as it is; an expression is ${{ }}, or {liquid: \"…\"}", in.Name, p.title()))
+	}
+	c.rules(p, e, in)
+}
+
+// rules are what one input must or should be, beyond its type.
+func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescriptor) {
+	text := strings.TrimSpace(engine.Text(e.Value))
+	switch {
+	case is(p.a, "Elsa.For") && in.Name == "step" && text == "0":
+		c.report(p, e.Place, problem("endless-loop", "step of %s is 0, so it would never end", p.title()))
+	case in.Name == "retries" && (is(p.a, "Elsa.SendHttpRequest") || is(p.a, "Elsa.FlowSendHttpRequest")):
+		if n, err := engine.Convert(e.Value, "Int64"); err == nil {
+			if i, _ := n.(int64); i < 0 || i > 10 {
+				c.report(p, e.Place, warning("unusual-value", "retries of %s is %s; it is between 0 and 10", p.title(), text))
+			}
+		}
+	case in.Name == "workflowDefinitionId" && c.opts.Defined != nil && text != "" && text != c.def.ID && !c.opts.Defined(text):
+		c.report(p, e.Place, warning("unknown-definition", "there is no published definition %s yet, which %s runs", workflow.Shorten(text), p.title()))
+	}
+}
+
+// variable looks at what a setVariable gives its variable.
+func (c *checker) variable(p place) {
+	if !is(p.a, "Elsa.SetVariable") {
+		return
+	}
+	e := p.a.Inputs["value"]
+	name, _ := p.a.Inputs["variable"].Value.(string)
+	if e.IsZero() {
+		c.report(p, workflow.Place{}, warning("no-value", "%s has no value, so it clears the variable %s", p.title(), name))
+		return
+	}
+	typ, ok := p.variables[name]
+	switch {
+	case !ok || typ == "":
+	case e.Kind == workflow.Literal:
+		c.converts(p, e, typ, "the variable "+name)
+	case e.Kind == workflow.Expr || e.Kind == workflow.Object:
+		c.fits(p, e, c.typeOf(p, e), workflow.InputDescriptor{Type: typ}, "the variable "+name)
+	}
+}
+
+// converts reports a literal that does not become what is declared.
+func (c *checker) converts(p place, e workflow.Expression, typ, what string) {
+	if _, err := engine.Convert(e.Value, listAlias(typ)); err != nil {
+		c.report(p, e.Place, problem("type-mismatch", "%s: %v", what, err))
+	}
+}
+
+// listAlias is an alias that values are converted to, for that of any list.
+func listAlias(typ string) string {
+	if strings.HasSuffix(typ, "[]") && !strings.EqualFold(typ, "String[]") {
+		return "Object[]"
+	}
+	return typ
+}
+
+// expression looks at one that is not a literal.
+func (c *checker) expression(p place, e workflow.Expression, what string, in workflow.InputDescriptor) {
+	if e.IsZero() || e.Kind == workflow.Literal {
+		return
+	}
+	mistakes, result := c.look(p, e)
+	for _, m := range mistakes {
+		at := e.Place
+		if at == (workflow.Place{}) && p.a != nil {
+			at = p.a.Place
+		}
+		c.report(p, at, workflow.Problem{
+			Code: m.Code, Detail: what + ": " + m.Detail, Warning: m.Warning, Meant: m.Meant,
+			Within: workflow.Within{Text: m.Text, Offset: m.Offset},
+		})
+	}
+	if len(mistakes) == 0 {
+		c.fits(p, e, result, in, what)
+	}
+}
+
+// elsa tells whether the definition is Elsa's JSON, in which inputs need no declaration.
+func (c *checker) elsa() bool { return c.def.Root.Place.Pointer != "" }
+
+func (c *checker) typeOf(p place, e workflow.Expression) string {
+	_, result := c.look(p, e)
+	return result
+}
+
+// look asks the language of an expression.
+func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string) {
+	ch := c.evals[e.Kind]
+	if ch == nil || c.mute && e.Kind != workflow.JavaScript {
+		return nil, ""
+	}
+	names := &engine.Names{
+		Inputs: map[string]string{}, MoreInputs: c.def.Options.AdditionalInputs || c.elsa() && len(c.def.Inputs) == 0, Variables: p.variables,
+		Made: c.made, MoreVariables: c.more, Activities: c.activities, MoreActivities: c.derived,
+	}
+	for _, in := range c.def.Inputs {
+		names.Inputs[in.Name] = alias(in.Type, in.IsArray)
+	}
+	mistakes, result := ch.Check(e, names)
+	c.more = c.more || names.MoreVariables
+	return mistakes, result
+}
+
+// fits reports a result that its place cannot take.
+func (c *checker) fits(p place, e workflow.Expression, result string, in workflow.InputDescriptor, what string) {
+	verdict := takes(strings.ToLower(listAlias(in.Type)), result)
+	if verdict == fine {
+		return
+	}
+	q := problem("type-mismatch", "%s is %s, and %s is wanted", what, kindOf(result), wanted(in.Type))
+	if q.Warning = verdict == doubtful; q.Warning {
+		q.Detail += "; a text is one only if it is written like one"
+	}
+	c.report(p, e.Place, q)
+}
+
+type verdict int
+
+const (
+	fine verdict = iota
+	doubtful
+	wrong
+)
+
+// takes tells whether a value of what an expression gives becomes what is wanted, as
+// [engine.Convert] has it.
+func takes(want, result string) verdict {
+	switch want {
+	case "boolean", "bool":
+		return among(result, "Object[]", "Map", "DateTimeOffset").or(result == "String")
+	case "int16", "int32", "int64", "byte", "short", "int", "integer", "long", "httpstatuscode":
+		return among(result, "Object[]", "Map", "DateTimeOffset").or(result == "String")
+	case "single", "double", "decimal", "float", "number":
+		return among(result, "Object[]", "Map", "DateTimeOffset", "Boolean").or(result == "String")
+	case "timespan", "duration":
+		return among(result, "Object[]", "Map", "DateTimeOffset", "Boolean", "Double")
+	case "datetime", "datetimeoffset", "dateonly":
+		return among(result, "Object[]", "Map", "Boolean")
+	case "object[]":
+		return among(result, "Map", "Boolean", "Double", "DateTimeOffset").or(result == "String")
+	case "string[]":
+		return among(result, "Map", "Boolean", "Double")
+	}
+	return fine
+}
+
+func among(result string, bad ...string) verdict {
+	if slices.Contains(bad, result) {
+		return wrong
+	}
+	return fine
+}
+
+func (v verdict) or(doubt bool) verdict {
+	if v == fine && doubt {
+		return doubtful
+	}
+	return v
+}
+
+func kindOf(result string) string {
+	switch result {
+	case "Boolean":
+		return "true or false"
+	case "Double":
+		return "a number"
+	case "Object[]":
+		return "a list"
+	case "Map":
+		return "an object"
+	case "DateTimeOffset":
+		return "a time"
+	}
+	return "a text"
+}
+
+func wanted(typ string) string {
+	switch strings.ToLower(listAlias(typ)) {
+	case "boolean", "bool":
+		return "true or false"
+	case "timespan", "duration":
+		return "a duration"
+	case "datetime", "datetimeoffset", "dateonly":
+		return "a time"
+	case "object[]", "string[]":
+		return "a list"
+	case "httpstatuscode":
+		return "an HTTP status"
+	}
+	return "a number"
+}
+
+// declarations looks at what the definition declares.
+func (c *checker) declarations() {
+	for _, v := range c.def.Variables {
+		c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
+	}
+	for _, in := range c.def.Inputs {
+		c.initial(in.Default, alias(in.Type, in.IsArray), "the default of input "+in.Name, in.Place)
+	}
+	workflow.Walk(c.def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		for _, v := range a.Variables {
+			c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
+		}
+		if a.CanStart {
+			c.trigger(a)
+		}
+		return true
+	})
+}
+
+// initial reports a declared value of a list that is none. The compiler looks at others.
+func (c *checker) initial(v any, typ, what string, at workflow.Place) {
+	if v == nil || !strings.HasSuffix(typ, "[]") {
+		return
+	}
+	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
+		return
+	}
+	if _, err := engine.Convert(v, "Object[]"); err != nil {
+		c.report(place{}, at, problem("bad-literal", "%s: %v", what, err))
+	}
+}
+
+// trigger reports inputs that a trigger has none to give for.
+func (c *checker) trigger(a *workflow.Activity) {
+	if d := c.describe(a); d == nil || !d.Trigger {
+		return
+	}
+	for _, in := range c.def.Inputs {
+		if in.Required && in.Default == nil {
+			c.report(place{a: a}, a.Place, warning("trigger-without-input", "the input %s is required, and a start by this trigger brings none: it would fault; give the input a default", in.Name))
+			return
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package liquid
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/osteele/liquid/parser"
+	"github.com/osteele/liquid/render"
+
+	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var _ engine.Checker = Evaluator{}
+
+// Check implements [engine.Checker]. The result is always text.
+func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mistake, string) {
+	source, err := evaluation.Source(e)
+	if err != nil {
+		return nil, ""
+	}
+	c := &checking{source: source, names: names, declared: map[string]bool{"forloop": true, "tablerowloop": true}}
+	tokens := parser.Scan(source, parser.SourceLoc{}, nil)
+	for _, t := range tokens {
+		c.declare(t)
+	}
+	at, hidden := 0, ""
+	for _, t := range tokens {
+		if t.Type == parser.TagTokenType && (t.Name == "raw" || t.Name == "comment") && hidden == "" {
+			hidden = "end" + t.Name
+		}
+		if t.Type == parser.TagTokenType && t.Name == hidden {
+			hidden = ""
+		}
+		if hidden == "" {
+			c.token(t, at)
+		}
+		at += len(t.Source)
+	}
+	return c.found, "String"
+}
+
+type checking struct {
+	source   string
+	names    *engine.Names
+	declared map[string]bool // by the template itself, at any place of it
+	found    []engine.Mistake
+}
+
+func (c *checking) report(at int, m *engine.Mistake) {
+	if m != nil {
+		c.found = append(c.found, m.At(c.source, at))
+	}
+}
+
+var firstName = regexp.MustCompile(`^\s*([A-Za-z_][\w-]*)`)
+
+// declare notes the names that tags make.
+func (c *checking) declare(t parser.Token) {
+	if t.Type != parser.TagTokenType {
+		return
+	}
+	switch t.Name {
+	case "assign", "capture", "increment", "decrement", "for", "tablerow":
+		if m := firstName.FindStringSubmatch(t.Args); m != nil {
+			c.declared[m[1]] = true
+		}
+	}
+}
+
+// token looks at one part of the template, which begins at a byte of it.
+func (c *checking) token(t parser.Token, at int) {
+	switch t.Type {
+	case parser.TextTokenType:
+		for open, shut := range map[string]string{"{{": "}}", "{%": "%}"} {
+			if i := strings.Index(t.Source, open); i >= 0 {
+				c.report(at+i, &engine.Mistake{Code: "unclosed-template", Detail: open + " has no " + shut + " in its line, so it would be written as text; for the text " + open + " write {% raw %}" + open + "{% endraw %}"})
+			}
+		}
+	case parser.ObjTokenType:
+		c.values(t.Args, at+strings.Index(t.Source, t.Args))
+	case parser.TagTokenType:
+		switch t.Name {
+		case "if", "elsif", "unless", "case", "when", "assign", "for", "tablerow":
+			if t.Args != "" {
+				c.values(t.Args, at+strings.LastIndex(t.Source, t.Args))
+			}
+		}
+	}
+}
+
+var (
+	lexeme = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w-]*\??|\d[\d.]*|\.\.|\S`)
+
+	// keywords stand where a name could.
+	keywords = map[string]bool{"and": true, "or": true, "contains": true, "in": true, "true": true, "false": true, "nil": true, "null": true, "empty": true, "blank": true, "reversed": true, "not": true}
+)
+
+// values looks at what stands in {{ }} or behind the name of a tag.
+func (c *checking) values(args string, at int) {
+	path, before := []string(nil), ""
+	spans := lexeme.FindAllStringIndex(args, -1)
+	for i, span := range spans {
+		word := args[span[0]:span[1]]
+		next := ""
+		if i+1 < len(spans) {
+			next = args[spans[i+1][0]:spans[i+1][1]]
+		}
+		isName := firstName.MatchString(word)
+		switch {
+		case !isName:
+			if word != "." {
+				path = nil
+			}
+		case before == "|":
+			path = nil
+			if !filterNames()[word] {
+				c.report(at+span[0], unknown("unknown-filter", "there is no filter ", word, slices.Collect(maps.Keys(filterNames()))))
+			}
+		case before == ".":
+			if path = append(path, word); len(path) == 2 {
+				c.report(at+span[0], c.field(path[0], word))
+			}
+		case keywords[word] || next == ":": // limit: and its like
+			path = nil
+		default:
+			path = []string{word}
+			c.report(at+span[0], c.name(word))
+		}
+		before = word
+	}
+}
+
+func (c *checking) field(of, name string) *engine.Mistake {
+	if c.declared[of] {
+		return nil
+	}
+	switch of {
+	case "inputs", "Input", "Inputs":
+		if name == "size" {
+			return nil
+		}
+		return c.names.Input(name, true)
+	case "variables", "Variables":
+		if name == "size" {
+			return nil
+		}
+		return c.names.Variable(name)
+	}
+	return nil
+}
+
+func (c *checking) name(name string) *engine.Mistake {
+	if _, ok := bindable[name]; ok || c.declared[name] {
+		return nil
+	}
+	m := unknown("unknown-name", "templates have no name ", name, append(slices.Collect(maps.Keys(bindable)), slices.Collect(maps.Keys(c.declared))...))
+	if m.Meant != "" {
+		return m
+	}
+	if _, ok := c.names.Variables[name]; ok {
+		m.Detail += "; a variable is variables." + name
+	} else if _, ok := c.names.Inputs[name]; ok {
+		m.Detail += "; an input is inputs." + name
+	}
+	return m
+}
+
+func unknown(code, what, name string, known []string) *engine.Mistake {
+	m := &engine.Mistake{Code: code, Detail: what + workflow.Shorten(name), Meant: workflow.Nearest(name, known)}
+	if m.Meant != "" {
+		m.Detail += " (did you mean " + m.Meant + "?)"
+	}
+	return m
+}
+
+var filterNames = sync.OnceValue(func() map[string]bool {
+	config := render.NewConfig()
+	return addFilters(&config)
+})

@@ -1,0 +1,359 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+var _ engine.Checker = Evaluator{}
+
+// Check implements [engine.Checker].
+func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mistake, string) {
+	c := checking{names: names}
+	result := c.value(e.Value, 0)
+	return c.found, result
+}
+
+// checking looks over the texts of one tree.
+type checking struct {
+	names *engine.Names
+	texts int
+	found []engine.Mistake
+}
+
+func (c *checking) value(v any, depth int) string {
+	if c.texts++; c.texts > maxTree || depth > maxDepth {
+		return ""
+	}
+	switch v := v.(type) {
+	case string:
+		return c.text(v)
+	case []any:
+		for _, kid := range v {
+			c.value(kid, depth+1)
+		}
+		return "Object[]"
+	case map[string]any:
+		for _, kid := range v {
+			c.value(kid, depth+1)
+		}
+		return objectType
+	}
+	return ""
+}
+
+const (
+	maxDepth = 200
+
+	// objectType is what an object is: no alias that a value could be converted to.
+	objectType = "Map"
+)
+
+// text gives the type of a text with ${{ }}. What does not compile is left to those who
+// compile it.
+func (c *checking) text(text string) string {
+	parts, _, err := splitTemplate(text)
+	if err != nil {
+		return ""
+	}
+	result := ""
+	for _, p := range parts {
+		if p.code {
+			result = c.code(text, p)
+		}
+	}
+	if len(parts) != 1 {
+		return "String"
+	}
+	return result
+}
+
+func (c *checking) code(text string, p part) string {
+	before := len(c.found)
+	tree, err := c.parse(p.text)
+	if err != nil {
+		return ""
+	}
+	ast.Walk(&tree.Node, nameVisitor{func(at ast.Node, m *engine.Mistake) {
+		c.found = append(c.found, m.At(text, p.offset+byteOffset(p.text, at.Location().From)))
+	}, c.names})
+	if len(c.found) > before {
+		return "" // types say nothing new
+	}
+	// A number that is declared as number may be whole or not: what is wrong has to be
+	// wrong for both.
+	result, err := c.typed(p.text, types.Float64)
+	if err != nil {
+		var wholeErr error
+		if result, wholeErr = c.typed(p.text, types.Int); wholeErr != nil {
+			c.mismatch(text, p, err)
+			return ""
+		}
+	}
+	return aliasOf(result)
+}
+
+func (c *checking) mismatch(text string, p part, err error) {
+	var f *file.Error
+	if !errors.As(err, &f) || strings.HasPrefix(f.Message, "unknown name") {
+		return
+	}
+	m := engine.Mistake{Code: "type-mismatch", Detail: inWords(f.Message)}
+	// A comparison of two kinds is no error as it runs: it is never equal.
+	if op := operator.FindStringSubmatch(f.Message); op != nil {
+		m.Warning = true
+		m.Detail += ": they are never equal"
+	}
+	c.found = append(c.found, m.At(text, p.offset+byteOffset(p.text, f.From)))
+}
+
+var operator = regexp.MustCompile(`^invalid operation: (==|!=) |in array$`)
+
+// inWords says in the words of the definition what expr says in those of Go.
+func inWords(message string) string {
+	for _, w := range words {
+		message = w.theirs.ReplaceAllString(message, w.ours)
+	}
+	return message
+}
+
+var words = []struct {
+	theirs *regexp.Regexp
+	ours   string
+}{
+	{regexp.MustCompile(`map\[string\](interface \{\}|any)`), "object"},
+	{regexp.MustCompile(`\[\](interface \{\}|any)`), "list"},
+	{regexp.MustCompile(`\[\]string`), "list"},
+	{regexp.MustCompile(`\bfloat64\b|\bint64\b|\bint\b`), "number"},
+	{regexp.MustCompile(`\bstring\b`), "text"},
+	{regexp.MustCompile(`\bbool\b`), "boolean"},
+	{regexp.MustCompile(`interface \{\}`), "any"},
+	{regexp.MustCompile(`\btime\.Time\b`), "time"},
+	{regexp.MustCompile(`\btime\.Duration\b`), "duration"},
+	{regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (.*) and (.*)\)`), "$1 takes no $2 and $3"},
+	{regexp.MustCompile(`^invalid operation: (\S+) \(mismatched type (.*)\)`), "$1 takes no $2"},
+	{regexp.MustCompile(`^non-boolean expression \(type (.*)\) used as condition`), "a condition is true or false, and not $1"},
+	{regexp.MustCompile(`^non-bool expression \(type (.*)\) used as condition`), "a condition is true or false, and not $1"},
+	{regexp.MustCompile(`invalid argument for (\w+) \(type (.*)\)`), "$1 takes no $2"},
+	{regexp.MustCompile(`cannot use (.*) as argument \(type (.*)\) to call (\w+)\s*$`), "$3 takes $2, and not $1"},
+	{regexp.MustCompile(`^builtin (\w+) takes only array \(got (.*)\)`), "$1 takes a list, and not $2"},
+	{regexp.MustCompile(`^type (.*) has no field (.*)$`), "$1 has no fields, and so no $2"},
+}
+
+func (c *checking) parse(source string) (*parser.Tree, error) {
+	return parser.ParseWithConfig(source, c.config(types.Any))
+}
+
+// typed gives the type of a source where a number is what number says; nil if it is
+// not known.
+func (c *checking) typed(source string, number types.Type) (reflect.Type, error) {
+	config := c.config(number)
+	tree, err := parser.ParseWithConfig(source, config)
+	if err != nil {
+		return nil, err
+	}
+	return checker.Check(tree, config)
+}
+
+// signatures are the functions of Weft, and those of expr that it replaces.
+var signatures = types.Map{
+	"outputs":   types.TypeOf(func(string, ...string) any { return nil }),
+	"now":       types.TypeOf(func() time.Time { return time.Time{} }),
+	"newId":     types.TypeOf(func() string { return "" }),
+	"resumeUrl": types.TypeOf(func(string, ...string) string { return "" }),
+	"repeat":    types.TypeOf(func(string, any) string { return "" }),
+	"join":      types.TypeOf(func(any, ...string) string { return "" }),
+	"replace":   types.TypeOf(func(string, string, string, ...any) string { return "" }),
+	"uniq":      types.TypeOf(func(any) []any { return nil }),
+	"string":    types.TypeOf(func(any) string { return "" }),
+	"fromJSON":  types.TypeOf(func(string) any { return nil }),
+}
+
+func (c *checking) config(number types.Type) *conf.Config {
+	config := conf.CreateNew()
+	config.MaxNodes = maxNodes
+	env := types.Map{}
+	for name, kind := range refNames {
+		switch kind {
+		case refInputs, refVariables, refSecrets, refLastResult:
+			env[name] = types.Any
+		case refVersion:
+			env[name] = types.Int
+		default:
+			env[name] = types.String
+		}
+	}
+	for name, signature := range signatures {
+		env[name] = signature
+		delete(config.Builtins, name)
+		config.Disabled[name] = true
+	}
+	env["inputs"] = typeMap(c.names.Inputs, number)
+	env["variables"] = typeMap(c.names.Variables, number)
+	config.WithEnv(env)
+	return config
+}
+
+func typeMap(names map[string]string, number types.Type) types.Map {
+	out := types.Map{types.Extra: types.Any}
+	for name, alias := range names {
+		out[name] = typeOf(alias, number)
+	}
+	return out
+}
+
+// typeOf is what expr gets to see of a value that was declared with an alias. Times and
+// durations stay the text that they were given as, or a number.
+func typeOf(alias string, number types.Type) types.Type {
+	switch lower := strings.ToLower(alias); lower {
+	case "string":
+		return types.String
+	case "boolean", "bool":
+		return types.Bool
+	case "int16", "int32", "int64", "byte", "integer", "int", "long":
+		return types.Int
+	case "single", "double", "decimal", "number":
+		return number
+	default:
+		if of, ok := strings.CutSuffix(lower, "[]"); ok {
+			if of == "object" {
+				return types.Array(types.Any)
+			}
+			return types.Array(typeOf(of, number))
+		}
+	}
+	return types.Any
+}
+
+func isNumeric(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return true
+	}
+	return false
+}
+
+// aliasOf is the alias of what an expression gives, "" if that is not known.
+func aliasOf(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return ""
+	case isNumeric(t):
+		return "Double"
+	case t == reflect.TypeFor[time.Time]():
+		return "DateTimeOffset"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "String"
+	case reflect.Bool:
+		return "Boolean"
+	case reflect.Slice:
+		return "Object[]"
+	case reflect.Map:
+		return objectType
+	}
+	return ""
+}
+
+// nameVisitor looks at the names in a syntax tree.
+type nameVisitor struct {
+	report func(at ast.Node, m *engine.Mistake)
+	names  *engine.Names
+}
+
+// Visit implements [ast.Visitor].
+func (v nameVisitor) Visit(at *ast.Node) {
+	switch n := (*at).(type) {
+	case *ast.MemberNode:
+		of, ok := n.Node.(*ast.IdentifierNode)
+		name, named := n.Property.(*ast.StringNode)
+		if !ok || !named {
+			return
+		}
+		var m *engine.Mistake
+		switch of.Value {
+		case "inputs":
+			m = v.names.Input(name.Value, false)
+		case "variables":
+			m = v.names.Variable(name.Value)
+		}
+		if m != nil {
+			v.report(n.Property, m)
+		}
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok || len(n.Arguments) == 0 {
+			return
+		}
+		switch callee.Value {
+		case "outputs":
+			v.activity(n.Arguments, true)
+		case "resumeUrl":
+			v.activity(n.Arguments, false)
+		}
+	}
+}
+
+// activity looks at the arguments that name an activity and one of its outputs.
+func (v nameVisitor) activity(args []ast.Node, outputs bool) {
+	id, ok := args[0].(*ast.StringNode)
+	if !ok {
+		return
+	}
+	if _, known := v.names.Activities[id.Value]; !known || len(args) == 1 {
+		if m := v.names.Output(id.Value, ""); m != nil && (outputs || m.Code == "unknown-activity") {
+			v.report(id, m)
+		}
+		return
+	}
+	if output, ok := args[1].(*ast.StringNode); ok && outputs {
+		if m := v.names.Output(id.Value, output.Value); m != nil {
+			v.report(output, m)
+		}
+	}
+}
+
+// nearName completes what expr says of a name that it does not know.
+func nearName(message string) string {
+	name, ok := strings.CutPrefix(message, "unknown name ")
+	if !ok {
+		return message
+	}
+	near := workflow.Nearest(name, globalNames())
+	switch {
+	case near != "":
+		return fmt.Sprintf("there is no name %s (did you mean %s?)", name, near)
+	default:
+		return fmt.Sprintf("there is no name %s; inputs are inputs.%s, variables are variables.%s", name, name, name)
+	}
+}
+
+// globalNames are the names and functions that an expression may begin with.
+func globalNames() []string {
+	var out []string
+	for name := range refNames {
+		out = append(out, name)
+	}
+	for name := range signatures {
+		out = append(out, name)
+	}
+	for name := range conf.CreateNew().Builtins {
+		out = append(out, name)
+	}
+	return out
+}

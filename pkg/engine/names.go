@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Checker is implemented by evaluators that find mistakes in expressions which compile:
+// names that nothing has, operands that do not go together. It gives the type of the
+// result too, as an alias such as Boolean; "" if it is not known.
+type Checker interface {
+	Check(e workflow.Expression, names *Names) (mistakes []Mistake, result string)
+}
+
+// Mistake is what a [Checker] finds.
+type Mistake struct {
+	Code    string
+	Detail  string
+	Meant   string // what was probably meant; "" if nothing is near
+	Warning bool   // it may be meant
+	Text    string // of the expression; in a tree, the one text at fault
+	Offset  int    // in bytes, of what is at fault in Text
+}
+
+// At gives the mistake with its place.
+func (m Mistake) At(text string, offset int) Mistake {
+	m.Text, m.Offset = text, offset
+	return m
+}
+
+// Names are what an expression may name at its place in a definition.
+type Names struct {
+	Inputs        map[string]string               // by name, with the type alias; "" is anything
+	MoreInputs    bool                            // a start may bring others
+	Variables     map[string]string               // in scope, by name and by id, with the type alias; "" is anything
+	Made          map[string]bool                 // variables that scripts make as they run; a Checker adds those that it sees
+	MoreVariables bool                            // scripts make others, whose names are known only then
+	Activities    map[string]*workflow.Descriptor // by id and by name; nil: nobody knows what it gives
+
+	MoreActivities bool // there are others, whose ids are not known
+}
+
+// Input says what is wrong with the name of an input; nil if nothing is. exact tells
+// that capitals matter to the language.
+func (n *Names) Input(name string, exact bool) *Mistake {
+	if _, ok := n.Inputs[name]; ok || n.MoreInputs || name == "ParentInstanceId" {
+		return nil
+	}
+	if len(n.Inputs) == 0 { // a start may bring all that it likes
+		return &Mistake{Code: "undeclared-input", Warning: true, Detail: fmt.Sprintf("the definition declares no inputs; declare %s, so that a start without it is refused", workflow.Shorten(name))}
+	}
+	known := slices.Sorted(maps.Keys(n.Inputs))
+	if !exact && slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		return nil
+	}
+	return unknownName("undeclared-input", fmt.Sprintf("the definition declares no input %q", workflow.Shorten(name)), name, known)
+}
+
+// Variable says what is wrong with the name of a variable; nil if nothing is.
+func (n *Names) Variable(name string) *Mistake {
+	if _, ok := n.Variables[name]; ok || n.MoreVariables || n.Made[name] {
+		return nil
+	}
+	known := append(slices.Collect(maps.Keys(n.Variables)), slices.Collect(maps.Keys(n.Made))...)
+	return unknownName("undeclared-variable", fmt.Sprintf("there is no variable %q here", workflow.Shorten(name)), name, known)
+}
+
+// Output says what is wrong with an activity, and with one of its outputs if one is
+// named; nil if nothing is.
+func (n *Names) Output(activity, output string) *Mistake {
+	d, ok := n.Activities[activity]
+	if !ok && n.MoreActivities {
+		return nil
+	}
+	if !ok {
+		return unknownName("unknown-activity", fmt.Sprintf("there is no activity %q", workflow.Shorten(activity)), activity, slices.Collect(maps.Keys(n.Activities)))
+	}
+	if d == nil {
+		return nil
+	}
+	var known []string
+	for _, o := range d.Outputs {
+		if strings.EqualFold(o.Name, output) {
+			return nil
+		}
+		known = append(known, o.Name)
+	}
+	if output == "" && len(known) > 0 {
+		return nil
+	}
+	if len(known) == 0 {
+		return &Mistake{Code: "unknown-output", Detail: fmt.Sprintf("activity %s is a %s, which has no outputs", activity, d.ShortName())}
+	}
+	return unknownName("unknown-output", fmt.Sprintf("activity %s has no output %q", activity, workflow.Shorten(output)), output, known)
+}
+
+func unknownName(code, detail, name string, known []string) *Mistake {
+	m := &Mistake{Code: code, Detail: detail}
+	if len(known) <= maxCandidates {
+		m.Meant = workflow.Nearest(name, known)
+	}
+	if m.Meant != "" {
+		m.Detail += " (did you mean " + m.Meant + "?)"
+	} else if len(known) > 0 && len(known) <= 8 {
+		slices.Sort(known)
+		m.Detail += "; there are " + strings.Join(slices.Compact(known), ", ")
+	}
+	return m
+}

@@ -141,6 +141,7 @@ func (a *API) table() []route {
 		a.graphRoutes(),
 		a.explainRoutes(),
 		a.receiptRoutes(),
+		a.statsRoutes(),
 		a.streamRoutes(),
 		a.stimulusRoutes(),
 		a.nodeRoutes(),

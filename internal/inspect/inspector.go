@@ -18,7 +18,10 @@ type Config struct {
 }
 
 // Inspector reads for callers. Make it with [New].
-type Inspector struct{ cfg Config }
+type Inspector struct {
+	cfg     Config
+	counter counter
+}
 
 // New makes an inspector.
 func New(cfg Config) *Inspector { return &Inspector{cfg: cfg} }

@@ -37,6 +37,10 @@ type (
 	StateExport = inspect.StateExport
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 	QueueItem = inspect.QueueItem
+	// Counts are how many instances there are.
+	Counts = inspect.Counts
+	// Count is how many instances of a version are in one sub-status.
+	Count = inspect.Count
 	// Receipts are what became of the requests with one Idempotency-Key.
 	Receipts = inspect.Receipts
 	// Receipt is what became of one of them.

@@ -472,6 +472,7 @@ type window struct {
 	last     string        // up to which there are windows; "": to the end
 	at       time.Time     // of to
 	wide     time.Duration // the next one
+	wider    int           // how many times as long as the one before each is
 }
 
 // The first window behind a place, and how much longer each is than the one before: a page
@@ -486,10 +487,10 @@ const (
 // clock that is ahead has made.
 func firstOf(p places, now time.Time) window {
 	if p.from == "" {
-		return window{to: newest(now), at: now, wide: firstWindow, last: p.to}.within()
+		return window{to: newest(now), at: now, wide: firstWindow, wider: widerWindows, last: p.to}.within()
 	}
 	made, _, _ := strings.Cut(p.from, "/")
-	first := window{to: made, at: fromNewest(made), wide: firstWindow, last: p.to}.next()
+	first := window{to: made, at: fromNewest(made), wide: firstWindow, wider: widerWindows, last: p.to}.next()
 	first.from = p.from
 	return first
 }
@@ -499,7 +500,7 @@ func (w window) next() window {
 	if at.UnixMilli() <= 0 || w.wide > widestWindow {
 		return window{from: w.to, to: w.last, last: w.last}
 	}
-	return window{from: w.to, to: newest(at), at: at, wide: widerWindows * w.wide, last: w.last}.within()
+	return window{from: w.to, to: newest(at), at: at, wide: time.Duration(w.wider) * w.wide, wider: w.wider, last: w.last}.within()
 }
 
 // within cuts a window at the last place.

@@ -47,6 +47,7 @@ type Loaded struct {
 	More     bool    // the mailbox holds more than was read
 	Answer   *Answer // of the caller's key that was asked for; nil: none
 	Head     int64   // mod revision of the definition head that was asked for; 0: absent
+	Locked   bool    // somebody has the lock that was asked for
 	Revision int64
 	Bytes    int // of the record and the mail, as JSON
 }
@@ -205,8 +206,9 @@ type Dropped struct {
 type Commit struct {
 	ID    string // the commit id, written to the journal: proof when the answer is lost
 	Fence *Fence // nil: local coordination, guarded by the revision only
-	// Unlocked stands in for the fence in the first commit of an instance whose id
-	// this node made and has shown to nobody.
+	// Unlocked stands in for the fence where nobody has the lock: in the first commit of an
+	// instance whose id this node made and has shown to nobody, and in one that resumes an
+	// instance which nobody works.
 	Unlocked *Unlocked
 	Before   *Record // as loaded; nil: the instance must not exist
 	After    Record  // Seq is Before's + 1
@@ -234,16 +236,18 @@ type Commit struct {
 	SeenMail int64
 }
 
-// Unlocked guards the first commit of an instance without a lock. Nobody else can
-// have the id, so nobody has to be locked out but this node's own past: the
-// commit compares that its session lives.
+// Unlocked guards a commit without a lock: it compares that the node's session lives, so
+// that its own past is locked out. Nobody else can have the id of an instance that is
+// new. Of one that exists, the commit compares that nobody holds the lock: such a
+// commit consumes no mail, deletes nothing, and its burst does not go on.
 type Unlocked struct {
 	Key        string // the node's record, which is on the lease of its session
 	Lease      int64  // that lease
 	Definition string // whose head must be as it was when the version was taken from it
 	Head       int64  // 0: the version was given
 
-	Lock *LockKey // is put with the commit, as the burst goes on; nil: the instance is free afterwards
+	Prefix string   // below which the claimants of the lock have their keys; for an instance that exists
+	Lock   *LockKey // is put with the first commit, as the burst goes on; nil: the instance is free afterwards
 }
 
 // LockKey is the key by which a commit takes its instance's lock, if nobody has one below
@@ -281,4 +285,7 @@ var (
 	// ErrConflict: something that the lock does not protect moved (a key record,
 	// a gate, a head); the burst's result is dropped.
 	ErrConflict = errors.New("conflict")
+	// ErrHeld: of a commit without the lock. Somebody held the lock, and the commit is void:
+	// no copy of it will be applied.
+	ErrHeld = errors.New("held: another has the lock")
 )

@@ -35,6 +35,7 @@ type burst struct {
 	begun      bool               // a start was run
 	traced     bool               // the first command was, as the burst
 	why        string             // its one command is set aside for this reason; "": it is run
+	passed     bool               // the barrier: the lock is there
 	goOn       bool               // the engine wants a commit before it goes on
 	again      bool               // the last command is not done: it comes again after that commit
 	deletion   string             // that command
@@ -61,6 +62,9 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x.why = work.why
 	x.env.Takeover = work.counted
 	x.env.Version = func(version int) (*engine.Program, error) { return o.n.cfg.Program(ctx, x.definition, version) }
+	if o.free() {
+		x.env.Barrier = x.barrier
+	}
 	if err := known(work); err != nil {
 		return x, err
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,13 +29,18 @@ func (s committing) next(o *owner) state {
 	if len(x.consumed) == 0 && !x.goOn { // every command in hand found its bookmark gone
 		o.inbox.giveBack(nil) // a twin that comes from now on is looked at as a new one
 		o.inbox.commit(x.served, x.response, headerOf(o.base), false, false)
+		if o.free() { // who came since knows the instance as it is now, and this owner does not
+			return s.released()
+		}
 		return s.then(o, nil, s.work.more)
 	}
 	if x.why != "" && x.buries() && x.unrun() {
 		return o.oneByOne(s.round, x, x.consumed) // a state would keep its start from running later
 	}
 	o.seat.ending = x.goOn && o.onlyEnds(&s.work)
-	o.inbox.looks()
+	if !o.free() { // which does not look for mail
+		o.inbox.looks()
+	}
 	c, res, err := o.commit(s.ctx, x, !s.last(o) && !s.work.more && o.inbox.idle())
 	return following{s.round, x, sent{c, res, err}}
 }
@@ -73,6 +80,14 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 		if err = o.relock(ctx, c); err == nil {
 			res, err = o.send(ctx, c)
 		}
+	}
+	switch {
+	case errors.Is(err, store.ErrHeld):
+		o.n.contended.note(o.id)
+		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeHeld)
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	case err == nil && c.Unlocked != nil && c.Before != nil:
+		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeCommitted)
 	}
 	return c, res, err
 }

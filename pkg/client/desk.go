@@ -2,18 +2,21 @@ package client
 
 import "sync"
 
-// desk is where callers ask for their commands to be made durable. It is open while a
+// desk is where callers ask for their commands to be made durable, and a burst for the lock. It is open while a
 // burst runs: then requests are served one after the other, by a goroutine that is there
 // as long as there are any.
 type desk struct {
 	mu       sync.Mutex
-	requests []persistRequest // guarded by mu
-	by       *owner           // whose burst runs; nil: it is closed; guarded by mu
-	served   chan struct{}    // closed when who serves has gone; nil: nobody serves; guarded by mu
+	requests []request     // guarded by mu
+	by       *owner        // whose burst runs; nil: it is closed; guarded by mu
+	served   chan struct{} // closed when who serves has gone; nil: nobody serves; guarded by mu
 }
 
+// request is done with the owner while its burst runs.
+type request func(o *owner)
+
 // ask leaves a request, which waits until the desk is open.
-func (d *desk) ask(r persistRequest) {
+func (d *desk) ask(r request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.requests = append(d.requests, r)
@@ -49,14 +52,14 @@ func (d *desk) call() {
 	go func() {
 		defer close(served)
 		for o, r := d.next(); o != nil; o, r = d.next() {
-			o.persist(r)
+			r(o)
 		}
 	}()
 }
 
 // next is the oldest request, and the owner to serve it; nil: there is none, or the desk
 // is closed, and who asks is gone.
-func (d *desk) next() (o *owner, r persistRequest) {
+func (d *desk) next() (o *owner, r request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.by == nil || len(d.requests) == 0 {

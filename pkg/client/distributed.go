@@ -46,6 +46,9 @@ func (n *Node) Distributed(locks *cluster.Locks, id string, policy RetryPolicy) 
 
 // Do implements [Client].
 func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
+	if d.n.cfg.UnlockedResumes && cmd.Kind == workflow.CommandResume {
+		return d.n.do(ctx, d.id, d.resumeUnlocked, &cmd, false, nil)
+	}
 	return d.n.do(ctx, d.id, d.take, &cmd, false, nil)
 }
 

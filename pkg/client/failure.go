@@ -24,6 +24,7 @@ func (o *owner) fail(err error) error {
 	switch {
 	case errors.Is(err, etcdstore.ErrUnknown):
 		refusal = unknown("the commit of instance "+o.id+" got no answer", err)
+	case errors.Is(err, ErrBusy): // another has the lock, and nothing of the burst will be applied
 	case errors.Is(err, store.ErrBreach):
 		o.n.cfg.Log.ErrorContext(o.ctx, "the instance moved under its lock; this must not happen", "instanceId", o.id, "error", err)
 		refusal = &workflow.Error{Code: workflow.CodeInternal, Detail: "the instance moved under its lock; nothing was applied", Err: err}
@@ -35,8 +36,15 @@ func (o *owner) fail(err error) error {
 }
 
 // conflict: something that the lock does not protect moved: another call with
-// the same key was faster, or, under local coordination, the instance moved.
+// the same key was faster, or, under local coordination and where there was no lock, the
+// instance moved. What is run again is run under the lock: two nodes could refuse each
+// other for ever.
 func (o *owner) conflict(r *round, work batch) state {
+	if o.free() {
+		if err := o.lock(r.ctx); err != nil && !errors.Is(err, store.ErrConflict) {
+			return r.failed(o.fail(err))
+		}
+	}
 	var again []*waiter
 	for _, w := range work.hands {
 		if w.cmd.Key != nil {

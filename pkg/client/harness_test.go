@@ -58,6 +58,7 @@ type world struct {
 	name     string
 	programs map[string]*engine.Program
 	valve    *valve
+	inside   *valve // without an effect outside
 	killer   *valve // of the commands that end their processes
 	counter  counter
 	etcd     *clientv3.Client
@@ -66,10 +67,10 @@ type world struct {
 func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 	t.Helper()
 	newValve := func() *valve { return &valve{entered: make(chan string, 1000), pass: make(chan struct{}, 1000)} }
-	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), killer: newValve(), etcd: clustertest.Shared(t).Client(t)}
+	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), inside: newValve(), killer: newValve(), etcd: clustertest.Shared(t).Client(t)}
 	reg := activities.Default()
-	for name, v := range map[string]engine.Activity{"test.Valve": w.valve, "test.Killer": w.killer, "test.Counter": &w.counter} {
-		if err := reg.Register(workflow.Descriptor{Type: name}, v); err != nil {
+	for name, v := range map[string]engine.Activity{"test.Valve": w.valve, "test.Inside": w.inside, "test.Killer": w.killer, "test.Counter": &w.counter} {
+		if err := reg.Register(workflow.Descriptor{Type: name, NoEffect: v == w.inside}, v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,6 +216,8 @@ func waitFor(event string) *workflow.Activity {
 }
 
 func through() *workflow.Activity { return &workflow.Activity{Type: "test.Valve"} }
+
+func within() *workflow.Activity { return &workflow.Activity{Type: "test.Inside"} }
 
 func define(id string, root *workflow.Activity) *workflow.Definition {
 	return &workflow.Definition{ID: id, Version: 1, Root: root}

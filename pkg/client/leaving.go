@@ -13,8 +13,11 @@ import (
 type leaving choosing
 
 func (s leaving) next(o *owner) state {
-	if _, ok := o.own.(*unlockedStart); ok {
+	switch o.own.(type) {
+	case *unlockedStart:
 		return releasing{} // nothing was written, so nobody can have sent it anything
+	case *unlockedResume:
+		return releasing{} // nothing to release, and nobody is refused the lock
 	}
 	o.inbox.looks()
 	f := o.own.Fence()

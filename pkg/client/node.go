@@ -36,6 +36,8 @@ type Config struct {
 	// Gate gives the gate that a start has to pass, nil for none. Nil: no gates.
 	Gate func(ctx context.Context, start *workflow.Start) (*store.Gate, error)
 
+	UnlockedResumes bool // a resume in hand takes no lock while its burst has no effect outside
+
 	LateAfter time.Duration // a burst not committed by then makes its cause durable; default 1 s
 	Rounds    int           // commits under one lock before it is released to others; default 100
 

@@ -5,6 +5,9 @@ package client
 type opening struct{ *round }
 
 func (s opening) next(o *owner) state {
+	if o.free() && !s.work.onlyResumes() {
+		return o.conflict(s.round, s.work) // mail may have gone without a write of the instance since it was read
+	}
 	x, err := o.open(s.ctx, &s.work)
 	if err != nil {
 		return o.unopened(s.round, x, s.work, err)

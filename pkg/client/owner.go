@@ -86,7 +86,8 @@ type owner struct {
 	*handle
 	ctx    context.Context // ends when the ownership is lost, or the time of the node is over
 	stop   context.CancelCauseFunc
-	undrop func() bool // lets go of what the end of the node's time does to ctx
+	undrop func() bool             // lets go of what the end of the node's time does to ctx
+	drop   context.CancelCauseFunc // of the burst that runs without the lock, for who serves at the desk
 
 	own    ownership
 	taken  taken

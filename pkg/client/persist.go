@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
@@ -36,10 +37,10 @@ func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 // to the command, which is better. A request stays when its caller gives up: the burst
 // may run for hours yet.
 func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
-	r := persistRequest{w: w, answer: make(chan persistAnswer, 1)}
+	answer := make(chan persistAnswer, 1)
 	grace := time.NewTimer(persistTimeout)
 	defer grace.Stop()
-	h.desk.ask(r)
+	h.desk.ask(func(o *owner) { answer <- o.persist(w) })
 	var a persistAnswer
 	select {
 	case <-w.done:
@@ -48,7 +49,7 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 		return h.ended(w)
 	case <-grace.C:
 		return h.undecided(ctx, w)
-	case a = <-r.answer:
+	case a = <-answer:
 	}
 	if errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {
 		// It is as much in hand as before, and may be committed: its burst says what
@@ -65,6 +66,8 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 		return w.result, w.err
 	case a.err == nil:
 		return Result{Accepted: true, Instance: a.now}, nil
+	case errors.Is(a.err, ErrBusy):
+		return Result{}, a.err
 	case isUnknown(a.err):
 		return h.undecided(ctx, w)
 	}
@@ -90,12 +93,6 @@ func (h *handle) undecided(ctx context.Context, w *waiter) (Result, error) {
 
 const persistTimeout = 5 * time.Second
 
-// persistRequest asks an owner to make a command in hand durable.
-type persistRequest struct {
-	w      *waiter
-	answer chan persistAnswer // capacity 1
-}
-
 // persistAnswer: without an error the command, or its effect, is durable.
 type persistAnswer struct {
 	now workflow.Instance // as far as it is known
@@ -104,12 +101,12 @@ type persistAnswer struct {
 
 // persist serves a request while the burst runs. There is one at a time: what it finds
 // out decides what the next one, or the commit, has to write.
-func (o *owner) persist(r persistRequest) {
-	err := o.makeDurable(r.w)
+func (o *owner) persist(w *waiter) persistAnswer {
+	err := o.makeDurable(w)
 	if errors.Is(err, store.ErrStale) {
 		o.stop(errStale)
 	}
-	r.answer <- persistAnswer{o.header(), err}
+	return persistAnswer{o.header(), err}
 }
 
 // makeDurable puts a command in hand into the mailbox, and a new instance beside it
@@ -118,7 +115,7 @@ func (o *owner) makeDurable(w *waiter) error {
 	if w.finished() {
 		return nil
 	}
-	if err := o.lock(o.ctx); err != nil {
+	if err := o.lockBeside(); err != nil {
 		return err
 	}
 	if o.inbox.lasting(w) {
@@ -150,6 +147,24 @@ func (o *owner) makeDurable(w *waiter) error {
 	}
 	o.n.cfg.Metrics.LateDurability()
 	return nil
+}
+
+// lockBeside takes the lock while the burst runs. One that may not go on under it is
+// dropped: nothing of it will be committed.
+func (o *owner) lockBeside() error {
+	free := o.free()
+	err := o.lock(o.ctx)
+	switch {
+	case err == nil || !free:
+		return err
+	case errors.Is(err, store.ErrConflict):
+		o.drop(err)
+		return nil
+	case errors.Is(err, ErrBusy):
+		o.drop(err)
+		return err
+	}
+	return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
 }
 
 // errNoInstance: there is no instance that a command could be kept for, and the

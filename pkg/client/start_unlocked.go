@@ -39,17 +39,26 @@ func (d Distributed) startUnlocked(_ context.Context, a preload) (ownership, *st
 	return own, &store.Loaded{Head: a.head}, nil
 }
 
-// unlocked gives what guards the commit c of an instance that exists only here, with
-// the reservation of the lock if the burst goes on after it. It gives nothing if there is a
-// lock, which there is when it returns if c needs one before: it creates more bookmarks than
-// one look compares, or this node has not got rid of an earlier key of the lock yet.
+// unlocked gives the commit c what guards it without a lock, with the reservation of the
+// lock if the burst goes on after the first one of an instance that exists only here. It
+// gives nothing if there is a lock, which there is when it returns if c needs one before: it
+// makes more bookmarks wait than one look compares, or this node has not got rid of an
+// earlier key of the lock yet.
 func (o *owner) unlocked(ctx context.Context, c *store.Commit) (*cluster.Reservation, error) {
+	goesOn := c.Continue != nil
+	tooMuch := c.Delete || !goesOn && etcdstore.Waits(c) > etcdstore.MaxUnlocked
+	if b, ok := o.own.(*unlockedResume); ok {
+		if tooMuch || goesOn {
+			return nil, o.relock(ctx, c)
+		}
+		c.Unlocked = &store.Unlocked{Key: b.standing.Key, Lease: int64(b.standing.Lease), Prefix: b.prefix}
+		return nil, nil
+	}
 	b, ok := o.own.(*unlockedStart)
 	if !ok {
 		return nil, nil
 	}
-	goesOn := c.Continue != nil
-	if c.Before != nil || c.Delete || !goesOn && len(c.Created) > etcdstore.MaxUnlocked {
+	if c.Before != nil || tooMuch {
 		return nil, o.relock(ctx, c)
 	}
 	var reserved *cluster.Reservation
@@ -98,26 +107,38 @@ func (o *owner) relock(ctx context.Context, c *store.Commit) error {
 	return nil
 }
 
-// lock takes the lock of an instance that was started without, unless there is one.
-// No other node contends: it could know the id only from us.
+// lock takes the lock of an instance that is worked without, unless there is one.
 func (o *owner) lock(ctx context.Context) error {
-	b, ok := o.own.(*unlockedStart)
-	if !ok {
-		return nil
+	switch b := o.own.(type) {
+	case *unlockedStart:
+		return o.lockStart(ctx, b)
+	case *unlockedResume:
+		return o.lockResume(ctx, b)
 	}
+	return nil
+}
+
+// lockStart is lock for an instance that exists only here. No other node contends: it could
+// know the id only from us.
+func (o *owner) lockStart(ctx context.Context, b *unlockedStart) error {
 	p := preloadFor(o.inbox.firstRunning())
 	lock, loaded, err := b.lock(ctx, p)
 	if err != nil {
 		return fmt.Errorf("%w: %w", etcdstore.ErrUnknown, err)
 	}
 	if err := o.mayLock(b, lock, loaded, p); err != nil {
-		if rerr := lock.Release(ctx); rerr != nil {
-			o.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", o.id, "error", rerr)
-		}
+		o.giveUp(ctx, lock)
 		return err
 	}
 	o.own, o.seen = lock, loaded.Revision // there was no mail
 	return nil
+}
+
+// giveUp releases a lock that came too late.
+func (o *owner) giveUp(ctx context.Context, lock ownership) {
+	if err := lock.Release(ctx); err != nil {
+		o.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", o.id, "error", err)
+	}
 }
 
 // mayLock tells whether the burst may go on under a lock, which came too late if the

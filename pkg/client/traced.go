@@ -44,6 +44,8 @@ func failure(err error) string {
 	switch {
 	case errors.Is(err, store.ErrFenced):
 		return "fenced"
+	case errors.Is(err, ErrBusy):
+		return "busy"
 	case errors.Is(err, store.ErrStale):
 		return "stale"
 	case errors.Is(err, store.ErrBreach):

@@ -3,8 +3,10 @@ package client
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
 )
 
@@ -19,16 +21,27 @@ type working struct {
 func (s working) next(o *owner) state {
 	unmarked := o.unmarkInTime()
 	o.running.Store(s.x.b)
+	ctx := s.ctx
+	if o.free() {
+		ctx, o.drop = context.WithCancelCause(ctx)
+		defer o.drop(nil)
+	}
 	o.desk.open(o)
 	began := time.Now()
-	err := s.x.work(s.ctx, &s.work)
+	err := s.x.work(ctx, &s.work)
 	took := time.Since(began)
 	o.running.Store(nil)
 	o.desk.close()
 	unmarked()
+	if ctx.Err() != nil && s.ctx.Err() == nil { // who served at the desk has dropped the burst
+		err = context.Cause(ctx)
+	}
 	o.course.deletion = cmp.Or(s.x.deletion, o.course.deletion)
 	o.n.cfg.Metrics.Burst(took, tracing.TraceID(s.ctx))
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrConflict): // at the barrier, or at the desk
+		return o.conflict(s.round, s.work)
+	case err != nil:
 		return s.failed(o.fail(err))
 	}
 	return committing(s)

@@ -38,6 +38,9 @@ func (l *Locks) TryAcquire(ctx context.Context, name Name, reads ...clientv3.Op)
 	return lock, err
 }
 
+// Prefix is what all keys of a lock begin with: while none is below it, nobody has the lock.
+func (l *Locks) Prefix(name Name) string { return LockPrefix(l.s.root, name) }
+
 func (l *Locks) account(ctx context.Context, name Name, start time.Time, err error) {
 	m, scope := l.s.cfg.Metrics, name.scope
 	switch {

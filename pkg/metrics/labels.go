@@ -121,6 +121,20 @@ const (
 	LoadRead LoadSource = "read"
 )
 
+// ResumeOutcome is what became of a resume that began without the lock: the label outcome of
+// weft_unlocked_resumes_total.
+type ResumeOutcome string
+
+// What becomes of them.
+const (
+	// ResumeCommitted is that it was committed without the lock.
+	ResumeCommitted ResumeOutcome = "committed"
+	// ResumeLocked is that the lock was taken after all.
+	ResumeLocked ResumeOutcome = "locked"
+	// ResumeHeld is that another had the lock when it was to be committed.
+	ResumeHeld ResumeOutcome = "held"
+)
+
 // The parts of etcd's database: the label part of weft_store_bytes.
 const (
 	storeInUse     = "in_use"
@@ -174,6 +188,9 @@ const (
 	// CommitConflict is a commit that was refused by a compare on something
 	// that the lock does not protect.
 	CommitConflict CommitOutcome = "conflict"
+	// CommitHeld is a commit without a lock that was refused as somebody held the
+	// lock, or had it for a while: its commands went into the mailbox.
+	CommitHeld CommitOutcome = "held"
 	// CommitBreach is a commit that was refused although its lock held. It
 	// must never happen.
 	CommitBreach CommitOutcome = "breach"
@@ -245,9 +262,10 @@ var (
 	knownStreamEnds      = texts(StreamLeft, StreamSlow, StreamDrained, StreamRefused, StreamFailed)
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownLoadSources     = texts(LoadIdle, LoadMoved, LoadRead)
+	knownResumes         = texts(ResumeCommitted, ResumeLocked, ResumeHeld)
 	knownOps             = texts(OpRange, OpTxn)
 	knownBatchKinds      = texts(BatchReads, BatchWrites)
-	knownCommitOutcomes  = texts(CommitCommitted, CommitResolved, CommitFenced, CommitAbandoned, CommitKeptLock, CommitConflict, CommitBreach)
+	knownCommitOutcomes  = texts(CommitCommitted, CommitResolved, CommitFenced, CommitAbandoned, CommitKeptLock, CommitConflict, CommitHeld, CommitBreach)
 	knownRefreshTargets  = texts(TargetRefresh, TargetReload)
 	knownRefreshOutcomes = texts(RefreshCompleted, RefreshAlreadyInProgress, RefreshFailed)
 	// As the HTTP API has them, so that a query and an instance agree.

@@ -41,32 +41,33 @@ type Metrics struct {
 	certificates *expiries
 	scripts      *scripts
 
-	definitions   *definitions
-	bursts        prometheus.Counter
-	burstSeconds  prometheus.Histogram
-	activities    *prometheus.CounterVec
-	takeovers     prometheus.Counter
-	suspects      prometheus.Counter
-	mailboxOldest prometheus.Gauge
-	setAside      prometheus.Gauge
-	unreadable    prometheus.Counter
-	working       prometheus.Gauge
-	workingBytes  prometheus.Gauge
-	loads         *prometheus.CounterVec
-	idleBytes     prometheus.Gauge
-	waiting       *prometheus.GaugeVec
-	queueDepth    prometheus.Gauge
-	clusterAge    prometheus.Gauge
-	balance       prometheus.Gauge
-	queueOldest   prometheus.Gauge
-	gated         *prometheus.CounterVec
-	gatedWaiting  prometheus.Gauge
-	deadLetters   *prometheus.CounterVec
-	purged        *prometheus.CounterVec
-	shed          *prometheus.CounterVec
-	storeBytes    *prometheus.GaugeVec
-	storeLevel    prometheus.Gauge
-	timerLateness prometheus.Histogram
+	definitions     *definitions
+	bursts          prometheus.Counter
+	burstSeconds    prometheus.Histogram
+	activities      *prometheus.CounterVec
+	takeovers       prometheus.Counter
+	suspects        prometheus.Counter
+	mailboxOldest   prometheus.Gauge
+	setAside        prometheus.Gauge
+	unreadable      prometheus.Counter
+	working         prometheus.Gauge
+	workingBytes    prometheus.Gauge
+	loads           *prometheus.CounterVec
+	unlockedResumes *prometheus.CounterVec
+	idleBytes       prometheus.Gauge
+	waiting         *prometheus.GaugeVec
+	queueDepth      prometheus.Gauge
+	clusterAge      prometheus.Gauge
+	balance         prometheus.Gauge
+	queueOldest     prometheus.Gauge
+	gated           *prometheus.CounterVec
+	gatedWaiting    prometheus.Gauge
+	deadLetters     *prometheus.CounterVec
+	purged          *prometheus.CounterVec
+	shed            *prometheus.CounterVec
+	storeBytes      *prometheus.GaugeVec
+	storeLevel      prometheus.Gauge
+	timerLateness   prometheus.Histogram
 
 	httpRequests *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
@@ -169,6 +170,9 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		loads: b.counterVec("instance_loads_total",
 			"Instances that this node took to work them, by where they came from: idle, it had them in memory as they are in etcd, ready to go on; moved, another node has written them since; read, it did not have them, or has to decode them, as they read a secret.",
 			label{"from", knownLoadSources}),
+		unlockedResumes: b.counterVec("unlocked_resumes_total",
+			"Resumes that this node began without the lock of their instance: committed without it; locked, it was taken before an effect outside, or as the commit needed it; held, another had it, and the command went into the mailbox.",
+			label{"outcome", knownResumes}),
 		idleBytes: b.gauge("idle_bytes",
 			"Bytes of memory that instances take which this node committed last and nobody works now, as estimated from their sizes."),
 		waiting: b.gaugeVec("work_waiting_instances",
@@ -516,6 +520,14 @@ func (m *Metrics) Load(from LoadSource) {
 		return
 	}
 	m.loads.WithLabelValues(string(from)).Inc()
+}
+
+// UnlockedResume counts a resume that began without the lock of its instance.
+func (m *Metrics) UnlockedResume(outcome ResumeOutcome) {
+	if m == nil {
+		return
+	}
+	m.unlockedResumes.WithLabelValues(string(outcome)).Inc()
 }
 
 // SetIdle says how many bytes idle instances take.

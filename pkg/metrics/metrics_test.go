@@ -66,9 +66,10 @@ var contract = map[string][]string{
 	// Whether scripts have too few processors, which is nobody's fault and seen nowhere else.
 	"weft_scripts_waiting": nil, "weft_script_waits_total": nil, "weft_script_wait_seconds_total": nil,
 	// How often a direct delivery cost more than two writes.
-	"weft_late_durability_total": nil,
-	"weft_instance_loads_total":  {"from"}, // what an instance that comes back to its node saves
-	"weft_idle_bytes":            nil,      // and what that costs
+	"weft_late_durability_total":  nil,
+	"weft_unlocked_resumes_total": {"outcome"}, // what a resume without the lock comes to
+	"weft_instance_loads_total":   {"from"},    // what an instance that comes back to its node saves
+	"weft_idle_bytes":             nil,         // and what that costs
 	// Retention runs by itself, and what it does is seen nowhere else.
 	"weft_purged_total": {"kind"},
 	// What a node sheds on, from where it looks: etcd's own metrics are not in
@@ -121,6 +122,7 @@ func useAll(m *metrics.Metrics) {
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.LateDurability()
 	m.Load(metrics.LoadIdle)
+	m.UnlockedResume(metrics.ResumeCommitted)
 	m.SetIdle(4096)
 	m.Refresh(metrics.TargetRefresh, metrics.RefreshCompleted, time.Second)
 	m.Refresh(metrics.TargetReload, metrics.RefreshAlreadyInProgress, time.Second)

@@ -183,7 +183,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, n.catalog, start)
 		},
-		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes},
+		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
 	})
 	if err != nil {
 		return err

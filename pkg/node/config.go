@@ -68,6 +68,11 @@ type Config struct {
 	// share proposals; see pkg/cluster/groupcommit.
 	GroupCommit string
 
+	// ResumeLocking is "always", or "auto": whether an event that resumes an instance which
+	// nobody works takes the instance's lock before anything else, or not before an effect
+	// outside. Nodes of both kinds work on one cluster.
+	ResumeLocking string
+
 	// JavaScript is "on" or "off": whether this node evaluates JavaScript. A
 	// node without it refuses definitions that use it. It leaves the work of such
 	// definitions that another node published to nodes with JavaScript.
@@ -145,13 +150,19 @@ type Config struct {
 	Traces trace.TracerProvider
 }
 
+// The values of [Config.ResumeLocking].
+const (
+	ResumeLockingAuto   = "auto"
+	ResumeLockingAlways = "always"
+)
+
 // DefaultConfig has the defaults that are the same for every node; those of the
 // flags of weft are the same, but for DrainDelay.
 func DefaultConfig() Config {
 	keep, bursts := DefaultRetention(), client.DefaultLimits()
 	return Config{
 		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
-		GroupCommit: GroupCommitOn, JavaScript: JavaScriptOn,
+		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAlways, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
 		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		MaxBurstActivities: engine.DefaultBurstActivities,
@@ -168,6 +179,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.DataDir = cmp.Or(c.DataDir, d.DataDir)
 	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, d.EtcdDialTimeout)
 	c.GroupCommit = cmp.Or(c.GroupCommit, d.GroupCommit)
+	c.ResumeLocking = cmp.Or(c.ResumeLocking, d.ResumeLocking)
 	c.JavaScript = cmp.Or(c.JavaScript, d.JavaScript)
 	c.Cluster = cmp.Or(c.Cluster, d.Cluster)
 	c.SessionTTL = cmp.Or(c.SessionTTL, d.SessionTTL)
@@ -222,6 +234,9 @@ func (c Config) checkModes() error {
 	}
 	if c.GroupCommit != GroupCommitOn && c.GroupCommit != GroupCommitOff {
 		wrong.add("group-commit is %q; it must be %s or %s", c.GroupCommit, GroupCommitOn, GroupCommitOff)
+	}
+	if c.ResumeLocking != ResumeLockingAuto && c.ResumeLocking != ResumeLockingAlways {
+		wrong.add("resume-locking is %q; it must be %s or %s", c.ResumeLocking, ResumeLockingAuto, ResumeLockingAlways)
 	}
 	if c.JavaScript != JavaScriptOn && c.JavaScript != JavaScriptOff {
 		wrong.add("javascript is %q; it must be %s or %s", c.JavaScript, JavaScriptOn, JavaScriptOff)

@@ -298,6 +298,8 @@ func (m *model) judgeFree(s *state, n uint8, moved, used bool) {
 		m.conflict(s, n)
 	case moved && (s.instance.mod == 0 || s.instance.seq < s.owner[n].t.seq) && !m.lacks(judgeGone):
 		m.fail(s, n) // the journal is gone, and with it the proof
+	case moved && s.instance.created > s.owner[n].t.base && !m.lacks(judgeCreated):
+		m.fail(s, n) // another one, with a journal of its own
 	case moved || used:
 		m.conflict(s, n)
 		s.take(n)

@@ -47,6 +47,7 @@ func takenAway() []taken {
 		{"a refusal: then a used key", less(judgeKey), now, "a key on two nodes"},
 		{"a refusal of a start without a lock: the record of a delete", less(judgeStartGone), now, "a delete of what is new"},
 		{"a refusal of a resume without a lock: the journal is gone", less(judgeGone), free, "a delete"},
+		{"a refusal of a resume without a lock: the instance was made again", less(judgeCreated), free, "a delete, and made again"},
 		{"resume without a lock: the session", less(resumeSession), free, "two events, sessions end"},
 		{"resume without a lock: the instance as loaded", less(resumeInstance), free, "two events"},
 		{"resume without a lock: nobody holds the lock", less(resumeFree), free, "two events"},

@@ -156,7 +156,7 @@ func (m *model) begin(s *state, n uint8) {
 		s.owner[n] = owner{}
 	case m.exactly(hands, func(e *event) bool { return e.is == starts && !e.keyed }):
 		s.owner[n] = owner{phase: working, free: true}
-	case m.resume != withLock && m.exactly(hands, func(e *event) bool { return e.is == resumes }):
+	case m.resume != withLock && !m.locks.has(n) && m.exactly(hands, func(e *event) bool { return e.is == resumes }):
 		s.owner[n] = owner{phase: loading}
 	default:
 		s.take(n)

@@ -76,6 +76,7 @@ type faults struct{ late, lost, crashes, ends uint8 }
 
 // instance is one instance with its mailbox, records, journal and lock.
 type instance struct {
+	created  rev
 	mod      rev
 	seq      uint8
 	stage    uint8 // where in the script; 0: it never ran
@@ -278,6 +279,7 @@ func (s *state) eachTxn(f func(*txn)) {
 func (s *state) eachRev(f func(*rev)) {
 	f(&s.now)
 	in := &s.instance
+	f(&in.created)
 	f(&in.mod)
 	f(&in.bookmark)
 	f(&in.lock.at)

@@ -69,6 +69,7 @@ const (
 	judgeKey
 	judgeStartGone
 	judgeGone
+	judgeCreated
 	resumeSession
 	resumeInstance
 	resumeFree
@@ -317,7 +318,7 @@ func (s *state) putSend(m *model, c uint8) {
 func (m *model) write(s *state, t *txn) {
 	in := &s.instance
 	if t.how&removes != 0 {
-		in.mod, in.seq, in.stage, in.bookmark, in.journal = 0, 0, 0, 0, [maxSeq]commitID{}
+		in.created, in.mod, in.seq, in.stage, in.bookmark, in.journal = 0, 0, 0, 0, 0, [maxSeq]commitID{}
 		in.deleted = t.id
 		return
 	}
@@ -326,6 +327,9 @@ func (m *model) write(s *state, t *txn) {
 		if m.waits(t.stage) != 0 {
 			in.bookmark = s.now
 		}
+	}
+	if in.mod == 0 {
+		in.created = s.now
 	}
 	in.mod, in.seq, in.stage = s.now, t.seq, t.stage
 	in.journal[t.seq] = t.id
@@ -382,7 +386,7 @@ func (m *model) applySecure(s *state, t *txn) result {
 		}
 		s.now++
 		if in.mod == 0 {
-			in.mod, in.seq, in.stage = s.now, 0, 0
+			in.created, in.mod, in.seq, in.stage = s.now, s.now, 0, 0
 		}
 		in.mail[t.cmd] = s.now
 		if m.keyed(t.cmd) {

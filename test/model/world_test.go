@@ -7,12 +7,13 @@ type world struct {
 	events []event
 	calls  []request
 	script []place // what the instance does, from stage 1 on
-	exists bool    // the instance waits at stage 1 when the world begins
+	exists uint8   // the stage at which the instance waits when the world begins; 0: there is none
 	faults faults
 	late   bool // commands in hand are made durable
 	sweeps bool // the sweep behind the queue runs; without it nothing may be left to it
 	prompt bool // no sweep behind the mailboxes either: who puts mail tells its own node, once
 	resume resuming
+	locks  nodes // that resume with the lock, whatever the others do
 	joins  uint8 // how many activities the burst may be ahead of what is durable
 }
 
@@ -82,9 +83,9 @@ func (w *world) goesOn(stage uint8) bool {
 func (w *world) first() state {
 	s := state{now: 1, left: w.faults}
 	s.up, s.alive = 1<<w.nodes-1, 1<<w.nodes-1
-	if w.exists {
-		s.instance = instance{mod: 1, seq: 1, stage: 1, bookmark: 1}
-		if w.waits(1) == 0 {
+	if w.exists > 0 {
+		s.instance = instance{created: 1, mod: 1, seq: 1, stage: w.exists, bookmark: 1}
+		if w.waits(w.exists) == 0 {
 			s.instance.bookmark = 0
 		}
 	}

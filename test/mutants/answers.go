@@ -12,7 +12,7 @@ import (
 
 // judges tell from etcd's answer what became of a commit, and what there is to do
 // after it.
-var judges = []string{"classifyRefusal", "classifyUnlocked", "moved", "proof", "released", "lockIsGone", "readRelease", "readOn"}
+var judges = []string{"classifyRefusal", "classifyUnlocked", "moved", "proof", "released", "lockIsGone", "readRelease", "readOn", "settle", "classifyResume", "mayBeUnlocked"}
 
 // readings are the mutants of a judge: each condition in it, made to hold always and
 // never.

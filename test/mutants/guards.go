@@ -34,7 +34,7 @@ const (
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{
@@ -254,7 +254,7 @@ var guards = []patch{
 	{"what is asked for while a burst runs is decided before its commit", "pkg/client/desk.go",
 		"\tif served != nil {\n\t\t<-served\n\t}\n", "\t_ = served\n", inClient, "TestACommitWaitsForWhatIsMadeDurable"},
 	{"what a caller asked for is done also when it gave up", "pkg/client/persist.go",
-		"\th.desk.ask(r)\n", "\tif h.running.Load() != nil {\n\t\th.desk.ask(r)\n\t}\n", inClient, "TestACommandIsMadeDurableAfter"},
+		"\th.desk.ask(func(o *owner) { answer <- o.persist(w) })\n", "\tif h.running.Load() != nil {\n\t\th.desk.ask(func(o *owner) { answer <- o.persist(w) })\n\t}\n", inClient, "TestACommandIsMadeDurableAfter"},
 	{"of several requests none is left", "pkg/client/desk.go",
 		"for o, r := d.next(); o != nil; o, r = d.next() {", "if o, r := d.next(); o != nil {", inClient, "TestAllThatIsAskedForIsMadeDurable"},
 	{"a call that gives up frees its twin", "pkg/client/inbox.go",

@@ -63,6 +63,9 @@ func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, e
 // is as good: the compares are monotone. Without an answer the outcome stays unknown,
 // as an earlier copy may have been applied.
 func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *prepared) (*store.Committed, metrics.CommitOutcome, error) {
+	if c.Unlocked != nil && c.Before != nil {
+		return s.settle(ctx, c)
+	}
 	e, err := s.evidence(ctx, c)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -109,7 +112,10 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 			return done, nil
 		}
 	}
-	if kv := e.deleted.one(e.resp); kv != nil && c.Delete {
+	if !c.Delete {
+		return nil, nil
+	}
+	if kv := e.deleted.one(e.resp); kv != nil {
 		var entry deletedEntry
 		if err := Decode(kv.Value, &entry); err != nil {
 			return nil, err

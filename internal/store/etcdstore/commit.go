@@ -16,7 +16,7 @@ import (
 
 // Commit applies c in one transaction (docs/keys.md, Commit). Sending
 // the same c again is safe at any time. Errors: [store.ErrFenced],
-// [store.ErrConflict], [store.ErrBreach] and [ErrTooLarge] are definite; an
+// [store.ErrConflict], [store.ErrHeld], [store.ErrBreach] and [ErrTooLarge] are definite; an
 // error that wraps [ErrUnknown] is not, and wants the same c sent again.
 func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committed, error) {
 	began := time.Now()
@@ -63,6 +63,9 @@ const (
 
 func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	id := c.After.Header.ID
+	if !mayBeUnlocked(c) {
+		return nil, fmt.Errorf("commit of instance %s: it wants the lock", id)
+	}
 	t := &prepared{}
 	o := newContent()
 	s.guard(c, t)

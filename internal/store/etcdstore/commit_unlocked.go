@@ -1,6 +1,8 @@
 package etcdstore
 
 import (
+	"slices"
+
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -28,6 +30,9 @@ import (
 // guardUnlocked are the outer compares.
 func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	u, id := c.Unlocked, c.After.Header.ID
+	if c.Before != nil {
+		return s.guardResume(c)
+	}
 	cmps := []clientv3.Cmp{
 		leased(u.Key, u.Lease),
 		absent(s.keys.instance(id)),
@@ -39,7 +44,7 @@ func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	return cmps
 }
 
-// MaxUnlocked is how many bookmarks a commit without a lock may create: beyond
+// MaxUnlocked is how many bookmarks a commit without a lock may create or move: beyond
 // them the queue slices to compare would be too many.
 const MaxUnlocked = maxSlices / 3
 
@@ -47,11 +52,15 @@ const MaxUnlocked = maxSlices / 3
 // none for this commit.
 func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	h := &c.After.Header
-	if c.Unlocked == nil || c.Unlocked.Lock != nil || h.Status != workflow.StatusRunning || len(c.Created) == 0 {
+	if c.Unlocked == nil || c.Unlocked.Lock != nil || h.Status != workflow.StatusRunning {
+		return clientv3.Op{}, false
+	}
+	keys := s.slices(h, append(slices.Clone(c.Created), rekeyed(c)...))
+	if len(keys) == 0 {
 		return clientv3.Op{}, false
 	}
 	var cmps []clientv3.Cmp
-	for _, key := range s.slices(h, c.Created) {
+	for _, key := range keys {
 		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
 	}
 	key := s.keys.mail(h.ID, workflow.ContinueID)

@@ -86,12 +86,17 @@ func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatI
 // transaction compares as absent, unless the refusal came from its own earlier
 // success, which applied shows.
 func (s *conn) void(record string, applied ...string) clientv3.Op {
-	o := newOps()
-	o.putRaw(record, []byte(`{"outcome":"void"}`))
-	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
 	var cmps []clientv3.Cmp
 	for _, key := range applied {
 		cmps = append(cmps, absent(key))
 	}
-	return clientv3.OpTxn(cmps, o.list(), nil)
+	return clientv3.OpTxn(cmps, s.putVoid(record), nil)
+}
+
+// putVoid writes the record.
+func (s *conn) putVoid(record string) []clientv3.Op {
+	o := newOps()
+	o.putRaw(record, []byte(`{"outcome":"void"}`))
+	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
+	return o.list()
 }

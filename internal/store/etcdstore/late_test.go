@@ -113,6 +113,28 @@ var lateCopies = []late{
 		c := w.takingLock("a", u)
 		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() { w.unlock(other) }
 	}},
+	{"a resume without the lock, refused for who has it, and leaves", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		other := w.lock("a", "other")
+		c := w.resuming("a", u)
+		return func() error {
+			_, err := w.Commit(w.ctx(), c)
+			if errors.Is(err, store.ErrHeld) {
+				return nil
+			}
+			return err
+		}, func() { w.unlock(other) }
+	}},
+	{"a resume without the lock, done, deleted and made again", func(w *world) (func() error, func()) {
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		c := w.resuming("a", u)
+		return func() error { _, err := w.Commit(w.ctx(), c); return err }, func() {
+			w.remove("a")
+			w.instance("a", "paid")
+		}
+	}},
 	{"replaying a command, refused for an instance that comes later", func(w *world) (func() error, func()) {
 		d := w.deadCommand("d", "a")
 		return func() error {

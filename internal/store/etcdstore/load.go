@@ -22,6 +22,8 @@ type Loading struct {
 	answerTo, definition       string
 	known                      *store.Record
 	record, mail, answer, head read
+	lock                       read
+	claimants                  string // below which the claimants of the lock have their keys; "": not asked for
 }
 
 // Loading makes the reads. key names the record of a caller's Idempotency-Key,
@@ -42,6 +44,12 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 	return q
 }
 
+// WithLock makes it ask also who has the lock, below whose name this is.
+func (q *Loading) WithLock(prefix string) *Loading {
+	q.claimants, q.lock = prefix, q.first(prefix)
+	return q
+}
+
 // Ops are the operations to be sent, in this order.
 func (q *Loading) Ops() []clientv3.Op { return q.ops }
 
@@ -55,7 +63,9 @@ func (s *Instances) Load(ctx context.Context, id, key, definition string) (*stor
 func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 	plain := q
 	if q.known != nil {
-		plain = q.s.Loading(q.id, q.answerTo, q.definition, nil)
+		if plain = q.s.Loading(q.id, q.answerTo, q.definition, nil); q.claimants != "" {
+			plain.WithLock(q.claimants)
+		}
 	}
 	resp, err := q.s.read(ctx, "load instance "+q.id, plain.ops...)
 	if err != nil {
@@ -100,6 +110,7 @@ func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loade
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
 	}
+	l.Locked = q.claimants != "" && q.lock.found(resp)
 	if q.head == 0 { // it was not asked for
 		return l, nil
 	}

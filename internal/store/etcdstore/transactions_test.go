@@ -42,6 +42,25 @@ var transactions = []transaction{
 		c := w.takingLock("a", u)
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
+	{name: "commit that resumes without the lock", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		c := w.keyed(w.resuming("a", u), false)
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "settling", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		w.lock("a", "other")
+		c := w.resuming("a", u)
+		return func() (string, error) {
+			_, err := w.Commit(w.ctx(), c)
+			if errors.Is(err, store.ErrHeld) {
+				return "held", nil
+			}
+			return committed(nil, err)
+		}
+	}},
 	{name: "commit that releases", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		c := ends(w.next("a", w.lock("a", "me")))

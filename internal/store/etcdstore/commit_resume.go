@@ -1,0 +1,103 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/metrics"
+)
+
+// A commit that resumes an instance which nobody works needs no lock: of two that were
+// made from one state, one is refused (docs/decisions/0006).
+//
+// If: the node's session lives; the instance as loaded; nobody has the lock; this commit
+// is not void. Then: as any commit; it consumes no mail.
+//
+// The session's lease and the instance's revision never come back. That somebody has the
+// lock does: a copy of what was refused for it could come when the lock is free again.
+// So a refusal is settled before anything follows from it ([Instances.settle]).
+
+// mayBeUnlocked tells whether a commit has the lock, or needs none.
+func mayBeUnlocked(c *store.Commit) bool {
+	u := c.Unlocked
+	if u == nil || c.Before == nil {
+		return true
+	}
+	mail := slices.ContainsFunc(c.Consumed, func(done store.Consumed) bool { return done.Created > 0 })
+	return u.Prefix != "" && u.Lock == nil && !mail && !c.Delete && c.Continue == nil
+}
+
+// Waits is how many bookmarks a commit makes wait where stimuli may be queued for them.
+func Waits(c *store.Commit) int { return len(c.Created) + len(rekeyed(c)) }
+
+// guardResume are the outer compares. Who has the lock is compared of all keys below its
+// name: one that waits for it has it next.
+func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
+	u := c.Unlocked
+	return []clientv3.Cmp{
+		leased(u.Key, u.Lease),
+		modifiedAt(s.keys.instance(c.After.Header.ID), c.Before.Modified),
+		noneNewer(u.Prefix, 0),
+		absent(s.voidCommit(c)),
+	}
+}
+
+// voidCommit is the record that says that a commit will not be applied.
+func (s *Instances) voidCommit(c *store.Commit) string {
+	return s.keys.commandRecord(c.After.Header.ID, "~commit@"+c.ID)
+}
+
+// settle makes the refusal of a commit that resumes without the lock last, and says why
+// it was refused.
+//
+// If: the instance as loaded. Then: the commit is void. Else: nothing. Both read what
+// tells the outcome. If the commit was applied before, the instance has moved, and no
+// record is put. If not, the record is there before anybody is told anything.
+func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committed, metrics.CommitOutcome, error) {
+	id := c.After.Header.ID
+	var e evidence
+	e.entry, e.instance, e.node = e.value(s.keys.journal(id, c.After.Seq)), e.key(s.keys.instance(id)), e.value(c.Unlocked.Key)
+	var keys []read
+	for _, done := range c.Consumed {
+		if k := done.Command.Key; k != nil && done.Answer != nil {
+			keys = append(keys, e.count(s.keys.keyRecord(k.Name)))
+		}
+	}
+	void := slices.Concat(e.ops, s.putVoid(s.voidCommit(c)))
+	resp, err := s.txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{modifiedAt(s.keys.instance(id), c.Before.Modified)}, void, e.ops)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	e.resp = resp
+	if done, err := e.proof(c); err != nil || done != nil {
+		return done, metrics.CommitResolved, err
+	}
+	used := slices.ContainsFunc(keys, func(r read) bool { return r.found(resp) })
+	outcome, err := e.classifyResume(c, used)
+	return nil, outcome, err
+}
+
+// classifyResume tells why, after it was found that the commit is not applied, as far as
+// the journal tells.
+func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.CommitOutcome, error) {
+	if kv := e.node.one(e.resp); kv == nil || kv.Lease != c.Unlocked.Lease {
+		return metrics.CommitFenced, store.ErrFenced
+	}
+	if e.moved(c) {
+		// The proof goes with the instance, or with the oldest entries of its journal; and
+		// another one of this id has a journal of its own.
+		kv := e.instance.one(e.resp)
+		if kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.one(e.resp) == nil {
+			return metrics.CommitFenced, store.ErrFenced
+		}
+		return metrics.CommitConflict, store.ErrConflict
+	}
+	if keyUsed {
+		return metrics.CommitConflict, store.ErrConflict
+	}
+	return metrics.CommitHeld, store.ErrHeld
+}

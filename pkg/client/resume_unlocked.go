@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// unlockedResume is the ownership of an instance that nobody works, for commands in hand that
+// resume it (docs/decisions/0006). Others may work it at the same time: of commits that
+// were made from one state one is applied. The lock is taken before anything that two may
+// not do: see [owner.lock].
+type unlockedResume struct {
+	standing *cluster.Membership
+	prefix   string // below which the claimants of the lock have their keys
+	lock     acquireFunc
+}
+
+func (b *unlockedResume) Context() context.Context    { return b.standing.Context() }
+func (*unlockedResume) Fence() *store.Fence           { return nil }
+func (*unlockedResume) Release(context.Context) error { return nil }
+func (*unlockedResume) Released()                     {}
+
+// resumeUnlocked takes an instance that nobody works, and whose mailbox is empty, without
+// its lock; any other as [Distributed.take] does.
+func (d Distributed) resumeUnlocked(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
+	standing, err := d.locks.Membership()
+	if err != nil {
+		return d.take(ctx, a)
+	}
+	own := &unlockedResume{standing: standing, prefix: d.locks.Prefix(cluster.InstanceLock(d.id)), lock: d.take}
+	loaded, err := d.n.cfg.Store.Loading(d.id, a.key, a.definition, a.known).WithLock(own.prefix).Load(ctx)
+	if err != nil || loaded.Locked || loaded.Record == nil || len(loaded.Mail) > 0 {
+		return d.take(ctx, a) // which tries again, and knows who has it
+	}
+	return own, loaded, nil
+}
+
+// free tells whether the instance is worked without its lock, beside others.
+func (o *owner) free() bool {
+	_, free := o.own.(*unlockedResume)
+	return free
+}
+
+// onlyResumes tells whether all commands are in hand and resume the instance.
+func (b *batch) onlyResumes() bool {
+	for _, w := range b.hands {
+		if w.cmd.Kind != workflow.CommandResume {
+			return false
+		}
+	}
+	return len(b.mail) == 0
+}
+
+// errMoved: the lock is there now, and the instance is not as it was when it was worked
+// without. What was done is to be done again.
+var errMoved = fmt.Errorf("the instance moved before its lock was taken: %w", store.ErrConflict)
+
+// lockResume takes the lock for a burst that began without. If another has it, [ErrBusy], nothing
+// was sent, and the commands belong into the mailbox. The mailbox was empty when the
+// instance was loaded, which is up to where it is known still.
+func (o *owner) lockResume(ctx context.Context, b *unlockedResume) error {
+	p := preloadFor(o.inbox.firstRunning())
+	p.known = o.base
+	lock, loaded, err := b.lock(ctx, p)
+	if err != nil {
+		return err
+	}
+	if own, ok := lock.(owned); !ok || !b.standing.SameEpoch(own.Lock) {
+		o.giveUp(ctx, lock)
+		return fmt.Errorf("instance %s: what it was loaded with is over: %w", o.id, store.ErrFenced)
+	}
+	o.own = lock
+	o.n.cfg.Metrics.UnlockedResume(metrics.ResumeLocked)
+	if loaded.Record == nil || o.base == nil || loaded.Record.Modified != o.base.Modified {
+		o.base = loaded.Record
+		return errMoved
+	}
+	return nil
+}
+
+// barrier is before an activity that may have an effect outside: two nodes do not run that at
+// the same time. It is called by the burst, which has nothing of the owner.
+func (x *burst) barrier(ctx context.Context) error {
+	if x.passed {
+		return nil
+	}
+	answer := make(chan error, 1)
+	x.handle.desk.ask(func(o *owner) { answer <- o.lock(o.ctx) })
+	select {
+	case err := <-answer:
+		x.passed = err == nil
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

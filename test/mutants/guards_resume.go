@@ -1,0 +1,33 @@
+package main
+
+// resumeGuards are those of a resume that takes no lock (docs/decisions/0006).
+var resumeGuards = []patch{
+	{"a resume beside who has the lock does not begin", "pkg/client/resume_unlocked.go",
+		"err != nil || loaded.Locked ||", "err != nil ||", inClient, "TestAResumeThatMeetsAHolder"},
+	{"a resume beside mail takes the lock", "pkg/client/resume_unlocked.go",
+		"loaded.Record == nil || len(loaded.Mail) > 0 {", "loaded.Record == nil {", inClient, "TestAResumeBesideMail"},
+	{"the lock is taken before an effect outside", "pkg/client/burst.go",
+		"\tif o.free() {\n\t\tx.env.Barrier = x.barrier\n", "\tif false {\n\t\tx.env.Barrier = x.barrier\n", inClient, "TestTheLockIsTakenBefore"},
+	{"a burst begins again if its instance moved before its lock was taken", "pkg/client/resume_unlocked.go",
+		"if loaded.Record == nil || o.base == nil || loaded.Record.Modified != o.base.Modified {", "if false {", inClient, "TestABurstBeginsAgain"},
+	{"what was refused is run again under the lock", "pkg/client/failure.go",
+		"\tif o.free() {\n", "\tif false {\n", inClient, "TestAConflictIsRunAgain"},
+	{"a burst that moved before its cause was durable is dropped", "pkg/client/persist.go",
+		"\tcase errors.Is(err, store.ErrConflict):\n\t\to.drop(err)\n", "\tcase errors.Is(err, store.ErrConflict):\n", inClient, "TestWhatBecomesDurableBeginsAgain"},
+	{"a burst whose cause goes to who has the lock is dropped", "pkg/client/persist.go",
+		"\tcase errors.Is(err, ErrBusy):\n\t\to.drop(err)\n", "\tcase errors.Is(err, ErrBusy):\n", inClient, "TestWhatCannotBecomeDurable"},
+	{"what becomes durable is locked", "pkg/client/persist.go",
+		"\tif err := o.lockBeside(); err != nil {\n\t\treturn err\n\t}\n", "", inClient, "TestWhatBecomesDurable"},
+	{"what is no resume takes the lock", "pkg/client/opening.go",
+		"if o.free() && !s.work.onlyResumes() {", "if false {", inClient, "TestACancelThatJoins"},
+	{"what goes on after a commit takes the lock", "pkg/client/start_unlocked.go",
+		"if tooMuch || goesOn {", "if tooMuch {", inClient, "TestABurstThatGoesOnTakes"},
+	{"who looks for no mail tells of it again", "pkg/client/committing.go",
+		"if !o.free() { // which does not look for mail", "if true {", inClient, "TestMailThatWasToldIsHinted"},
+	{"who comes later is not served from what is past", "pkg/client/committing.go",
+		"if o.free() { // who came since", "if false { // who came since", inClient, "TestWhoComesLater"},
+	{"a refusal without the lock is settled", "internal/store/etcdstore/classify.go",
+		"if c.Unlocked != nil && c.Before != nil {", "if false {", inStore, "TestAResume"},
+	{"a commit that wants the lock is not sent without it", "internal/store/etcdstore/commit.go",
+		"if !mayBeUnlocked(c) {", "if false {", inStore, "TestWhatWantsTheLock"},
+}

@@ -55,7 +55,7 @@ deploy-test: ## Test alerts, dashboards, runbooks and docker-compose.yml (instal
 compose-test: ## Run docker-compose.yml and break things in it (needs Docker, HAProxy, Prometheus, busybox)
 	@bash .ci/run compose
 
-chaos: ## Try to break the guarantees for 10 minutes (SEED=n)
+chaos: ## Try to break the guarantees for 10 minutes (SEED=n RESUME_LOCKING=auto)
 	@bash .ci/run chaos
 
 chaos-long: ## The same for two hours

@@ -12,7 +12,7 @@ import (
 )
 
 func TestChaos(t *testing.T) {
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Clone(wanted)}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wanted, wantedOfResumes())}
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestChaos(t *testing.T) {
 // round is one run with one seed: load under faults, healing, checks.
 func round(t *testing.T, seed uint64, duration time.Duration, weaken func(*clientv3Client)) *result {
 	t.Helper()
-	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestChaos -chaos.seed %d -chaos.duration %v", seed, duration, seed, duration)
+	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestChaos -chaos.seed %d -chaos.duration %v -chaos.resume-locking %s", seed, duration, seed, duration, options.resumeLocking)
 	began := time.Now()
 	w := newWorld(t, seed, weaken)
 	t.Log(w.traits)

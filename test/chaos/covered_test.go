@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // coverage counts what a run must have seen to prove anything, beside what the
@@ -37,6 +38,14 @@ var wanted = []string{
 	"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in send", "numbers seen in answers",
 	"requests for endpoints", "tasks done", "tasks failed", "instances retried", "links followed", "stimuli", "instances imported", "lists read",
 	"singletons started by published events", "definitions for the newer program", "nodes with the older program",
+}
+
+// wantedOfResumes are those of nodes whose resumes take no lock first.
+func wantedOfResumes() []string {
+	if options.resumeLocking == node.ResumeLockingAlways {
+		return nil
+	}
+	return []string{"resumes without the lock", "resumes that took the lock after all"}
 }
 
 // wantedOfLongChaos happen too seldom for one short round.
@@ -78,7 +87,9 @@ var measured = map[string]string{
 	"weft_commits_total/breach": "commits in breach", "weft_commits_total/committed": "commits",
 	"weft_commits_total/conflict": "commits in conflict", "weft_late_durability_total": "late durability",
 	"weft_takeovers_total": "takeovers", "weft_lock_orphans_removed_total": "orphaned locks removed",
-	"weft_sessions_lost_total": "epochs lost", "weft_dead_letters_total/poison": "poisoned commands",
+	"weft_unlocked_resumes_total/committed": "resumes without the lock", "weft_unlocked_resumes_total/locked": "resumes that took the lock after all",
+	"weft_unlocked_resumes_total/held": "resumes that were made void",
+	"weft_sessions_lost_total":         "epochs lost", "weft_dead_letters_total/poison": "poisoned commands",
 }
 
 // track remembers the faults of all nodes by name.

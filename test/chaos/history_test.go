@@ -25,6 +25,7 @@ type history struct {
 	root      string
 	instances map[string]*life
 	locks     map[string]map[string]int64 // instance → key → create revision
+	nodes     map[string]bool             // that have a session
 	timers    map[string]timerValue       // by key
 	fired     map[string]int              // timers that became commands, by bookmark
 	singles   map[string]bool             // running instances of the definition that runs once at a time
@@ -76,7 +77,7 @@ type timerValue struct {
 }
 
 func newHistory(root string) *history {
-	return &history{root: root, instances: map[string]*life{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
+	return &history{root: root, instances: map[string]*life{}, nodes: map[string]bool{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
 		numbered: map[string]int64{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
 }
 
@@ -135,6 +136,8 @@ func (h *history) step(revision int64, events []*clientv3.Event) {
 		}
 		h.trail.note(name, ev, raw)
 		switch kind {
+		case "nodes":
+			h.nodes[rest] = put
 		case "lock":
 			h.lock(rest, string(ev.Kv.Key), ev, put)
 		case "journal":
@@ -190,7 +193,8 @@ func (h *history) lock(rest, key string, ev *clientv3.Event, put bool) {
 }
 
 // journal checks the chain: one entry a sequence number, by the holder of the
-// lock, fences never falling, no command twice.
+// lock, or by a node that has a session while nobody has the lock; fences never falling,
+// no command twice.
 func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 	id, number, _ := strings.Cut(rest, "/")
 	seq, _ := strconv.ParseInt(number, 10, 64)
@@ -208,7 +212,7 @@ func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 	case seq != l.seq+1 || e.Seq != seq:
 		h.problem("chain-gap", "%s follows entry %d", rest, l.seq)
 	}
-	if e.Fence < l.fence {
+	if e.Fence != 0 && e.Fence < l.fence {
 		h.problem("fence-fell", "%s has fence %d after %d", rest, e.Fence, l.fence)
 	}
 	oldest := int64(0)
@@ -220,7 +224,10 @@ func (h *history) journal(b *batch, rest string, ev *clientv3.Event) {
 	if oldest != e.Fence {
 		h.problem("zombie-commit", "%s has fence %d while the oldest lock key is of %d", rest, e.Fence, oldest)
 	}
-	l.seq, l.fence = seq, e.Fence
+	if e.Fence == 0 && !h.nodes[e.Node] {
+		h.problem("zombie-commit", "%s has no fence, and node %q that made it has no session", rest, e.Node)
+	}
+	l.seq, l.fence = seq, max(l.fence, e.Fence)
 	for _, cmd := range e.Commands {
 		if was, twice := l.commands[cmd]; twice && cmd != workflow.ContinueID {
 			h.problem("command-twice", "%s consumes %s, as did entry %d", rest, cmd, was)

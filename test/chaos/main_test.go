@@ -23,8 +23,9 @@ var options struct {
 	workers  int
 	only     bool
 
-	groupCommit string
-	traits      string
+	groupCommit   string
+	resumeLocking string
+	traits        string
 }
 
 func TestMain(m *testing.M) {
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
 	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded,clocks")
 	flag.StringVar(&options.groupCommit, "chaos.group-commit", "mixed", "of the processes: on, off, or mixed: drawn for each")
+	flag.StringVar(&options.resumeLocking, "chaos.resume-locking", "mixed", "of the nodes: auto, always, or mixed: drawn for each")
 	if config := os.Getenv(memberEnv); config != "" {
 		fmt.Fprintln(os.Stderr, beMember(config))
 		os.Exit(1)

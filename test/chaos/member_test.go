@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -52,6 +53,7 @@ type member struct {
 	dead     atomic.Bool
 	newer    bool          // it runs the newer program
 	off      time.Duration // of its clock
+	locking  string        // of its resumes
 	stop     context.CancelFunc
 	done     chan error
 	parts    int
@@ -65,6 +67,7 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 	tb.Helper()
 	m := &member{id: id, registry: prometheus.NewRegistry(), faults: clustertest.NewFaults(seed)}
 	m.newer, m.off = w.program(seed)
+	m.locking = drawLocking(rand.New(rand.NewPCG(seed, 1<<37)))
 	known, err := registry(m.newer)
 	if err != nil {
 		return nil, err
@@ -130,6 +133,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	head := m.catalog.HeadIn(context.Background())
 	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Hint: wakeups.Hint, Freed: wakeups.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
+		NodeID: m.id, UnlockedResumes: m.locking == node.ResumeLockingAuto,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.catalog.Program(ctx, def, version)
 			return p, err

@@ -20,7 +20,7 @@ func TestProcesses(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it reads /proc to know when a process stands still")
 	}
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Clone(wantedOfProcesses)}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wantedOfProcesses, wantedOfResumes())}
 	program := buildNode(t)
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)
@@ -75,7 +75,7 @@ var (
 // processRound is one run with one seed.
 func processRound(t *testing.T, seed uint64, program string, duration time.Duration) *result {
 	t.Helper()
-	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestProcesses -chaos.seed %d -chaos.duration %v -chaos.group-commit %s", seed, duration, seed, duration, options.groupCommit)
+	t.Logf("seed %d, %v of load: go test ./test/chaos -run TestProcesses -chaos.seed %d -chaos.duration %v -chaos.group-commit %s -chaos.resume-locking %s", seed, duration, seed, duration, options.groupCommit, options.resumeLocking)
 	began := time.Now()
 	w := newTown(t, seed, program)
 	t.Log(w.traits)

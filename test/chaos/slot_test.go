@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -103,7 +104,7 @@ func (s *slot) command(id string) (*exec.Cmd, error) {
 	own, program, env := s.draw(id), s.w.program, ""
 	args := []string{
 		"--cluster", s.w.name, "--node-id", id, "--session-ttl", ttl.String(), "--etcd-endpoints", strings.Join(s.route.endpoints(), ","),
-		"--drain-delay", "0s", "--drain-timeout", "10s", "--log-format", "json", "--allow-private-addresses", "--group-commit", s.w.groupCommit(),
+		"--drain-delay", "0s", "--drain-timeout", "10s", "--log-format", "json", "--allow-private-addresses", "--group-commit", s.w.groupCommit(), "--resume-locking", s.w.resumeLocking(),
 	}
 	if s.w.traits.tight {
 		args = append(args, "--queue-ttl", "2s", "--retain-finished-count", "1000", "--retain-dead-letters-count", "5000")
@@ -148,10 +149,10 @@ const newerSlot = 2
 // draw decides what the next node of a slot is; nil: what users build.
 func (s *slot) draw(id string) *ownNode {
 	w := s.w
-	commit := w.groupCommit()
+	commit, locking := w.groupCommit(), w.resumeLocking()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := &ownNode{Cluster: w.name, NodeID: id, GroupCommit: commit, EtcdEndpoints: s.route.endpoints(), TTL: ttl, Insecure: s.space != nil,
+	n := &ownNode{Cluster: w.name, NodeID: id, GroupCommit: commit, ResumeLocking: locking, EtcdEndpoints: s.route.endpoints(), TTL: ttl, Insecure: s.space != nil,
 		Newer: s.number == newerSlot || w.r.IntN(3) == 0}
 	if w.traits.tight {
 		n.QueueTTL, n.FinishedCount, n.DeadLettersCount = 2*time.Second, 1000, 5000
@@ -328,4 +329,22 @@ func (w *town) groupCommit() string {
 		return node.GroupCommitOff
 	}
 	return node.GroupCommitOn
+}
+
+// resumeLocking is as asked for, or drawn.
+func (w *town) resumeLocking() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return drawLocking(w.r)
+}
+
+// drawLocking says whether a node's resumes take the lock first.
+func drawLocking(r *rand.Rand) string {
+	if options.resumeLocking != "mixed" {
+		return options.resumeLocking
+	}
+	if r.IntN(3) == 0 {
+		return node.ResumeLockingAlways
+	}
+	return node.ResumeLockingAuto
 }

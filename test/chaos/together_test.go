@@ -65,6 +65,7 @@ type journalEntry struct {
 	Commit   string   `json:"commit"`
 	Seq      int64    `json:"seq"`
 	Fence    int64    `json:"fence"`
+	Node     string   `json:"node"`
 	Commands []string `json:"commands"`
 	Items    []struct {
 		Event string `json:"e"`

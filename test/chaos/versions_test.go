@@ -149,11 +149,11 @@ const nodeEnv = "WEFT_CHAOS_NODE"
 // ownNode is how a node of the test's own program runs: with what the newer
 // program has, or not, and with a clock that is off.
 type ownNode struct {
-	Cluster, NodeID, HTTPAddr, GroupCommit string
-	EtcdEndpoints                          []string
-	TTL, QueueTTL, Off                     time.Duration
-	Insecure, Newer                        bool
-	FinishedCount, DeadLettersCount        int64
+	Cluster, NodeID, HTTPAddr, GroupCommit, ResumeLocking string
+	EtcdEndpoints                                         []string
+	TTL, QueueTTL, Off                                    time.Duration
+	Insecure, Newer                                       bool
+	FinishedCount, DeadLettersCount                       int64
 }
 
 // beNode runs a node as weft does, until a signal.
@@ -168,7 +168,7 @@ func beNode(config string) error {
 	if c.FinishedCount > 0 {
 		keep.FinishedCount, keep.DeadLettersCount = c.FinishedCount, c.DeadLettersCount
 	}
-	cfg := node.Config{Cluster: c.Cluster, NodeID: c.NodeID, HTTPAddr: c.HTTPAddr, GroupCommit: c.GroupCommit, EtcdEndpoints: c.EtcdEndpoints, SessionTTL: c.TTL,
+	cfg := node.Config{Cluster: c.Cluster, NodeID: c.NodeID, HTTPAddr: c.HTTPAddr, GroupCommit: c.GroupCommit, ResumeLocking: c.ResumeLocking, EtcdEndpoints: c.EtcdEndpoints, SessionTTL: c.TTL,
 		QueueTTL: c.QueueTTL, Insecure: c.Insecure, Retention: &keep, DrainTimeout: 10 * time.Second, AllowPrivateAddresses: true, Version: "newer",
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 		Now:    func() time.Time { return time.Now().Add(c.Off) },

@@ -47,9 +47,12 @@ type Authenticator struct {
 // the server.
 const maxToken = 16 << 10
 
-// Authenticate gives the caller of a request by its Authorization header. It
-// returns [ErrMissing], a [RefusedError] or an [UnavailableError].
+// Authenticate gives the caller of a request by its Authorization header, or as
+// [WithCaller] says. It returns [ErrMissing], a [RefusedError] or an [UnavailableError].
 func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) (*Principal, error) {
+	if find, ok := ctx.Value(callerKey{}).(func() (*Principal, error)); ok {
+		return find()
+	}
 	values := h["Authorization"]
 	if len(values) == 0 {
 		return nil, ErrMissing

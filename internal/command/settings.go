@@ -73,6 +73,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.DrainDelay, "drain-delay", n.DrainDelay, "not ready but serving before the node stops taking work")
 	fs.DurationVar(&n.DrainTimeout, "drain-timeout", n.DrainTimeout, "time for running work to finish at the end")
 	fs.StringVar(&n.Coordination, "coordination", n.Coordination, "distributed, or local: this node is alone and takes no locks in etcd")
+	fs.StringVar(&n.Console, "console", n.Console, "on, or off: the node serves no pages at /console/")
 	fs.BoolVar(&n.AllowPrivateAddresses, "allow-private-addresses", false, "activities may call loopback and private networks")
 	fs.StringVar(&n.JavaScript, "javascript", n.JavaScript, "on, or off: definitions that use JavaScript are refused, and their work is left to nodes that have it on")
 	fs.StringVar(&n.LinkKeyFile, "link-key-file", "", "file with the keys that sign resume links, the signing one first (default: a key kept in etcd)")

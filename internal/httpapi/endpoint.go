@@ -114,6 +114,9 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 		if name == "Content-Security-Policy" {
 			value = pageSandbox + ", " + value // both hold
 		}
+		if name == "Set-Cookie" && strings.HasPrefix(strings.TrimSpace(value), auth.SessionCookie+"=") {
+			continue // whose session a browser has is for the console to say
+		}
 		if !ownHeaders[name] && validHeader(name, value) {
 			answer.headers[name] = value
 		}
@@ -130,7 +133,8 @@ const pageSandbox = "sandbox allow-downloads allow-forms allow-modals allow-popu
 
 // ownHeaders are about the connection or this node.
 var ownHeaders = map[string]bool{
-	"Connection": true, "Content-Length": true, "Date": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true,
+	"Clear-Site-Data": true, // it would end the sessions of the console
+	"Connection":      true, "Content-Length": true, "Date": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true,
 	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "X-Request-Id": true, "X-Content-Type-Options": true,
 }
 

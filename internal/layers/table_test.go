@@ -27,6 +27,7 @@ var table = map[string]place{
 	"cmd/weft":          {floor: 7, wing: "program", step: 1},
 	"internal/command":  {floor: 7, wing: "program"},
 	"test/e2e":          {floor: 7},
+	"test/console":      {floor: 7},
 	"test/conformance":  {floor: 7},
 	"test/compose":      {floor: 7},
 	"test/loadbalancer": {floor: 7},
@@ -42,6 +43,7 @@ var table = map[string]place{
 	"pkg/node": {floor: 6},
 
 	"internal/httpapi":           {floor: 5},
+	"pkg/console":                {floor: 5},
 	"internal/upkeep":            {floor: 5},
 	"internal/upkeep/membertest": {floor: 5},
 

@@ -133,7 +133,7 @@ func (c *Client) DrainNode(ctx context.Context, id string, opts ...Option) (*Ans
 // DrawDefinitionQuery is the query of [Client.DrawDefinition]; zero fields are left out.
 type DrawDefinitionQuery struct {
 	Version int64  // The published one if absent.
-	Format  string // One of svg, text, mermaid, dot. svg if absent.
+	Format  string // One of svg, svg-part, text, mermaid, dot. svg if absent. svg-part is without the style sheet, for a page that has one.
 }
 
 func (q DrawDefinitionQuery) values() url.Values {
@@ -153,7 +153,7 @@ func (c *Client) DrawDefinition(ctx context.Context, id string, query DrawDefini
 
 // DrawInstanceQuery is the query of [Client.DrawInstance]; zero fields are left out.
 type DrawInstanceQuery struct {
-	Format string // One of svg, text, mermaid, dot. svg if absent.
+	Format string // One of svg, svg-part, text, mermaid, dot. svg if absent. svg-part is without the style sheet, for a page that has one.
 }
 
 func (q DrawInstanceQuery) values() url.Values {
@@ -317,6 +317,23 @@ func (c *Client) GetQueueItem(ctx context.Context, id string, opts ...Option) (*
 // It is GET /api/v1/receipts/{key}, for the role viewer; problems of its own are receipt-not-found.
 func (c *Client) GetReceipts(ctx context.Context, key string, opts ...Option) (*Answer[Receipts], error) {
 	return call[Receipts](ctx, c, request{method: "GET", path: "/api/v1/receipts/" + url.PathEscape(key), query: nil, body: nil}, opts)
+}
+
+// GetStatsQuery is the query of [Client.GetStats]; zero fields are left out.
+type GetStatsQuery struct {
+	DefinitionID string // Only of this definition, and by its versions.
+}
+
+func (q GetStatsQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "definitionId", q.DefinitionID)
+	return v
+}
+
+// GetStats: How many instances there are, by sub-status and by definition.
+// It is GET /api/v1/stats, for the role viewer.
+func (c *Client) GetStats(ctx context.Context, query GetStatsQuery, opts ...Option) (*Answer[Stats], error) {
+	return call[Stats](ctx, c, request{method: "GET", path: "/api/v1/stats", query: query.values(), body: nil}, opts)
 }
 
 // GetVariableChangesQuery is the query of [Client.GetVariableChanges]; zero fields are left out.

@@ -117,6 +117,12 @@ type Commit struct {
 	Variables []Variable `json:"variables"`          // Those that it set.
 }
 
+// Count is a part of other answers.
+type Count struct {
+	Count int64 `json:"count"`
+	Exact bool  `json:"exact"` // false: so many at least.
+}
+
 // DeadLetter is a part of other answers.
 type DeadLetter struct {
 	ActivityType  string    `json:"activityType,omitempty"`
@@ -774,6 +780,14 @@ type StartRequest struct {
 	Version       int64          `json:"version,omitempty"`    // Version of the definition; the published one if absent.
 }
 
+// Stat is a part of other answers.
+type Stat struct {
+	BySubStatus  SubStatusCounts `json:"bySubStatus"`
+	DefinitionID string          `json:"definitionId"`
+	Instances    Count           `json:"instances"`
+	Version      *int64          `json:"version"` // null: all of them.
+}
+
 // State is the answer of [Client.ExportState], [Client.ImportState].
 type State struct {
 	Instance any   `json:"instance"` // The header, in the form of the store.
@@ -788,6 +802,16 @@ type StateRequest struct {
 	State    any   `json:"state,omitempty"`    // The engine's state; opaque.
 }
 
+// Stats is the answer of [Client.GetStats].
+type Stats struct {
+	At          time.Time       `json:"at"` // When it was counted, by the clock of the node that answers; some seconds ago, if somebody else asked then.
+	BySubStatus SubStatusCounts `json:"bySubStatus"`
+	Instances   Count           `json:"instances"` // All of them.
+	Items       []Stat          `json:"items"`     // By definition, or by version if definitionId is given; those without instances are left out.
+	More        bool            `json:"more"`      // There are more definitions and versions than are counted: all of this is too little.
+	Revision    int64           `json:"revision"`  // Of etcd, at which all of this was so.
+}
+
 // StimulusRequest is the body of [Client.SendStimulus]. Zero fields are left out.
 type StimulusRequest struct {
 	ActivityType  string         `json:"activityType,omitempty"`
@@ -796,6 +820,16 @@ type StimulusRequest struct {
 	Input         map[string]any `json:"input,omitempty"`
 	InstanceID    string         `json:"instanceId,omitempty"`
 	Stimulus      any            `json:"stimulus,omitempty"` // The hashed part, such as {"eventName": "approved"}.
+}
+
+// SubStatusCounts is a part of other answers.
+type SubStatusCounts struct {
+	Cancelled Count `json:"cancelled"`
+	Executing Count `json:"executing"`
+	Faulted   Count `json:"faulted"`
+	Finished  Count `json:"finished"`
+	Pending   Count `json:"pending"`
+	Suspended Count `json:"suspended"`
 }
 
 // Summary is a part of other answers.

@@ -290,6 +290,10 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
+	if err != nil {
+		return err
+	}
+	n.front, err = n.withConsole(guard)
 	return err
 }
 

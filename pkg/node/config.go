@@ -115,6 +115,8 @@ type Config struct {
 
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
+	Console string // the pages of /console/: [ConsoleOn], the default, or [ConsoleOff]
+
 	// SecretsDir has one file per secret that expressions read as secrets.NAME; the
 	// node follows changes. See internal/secrets. Default: there are none.
 	SecretsDir string
@@ -167,6 +169,7 @@ func DefaultConfig() Config {
 		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		MaxBurstActivities: engine.DefaultBurstActivities,
 		DrainTimeout:       30 * time.Second,
+		Console:            ConsoleOn,
 		MaxBody:            1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
 		Version: "devel",
 	}
@@ -185,6 +188,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.SessionTTL = cmp.Or(c.SessionTTL, d.SessionTTL)
 	c.Coordination = cmp.Or(c.Coordination, d.Coordination)
 	c.Retention = cmp.Or(c.Retention, d.Retention)
+	c.Console = cmp.Or(c.Console, d.Console)
 	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
 	c.MetricsDefinitions = cmp.Or(c.MetricsDefinitions, d.MetricsDefinitions)
 	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
@@ -237,6 +241,9 @@ func (c Config) checkModes() error {
 	}
 	if c.ResumeLocking != ResumeLockingAuto && c.ResumeLocking != ResumeLockingAlways {
 		wrong.add("resume-locking is %q; it must be %s or %s", c.ResumeLocking, ResumeLockingAuto, ResumeLockingAlways)
+	}
+	if c.Console != ConsoleOn && c.Console != ConsoleOff {
+		wrong.add("console is %q; it must be %s or %s", c.Console, ConsoleOn, ConsoleOff)
 	}
 	if c.JavaScript != JavaScriptOn && c.JavaScript != JavaScriptOff {
 		wrong.add("javascript is %q; it must be %s or %s", c.JavaScript, JavaScriptOn, JavaScriptOff)

@@ -52,6 +52,7 @@ type Node struct {
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader
 	api        *httpapi.API
+	front      http.Handler // the API, and the console beside it
 	server     *http.Server
 	handler    atomic.Pointer[http.Handler] // of the server
 	waitsFor   atomic.Value                 // a string: what the build of the node waits for

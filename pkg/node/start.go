@@ -21,7 +21,7 @@ func (n *Node) start(ctx context.Context) error {
 	if n.secrets != nil {
 		n.part("secrets", n.secrets.Run)
 	}
-	n.answers(n.api)
+	n.answers(n.front)
 	n.undo.add("http connections", n.shutdown)
 	n.undo.add("bursts", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, n.cfg.DrainTimeout)

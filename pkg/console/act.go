@@ -1,0 +1,221 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// maxForm bounds a form, in bytes: it has a definition in it at most.
+const maxForm = 4 << 20
+
+// operation is one that openapi.json describes: what a form may ask for.
+type operation struct {
+	method, path string
+	role         auth.Role
+}
+
+// readOperations reads what the API can do, and who may do it, from its own description.
+func (c *Console) readOperations() (map[string]operation, error) {
+	r, err := http.NewRequest(http.MethodGet, "/openapi.json", nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Host = "localhost"
+	to := &answer{head: http.Header{}}
+	self := func() (*auth.Principal, error) { return &auth.Principal{Name: "console", Role: auth.Viewer}, nil }
+	c.cfg.API.ServeHTTP(to, r.WithContext(auth.WithCaller(r.Context(), self)))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string                `json:"operationId"`
+			Security    []map[string][]string `json:"security"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(to.body.Bytes(), &doc); err != nil {
+		return nil, fmt.Errorf("console: read openapi.json: %w", err)
+	}
+	found := map[string]operation{}
+	for path, methods := range doc.Paths {
+		below, ok := strings.CutPrefix(path, api)
+		if !ok {
+			continue
+		}
+		for method, op := range methods {
+			o := operation{method: strings.ToUpper(method), path: below, role: auth.Anyone}
+			for _, s := range op.Security {
+				for _, names := range s {
+					for _, name := range names {
+						if o.role, err = auth.ParseRole(name); err != nil {
+							return nil, fmt.Errorf("console: %s: %w", op.OperationID, err)
+						}
+					}
+				}
+			}
+			found[op.OperationID] = o
+		}
+	}
+	return found, nil
+}
+
+// May tells why the reader of a page may not do something; "": it may.
+func (p page) May(op string) string {
+	o, ok := p.operations[op]
+	switch {
+	case !ok:
+		return "this node's program cannot do it"
+	case p.Role >= o.role:
+		return ""
+	}
+	return "this needs the role " + o.role.String()
+}
+
+// done says what an action did, for the page that comes behind it.
+var done = map[string]string{
+	"cancelInstance": "The cancel was taken.", "retryInstance": "The retry was taken.", "deleteInstance": "The instance is deleted.",
+	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
+	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
+	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",
+	"publishVersion": "The version is published.", "retractDefinition": "The definition is retracted.", "deleteDefinition": "The definition is deleted.",
+	"reloadDefinitions": "The directory of definitions was read again.", "refreshDefinitions": "The definitions were refreshed.",
+	"theme": "", "signed-in": "",
+}
+
+// Fields of a form. p.NAME is a part of the path, q.NAME of the query, b.NAME a text in the
+// body and j.NAME JSON in the body; source is the whole body.
+const (
+	pathField, queryField, textField, jsonField = "p.", "q.", "b.", "j."
+)
+
+// act does what a form asks for, by the operation of its address.
+func (v *visit) act() {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		v.fail("", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The form is too large", Detail: fmt.Sprintf("A form may have %d bytes.", maxForm)})
+		return
+	}
+	name := v.r.PathValue("operation")
+	q, err := v.call(name)
+	if err == nil {
+		var to *answer
+		if to, err = v.ask(q); err == nil {
+			v.acted(name, to)
+			return
+		}
+	}
+	var p *problem
+	if !errors.As(err, &p) {
+		v.fail("", err)
+		return
+	}
+	v.render(p.Status, "again", page{Title: p.Title, Problem: p, View: againView{Action: v.r.URL.Path, Back: v.back(), Fields: fields(v.r.PostForm), Unknown: p.Code == string(workflow.CodeUnknownOutcome)}})
+}
+
+// call makes a call of the API of a form.
+func (v *visit) call(name string) (q asked, err error) {
+	op, ok := v.console.operations[name]
+	if !ok || op.method == http.MethodGet {
+		return q, &problem{Status: http.StatusNotFound, Title: "No such action", Detail: "The API of this node has no action of this name."}
+	}
+	q = asked{method: op.method, path: op.path, query: url.Values{}, key: v.r.PostForm.Get("key")}
+	body := map[string]any{}
+	for field, values := range v.r.PostForm {
+		text := strings.ReplaceAll(values[0], "\r\n", "\n")
+		switch prefix, rest := field[:min(2, len(field))], field[min(2, len(field)):]; {
+		case prefix == pathField:
+			q.path = strings.ReplaceAll(q.path, "{"+rest+"}", url.PathEscape(text))
+		case text == "":
+		case prefix == queryField:
+			q.query.Set(rest, text)
+		case prefix == textField:
+			body[rest] = text
+		case prefix == jsonField:
+			if !json.Valid([]byte(text)) {
+				return q, &problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: fmt.Sprintf("%s is no JSON; a text needs quotation marks around it.", rest), Code: string(workflow.CodeInvalid)}
+			}
+			body[rest] = json.RawMessage(text)
+		case field == "source":
+			q.body, q.contentType = []byte(text), "application/x-www-form-urlencoded" // told by its look
+		}
+	}
+	if len(body) > 0 {
+		q.contentType = "application/json"
+		q.body, err = json.Marshal(body)
+	}
+	return q, err
+}
+
+// acted goes on behind an action: with what it answered if that has something to tell,
+// else with the page that it came from.
+func (v *visit) acted(name string, to *answer) {
+	var result resultView
+	if err := json.Unmarshal(to.body.Bytes(), &result); err == nil && result.tells(name) {
+		result.Back, result.Accepted, result.Checked = v.back(), to.status == http.StatusAccepted, v.r.PostForm.Get("q.dryRun") != ""
+		v.render(http.StatusOK, "result", page{Title: "Done", View: result})
+		return
+	}
+	v.redirect(cmp.Or(v.r.PostForm.Get("gone"), v.back()), name) // where the page is gone with what it showed
+}
+
+// tells tells whether the answer to an operation has something that its page cannot show.
+func (r *resultView) tells(operation string) bool {
+	if len(r.Outcomes) > 0 || r.Queued != nil || r.Resumes != nil || r.Published != nil {
+		return true
+	}
+	return r.InstanceID != "" && (operation == "dispatchDefinition" || operation == "executeDefinition")
+}
+
+// back is the page that a form stood on.
+func (v *visit) back() string { return local(v.r.PostForm.Get("back")) }
+
+func (v *visit) redirect(to, did string) {
+	u, err := url.Parse(local(to))
+	if err != nil {
+		v.fail("", err)
+		return
+	}
+	q := u.Query()
+	q.Set("done", did)
+	u.RawQuery = q.Encode()
+	http.Redirect(v.w, v.r, u.String(), http.StatusSeeOther)
+}
+
+// againView is a form that was refused, with all that was typed.
+type againView struct {
+	Action  string
+	Back    string
+	Fields  []field
+	Unknown bool // it may have been done: the same key tells
+}
+
+// field is one of a form. Those that a person types are shown.
+type field struct {
+	Name, Label, Value string
+	Typed, Long        bool
+}
+
+func fields(form url.Values) []field {
+	var all []field
+	for name, values := range form {
+		f := field{Name: name, Label: name, Value: values[0]}
+		if prefix := name[:min(2, len(name))]; prefix == textField || prefix == jsonField || prefix == queryField {
+			f.Label, f.Typed = name[2:], true
+		}
+		if name == "source" {
+			f.Typed = true
+		}
+		f.Long = f.Typed && (name == "source" || strings.HasPrefix(name, jsonField) || len(f.Value) > 80)
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func newKey() string { return workflow.NewID() }

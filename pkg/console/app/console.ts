@@ -1,0 +1,167 @@
+// What a page does on its own: it renews itself when something happened, and it listens to
+// keys. Pages work without it.
+
+const main = document.querySelector<HTMLElement>("main")!;
+const age = document.querySelector<HTMLElement>("[data-age]");
+
+/** say tells how old the page is, without an interruption for those who listen to it. */
+function say(text: string): void {
+  if (age) age.textContent = text;
+}
+
+/** busy tells whether somebody is at work in the page: then nothing is taken from under them. */
+function busy(): boolean {
+  const at = document.activeElement;
+  if (at && main.contains(at) && at.matches("input, textarea, select")) return true;
+  if (main.querySelector("details[open]:not([data-plain])")) return true;
+  for (const field of main.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([type=hidden]), textarea")) {
+    if (field.value !== field.defaultValue) return true;
+  }
+  return (document.getSelection()?.toString() ?? "") !== "";
+}
+
+let renewing = false;
+let again = false;
+
+/** renew asks for the page once more and puts what is new in the place of what is old. */
+async function renew(): Promise<void> {
+  if (renewing) {
+    again = true;
+    return;
+  }
+  if (document.hidden) return;
+  if (busy()) {
+    say("paused while you work here");
+    return;
+  }
+  renewing = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
+    if (answer.status === 401) {
+      say("signed out");
+      return;
+    }
+    if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const next = fresh.querySelector("main");
+    if (!next || busy()) return;
+    const here = rows().findIndex((row) => row.classList.contains("here"));
+    const focused = main.contains(document.activeElement) ? address(document.activeElement) : "";
+    next.querySelectorAll(".done").forEach((note) => note.remove());
+    main.replaceChildren(...Array.from(next.childNodes));
+    document.title = fresh.title;
+    if (here >= 0) rows()[here]?.classList.add("here");
+    if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    say("live, " + new Date().toISOString().slice(11, 19) + "Z");
+  } catch {
+    say("the node does not answer; this page is old");
+  } finally {
+    renewing = false;
+    if (again) {
+      again = false;
+      void renew();
+    }
+  }
+}
+
+function address(at: Element | null): string {
+  return at instanceof HTMLAnchorElement ? at.getAttribute("href") ?? "" : "";
+}
+
+/** listen renews the page when the node says that something happened to what it shows. */
+function listen(topics: string): void {
+  let source: EventSource | null = null;
+  const open = (): void => {
+    if (source || document.hidden) return;
+    source = new EventSource("/console/stream?topics=" + encodeURIComponent(topics));
+    let first = true;
+    const heard = (): void => {
+      if (first) {
+        first = false; // it tells what the page already shows
+        say("live");
+        return;
+      }
+      void renew();
+    };
+    for (const name of ["instance", "cluster", "definitions", "reset"]) source.addEventListener(name, heard);
+    source.addEventListener("bye", () => say("the node ends; another one goes on"));
+    source.onerror = () => {
+      say("not live; the browser asks again");
+      if (source?.readyState === EventSource.CLOSED) {
+        source = null;
+        setTimeout(open, 5000);
+      } else {
+        void renew();
+      }
+    };
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else {
+      open();
+      void renew();
+    }
+  });
+  open();
+}
+
+function rows(): HTMLTableRowElement[] {
+  return Array.from(main.querySelectorAll<HTMLTableRowElement>("tbody tr"));
+}
+
+/** step marks another row of a table. */
+function step(by: number): void {
+  const all = rows();
+  if (all.length === 0) return;
+  const at = all.findIndex((row) => row.classList.contains("here"));
+  const to = Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by));
+  all.forEach((row, i) => row.classList.toggle("here", i === to));
+  all[to].scrollIntoView({ block: "nearest" });
+  const link = all[to].querySelector<HTMLAnchorElement>("a.id") ?? all[to].querySelector<HTMLAnchorElement>("a[href]");
+  link?.focus({ preventScroll: true });
+}
+
+const places: Record<string, string> = {
+  h: "", i: "instances", d: "definitions", e: "events", t: "tasks", q: "queue", l: "dead-letters", c: "cluster", m: "me",
+};
+
+let went = 0; // when g was pressed
+
+document.addEventListener("keydown", (event) => {
+  const at = event.target as HTMLElement;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (at.matches("input, textarea, select")) {
+    if (event.key === "Escape") at.blur();
+    return;
+  }
+  if (Date.now() - went < 1500 && event.key in places) {
+    went = 0;
+    location.href = "/console/" + places[event.key];
+    return;
+  }
+  switch (event.key) {
+    case "/":
+      document.getElementById("find")?.focus();
+      event.preventDefault();
+      break;
+    case "g":
+      went = Date.now();
+      break;
+    case "?":
+      location.href = "/console/me";
+      break;
+    case "j":
+      step(1);
+      break;
+    case "k":
+      step(-1);
+      break;
+  }
+});
+
+const topics = main.dataset["topics"];
+const every = Number(main.dataset["every"] ?? "0");
+if (topics) listen(topics);
+else if (every > 0) setInterval(() => void renew(), every * 1000);

@@ -1,0 +1,287 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/graph"
+)
+
+// Path is where the console lives.
+const Path = "/console/"
+
+// Config joins the console with its node.
+type Config struct {
+	API     http.Handler // of the node; it asks [auth.WithCaller] who asks
+	Keys    *auth.Keys   // by which people sign in; nil with Open false: nobody can
+	Open    bool         // everybody may do everything, as the API allows without credentials
+	Secrets [][]byte     // that all nodes of the cluster have, 32 bytes or more each: sessions are sealed by the first
+	Cluster string       // its name, shown on every page
+	NodeID  string
+
+	Now func() time.Time // default [time.Now]
+	Log *slog.Logger     // nil: discarded
+}
+
+// Console serves the pages. Make it with [New].
+type Console struct {
+	cfg        Config
+	sealer     sealer
+	mux        *http.ServeMux
+	pages      map[string]*template.Template
+	operations map[string]operation
+}
+
+// New reads the templates and the operations of the API. It starts nothing.
+func New(cfg Config) (*Console, error) {
+	if cfg.API == nil || cfg.NodeID == "" {
+		return nil, errors.New("console: API and NodeID are required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Console{cfg: cfg, mux: http.NewServeMux()}
+	var err error
+	if c.sealer, err = newSealer(cfg.Secrets); err != nil {
+		return nil, err
+	}
+	if c.pages, err = parseTemplates(); err != nil {
+		return nil, err
+	}
+	if c.operations, err = c.readOperations(); err != nil {
+		return nil, err
+	}
+	return c, c.mount()
+}
+
+// foreign tells what a browser sends for the page of another site.
+var foreign = http.NewCrossOriginProtection()
+
+// policy lets a page load what this node serves and nothing else, and run no script that
+// stands in a page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if r.TLS != nil {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	if foreign.Check(r) != nil {
+		http.Error(w, "A page of another site may not do this.", http.StatusForbidden)
+		return
+	}
+	c.mux.ServeHTTP(w, r)
+}
+
+// visit is one request for a page.
+type visit struct {
+	console *Console
+	w       http.ResponseWriter
+	r       *http.Request
+	caller  func() (*auth.Principal, error) // finds out who asks, again each time
+	who     *auth.Principal                 // nil: nobody was asked
+}
+
+// page is what a template gets.
+type page struct {
+	Title   string
+	Here    string // the part of the console that it is in
+	Cluster string
+	Node    string
+	Who     string // "": nobody signs in here
+	Role    auth.Role
+	At      time.Time // by the node's clock
+	Theme   string
+	Path    string // of the page itself, with its query
+	Done    string // what was done before it
+	Problem *problem
+	View    any
+
+	Topics string // of GET /stream that the page shows; "": none
+	Every  int    // seconds after which a page without topics asks again; 0: never
+
+	operations map[string]operation
+}
+
+// screen is a page of the console: which template shows what it reads.
+type screen struct {
+	path     string
+	template string
+	here     string
+	topics   string // of GET /stream that it shows, with {id} in it
+	every    int    // seconds after which it asks again
+	read     func(*visit) (title string, view any, err error)
+}
+
+//go:embed templates/*.html
+var templates embed.FS
+
+//go:generate go tool -modfile=../../tools/go.mod esbuild app/console.ts --bundle --minify --target=es2022 --legal-comments=none --outfile=static/console.js
+
+//go:embed static
+var static embed.FS
+
+// parseTemplates reads each page with the frame around it.
+func parseTemplates() (map[string]*template.Template, error) {
+	frame, err := template.New("frame.html").Option("missingkey=error").Funcs(functions).ParseFS(templates, "templates/frame.html", "templates/parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	names, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]*template.Template{}
+	for _, file := range names {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".html")
+		own, err := frame.Clone()
+		if err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+		if pages[name], err = own.ParseFS(templates, file); err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+	}
+	return pages, nil
+}
+
+func (c *Console) mount() error {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		return err
+	}
+	c.mux.HandleFunc("GET "+Path+"static/graph.css", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = io.WriteString(w, graph.Style())
+	})
+	serve := http.StripPrefix(Path+"static/", http.FileServerFS(files))
+	c.mux.HandleFunc("GET "+Path+"static/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache") // a newer program has newer ones
+		serve.ServeHTTP(w, r)
+	})
+	for _, s := range screens {
+		c.mux.HandleFunc("GET "+Path+s.path, c.signedIn(func(v *visit) { v.show(s) }))
+	}
+	c.mux.HandleFunc("GET "+Path+"raw/{path...}", c.signedIn((*visit).raw))
+	c.mux.HandleFunc("GET "+Path+"stream", c.signedIn((*visit).stream))
+	c.mux.HandleFunc("POST "+Path+"do/{operation}", c.signedIn((*visit).act))
+	c.mux.HandleFunc("GET "+Path+"sign-in", c.signIn)
+	c.mux.HandleFunc("POST "+Path+"sign-in", c.signIn)
+	c.mux.HandleFunc("POST "+Path+"sign-out", c.signOut)
+	c.mux.HandleFunc("POST "+Path+"theme", c.theme)
+	c.mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{console: c, w: w, r: r}
+		v.render(http.StatusNotFound, "problem", page{Title: "No such page", Problem: &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})
+	})
+	return nil
+}
+
+// signedIn serves those who have a session, and asks the others for one.
+func (c *Console) signedIn(serve func(*visit)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{console: c, w: w, r: r}
+		if !c.cfg.Open {
+			if err := c.begin(v); err != nil {
+				c.askToSignIn(v, err)
+				return
+			}
+		}
+		serve(v)
+	}
+}
+
+// show reads a page and shows it.
+func (v *visit) show(s screen) {
+	title, view, err := s.read(v)
+	if err != nil {
+		v.fail(s.here, err)
+		return
+	}
+	v.render(http.StatusOK, s.template, page{
+		Title: title, Here: s.here, View: view, Done: done[v.r.URL.Query().Get("done")],
+		Topics: strings.ReplaceAll(s.topics, "{id}", v.r.PathValue("id")), Every: s.every,
+	})
+}
+
+// fail shows why a page is not there.
+func (v *visit) fail(here string, err error) {
+	var p *problem
+	if !errors.As(err, &p) {
+		v.console.cfg.Log.ErrorContext(v.r.Context(), "console page not shown", slog.String("path", v.r.URL.Path), slog.Any("error", err))
+		p = &problem{Status: http.StatusInternalServerError, Title: "The page cannot be shown", Detail: "The node's log says why."}
+	}
+	v.render(p.Status, "problem", page{Title: p.Title, Here: here, Problem: p})
+}
+
+// render shows a page; one that fails halfway is not sent.
+func (v *visit) render(status int, name string, p page) {
+	c := v.console
+	p.Cluster, p.Node, p.At, p.Path, p.operations = c.cfg.Cluster, c.cfg.NodeID, c.cfg.Now().UTC(), v.r.URL.RequestURI(), c.operations
+	if v.r.Method != http.MethodGet {
+		p.Path = v.back() // what a form answers has no address
+	}
+	p.Role = auth.Admin
+	if !c.cfg.Open {
+		p.Role = 0
+	}
+	if v.who != nil {
+		p.Who, p.Role = v.who.Name, v.who.Role
+	}
+	if kept, err := v.r.Cookie(themeCookie); err == nil && (kept.Value == "light" || kept.Value == "dark") {
+		p.Theme = kept.Value
+	}
+	var out bytes.Buffer
+	if err := c.pages[name].Execute(&out, p); err != nil {
+		c.cfg.Log.ErrorContext(v.r.Context(), "console page not rendered", slog.String("page", name), slog.Any("error", err))
+		http.Error(v.w, "The page cannot be shown; the node's log says why.", http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(out.Bytes()) // the reader may be gone
+}
+
+// raw shows what the API answers, whole.
+func (v *visit) raw() {
+	if v.r.PathValue("path") == "stream" { // it has no end
+		v.fail("", &problem{Status: http.StatusNotFound, Title: "No such page"})
+		return
+	}
+	to, err := v.ask(asked{method: http.MethodGet, path: "/" + strings.TrimPrefix(v.r.URL.EscapedPath(), Path+"raw/"), query: v.r.URL.Query()})
+	if err != nil {
+		v.fail("", err)
+		return
+	}
+	body := to.body.Bytes()
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, body, "", "  ") == nil {
+		body = pretty.Bytes()
+	}
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8") // a browser shows it and runs nothing
+	_, _ = v.w.Write(body)
+}
+
+// stream tells a page what changes, as GET /stream does.
+func (v *visit) stream() {
+	v.console.cfg.API.ServeHTTP(v.w, v.inner(asked{method: http.MethodGet, path: "/stream", query: v.r.URL.Query()}))
+}

@@ -1,0 +1,118 @@
+package console
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSessionsAreSealed(t *testing.T) {
+	t.Parallel()
+	key := func(b byte) []byte { return []byte(strings.Repeat(string(b), 32)) }
+	old, err := newSealer([][]byte{key('a')})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := newSealer([][]byte{key('b'), key('a')})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	s := session{Ticket: "t", Made: now, Seen: now}
+	text, err := old.seal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		by   sealer
+		text string
+		at   time.Time
+		good bool
+	}{
+		"at once":             {old, text, now, true},
+		"after the keys move": {both, text, now, true},
+		"rested":              {old, text, now.Add(sessionIdle + time.Second), false},
+		"by another key":      {both[:1], text, now, false},
+		"empty":               {old, "", now, false},
+		"no base64":           {old, "ü", now, false},
+		"changed":             {old, text[:len(text)-3] + "AAA", now, false},
+		"cut":                 {old, text[:10], now, false},
+		"huge":                {old, strings.Repeat("A", 1<<20), now, false},
+	} {
+		got, err := c.by.open(c.text, c.at)
+		if (err == nil) != c.good || c.good && got.Ticket != "t" {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+	}
+	s.Seen = now.Add(sessionLife)
+	if text, err = old.seal(s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.open(text, now.Add(sessionLife+time.Second)); err == nil {
+		t.Error("a session that is used lasts for ever")
+	}
+	if _, err := newSealer(nil); err == nil {
+		t.Error("sessions without a key")
+	}
+}
+
+func TestWhatPagesSay(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 ms", 12 * time.Millisecond: "12 ms", 1500 * time.Millisecond: "1.5 s", 61 * time.Second: "1 min 1 s",
+		45*time.Hour + 3*time.Minute: "45 h 3 min", 73 * time.Hour: "3 days 1 h",
+	} {
+		if got := lasted(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	for text, want := range map[string]string{"o-1": "o-1", "": `""`, "a b": `"a b"`, `a"b`: `"a\"b"`, `\`: `"\\"`} {
+		if got := quote(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	for to, want := range map[string]string{
+		"/console/queue?x=1": "/console/queue?x=1", "": Path, "//evil.example/console/": Path, "https://evil.example/console/": Path,
+		"/api/v1/pause": Path, "javascript:alert(1)": Path, "/console/../api": Path, `/console\@evil.example`: Path,
+	} {
+		if got := local(to); got != want {
+			t.Errorf("%q leads to %q, want %q", to, got, want)
+		}
+	}
+	long := pretty(json.RawMessage(`"`+strings.Repeat("ü", 100)+`"`), 50)
+	if long.Cut == 0 || strings.ContainsRune(long.Text, '\uFFFD') {
+		t.Errorf("%+v", long)
+	}
+}
+
+func TestAJournalPageEnds(t *testing.T) {
+	t.Parallel()
+	node := func(name string) *string { return &name }
+	var j journal
+	for i := int64(1); i <= 10; i++ {
+		on := node("a")
+		if i > 5 {
+			on = node("b")
+		}
+		j.Commits = append(j.Commits, commit{Commit: i, Node: on})
+		for range 1000 {
+			j.Items = append(j.Items, journalItem{Commit: i})
+		}
+	}
+	groups, more := byCommit(j)
+	if len(groups) != 3 || !more || groups[0].Commit.Commit != 10 || len(groups[0].Items) != commitItems || groups[0].Left != 800 {
+		t.Errorf("%d groups, more %v", len(groups), more)
+	}
+	j.Items = nil
+	groups, more = byCommit(j)
+	taken := 0
+	for _, g := range groups {
+		if g.Taken {
+			taken++
+		}
+	}
+	if len(groups) != 10 || more || taken != 1 || !groups[4].Taken {
+		t.Errorf("%d groups, more %v, %d taken over", len(groups), more, taken)
+	}
+}

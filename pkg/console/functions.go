@@ -1,0 +1,128 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// shownBytes is how much of a value a page shows, and partBytes how much of one among many;
+// the whole is one click away.
+const (
+	shownBytes = 32 << 10
+	partBytes  = 1 << 10
+)
+
+var functions = template.FuncMap{
+	"key": newKey,
+	"deref": func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	},
+	"path":   func(parts ...string) string { return strings.TrimSuffix(Path, "/") + at(parts...) },
+	"short":  short,
+	"json":   func(raw json.RawMessage) value { return pretty(raw, shownBytes) },
+	"part":   func(raw json.RawMessage) value { return pretty(raw, partBytes) },
+	"time":   func(t time.Time) stamp { return stamp{t} },
+	"times":  func(t *time.Time) stamp { return some(t) },
+	"since":  func(from, to time.Time) string { return lasted(to.Sub(from)) },
+	"lower":  strings.ToLower,
+	"search": func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
+	"quote":  quote,
+	"args": func(pairs ...any) map[string]any {
+		m := map[string]any{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
+		return m
+	},
+	"lines": func(text string) []string { return strings.Split(text, "\n") },
+	"inc":   func(n int) int { return n + 1 },
+	"next":  func(n int64) int64 { return n + 1 },
+}
+
+// quote makes a word of the search line of any text.
+func quote(text string) string {
+	if text != "" && !strings.ContainsAny(text, " \t\n\"\\") {
+		return text
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// short cuts a text after n characters.
+func short(n int, text string) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
+
+// stamp is a time as a page shows it, in UTC.
+type stamp struct{ t time.Time }
+
+func some(t *time.Time) stamp {
+	if t == nil {
+		return stamp{}
+	}
+	return stamp{*t}
+}
+
+// Known tells whether there is a time.
+func (s stamp) Known() bool { return !s.t.IsZero() }
+
+// ISO is for the machine.
+func (s stamp) ISO() string { return s.t.UTC().Format(time.RFC3339Nano) }
+
+func (s stamp) String() string { return s.t.UTC().Format("2006-01-02 15:04:05Z") }
+
+// From says how long ago it was at now, or in how long it will be.
+func (s stamp) From(now time.Time) string {
+	if d := now.Sub(s.t); d >= 0 {
+		return lasted(d) + " ago"
+	}
+	return "in " + lasted(s.t.Sub(now))
+}
+
+// lasted says how long something lasted in its two largest units.
+func lasted(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(0, d.Milliseconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days %d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// value is JSON as a page shows it.
+type value struct {
+	Text string
+	Cut  int // bytes that are not shown
+	None bool
+}
+
+func pretty(raw json.RawMessage, most int) value {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
+		return value{None: true, Text: string(raw)}
+	}
+	text := string(raw)
+	var out bytes.Buffer
+	if len(raw) <= 4*most && json.Indent(&out, raw, "", "  ") == nil { // of a long one the beginning is seen only
+		text = out.String()
+	}
+	if len(text) <= most {
+		return value{Text: text}
+	}
+	return value{Text: strings.ToValidUTF8(text[:most], ""), Cut: len(text) - most}
+}

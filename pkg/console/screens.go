@@ -1,0 +1,377 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// screens are the pages of the console.
+var screens = []screen{
+	{path: "{$}", template: "home", here: "home", every: 5, read: home},
+	{path: "instances", template: "instances", here: "instances", every: 5, read: instances},
+	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance},
+	{path: "definitions", template: "definitions", here: "definitions", topics: "definitions", read: definitions},
+	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", read: oneDefinition},
+	{path: "publish", template: "publish", here: "definitions", read: publish},
+	{path: "events", template: "events", here: "events", read: events},
+	{path: "queue", template: "queue", here: "queue", every: 5, read: plain[queueItem]("Queue", "/queue")},
+	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: plain[deadLetter]("Dead letters", "/dead-letters")},
+	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name")},
+	{path: "timers", template: "timers", here: "timers", every: 5, read: plain[timer]("Timers and schedules", "/timers")},
+	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", read: theCluster},
+	{path: "me", template: "me", here: "me", read: me},
+}
+
+// rows is how many a page of a list has.
+const rows = "50"
+
+// listView is a page of a list.
+type listView[T any] struct {
+	list[T]
+	Next   string // address of the next page; "": none
+	First  string // of the first one, if this is another
+	Filter map[string]string
+}
+
+// paged reads a page of a list of the API; filters are the parameters that go to it.
+func paged[T any](v *visit, path string, with url.Values, filters ...string) (view listView[T], err error) {
+	query := v.r.URL.Query()
+	ask := url.Values{"limit": {rows}}
+	for name, values := range with {
+		ask[name] = values
+	}
+	view.Filter = map[string]string{}
+	own := url.Values{}
+	for _, name := range filters {
+		view.Filter[name] = query.Get(name)
+		if text := query.Get(name); text != "" {
+			ask.Set(name, text)
+			own.Set(name, text)
+		}
+	}
+	if cursor := query.Get("cursor"); cursor != "" {
+		ask.Set("cursor", cursor)
+		view.First = address(v.r.URL.Path, own)
+	}
+	if view.list, err = get[list[T]](v, path, ask); err != nil {
+		return view, err
+	}
+	if view.NextCursor != nil {
+		own.Set("cursor", *view.NextCursor)
+		view.Next = address(v.r.URL.Path, own)
+	}
+	return view, nil
+}
+
+func address(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+// plain makes the page of a plain list.
+func plain[T any](title, path string, filters ...string) func(*visit) (string, any, error) {
+	return func(v *visit) (string, any, error) {
+		view, err := paged[T](v, path, nil, filters...)
+		return title, view, err
+	}
+}
+
+type homeView struct {
+	Nodes       []node
+	Faulted     listView[summary]
+	DeadLetters listView[deadLetter]
+	Waiting     listView[summary]
+}
+
+// few is how many rows the home page has of a list.
+var few = url.Values{"limit": {"10"}}
+
+func home(v *visit) (string, any, error) {
+	var view homeView
+	nodes, err := get[list[node]](v, "/nodes", nil)
+	if err != nil {
+		return "", nil, err
+	}
+	view.Nodes = nodes.Items
+	summaries := func(more ...string) (listView[summary], error) {
+		with := url.Values{"view": {"summary"}, "limit": few["limit"]}
+		for i := 0; i+1 < len(more); i += 2 {
+			with.Set(more[i], more[i+1])
+		}
+		return paged[summary](v, "/instances", with)
+	}
+	if view.Faulted, err = summaries("subStatus", "Faulted"); err != nil {
+		return "", nil, err
+	}
+	if view.Waiting, err = summaries("status", "Running"); err != nil {
+		return "", nil, err
+	}
+	view.DeadLetters, err = paged[deadLetter](v, "/dead-letters", few)
+	return "Home", view, err
+}
+
+type instancesView struct {
+	listView[summary]
+	Wrong *problem // with what was looked for
+	Q     string
+}
+
+// instances lists those that the search line finds. A mistake in it is shown beside it.
+func instances(v *visit) (string, any, error) {
+	found, err := paged[summary](v, "/instances", url.Values{"view": {"summary"}}, "q")
+	view := instancesView{listView: found, Q: v.r.URL.Query().Get("q")}
+	var p *problem
+	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
+		view.Wrong, err = p, nil
+	}
+	return "Instances", view, err
+}
+
+type instanceView struct {
+	instance
+	Explanation explanation
+	Tab         string
+	Tabs        []string
+	Journal     *journalTab
+	Variables   *variables
+	Picture     template.HTML
+	Older       string // address of the commits before
+	Newest      string
+}
+
+// journalTab is the journal by commits, the newest first.
+type journalTab struct {
+	journal
+	Groups []journalGroup
+	Filter map[string]string
+}
+
+type journalGroup struct {
+	Commit commit
+	Items  []journalItem
+	Left   int  // items that are not shown
+	Taken  bool // another node made the commit before it
+}
+
+// A page of a journal has so many items at most, and so many of one commit.
+const (
+	journalItems = 500
+	commitItems  = 200
+)
+
+// journalCommits is how many commits a page of a journal has.
+const journalCommits = "100"
+
+var instanceTabs = []string{"waits", "journal", "variables", "incidents", "data"}
+
+func oneInstance(v *visit) (string, any, error) {
+	id := v.r.PathValue("id")
+	query := v.r.URL.Query()
+	view := instanceView{Tabs: instanceTabs, Tab: query.Get("tab")}
+	var err error
+	if view.instance, err = get[instance](v, at("instances", id), nil); err != nil {
+		return "", nil, err
+	}
+	if view.Explanation, err = get[explanation](v, at("instances", id, "explain"), nil); err != nil {
+		return "", nil, err
+	}
+	if !view.Damaged {
+		if view.Picture, err = v.picture(at("instances", id, "graph"), nil); err != nil {
+			return "", nil, err
+		}
+	}
+	if !slices.Contains(instanceTabs, view.Tab) {
+		view.Tab = "waits"
+		switch {
+		case len(view.Incidents) > 0:
+			view.Tab = "incidents"
+		case len(view.Bookmarks) == 0:
+			view.Tab = "journal"
+		}
+	}
+	switch view.Tab {
+	case "journal":
+		err = readJournal(v, id, &view)
+	case "variables":
+		ask := url.Values{}
+		if text := query.Get("at"); text != "" {
+			ask.Set("at", text)
+		}
+		var vars variables
+		vars, err = get[variables](v, at("instances", id, "variables"), ask)
+		view.Variables = &vars
+	}
+	return "Instance " + id, view, err
+}
+
+func readJournal(v *visit, id string, view *instanceView) error {
+	query := v.r.URL.Query()
+	ask, own := url.Values{"tail": {journalCommits}}, url.Values{"tab": {"journal"}}
+	tab := &journalTab{Filter: map[string]string{}}
+	for _, name := range []string{"activity", "event", "text"} {
+		tab.Filter[name] = query.Get(name)
+		if text := query.Get(name); text != "" {
+			ask.Set(name, text)
+			own.Set(name, text)
+		}
+	}
+	if before := query.Get("before"); before != "" {
+		ask.Set("before", before)
+		view.Newest = address(v.r.URL.Path, own)
+	}
+	var err error
+	if tab.journal, err = get[journal](v, at("instances", id, "journal"), ask); err != nil {
+		return err
+	}
+	groups, more := byCommit(tab.journal)
+	tab.Groups = groups
+	if oldest := len(tab.Groups) - 1; oldest >= 0 && (more || tab.PreviousCursor != nil) {
+		own.Set("before", strconv.FormatInt(tab.Groups[oldest].Commit.Commit, 10))
+		view.Older = address(v.r.URL.Path, own)
+	}
+	view.Journal = tab
+	return nil
+}
+
+// byCommit puts the items of a journal below their commits, the newest first; more tells
+// that some commits found no room.
+func byCommit(j journal) (groups []journalGroup, more bool) {
+	items := map[int64][]journalItem{}
+	for _, it := range j.Items {
+		items[it.Commit] = append(items[it.Commit], it)
+	}
+	shown := 0
+	for i := len(j.Commits) - 1; i >= 0; i-- {
+		if shown >= journalItems {
+			return groups, true
+		}
+		g := journalGroup{Commit: j.Commits[i], Items: items[j.Commits[i].Commit]}
+		if i > 0 {
+			now, before := g.Commit.Node, j.Commits[i-1].Node
+			g.Taken = now != nil && before != nil && *now != *before
+		}
+		if n := len(g.Items); n > commitItems {
+			g.Items, g.Left = g.Items[:commitItems], n-commitItems
+		}
+		shown += len(g.Items)
+		groups = append(groups, g)
+	}
+	return groups, false
+}
+
+func definitions(v *visit) (string, any, error) {
+	view, err := paged[definition](v, "/definitions", nil)
+	return "Definitions", view, err
+}
+
+type definitionView struct {
+	ID, Version string // "": the published one
+	Source      string
+	Picture     template.HTML
+	Found       listView[summary]
+}
+
+func oneDefinition(v *visit) (string, any, error) {
+	view := definitionView{ID: v.r.PathValue("id"), Version: v.r.URL.Query().Get("version")}
+	query := url.Values{}
+	if view.Version != "" {
+		query.Set("version", view.Version)
+	}
+	var err error
+	if view.Source, err = v.text(at("definitions", view.ID), query); err != nil {
+		return "", nil, err
+	}
+	if view.Picture, err = v.picture(at("definitions", view.ID, "graph"), query); err != nil {
+		return "", nil, err
+	}
+	view.Found, err = paged[summary](v, "/instances", url.Values{"view": {"summary"}, "definitionId": {view.ID}, "limit": few["limit"]})
+	return "Definition " + view.ID, view, err
+}
+
+// publish shows the form for a definition, with the source of one if that is asked for.
+func publish(v *visit) (string, any, error) {
+	from := v.r.URL.Query().Get("from")
+	if from == "" {
+		return "Publish a definition", "", nil
+	}
+	source, err := v.text(at("definitions", from), nil)
+	return "Publish " + from, source, err
+}
+
+// text reads an answer that is no JSON.
+func (v *visit) text(path string, query url.Values) (string, error) {
+	to, err := v.ask(asked{method: http.MethodGet, path: path, query: query})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(to.body.String(), "\n"), nil
+}
+
+// picture reads a graph as a part of a page. The API made it, with all texts escaped. One
+// that cannot be drawn is no reason to show nothing.
+func (v *visit) picture(path string, query url.Values) (template.HTML, error) {
+	with := url.Values{"format": {"svg-part"}}
+	for name, values := range query {
+		with[name] = values
+	}
+	text, err := v.text(path, with)
+	var p *problem
+	if errors.As(err, &p) {
+		return "", nil
+	}
+	return template.HTML(text), err
+}
+
+type eventsView struct {
+	Name, CorrelationID string
+	Effect              *resultView
+}
+
+// events tells who waits for an event, and sends one.
+func events(v *visit) (string, any, error) {
+	query := v.r.URL.Query()
+	view := eventsView{Name: query.Get("name"), CorrelationID: query.Get("correlationId")}
+	if view.Name == "" {
+		return "Events", view, nil
+	}
+	ask := url.Values{}
+	if view.CorrelationID != "" {
+		ask.Set("correlationId", view.CorrelationID)
+	}
+	effect, err := get[resultView](v, at("events", view.Name), ask)
+	view.Effect = &effect
+	return fmt.Sprintf("Event %s", view.Name), view, err
+}
+
+type clusterView struct {
+	Nodes  []node
+	Locks  listView[lock]
+	Paused bool
+}
+
+func theCluster(v *visit) (string, any, error) {
+	nodes, err := get[list[node]](v, "/nodes", nil)
+	if err != nil {
+		return "", nil, err
+	}
+	view := clusterView{Nodes: nodes.Items}
+	view.Paused = slices.ContainsFunc(view.Nodes, func(n node) bool { return n.Paused })
+	view.Locks, err = paged[lock](v, "/locks", nil, "scope")
+	return "Cluster", view, err
+}
+
+type meView struct {
+	Open bool // nobody is asked who it is
+}
+
+func me(v *visit) (string, any, error) {
+	return "Me", meView{Open: v.console.cfg.Open}, nil
+}

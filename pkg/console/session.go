@@ -1,0 +1,128 @@
+package console
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+)
+
+const (
+	// sessionLife is how long a session lasts, and sessionIdle how long it may rest.
+	sessionLife = 12 * time.Hour
+	sessionIdle = 2 * time.Hour
+	// sessionFresh is how old a cookie gets before a page renews it.
+	sessionFresh = 5 * time.Minute
+
+	// maxCookie bounds what is looked at.
+	maxCookie = 1024
+)
+
+// session is what a browser keeps, sealed: nobody else can read or make one.
+type session struct {
+	Ticket auth.Ticket `json:"t"`
+	Made   time.Time   `json:"m"`
+	Seen   time.Time   `json:"s"`
+}
+
+var errSession = errors.New("there is no session, or it has ended")
+
+// sealer seals sessions with the first of its keys and opens those of all.
+type sealer []cipher.AEAD
+
+// newSealer derives the keys of sessions from those of the cluster, which all nodes have:
+// so any node serves any page.
+func newSealer(keys [][]byte) (sealer, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("console: there is no key to seal sessions with")
+	}
+	var s sealer
+	for _, key := range keys {
+		derived, err := hkdf.Key(sha256.New, key, nil, "weft console session", 32)
+		if err != nil {
+			return nil, fmt.Errorf("console: derive the key of sessions: %w", err)
+		}
+		block, err := aes.NewCipher(derived)
+		if err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+		s = append(s, aead)
+	}
+	return s, nil
+}
+
+func (s sealer) seal(what session) (string, error) {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(s[0].Seal(nil, nil, raw, nil)), nil
+}
+
+// open reads a sealed session that has not ended.
+func (s sealer) open(text string, now time.Time) (what session, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(text) > maxCookie {
+		return what, errSession
+	}
+	for _, aead := range s {
+		plain, err := aead.Open(nil, nil, raw, nil)
+		if err != nil {
+			continue
+		}
+		if json.Unmarshal(plain, &what) != nil || now.Sub(what.Made) > sessionLife || now.Sub(what.Seen) > sessionIdle {
+			return session{}, errSession
+		}
+		return what, nil
+	}
+	return what, errSession
+}
+
+// keep gives the browser its session.
+func (c *Console) keep(w http.ResponseWriter, s session) error {
+	text, err := c.sealer.seal(s)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, cookie(text, int(sessionLife/time.Second)))
+	return nil
+}
+
+func (c *Console) forget(w http.ResponseWriter) { http.SetCookie(w, cookie("", -1)) }
+
+func cookie(value string, age int) *http.Cookie {
+	return &http.Cookie{Name: auth.SessionCookie, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+}
+
+// begin finds out whose session a visit has, and renews it.
+func (c *Console) begin(v *visit) error {
+	kept, err := v.r.Cookie(auth.SessionCookie)
+	if err != nil || c.cfg.Keys == nil {
+		return errSession
+	}
+	s, err := c.sealer.open(kept.Value, c.cfg.Now())
+	if err != nil {
+		return err
+	}
+	v.caller = func() (*auth.Principal, error) { return c.cfg.Keys.Again(s.Ticket) }
+	if v.who, err = v.caller(); err != nil {
+		return err
+	}
+	if now := c.cfg.Now(); now.Sub(s.Seen) > sessionFresh {
+		s.Seen = now
+		return c.keep(v.w, s)
+	}
+	return nil
+}

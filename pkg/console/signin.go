@@ -1,0 +1,127 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/weft-run/weft/internal/auth"
+)
+
+// signInView is the page that asks who somebody is.
+type signInView struct {
+	Next   string  // where to go then
+	Wrong  string  // why the key before did not count
+	Again  bool    // the key counted and the browser did not keep the session
+	NoKeys bool    // the node knows no API keys
+	Form   []field // of what was to be done when the session was over
+	Action string
+}
+
+// askToSignIn shows the sign-in page instead of a page, and keeps what was typed.
+func (c *Console) askToSignIn(v *visit, err error) {
+	view := signInView{Next: v.r.URL.RequestURI(), NoKeys: c.cfg.Keys == nil}
+	var refused *auth.RefusedError
+	if errors.As(err, &refused) {
+		view.Wrong = refused.Reason
+	}
+	if _, err := v.r.Cookie(auth.SessionCookie); err == nil {
+		c.forget(v.w)
+	}
+	view.Again = v.r.URL.Query().Get("done") == "signed-in"
+	if v.r.Method == http.MethodPost {
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+		if v.r.ParseForm() == nil {
+			view.Form, view.Action, view.Next = fields(v.r.PostForm), v.r.URL.Path, v.back()
+		}
+	}
+	v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
+}
+
+// signIn takes an API key and begins a session.
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
+	v := &visit{console: c, w: w, r: r}
+	view := signInView{Next: Path, NoKeys: c.cfg.Keys == nil}
+	if c.cfg.Open {
+		http.Redirect(w, r, Path, http.StatusSeeOther)
+		return
+	}
+	if r.Method == http.MethodGet {
+		v.render(http.StatusOK, "signin", page{Title: "Sign in", View: view})
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil || view.NoKeys {
+		v.render(http.StatusBadRequest, "signin", page{Title: "Sign in", View: view})
+		return
+	}
+	view.Next = local(r.PostForm.Get("next"))
+	form := url.Values{}
+	for name, values := range r.PostForm {
+		if own, ok := strings.CutPrefix(name, "form."); ok {
+			form[own] = values
+		}
+	}
+	view.Action = r.PostForm.Get("action")
+	if !strings.HasPrefix(view.Action, Path+"do/") {
+		form, view.Action = nil, ""
+	}
+	view.Form = fields(form)
+	ticket, who, err := c.cfg.Keys.SignIn(strings.TrimSpace(r.PostForm.Get("apikey")))
+	if err != nil {
+		var refused *auth.RefusedError
+		view.Wrong = "the API key does not count"
+		if errors.As(err, &refused) {
+			view.Wrong = refused.Reason
+		}
+		v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
+		return
+	}
+	now := c.cfg.Now()
+	if err := c.keep(w, session{Ticket: ticket, Made: now, Seen: now}); err != nil {
+		v.fail("", err)
+		return
+	}
+	v.who = who
+	if view.Action != "" {
+		v.render(http.StatusOK, "again", page{Title: "Signed in", View: againView{Action: view.Action, Back: view.Next, Fields: view.Form}})
+		return
+	}
+	v.redirect(view.Next, "signed-in")
+}
+
+// local is a page of the console: no other is gone to.
+func local(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(next, Path) || path.Clean(u.Path)+"/" != Path && !strings.HasPrefix(path.Clean(u.Path), Path) || strings.Contains(next, `\`) {
+		return Path
+	}
+	return next
+}
+
+// signOut ends the session of this browser.
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	c.forget(w)
+	http.Redirect(w, r, Path+"sign-in", http.StatusSeeOther)
+}
+
+const themeCookie = "weft-theme"
+
+// theme keeps whether pages are light or dark; neither: as the system is.
+func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
+	v := &visit{console: c, w: w, r: r}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
+		return
+	}
+	chosen := r.PostForm.Get("theme")
+	age := 365 * 24 * 3600
+	if chosen != "light" && chosen != "dark" {
+		chosen, age = "", -1
+	}
+	http.SetCookie(w, &http.Cookie{Name: themeCookie, Value: chosen, Path: Path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.Redirect(w, r, v.back(), http.StatusSeeOther)
+}

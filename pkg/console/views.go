@@ -1,0 +1,240 @@
+package console
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The answers of the API as the pages need them. What no page shows is not here.
+
+type list[T any] struct {
+	Items      []T
+	NextCursor *string
+	Revision   int64
+	Looked     int
+	Query      string
+	Now        *time.Time
+}
+
+type summary struct {
+	InstanceID, DefinitionID, Status, SubStatus string
+	Version, Incidents, Waits                   int
+	Name, CorrelationID, ParentInstanceID       *string
+	Labels                                      map[string]string
+	CreatedAt, UpdatedAt                        time.Time
+	FinishedAt                                  *time.Time
+	WaitsFor                                    []wait
+	Damaged                                     bool
+	Damage                                      string
+}
+
+type wait struct {
+	Kind  string
+	Name  *string
+	Since time.Time
+	DueAt *time.Time
+}
+
+type instance struct {
+	InstanceID, DefinitionID, Status, SubStatus string
+	Version                                     int
+	Name, CorrelationID, ParentInstanceID       *string
+	Labels                                      map[string]string
+	CreatedAt, UpdatedAt                        time.Time
+	FinishedAt                                  *time.Time
+	Input, Output                               json.RawMessage
+	Incidents                                   []incident
+	Bookmarks                                   []bookmark
+	Damaged                                     bool
+	Damage                                      string
+}
+
+type incident struct {
+	ActivityID, ActivityType, Expression, Message, Cause string
+	Time                                                 time.Time
+}
+
+type bookmark struct {
+	BookmarkID, ActivityID, ActivityType string
+	Name                                 *string
+	DueAt                                *time.Time
+	ChildInstanceID                      string
+	Retry                                *struct {
+		ActivityID        string
+		Attempt, Attempts int64
+		Error             string
+	}
+}
+
+type explanation struct {
+	State, Summary string
+	Reasons        []struct {
+		Kind, Text   string
+		Since, Until *time.Time
+		Object       *string
+	}
+	Next       []string
+	Owner      *claim
+	Waiters    []claim
+	Mail       []mail
+	MailLeft   int64
+	LastCommit *struct {
+		Sequence, Fence int64
+		At              *time.Time
+	}
+	NearMisses []struct {
+		Where, ID, Text                 string
+		Name, CorrelationID, InstanceID *string
+		CreatedAt                       *time.Time
+	}
+	Revision int64
+}
+
+type claim struct {
+	NodeID               string
+	Since                *time.Time
+	Fence                int64
+	Gone, Draining, Self bool
+}
+
+type mail struct {
+	ID, Kind   string
+	CreatedAt  *time.Time
+	Attempts   int
+	Unreadable bool
+}
+
+type journal struct {
+	Items                      []journalItem
+	Commits                    []commit
+	NextCursor, PreviousCursor *string
+	First, Last, Revision      int64
+}
+
+type journalItem struct {
+	Sequence, Commit, Execution, Parent   int64
+	Time                                  time.Time
+	ActivityID, ActivityType, Event, Text string
+	Data                                  json.RawMessage
+}
+
+type commit struct {
+	Commit, Fence int64
+	Node          *string
+	Began, Ended  *time.Time
+	Commands      []string
+}
+
+type variables struct {
+	At        int64
+	Variables []variable
+	Complete  bool
+	First     int64
+	Last      int64
+	Revision  int64
+}
+
+type variable struct {
+	Execution       int64
+	ActivityID      *string
+	Name            string
+	Value           json.RawMessage
+	Clipped, Hidden bool
+	ByActivityID    *string
+	Commit          int64
+	Time            *time.Time
+	Node            *string
+}
+
+type definition struct {
+	ID                     string
+	Name, Description      *string
+	Version, LatestVersion int
+	Published              bool
+	PublishedAt            *time.Time
+	UpdatedAt              time.Time
+	Damaged                bool
+	Damage                 string
+}
+
+type queueItem struct {
+	ID, ActivityType, Name, Gated string
+	Stimulus                      json.RawMessage
+	CorrelationID, InstanceID     *string
+	CreatedAt, ExpiresAt          time.Time
+	Damaged                       bool
+	Damage                        string
+}
+
+type deadLetter struct {
+	ID, Reason, Detail, ActivityType, Name, Command string
+	Stimulus                                        json.RawMessage
+	InstanceID, CorrelationID                       *string
+	CreatedAt                                       time.Time
+	DroppedBytes                                    int64
+	Damaged                                         bool
+	Damage                                          string
+}
+
+type task struct {
+	TaskID, Name, InstanceID string
+	Payload                  json.RawMessage
+	CreatedAt                time.Time
+	Damaged                  bool
+	Damage                   string
+}
+
+type timer struct {
+	DueAt                                                  time.Time
+	Kind, InstanceID, BookmarkID, DefinitionID, ActivityID string
+	Damaged                                                bool
+	Damage                                                 string
+}
+
+type node struct {
+	NodeID, Address, Version, Coordination string
+	Epoch, CatalogRevision                 int64
+	StartedAt                              time.Time
+	SeenAt                                 *time.Time
+	Draining, Paused, Self                 bool
+}
+
+type lock struct {
+	Name, Scope string
+	Holder      *string
+	Waiters     []struct {
+		NodeID *string
+		Since  *time.Time
+	}
+	Fence int64
+	Since *time.Time
+}
+
+// resultView is what an action answered.
+type resultView struct {
+	Back     string
+	Accepted bool // durable, and not yet applied
+	Checked  bool // nothing was done: it was only looked at
+
+	Outcomes   []struct{ InstanceID, Outcome, Code string }
+	Queued     any    // the id of an item, or whether an event would be queued
+	InstanceID string // that was started
+	ID         string // of what was published
+	Version    int
+	Published  *bool
+
+	Resumes []struct {
+		InstanceID    string
+		CorrelationID *string
+	}
+	Starts []struct {
+		DefinitionID string
+		Version      int
+	}
+	Resumed, Started int
+	More             bool
+	Others           []struct {
+		InstanceID    string
+		CorrelationID *string
+	}
+}

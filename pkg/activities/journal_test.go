@@ -354,3 +354,36 @@ func TestWhatIsNotToldOfVariables(t *testing.T) {
 
 // maxVariable is the documented bound of a variable's value in the journal.
 const maxVariable = 256
+
+// What is too long for the journal is cut behind what is hidden in it: half of a secret or of a
+// resume link would be found by nobody.
+func TestWhatIsCutForTheJournalWasHiddenBefore(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cret-of-some-length-that-is-cut"
+	link := "https://weft.test/links/eyJiIjoi" + strings.Repeat("abcdefgh", 10) + "." + strings.Repeat("s", 43)
+	var texts []string
+	for at := 2040 - len(secret); at <= 2060; at += 3 {
+		texts = append(texts, strings.Repeat("x", at)+secret+" and more, so that it is cut: "+strings.Repeat("y", 100), strings.Repeat("x", at-10)+" "+link+strings.Repeat(" z", 100))
+	}
+	var steps []*workflow.Activity
+	for _, text := range texts {
+		steps = append(steps, line(text), lineOf(expr(func(engine.Scope) (any, error) { return text, nil })), act("SetOutput", inputs{"outputName": lit("o"), "outputValue": lit(text)}))
+	}
+	def := root(seq(steps...))
+	def.Outputs = []workflow.Output{{Name: "o"}}
+	b := start(t, def, withEnv(func(e *engine.Env) {
+		var err error
+		if e.Secrets, err = secrets.New(map[string]string{"key": secret}); err != nil {
+			t.Fatal(err)
+		}
+	}))
+	raw, err := json.Marshal(b.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := string(raw)
+	if !strings.Contains(said, "***key***") || strings.Contains(said, secret[:4]) || strings.Contains(said, "abcdefgh") {
+		i := max(strings.Index(said, secret[:4]), strings.Index(said, "abcdefgh"), 50)
+		t.Errorf("the journal has a part of a secret or a link: …%s", said[i-50:min(len(said), i+100)])
+	}
+}

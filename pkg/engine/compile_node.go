@@ -33,7 +33,10 @@ func (c *compiler) prepareAll() {
 		n.commit = c.commitPoints(n)
 		n.logs = c.logging(n)
 		if n.logs.inputs && !slices.ContainsFunc(n.inputs, func(in input) bool { return !in.constant && !in.desc.Raw }) {
-			n.logs.started = n.shownInputs(nil)
+			// What is cut is laid out when it is journalled: which secrets there are is known then.
+			if shown, cut := n.shownInputs(workflow.HideLinksIn, nil); !cut {
+				n.logs.started = shown
+			}
 		}
 		if n.inner != nil {
 			c.outputs(n)

@@ -70,7 +70,7 @@ func (b *Burst) journalStarted(x *Execution) {
 	}
 	data := x.node.logs.started
 	if data == nil && x.node.logs.inputs {
-		data = x.node.shownInputs(func(i int) any {
+		data, _ = x.node.shownInputs(b.env.hide, func(i int) any {
 			if x.masked != nil && x.masked[i] {
 				return hiddenText
 			}
@@ -84,8 +84,9 @@ func (b *Burst) journalStarted(x *Execution) {
 }
 
 // shownInputs lays out the inputs that the journal may show; nil if there are
-// none. dynamic gives the values of those that are not constant.
-func (n *Node) shownInputs(dynamic func(i int) any) any {
+// none. dynamic gives the values of those that are not constant, and hide what may be kept of
+// a value that is cut, which cut says of any.
+func (n *Node) shownInputs(hide func(any) any, dynamic func(i int) any) (shown any, cut bool) {
 	var inputs map[string]any
 	for i := range n.inputs {
 		in := &n.inputs[i]
@@ -102,12 +103,13 @@ func (n *Node) shownInputs(dynamic func(i int) any) any {
 		if inputs == nil {
 			inputs = make(map[string]any, len(n.inputs))
 		}
-		inputs[in.desc.Name] = clip(v)
+		kept, short := clip(v, hide)
+		inputs[in.desc.Name], cut = kept, cut || short
 	}
 	if inputs == nil {
-		return nil
+		return nil, cut
 	}
-	return map[string]any{"inputs": inputs}
+	return map[string]any{"inputs": inputs}, cut
 }
 
 // journalCompleted records outcomes and the outputs that may be seen.
@@ -127,7 +129,7 @@ func (b *Burst) journalCompleted(x *Execution, outcomes []string) {
 		outs := make(map[string]any, len(x.results))
 		for k, v := range x.results {
 			if !x.node.logs.hiddenOutputs[k] {
-				outs[k] = clip(v)
+				outs[k], _ = clip(v, b.env.hide)
 			}
 		}
 		if data == nil {
@@ -146,22 +148,32 @@ func (b *Burst) journalFaulted(x *Execution, err error) {
 	b.journal(x, EventFaulted, err.Error(), nil)
 }
 
+// hide gives a value without those of secrets and without resume links.
+func (e *Env) hide(v any) any {
+	v, _ = e.Secrets.RedactValue(v)
+	return workflow.HideLinksIn(v)
+}
+
 // clip keeps values of the journal small: a large one becomes the beginning of
-// its text.
-func clip(v any) any {
+// its text, which cut says. Then what hide hides goes before: half of a secret is not found
+// any more.
+func clip(v any, hide func(any) any) (kept any, cut bool) {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, json.Number:
-		return v
+		return v, false
 	case string:
-		return workflow.CutBytes(v, maxJournalData)
+		if len(v) <= maxJournalData {
+			return v, false
+		}
+		return workflow.CutBytes(Text(hide(v)), maxJournalData), true
 	}
 	if n, err := normalize(v, 0); err == nil {
 		v = n
 	}
 	if budget := maxJournalData; weigh(v, &budget) {
-		return v
+		return v, false
 	}
-	return workflow.CutBytes(Text(v), maxJournalData)
+	return workflow.CutBytes(Text(hide(v)), maxJournalData), true
 }
 
 // Heavy reports whether the burst has as much for its commit, without the state, as

@@ -185,6 +185,8 @@ var guards = []patch{
 		"t := s.begin(\"take queue item\", createdAt(item.At, item.Created))", "t := s.begin(\"take queue item\")", inStore, "TestWhatMovedIsRefused"},
 	{"what is sent again for a key is sent once", "internal/store/etcdstore/dead_letters.go",
 		"\t\tt.when(absent(s.keys.keyRecord(k.Name)))\n\t\ts.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued", "\t\ts.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued", inStore, "TestWhatMovedIsRefused"},
+	{"what is cut for the journal is hidden before", "pkg/engine/journal.go",
+		"\t\treturn workflow.CutBytes(Text(hide(v)), maxJournalData), true\n\t}\n\tif n, err", "\t\treturn workflow.CutBytes(v, maxJournalData), true\n\t}\n\tif n, err", "./pkg/activities", "TestWhatIsCutForTheJournal"},
 	{"a retry keeps the idempotency key", "pkg/engine/fault.go",
 		"\t\tw.key, w.inner = x.CallKeys()\n", "", "./pkg/activities", "TestARetryAfterAFault"},
 	{"a retry after a fault makes the call again", "pkg/engine/led.go",

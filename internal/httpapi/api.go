@@ -142,6 +142,7 @@ func (a *API) table() []route {
 		a.explainRoutes(),
 		a.receiptRoutes(),
 		a.statsRoutes(),
+		a.lineageRoutes(),
 		a.streamRoutes(),
 		a.stimulusRoutes(),
 		a.nodeRoutes(),

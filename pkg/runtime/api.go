@@ -41,6 +41,10 @@ type (
 	Counts = inspect.Counts
 	// Count is how many instances of a version are in one sub-status.
 	Count = inspect.Count
+	// Lineage are an instance's ancestors and descendants.
+	Lineage = inspect.Lineage
+	// Relative is one of them.
+	Relative = inspect.Relative
 	// Receipts are what became of the requests with one Idempotency-Key.
 	Receipts = inspect.Receipts
 	// Receipt is what became of one of them.

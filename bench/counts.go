@@ -29,7 +29,7 @@ type countedOperation struct {
 // countedOperations are those of the table.
 func countedOperations() (all []countedOperation) {
 	none := func(context.Context, *system) (pausedW2, error) { return pausedW2{}, nil }
-	for _, commit := range []string{"burst", "activity"} {
+	for _, commit := range []string{"burst", "joined", "activity"} {
 		name := func(name string) string { return (&point{Name: name, Commit: commit}).label() }
 		w1 := func(definition string) func(context.Context, *system, pausedW2) error {
 			return func(ctx context.Context, s *system, _ pausedW2) error { return s.runToEnd(ctx, definition, commit) }

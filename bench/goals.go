@@ -35,6 +35,7 @@ const most = 256
 var goals = []goal{
 	atLeast("W1 at 256 callers, to raw puts", 0.65, " ×", func(r *report) float64 { return r.find(passMain, "W1", "burst", most).ToPut }),
 	atLeast("W1 at 256, saved after each activity (strict), to raw puts", 0.2, " ×", func(r *report) float64 { return r.find(passMain, "W1", "activity", most).ToPut }),
+	atLeast("W1 at 256, saved after each activity (joined), to raw puts", 0.25, " ×", func(r *report) float64 { return r.find(passMain, "W1", "joined", most).ToPut }),
 	atLeast("W2 at 256, to raw puts", 0.25, " ×", func(r *report) float64 { return r.find(passMain, "W2", "burst", most).ToPut }),
 	atMost("median resume of an idle instance at 1 caller, to the median raw put", 3, " ×", func(r *report) float64 {
 		return r.find(passMain, "W2", "burst", 1).Notes["resume p50 ms"] / r.find(passMain, "put", "", 1).P50

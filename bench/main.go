@@ -89,7 +89,7 @@ func parse(args []string) (options, error) {
 	list(&o.workloads, "workloads", "W1,W2,W3,W4,W5,W6,W7", "which to run: W1 start to finish, W2 wait and resume, W3 one hot instance, W4 resumes among many suspended, W5 timers due at once, W6 fan-out over 10 children, W7 refresh storm; "+threeCalls+", "+threeCallsSlow+": W1 with three HTTP calls, answered at once and after 5 ms; timers, queue: the same work on few shards and on all")
 	list(&o.etcd, "etcd", "one", "one process, three (processes), or embedded (in the node)")
 	list(&o.transport, "transport", "inprocess", "how callers reach nodes: inprocess, http (nodes are processes of their own)")
-	list(&o.commit, "commit", "burst", "when an instance is saved: burst (once per burst), activity (after each activity); W1 and W2")
+	list(&o.commit, "commit", "burst", "when an instance is saved: burst (once per burst), joined (after each activity, but those without an effect outside together), activity (after each activity, strict); W1 and W2")
 	list(&o.group, "group-commit", "on", "on, off")
 	numbers(&o.concurrency, "concurrency", "1,16,64,256", "callers at once")
 	numbers(&o.nodes, "nodes", "1", "how many nodes")

@@ -70,7 +70,7 @@ func plan(o options) []pass {
 	}
 	passes := []pass{
 		with(passMain, func(o *options) {
-			o.workloads, o.concurrency, o.commit, o.raw = []string{"W1", "W2", threeCalls, threeCallsSlow, "W3", "W6", "W7", "W4", "W5"}, all, []string{"burst", "activity"}, true
+			o.workloads, o.concurrency, o.commit, o.raw = []string{"W1", "W2", threeCalls, threeCallsSlow, "W3", "W6", "W7", "W4", "W5"}, all, []string{"burst", "joined", "activity"}, true
 			o.instances /= 5
 		}),
 		with(passHTTP, func(o *options) {

@@ -69,6 +69,8 @@ func (p *point) label() string {
 	switch {
 	case p.Commit == "activity":
 		return name + " (saved after each activity, strict)"
+	case p.Commit == "joined":
+		return name + " (saved after each activity, joined)"
 	case p.Kind == "lookup":
 		return "look-up " + name
 	default:

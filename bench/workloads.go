@@ -16,16 +16,19 @@ import (
 // definitions are what the workloads run.
 var definitions = []string{
 	"id: w1-burst\n" + w1Body,
-	"id: w1-activity\noptions: {commit: ActivityExecuted}\n" + w1Body,
+	"id: w1-activity\noptions: {commit: ActivityExecutedStrict}\n" + w1Body,
+	"id: w1-joined\noptions: {commit: ActivityExecuted}\n" + w1Body,
 	"id: w2-burst\n" + w2Body,
-	"id: w2-activity\noptions: {commit: ActivityExecuted}\n" + w2Body,
+	"id: w2-activity\noptions: {commit: ActivityExecutedStrict}\n" + w2Body,
+	"id: w2-joined\noptions: {commit: ActivityExecuted}\n" + w2Body,
 	"id: w3\nroot:\n  - while: true\n    body: [{event: tick}]\n",
 	"id: w4\ninputs: {order: {type: string}, event: {type: string}}\nroot:\n  - event: ${{ inputs.event }}\n  - writeLine: done\n",
 	"id: w5\ninputs: {wait: {type: string}}\nroot:\n  - delay: ${{ inputs.wait }}\n",
 	"id: w6\nroot:\n  - bulkDispatchWorkflows: {workflowDefinitionId: w6-child, items: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], waitForCompletion: true}\n",
 	"id: w6-child\nroot:\n  - writeLine: child\n",
 	"id: " + threeCalls + "-burst\n" + callsBody,
-	"id: " + threeCalls + "-activity\noptions: {commit: ActivityExecuted}\n" + callsBody,
+	"id: " + threeCalls + "-activity\noptions: {commit: ActivityExecutedStrict}\n" + callsBody,
+	"id: " + threeCalls + "-joined\noptions: {commit: ActivityExecuted}\n" + callsBody,
 }
 
 const (
@@ -77,7 +80,7 @@ var (
 // waitFor is how long to wait for an end that the answer does not bring: a burst
 // that commits on its way is accepted when it takes longer than a second.
 func waitFor(commit string) time.Duration {
-	if commit == "activity" {
+	if commit != "burst" {
 		return 30 * time.Second
 	}
 	return 0
@@ -142,7 +145,7 @@ func (s *system) resume(ctx context.Context, w pausedW2, commit string) error {
 	resumed, err := s.target.send(ctx, "go", w.correlation)
 	switch {
 	case err != nil || resumed:
-	case commit == "activity": // the event is queued, or accepted
+	case commit != "burst": // the event is queued, or accepted
 		var ended bool
 		if ended, err = s.target.wait(ctx, w.id, waitFor(commit)); err == nil && !ended {
 			err = errNotFinished

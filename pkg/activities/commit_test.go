@@ -22,9 +22,12 @@ func TestCommitStrategies(t *testing.T) {
 		{"", "", 0},
 		{"WorkflowExecuted", "", 0},
 		{"WorkflowExecuting", "", 1},
-		{"ActivityExecuting", "", 4}, // the sequence and its three
-		{"ActivityExecuted", "", 2},  // not the sequence; the last one is the end of the burst
-		{"ActivityExecuting", "Never", 3},
+		{"ActivityExecutingStrict", "", 4}, // the sequence and its three
+		{"ActivityExecutedStrict", "", 2},  // not the sequence; the last one is the end of the burst
+		{"ActivityExecutingStrict", "Never", 3},
+		{"ActivityExecuting", "", 2}, // the one in the middle may have an effect outside
+		{"ActivityExecuted", "", 2},
+		{"ActivityExecuted", "Executed", 2},
 		{"", "Executing", 1},
 		{"", "Executed", 1},
 		{"", "Always", 2},
@@ -55,7 +58,7 @@ func TestCommitStrategies(t *testing.T) {
 func TestIDsDoNotDependOnCommits(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
-	for _, strategy := range []string{"", "ActivityExecuted", "ActivityExecuting"} {
+	for _, strategy := range []string{"", "ActivityExecuted", "ActivityExecuting", "ActivityExecutedStrict"} {
 		def := root(body(act("For", inputs{"start": lit(1), "end": lit(3)}), act("DispatchWorkflow", inputs{"workflowDefinitionId": lit("c")})))
 		def.Options.CommitStrategy = strategy
 		b := start(t, def)

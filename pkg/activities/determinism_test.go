@@ -122,7 +122,7 @@ func TestEqualInputsGiveEqualBytes(t *testing.T) {
 		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "m", Value: "first", StorageDriver: "Memory"}},
 			Inputs: []workflow.Input{{Name: "m", StorageDriver: "Memory"}}}
 		def.Options.IncidentStrategy = rapid.SampledFrom([]string{"", "ContinueWithIncidents"}).Draw(t, "strategy")
-		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecuting"}).Draw(t, "commit")
+		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecuting", "ActivityExecutedStrict", "ActivityExecutingStrict"}).Draw(t, "commit")
 		prog, problems := engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
 		if problems != nil {
 			t.Fatal(problems)
@@ -153,7 +153,7 @@ func TestABurstThatStaysForgetsWhatABurstForgets(t *testing.T) {
 	})}), said("e1"), set("e2", "v", 7), set("e3", "m", "noted"), named("e4", wait("a")), said("e5"), named("e6", lineOf(varExpr("CurrentValue")))))
 	def := &workflow.Definition{ID: "d", Root: named("root", seq(set("s1", "m", "noted"), said("s2"), over)),
 		Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "m", Value: "first", StorageDriver: "Memory"}},
-		Inputs:    []workflow.Input{{Name: "m", StorageDriver: "Memory"}}, Options: workflow.Options{CommitStrategy: "ActivityExecuted"}}
+		Inputs:    []workflow.Input{{Name: "m", StorageDriver: "Memory"}}, Options: workflow.Options{CommitStrategy: "ActivityExecutedStrict"}}
 	prog, problems := engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
 	if problems != nil {
 		t.Fatal(problems)

@@ -216,7 +216,7 @@ func TestVariablesAreReadFromTheJournal(t *testing.T) {
 		})
 		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "w"}, {Name: "gone", StorageDriver: "Memory"}}}
 		def.Options.IncidentStrategy = rapid.SampledFrom([]string{"", "ContinueWithIncidents"}).Draw(t, "strategy")
-		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted"}).Draw(t, "commit")
+		def.Options.CommitStrategy = rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecutedStrict"}).Draw(t, "commit")
 		if rapid.IntRange(0, 15).Draw(t, "input") == 0 { // the workflow itself faults, and each retry begins it again
 			def.Inputs = []workflow.Input{{Name: "missing", Required: true}}
 		}

@@ -235,7 +235,7 @@ func TestALoopWithoutEndIsAnIncident(t *testing.T) {
 	t.Parallel()
 	def := root(body(act("While", inputs{"condition": lit(true)}), act("SetName", nil)))
 	def.Options.IncidentStrategy = "ContinueWithIncidents"
-	for _, commit := range []string{"", "ActivityExecuted"} {
+	for _, commit := range []string{"", "ActivityExecuted", "ActivityExecutedStrict"} {
 		def.Options.CommitStrategy = commit
 		b := start(t, def, withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
 		if len(b.header.Incidents) != 1 {

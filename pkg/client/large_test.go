@@ -263,7 +263,7 @@ func TestWhatFitsUnderTheLockIsBegunWithoutOne(t *testing.T) {
 	first := line(bulk(3000, 7)) // so that of all commits the first is the largest
 	first.LogPersistence = "Include"
 	def := define("d", seq(first, line("b"), waitFor("go")))
-	def.Options.CommitStrategy, def.Options.LogPersistence = "ActivityExecuted", "Exclude"
+	def.Options.CommitStrategy, def.Options.LogPersistence = "ActivityExecutedStrict", "Exclude"
 	w := newWorld(t, def)
 	m := w.member("a", cluster.ModeDistributed, slow)
 	n := 0

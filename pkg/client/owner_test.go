@@ -456,7 +456,7 @@ func TestAQueuedStimulusIsClaimedByTheCommitThatWaits(t *testing.T) {
 
 func TestCancelInterruptsABurst(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []string{"", "ActivityExecuted"} {
+	for _, strategy := range []string{"", "ActivityExecutedStrict"} {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			def := define("d", seq(line("in"), through(), line("never"), line("never")))
@@ -540,7 +540,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			def := define("d", seq(line("one"), line("two"), through(), line("three")))
-			def.Options.CommitStrategy = "ActivityExecuted"
+			def.Options.CommitStrategy = "ActivityExecutedStrict"
 			w := newWorld(t, def)
 			m := w.member("a", mode, slow)
 			got := inBackground(t.Context(), m.open("i"), startOf("d", "c1"))
@@ -592,7 +592,7 @@ func TestCommitsThatDoNotEndABurst(t *testing.T) {
 func TestALongBurstWithCommitsIsAccepted(t *testing.T) {
 	t.Parallel()
 	def := define("d", seq(line("one"), through(), line("two")))
-	def.Options.CommitStrategy = "ActivityExecuted"
+	def.Options.CommitStrategy = "ActivityExecutedStrict"
 	w := newWorld(t, def)
 	m := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.LateAfter = 200 * time.Millisecond })
 	r := must(m.open("i").Do(t.Context(), startOf("d", "c1")))(t)
@@ -709,7 +709,7 @@ func TestTwoStartsOfOneIDMeetInOneBurst(t *testing.T) {
 // the burst commits in between and goes on.
 func TestCallersOfOneBurstGetTheirOwnResponses(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []string{"", "ActivityExecuted"} {
+	for _, strategy := range []string{"", "ActivityExecutedStrict"} {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			const callers = 5

@@ -60,7 +60,7 @@ func TestALongBeginTakesTheLockBeforeItBecomesVisible(t *testing.T) {
 // stepByStep is a definition whose bursts go on after commits.
 func stepByStep() *workflow.Definition {
 	def := define("d", seq(line("a"), line("b"), waitFor("go")))
-	def.Options.CommitStrategy = "ActivityExecuted"
+	def.Options.CommitStrategy = "ActivityExecutedStrict"
 	return def
 }
 

@@ -43,7 +43,7 @@ func TestMailThatComesAfterATakeoverIsNone(t *testing.T) {
 func TestTheRestOfABurstIsTakenOverOnce(t *testing.T) {
 	t.Parallel()
 	def := define("d", seq(waitFor("go"), through(), line("a"), line("b"), line("c"), line("d")))
-	def.Options.CommitStrategy = "ActivityExecuted"
+	def.Options.CommitStrategy = "ActivityExecutedStrict"
 	w := newWorld(t, def)
 	m := w.member("m", cluster.ModeDistributed)
 	in := must(m.open("i").Do(t.Context(), startOf("d", "s")))(t).Instance

@@ -138,7 +138,7 @@ func TestAKeyedEventThatComesTooLateIsNotUsedUp(t *testing.T) {
 func TestACallThatFindsNothingIsNotAcceptedAsTheBurstGoesOn(t *testing.T) {
 	t.Parallel()
 	def := forks(line("one"), through())
-	def.Options.CommitStrategy = "ActivityExecuted"
+	def.Options.CommitStrategy = "ActivityExecutedStrict"
 	w := newWorld(t, def)
 	m := w.member("a", cluster.ModeDistributed, slow)
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func TestStimuliQueuedBeforeManyBookmarksAreFound(t *testing.T) {
 		kids[i] = waitFor(fmt.Sprint("e", i))
 	}
 	def := define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: kids})
-	def.Options.CommitStrategy = "ActivityExecuted"
+	def.Options.CommitStrategy = "ActivityExecutedStrict"
 	w := newWorld(t, def)
 	m := w.member("a", cluster.ModeDistributed)
 	early := []int{places - 3, places - 2} // neither the oldest nor those of the last commit

@@ -68,6 +68,7 @@ type Burst struct {
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
+	owed        owed
 	lastCommit  time.Time
 	interrupted atomic.Bool
 	doing       doing
@@ -187,7 +188,7 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 // will refuse it.
 func (b *Burst) Committed() (keep bool) {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
-	b.dirty, b.fresh, b.askCommit, b.weight = false, false, false, 0
+	b.dirty, b.fresh, b.askCommit, b.owed, b.weight = false, false, false, owed{}, 0
 	b.cmd, b.calling = nil, nil // it may be kept for long, and these lead to much
 	b.lastCommit = b.env.Now()
 	b.doing.last = b.lastCommit

@@ -144,9 +144,12 @@ func (b *Burst) wantsCommit(w *work) bool {
 		return true // as much as one commit should carry
 	}
 	switch {
-	case w.commit, after:
+	case w.commit, after, b.owed.saves > 0 && !b.owed.mayWait(w.at(), b.env.Now()):
 		return true
 	case !isActivity:
+		return false
+	case w.node.commit.before && w.node.commit.joins && b.owed.mayWait(w.node, b.env.Now()):
+		b.owed.add(b.env.Now())
 		return false
 	case s.first && fresh, w.node.commit.before:
 		return true
@@ -159,6 +162,7 @@ func (b *Burst) wantsCommit(w *work) bool {
 // step runs one piece of work, and tells parents about children that completed.
 func (b *Burst) step(w work) {
 	b.dirty = true
+	b.owed.loud = b.owed.loud || !w.at().quiet
 	b.cmd = w.cmd
 	var x *Execution
 	switch w.kind {
@@ -203,8 +207,8 @@ func (b *Burst) step(w work) {
 	if b.finishing && b.fatal == nil {
 		b.finishAll()
 	}
-	if x != nil && x.node.commit.after {
-		b.askCommit = true
+	if x != nil {
+		b.askCommit = b.owed.after(x.node.commit, b.env.Now()) || b.askCommit
 	}
 }
 

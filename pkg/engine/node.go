@@ -28,6 +28,7 @@ type Node struct {
 	vars     []variable        // the scope it opens
 	data     any
 	commit   commitPoints
+	quiet    bool // no code that runs with it has an effect outside: not its own, nor what is around it
 	logs     logging
 }
 

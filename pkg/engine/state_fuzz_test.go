@@ -32,7 +32,7 @@ func fuzzDefinition() *workflow.Definition {
 	bulk := act("bulk", "BulkDispatchWorkflows", map[string]workflow.Expression{"workflowDefinitionId": lit("c"), "items": lit([]any{1, 2}), "waitForCompletion": lit(true)})
 	fault := act("s", "Sequence", nil, event("s1"), act("bad", "Fault", nil))
 	return &workflow.Definition{ID: "d", Root: act("root", "Parallel", nil, flow, each, par, machine, used, bulk, fault), Variables: []workflow.Variable{{ID: "vid", Name: "v", Value: 1.5}},
-		Options: workflow.Options{CommitStrategy: "ActivityExecuted"}}
+		Options: workflow.Options{CommitStrategy: "ActivityExecutedStrict"}}
 }
 
 func fuzzProgram(t testing.TB) *engine.Program {

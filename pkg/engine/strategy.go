@@ -16,11 +16,13 @@ type strategy struct {
 	continueOnIncident bool
 	first              bool          // a commit before the first activity of a command
 	before, after      bool          // around every activity
+	joins              bool          // several of these may be one
 	every              time.Duration // periodically
 }
 
-// commitPoints say whether a commit is asked for around one activity.
-type commitPoints struct{ before, after bool }
+// commitPoints say whether a commit is asked for around one activity, and whether it may be one with those
+// of the activities that follow.
+type commitPoints struct{ before, after, joins bool }
 
 func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	var s strategy
@@ -37,14 +39,18 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	default:
 		c.problem("bad-option", def.Place, "incident strategy %q is not one of Fault, ContinueWithIncidents", def.Options.IncidentStrategy)
 	}
-	known := []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"}
+	known := []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "ActivityExecutingStrict", "ActivityExecutedStrict", "Periodic"}
 	switch name := shortName(def.Options.CommitStrategy, "WorkflowStrategy"); strings.ToLower(strings.TrimSuffix(name, "Strategy")) {
 	case "", "default", "workflowexecuted":
 	case "workflowexecuting":
 		s.first = true
 	case "activityexecuting":
-		s.before = true
+		s.before, s.joins = true, true
 	case "activityexecuted":
+		s.after, s.joins = true, true
+	case "activityexecutingstrict":
+		s.before = true
+	case "activityexecutedstrict":
 		s.after = true
 	case "periodic":
 		s.every = 10 * time.Second
@@ -75,7 +81,7 @@ func (c *compiler) commitPoints(n *Node) commitPoints {
 	s := c.prog.strategy
 	switch name := shortName(n.activity.CommitStrategy, "ActivityStrategy"); strings.ToLower(strings.TrimSuffix(name, "Activity")) {
 	case "", "default":
-		return commitPoints{before: s.before, after: s.after && !n.desc.Container}
+		return commitPoints{before: s.before, after: s.after && !n.desc.Container, joins: s.joins}
 	case "never":
 		return commitPoints{}
 	case "always":

@@ -33,7 +33,7 @@ type Definition struct {
 type Options struct {
 	ActivationStrategy string // "" or Always, Singleton, CorrelatedSingleton, Correlation
 	IncidentStrategy   string // "" or Fault, ContinueWithIncidents
-	CommitStrategy     string // "" (burst end), WorkflowExecuting, WorkflowExecuted, ActivityExecuting, ActivityExecuted, Periodic
+	CommitStrategy     string // "" (burst end), WorkflowExecuting, WorkflowExecuted, ActivityExecuting, ActivityExecuted, either of them Strict, Periodic
 	CommitInterval     string // for Periodic: a duration
 	UsableAsActivity   bool
 	AutoUpdate         bool   // consuming workflows pick up a republished child

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
 	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")
 	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
-	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded,clocks")
+	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded,clocks,saves")
 	flag.StringVar(&options.groupCommit, "chaos.group-commit", "mixed", "of the processes: on, off, or mixed: drawn for each")
 	flag.StringVar(&options.resumeLocking, "chaos.resume-locking", "mixed", "of the nodes: auto, always, or mixed: drawn for each")
 	if config := os.Getenv(memberEnv); config != "" {

@@ -159,7 +159,7 @@ func (w *town) sources() []string {
 	if w.traits.long {
 		all = append(all, longWith(`sendHttpRequest: "${{ inputs.url }}"`)...)
 	}
-	return slices.DeleteFunc(all, func(source string) bool { return strings.Contains(source, "chaos.Slow") }) // an activity of the other test
+	return slices.DeleteFunc(w.traits.saved(all), func(source string) bool { return strings.Contains(source, "chaos.Slow") }) // an activity of the other test
 }
 
 // effect calls outside, which takes as long as it is told.

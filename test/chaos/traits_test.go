@@ -14,12 +14,13 @@ type traits struct {
 	tight   bool // queue items expire after seconds, finished instances and dead letters go soon
 	clocks  bool // one node at a time has a clock that is off
 	crowded bool // hundreds of callers and definitions
+	saves   bool // bursts that commit on their way, with saves that are joined and strict ones
 }
 
 // traitsOf gives each seed its own; ten seeds that follow each other have all of
 // them. Seed 1, that of the ordinary tests, has none.
 func traitsOf(seed uint64) traits {
-	t := traits{large: seed%3 == 0, long: seed%4 == 0, tight: seed%5 == 0, crowded: seed%7 == 0, clocks: seed%3 == 2}
+	t := traits{large: seed%3 == 0, long: seed%4 == 0, tight: seed%5 == 0, crowded: seed%7 == 0, clocks: seed%3 == 2, saves: seed%2 == 0}
 	for _, name := range strings.FieldsFunc(options.traits, func(r rune) bool { return r == ',' }) {
 		if on := t.byName()[name]; on != nil {
 			*on = true
@@ -29,7 +30,7 @@ func traitsOf(seed uint64) traits {
 }
 
 func (t *traits) byName() map[string]*bool {
-	return map[string]*bool{"large": &t.large, "long": &t.long, "tight": &t.tight, "crowded": &t.crowded, "clocks": &t.clocks}
+	return map[string]*bool{"large": &t.large, "long": &t.long, "tight": &t.tight, "crowded": &t.crowded, "clocks": &t.clocks, "saves": &t.saves}
 }
 
 func (t traits) String() string {
@@ -41,6 +42,22 @@ func (t traits) String() string {
 	}
 	slices.Sort(names)
 	return fmt.Sprintf("traits %v", names)
+}
+
+// saved gives the definitions that say nothing about it a commit strategy, if the round has it: in turn one that
+// joins saves and one that does not.
+func (t traits) saved(sources []string) []string {
+	if !t.saves {
+		return sources
+	}
+	out := make([]string, len(sources))
+	for i, source := range sources {
+		strategy := [...]string{"ActivityExecuted", "ActivityExecutedStrict", "ActivityExecuting"}[i%3]
+		if out[i] = source; !strings.Contains(source, "\noptions:") {
+			out[i] = strings.Replace(source, "\nroot:", "\noptions: {commit: "+strategy+"}\nroot:", 1)
+		}
+	}
+	return out
 }
 
 // wanted are the counters that rounds with these traits must move.

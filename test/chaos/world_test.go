@@ -87,7 +87,7 @@ func (w *world) sources() []string {
 	if w.traits.long {
 		all = append(all, longWith(`chaos.Slow: "${{ inputs.ms }}"`)...)
 	}
-	return all
+	return w.traits.saved(all)
 }
 
 // start starts the nodes and publishes what they run.

@@ -141,7 +141,8 @@ func TestResumeWithoutLock(t *testing.T) {
 	holds(t, withoutLock(lasting))
 }
 
-// TestJoinedSaves walks through the worlds of decision 7.
+// TestJoinedSaves walks through the worlds of the first way that decision 7 weighs, which have all orders of the
+// one that is built, and more: there the burst goes on while its commit is under way.
 func TestJoinedSaves(t *testing.T) {
 	t.Parallel()
 	holds(t, joinedSaves())

@@ -56,7 +56,7 @@ func (m *maker) definition() *workflow.Definition {
 	d.Options = workflow.Options{
 		ActivationStrategy: rapid.SampledFrom([]string{"", "Always", "Singleton", "CorrelatedSingleton", "Correlation"}).Draw(m.T, "activation"),
 		IncidentStrategy:   rapid.SampledFrom([]string{"", "Fault", "ContinueWithIncidents"}).Draw(m.T, "incidents"),
-		CommitStrategy:     rapid.SampledFrom([]string{"", "ActivityExecuted", "Periodic"}).Draw(m.T, "commit"),
+		CommitStrategy:     rapid.SampledFrom([]string{"", "ActivityExecuted", "ActivityExecutedStrict", "Periodic"}).Draw(m.T, "commit"),
 		CommitInterval:     rapid.SampledFrom([]string{"", "30s"}).Draw(m.T, "interval"),
 		UsableAsActivity:   rapid.Bool().Draw(m.T, "usable"),
 		AutoUpdate:         rapid.Bool().Draw(m.T, "auto"),

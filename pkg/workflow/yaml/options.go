@@ -12,7 +12,7 @@ var (
 	optionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "usableAsActivity", "autoUpdate", "additionalInputs", "catchUp", "logging", "flowcharts"}
 	activationNames = []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
 	incidentNames   = []string{"Fault", "ContinueWithIncidents"}
-	commitNames     = []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"}
+	commitNames     = []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "ActivityExecutingStrict", "ActivityExecutedStrict", "Periodic"}
 	catchUpNames    = []string{"skip", "one", "all"}
 	loggingNames    = []string{"Include", "Exclude"}
 	modeNames       = []string{"counter", "token"}

@@ -342,7 +342,7 @@ func TestABurstThatGoesOnTakesTheLock(t *testing.T) {
 	w := newWorld(t, define("d", seq(waitFor("go"), line("a"), line("b"), waitFor("more"))))
 	w.programs["d"] = newWorld(t, func() *workflow.Definition {
 		def := define("d", seq(waitFor("go"), line("a"), line("b"), waitFor("more")))
-		def.Options.CommitStrategy = "ActivityExecuted"
+		def.Options.CommitStrategy = "ActivityExecutedStrict"
 		return def
 	}()).programs["d"]
 	m := w.member("a", cluster.ModeDistributed, slow, auto)

@@ -60,7 +60,7 @@ func (completeCode) Execute(ctx context.Context, x *engine.Execution) error {
 func finish() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: "Elsa.Finish", NoEffect: true, Terminal: true,
-		Description: "Finishes the whole instance at once; whatever still runs or waits is cancelled.",
+		Description: "Finishes the whole instance at once; all that still runs or waits is cancelled.",
 	}, finishCode{}
 }
 

@@ -11,7 +11,7 @@ func publishEvent() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.PublishEvent",
 		NoEffect:    true,
-		Description: "Publishes an event, after the commit, to whatever waits for it; or, if local, to this instance only.",
+		Description: "Publishes an event, after the commit, to all that waits for it; or, if local, to this instance only.",
 		Main:        "eventName",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "eventName", Type: "String", Required: true, Description: "The name of the event."},

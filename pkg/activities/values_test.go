@@ -80,6 +80,17 @@ func TestBadInputFaultsTheStart(t *testing.T) {
 	if p := b.prog.CheckInput(map[string]any{"n": "5", "must": false}); p != nil {
 		t.Errorf("problems %v", p)
 	}
+	p = b.prog.CheckInput(map[string]any{"must": false, "mst": 1, "zz/~": 1})
+	if len(p) != 2 || p[0].Code != "unknown-input" || p[0].Meant != "must" || p[1].Place.Pointer != "/input/zz~1~0" {
+		t.Errorf("problems %+v", p)
+	}
+	if p := b.prog.CheckInput(map[string]any{"must": false, "zzzzzz": 1}); len(p) != 1 || !strings.Contains(p[0].Detail, "it has n, must") {
+		t.Errorf("problems %v", p)
+	}
+	b.prog.Definition().Options.AdditionalInputs = true
+	if p := b.prog.CheckInput(map[string]any{"must": false, "mst": 1}); p != nil {
+		t.Errorf("problems %v", p)
+	}
 }
 
 func TestOutputsAndLastResults(t *testing.T) {
@@ -222,5 +233,22 @@ func TestEveryDescriptorIsComplete(t *testing.T) {
 	}
 	if reg.ByType("x") != nil || reg.ByShortName("x") != nil {
 		t.Error("an unknown type was found")
+	}
+}
+
+func TestAListIsNoText(t *testing.T) {
+	t.Parallel()
+	def := root(seq(act("SetVariable", inputs{"variable": lit("rows"), "value": lit("abc")})))
+	def.Variables = []workflow.Variable{{Name: "rows", IsArray: true}}
+	b := start(t, def).wantStatus(workflow.Faulted)
+	if m := b.header.Incidents[0].Message; !strings.Contains(m, `"abc" is not a list`) {
+		t.Errorf("incident %q", m)
+	}
+	def = root(seq(act("SetVariable", inputs{"variable": lit("rows"), "value": lit("[1, 2]")}), lineOf(expr(func(s engine.Scope) (any, error) { return len(s.Variables()["rows"].([]any)), nil }))))
+	def.Variables = []workflow.Variable{{Name: "rows", IsArray: true}}
+	def.Inputs = []workflow.Input{{Name: "items", Type: "Object", IsArray: true}}
+	b = start(t, def).wantStatus(workflow.Finished).wantLines("2")
+	if p := b.prog.CheckInput(map[string]any{"items": "abc"}); len(p) != 1 || p[0].Place.Pointer != "/input/items" {
+		t.Errorf("problems %v", p)
 	}
 }

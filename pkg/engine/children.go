@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -124,8 +125,41 @@ func (x *Execution) StartedAt() *Node {
 // CheckInput says what is wrong with input for a start; nil if nothing is.
 func (p *Program) CheckInput(input map[string]any) workflow.Problems {
 	_, problems := p.acceptInput(input)
+	return append(p.unknownInput(input), problems...)
+}
+
+// unknownInput says which names of a start's input the definition does not declare. One
+// that declares none takes all, and so does Elsa's JSON.
+func (p *Program) unknownInput(input map[string]any) (problems workflow.Problems) {
+	def := p.def
+	if len(def.Inputs) == 0 || def.Options.AdditionalInputs || def.Root.Place.Pointer != "" {
+		return nil
+	}
+	var known []string
+	for _, in := range def.Inputs {
+		known = append(known, in.Name)
+	}
+	for _, name := range sortedKeys(input) {
+		if slices.Contains(known, name) || len(problems) >= workflow.MaxProblems {
+			continue
+		}
+		problem := workflow.Problem{Code: "unknown-input", Place: workflow.Place{Pointer: "/input/" + jsonpointer.Replace(name)}}
+		problem.Detail = fmt.Sprintf("the definition has no input %q", workflow.Shorten(name))
+		if len(known) <= maxCandidates {
+			problem.Meant = workflow.Nearest(name, known)
+		}
+		switch {
+		case problem.Meant != "":
+			problem.Detail += " (did you mean " + problem.Meant + "?)"
+		case len(known) <= 8:
+			problem.Detail += "; it has " + strings.Join(known, ", ")
+		}
+		problems = append(problems, problem)
+	}
 	return problems
 }
+
+var jsonpointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // acceptInput fills in defaults and converts declared inputs.
 func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Problems) {

@@ -127,6 +127,12 @@ func convertStored(v any, alias string) (any, error) {
 		}
 		return Normalize(out)
 	}
+	if of, list := strings.CutSuffix(strings.ToLower(alias), "[]"); list {
+		if of != "string" {
+			alias = "Object[]"
+		}
+		return convertType(v, alias)
+	}
 	return v, nil
 }
 

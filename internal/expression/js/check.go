@@ -379,6 +379,18 @@ func (c *checking) outputOf(name string) (m *engine.Mistake, known bool) {
 	return m, m != nil
 }
 
+// Functions lists what a script may call beside what the language has, sorted.
+func Functions() []string {
+	var out []string
+	for name := range hostFunctions {
+		if name[0] >= 'a' && name[0] <= 'z' { // others are for what scripts are rewritten to
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // globalNames are those of a machine before a script runs.
 var globalNames = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}

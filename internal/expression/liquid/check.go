@@ -178,6 +178,9 @@ func unknown(code, what, name string, known []string) *engine.Mistake {
 	return m
 }
 
+// Filters lists the filters that a template may use, sorted.
+func Filters() []string { return slices.Sorted(maps.Keys(filterNames())) }
+
 var filterNames = sync.OnceValue(func() map[string]bool {
 	config := render.NewConfig()
 	return addFilters(&config)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/expr-lang/expr/vm/runtime"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // What follows stands in for operators and builtins of expr that could make
@@ -228,4 +230,31 @@ func (r *run) parse(args ...any) any {
 	}
 	r.weigh(v, 0)
 	return v
+}
+
+var dateLayouts = []string{time.DateOnly, time.TimeOnly, time.DateTime, time.RFC3339, time.RFC822, time.RFC850, time.RFC1123}
+
+// date reads a time from text, as one of UTC or of the zone that is named.
+func (r *run) date(args ...any) any {
+	if len(args) < 1 || len(args) > 3 {
+		stop(errors.New("date takes a text, and perhaps its layout and a time zone"))
+	}
+	zone, layouts := time.UTC, dateLayouts
+	if len(args) > 1 {
+		layouts = []string{argText(args, 1, "date")}
+	}
+	if len(args) > 2 {
+		var err error
+		if zone, err = time.LoadLocation(argText(args, 2, "date")); err != nil || zone == time.Local {
+			stop(fmt.Errorf("date knows no time zone %q", workflow.Shorten(argText(args, 2, "date"))))
+		}
+	}
+	text := argText(args, 0, "date")
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t
+		}
+	}
+	stop(fmt.Errorf("%q is not a date", workflow.Shorten(text)))
+	return nil
 }

@@ -3,8 +3,10 @@ package native
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,6 +182,7 @@ var signatures = types.Map{
 	"replace":   types.TypeOf(func(string, string, string, ...any) string { return "" }),
 	"uniq":      types.TypeOf(func(any) []any { return nil }),
 	"string":    types.TypeOf(func(any) string { return "" }),
+	"date":      types.TypeOf(func(string, ...string) time.Time { return time.Time{} }),
 	"fromJSON":  types.TypeOf(func(string) any { return nil }),
 }
 
@@ -345,15 +348,12 @@ func nearName(message string) string {
 
 // globalNames are the names and functions that an expression may begin with.
 func globalNames() []string {
-	var out []string
-	for name := range refNames {
-		out = append(out, name)
-	}
-	for name := range signatures {
-		out = append(out, name)
-	}
-	for name := range conf.CreateNew().Builtins {
-		out = append(out, name)
-	}
-	return out
+	return append(slices.Collect(maps.Keys(refNames)), Functions()...)
+}
+
+// Functions lists what an expression may call, sorted.
+func Functions() []string {
+	out := append(slices.Collect(maps.Keys(signatures)), slices.Collect(maps.Keys(conf.CreateNew().Builtins))...)
+	slices.Sort(out)
+	return slices.Compact(out)
 }

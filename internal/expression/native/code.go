@@ -52,7 +52,7 @@ func (k *code) compile() (err error) {
 	}
 	p := patcher{code: k}
 	program, err := expr.Compile(k.source, expr.Env(declared), expr.Optimize(false), expr.MaxNodes(maxNodes),
-		expr.DisableBuiltin("now"), expr.Timezone("UTC"), expr.Patch(&p))
+		expr.DisableBuiltin("now"), expr.Patch(&p))
 	if p.err != nil {
 		err = p.err
 	}

@@ -54,12 +54,14 @@ const (
 	fnUniq    = "uniq!"
 	fnString  = "string!"
 	fnParse   = "fromJSON!"
+	fnDate    = "date!"
 )
 
 // replaced are builtins that could make much out of little; bounded versions
-// stand in for them. That of fromJSON keeps numbers as they are.
+// stand in for them. That of fromJSON keeps numbers as they are, that of date knows no
+// time zone of the process.
 var replaced = map[string]string{
-	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString, "fromJSON": fnParse,
+	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString, "fromJSON": fnParse, "date": fnDate,
 }
 
 // small are builtins whose result needs no weighing: it is a number, a truth
@@ -68,7 +70,7 @@ var small = map[string]bool{
 	"all": true, "none": true, "any": true, "one": true, "count": true, "find": true, "findIndex": true,
 	"findLast": true, "findLastIndex": true, "len": true, "type": true, "abs": true, "ceil": true, "floor": true,
 	"round": true, "int": true, "float": true, "trim": true, "trimPrefix": true, "trimSuffix": true,
-	"indexOf": true, "lastIndexOf": true, "hasPrefix": true, "hasSuffix": true, "duration": true, "date": true,
+	"indexOf": true, "lastIndexOf": true, "hasPrefix": true, "hasSuffix": true, "duration": true,
 	"timezone": true, "first": true, "last": true, "get": true,
 }
 

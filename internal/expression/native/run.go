@@ -51,7 +51,7 @@ func newRun() *run {
 	r.machine.MemoryBudget = exprElements
 	r.env = map[string]any{
 		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnWalk: r.walk, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
-		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text, fnParse: r.parse,
+		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text, fnParse: r.parse, fnDate: r.date,
 		"outputs": r.outputs, "now": r.now, "newId": r.newID, "resumeUrl": r.resumeURL,
 	}
 	return r

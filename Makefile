@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench bench-report bench-million bench-sustained bench-counts bench-peers bench-docs deploy-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
+.PHONY: help build image test race lint fmt generate bench bench-report bench-million bench-sustained bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench-docs: ## Write bench-results/ into docs/performance.md
 
 deploy-test: ## Test alerts, dashboards, runbooks and docker-compose.yml (installs Prometheus and HAProxy on Debian)
 	@bash .ci/run deploy
+
+browser-test: ## Test the console in a browser (installs Chromium on Debian)
+	@bash .ci/run browser
 
 compose-test: ## Run docker-compose.yml and break things in it (needs Docker, HAProxy, Prometheus, busybox)
 	@bash .ci/run compose

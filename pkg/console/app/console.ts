@@ -164,4 +164,7 @@ document.addEventListener("keydown", (event) => {
 const topics = main.dataset["topics"];
 const every = Number(main.dataset["every"] ?? "0");
 if (topics) listen(topics);
-else if (every > 0) setInterval(() => void renew(), every * 1000);
+else if (every > 0) {
+  say(`renewed every ${every} s`);
+  setInterval(() => void renew(), every * 1000);
+}

@@ -1,0 +1,239 @@
+package browser
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+//go:embed axe/axe.min.js
+var axe string
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+const order = `id: order
+name: Order
+root:
+  - event: approved
+    result: decision
+  - writeLine: ${{ variables.decision.by }}
+variables:
+  decision: {type: object}
+`
+
+// TestAPersonPublishesRunsAndSends goes the way of a new user: a mistake, its place, the
+// mended text, a start, an event sent from the page, and the end.
+func TestAPersonPublishesRunsAndSends(t *testing.T) {
+	n := start(t, "")
+	b := browse(t, "http://"+n.addr)
+	b.open("/")
+	b.says("Nothing runs.")
+	b.open("/console/publish")
+	b.do(chromedp.SetValue("textarea.source", strings.ReplaceAll(order, "root:", "rooot:")), chromedp.Click(".main"))
+	b.says("rooot")
+	b.says("line 3")
+	b.do(chromedp.SetValue("textarea[name=source]", order), chromedp.Click("button.main"))
+	b.says("is published")
+	b.do(chromedp.Click("main p.done a"))
+	b.says("Picture")
+	b.do(chromedp.Click("summary"), chromedp.SetValue("input[name='b.correlationId']", "o-1"), chromedp.Click("button.main"))
+	b.says("Done")
+	b.do(chromedp.Click("main a.id"))
+	b.says("waits for event approved, correlation o-1")
+	b.until("the page is live", "document.querySelector('[data-age]').innerText.includes('live')")
+	b.do(chromedp.SetValue("textarea[name='j.payload']", `{"by": "Grace"}`), chromedp.Click("button.main"))
+	b.says("Done")
+	b.do(chromedp.Click("main a.id"))
+	b.until("it is finished", "document.querySelector('h1 .status').innerText.includes('Finished')")
+	b.open(eval[string](b, "location.pathname") + "?tab=journal")
+	b.says("Completed")
+	b.clean()
+}
+
+// TestAPageFollowsItsInstanceAcrossNodes kills the node that serves the page: the page goes on
+// with another one, and shows what happens there.
+func TestAPageFollowsItsInstanceAcrossNodes(t *testing.T) {
+	keeper := start(t, "") // its etcd is that of all, so it stays
+	first := start(t, keeper.etcd)
+	call(t, "POST", "http://"+keeper.addr+"/api/v1/definitions", "", order)
+	f := balance(t, first, keeper)
+	id := call(t, "POST", "http://"+first.addr+"/api/v1/definitions/order/dispatch", "", "")["instanceId"].(string)
+	b := browse(t, f.url)
+	b.open("/console/instances/" + id + "?tab=waits")
+	b.says("waits for event approved")
+	b.until("the page is live", "document.querySelector('[data-age]').innerText.includes('live')")
+	if f.last.Load() != 0 {
+		t.Fatal("the stream is not that of the first node")
+	}
+	first.kill()
+	call(t, "POST", "http://"+keeper.addr+"/api/v1/events/approved", "", `{"payload": {"by": "Grace"}}`)
+	b.until("it is finished", "document.querySelector('h1 .status').innerText.includes('Finished')")
+	for end := time.Now().Add(patience); f.last.Load() != 1; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the other node serves no stream")
+		}
+	}
+	b.clean()
+}
+
+// TestNothingIsTakenFromUnderAPerson holds that a page renews nothing while somebody types.
+func TestNothingIsTakenFromUnderAPerson(t *testing.T) {
+	n := start(t, "")
+	api := "http://" + n.addr + "/api/v1"
+	call(t, "POST", api+"/definitions", "", order)
+	id := call(t, "POST", api+"/definitions/order/dispatch", "", "")["instanceId"].(string)
+	b := browse(t, "http://"+n.addr)
+	b.open("/console/instances/" + id)
+	b.says("waits for event approved")
+	b.until("the page is live", "document.querySelector('[data-age]').innerText.includes('live')")
+	b.do(chromedp.SendKeys("textarea[name='j.payload']", `{"half`))
+	call(t, "POST", api+"/events/approved", "", `{"payload": {"by": "Grace"}}`)
+	b.until("the page waits", "document.querySelector('[data-age]').innerText.includes('paused')")
+	if got := eval[string](b, `document.querySelector("textarea[name='j.payload']").value`); got != `{"half` {
+		t.Errorf("what was typed became %q", got)
+	}
+	b.clean()
+}
+
+// TestKeysAlone uses no mouse.
+func TestKeysAlone(t *testing.T) {
+	n := start(t, "")
+	api := "http://" + n.addr + "/api/v1"
+	call(t, "POST", api+"/definitions", "", order)
+	for i := range 3 {
+		call(t, "POST", api+"/definitions/order/dispatch", "", fmt.Sprintf(`{"correlationId": "o-%d"}`, i))
+	}
+	b := browse(t, "http://"+n.addr)
+	b.open("/console/")
+	b.until("the script is there", "document.querySelector('[data-age]').innerText !== ''")
+	b.do(chromedp.KeyEvent("/"))
+	b.until("the search line has the focus", "document.activeElement.id === 'find'")
+	_ = eval[bool](b, "(document.activeElement.value = '', true)") // the driver types the character also where the page takes the key
+	b.do(chromedp.KeyEvent("def:order corr:o-1"), chromedp.KeyEvent(kb.Enter))
+	b.until("one row", "location.pathname === '/console/instances' && document.querySelectorAll('tbody tr').length === 1")
+	b.until("the script is there", "document.querySelector('[data-age]').innerText !== ''")
+	b.do(chromedp.KeyEvent("j"))
+	b.until("the row is marked", "document.querySelector('tr.here') !== null && document.activeElement.matches('a.id')")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.says("waits for event approved, correlation o-1")
+	b.until("the script is there", "document.querySelector('[data-age]').innerText !== ''")
+	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("c"))
+	b.until("the cluster", "location.pathname === '/console/cluster'")
+	// Every thing that can be used is reached by Tab, in the order of the page.
+	reached := map[string]bool{}
+	for range 60 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		reached[eval[string](b, "document.activeElement.innerText || document.activeElement.name || ''")] = true
+	}
+	for _, want := range []string{"Instances", "Pause the cluster", "refresh", "dark"} {
+		if !reached[want] {
+			t.Errorf("no Tab reaches %q: %v", want, reached)
+		}
+	}
+	b.clean()
+}
+
+// TestSigningInAndOut signs in by a key, sees what its role forbids, and is asked again when
+// the key is revoked.
+func TestSigningInAndOut(t *testing.T) {
+	weft, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "keys.yaml")
+	keys := map[string]string{}
+	for _, role := range []string{"viewer", "admin"} {
+		out, err := exec.CommandContext(t.Context(), weft, "apikey", "the-"+role, "--role", role, "--auth-keys-file", file).CombinedOutput()
+		if err != nil {
+			t.Fatalf("weft apikey: %v %s", err, out)
+		}
+		for _, word := range strings.Fields(string(out)) {
+			if strings.HasPrefix(word, "weft_") {
+				keys[role] = word
+			}
+		}
+	}
+	n := start(t, "", "--auth-keys-file", file)
+	base := "http://" + strings.Replace(n.addr, "127.0.0.1", "localhost", 1)
+	b := browse(t, base)
+	b.open("/console/cluster")
+	b.until("a key is asked for", "document.querySelector('input[name=apikey]') !== null")
+	b.do(chromedp.SendKeys("input[name=apikey]", "weft_wrong"), chromedp.Click("button.main"))
+	b.says("the API key is unknown")
+	b.do(chromedp.SendKeys("input[name=apikey]", keys["viewer"]), chromedp.Click("button.main"))
+	b.until("signed in", "document.querySelector('.me')?.innerText.includes('the-viewer')")
+	b.open("/console/cluster")
+	b.says("this needs the role admin")
+	if eval[bool](b, "document.cookie !== ''") {
+		t.Error("a script reads the session")
+	}
+	if err := os.WriteFile(file, []byte("[]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.until("asked again", "fetch('/console/me').then(r => r.status === 401)")
+	b.open("/console/cluster")
+	b.until("a key is asked for", "document.querySelector('input[name=apikey]') !== null")
+	b.clean()
+}
+
+// TestNobodyIsKeptOut looks at every page with axe, light and dark, wide and narrow, and holds
+// that no page runs over its side.
+func TestNobodyIsKeptOut(t *testing.T) {
+	n := start(t, "", "--definitions", filepath.Join(root, "examples"))
+	api := "http://" + n.addr + "/api/v1"
+	call(t, "POST", api+"/definitions", "", order)
+	call(t, "POST", api+"/definitions", "", "id: breaks\nroot:\n  - fault: no stock\n")
+	call(t, "POST", api+"/definitions", "", "id: packs\nroot:\n  - runTask: {taskName: pack, payload: {much: true}}\n")
+	waits := call(t, "POST", api+"/definitions/order/dispatch", "", `{"correlationId": "`+strings.Repeat("long", 60)+`"}`)["instanceId"].(string)
+	broken := call(t, "POST", api+"/definitions/breaks/dispatch", "", "")["instanceId"].(string)
+	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
+	call(t, "POST", api+"/events/aproved", "", `{}`)
+	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + broken,
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "cluster", "me", "nothing"}
+	b := browse(t, "http://"+n.addr)
+	for _, theme := range []string{"light", "dark"} {
+		b.open("/console/me")
+		b.do(chromedp.Click("button[value=" + theme + "]"))
+		b.until("the theme is kept", "document.documentElement.dataset.theme === '"+theme+"'")
+		for _, width := range []int64{1280, 390} {
+			b.do(chromedp.EmulateViewport(width, 900))
+			for _, p := range pages {
+				b.open("/console/" + p)
+				if over := eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+					t.Errorf("%s: /console/%s runs %d pixels over its side of %d", theme, p, over, width)
+				}
+				if width != 1280 {
+					continue
+				}
+				_ = eval[bool](b, axe+"; true")
+				raw := eval[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => [v.id, v.nodes.map(n => n.html + " " + n.failureSummary).slice(0, 3).join("; ")])))`)
+				var found [][2]string
+				if err := json.Unmarshal([]byte(raw), &found); err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range found {
+					t.Errorf("%s: /console/%s: %s: %s", theme, p, v[0], v[1])
+				}
+			}
+		}
+		b.do(chromedp.EmulateViewport(1280, 900))
+	}
+	b.clean()
+}

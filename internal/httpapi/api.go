@@ -143,6 +143,7 @@ func (a *API) table() []route {
 		a.receiptRoutes(),
 		a.statsRoutes(),
 		a.lineageRoutes(),
+		a.bookmarkRoutes(),
 		a.streamRoutes(),
 		a.stimulusRoutes(),
 		a.nodeRoutes(),

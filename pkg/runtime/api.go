@@ -45,6 +45,10 @@ type (
 	Lineage = inspect.Lineage
 	// Relative is one of them.
 	Relative = inspect.Relative
+	// BookmarkFilter selects places where instances wait; zero fields do not restrict.
+	BookmarkFilter = inspect.BookmarkFilter
+	// AwaitingBookmark is a place where an instance waits.
+	AwaitingBookmark = inspect.AwaitingBookmark
 	// Receipts are what became of the requests with one Idempotency-Key.
 	Receipts = inspect.Receipts
 	// Receipt is what became of one of them.

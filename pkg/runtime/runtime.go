@@ -53,7 +53,7 @@ type Config struct {
 // Runtime is the front of a node. Each of its parts has one job, and is known to callers
 // by its methods. Make it with [New].
 type Runtime struct {
-	*inspect.Inspector // Instance, WaitInstance, Instances, Journal, Export, Queue, Timers, DeadLetters, Tasks, Receipts, Counts, Lineage
+	*inspect.Inspector // Instance, WaitInstance, Instances, Journal, Export, Queue, Timers, DeadLetters, Tasks, Bookmarks, Receipts, Counts, Lineage
 	*starter           // Execute, Dispatch
 	*sender            // Send
 	*endpoints         // FindEndpoint, Endpoint

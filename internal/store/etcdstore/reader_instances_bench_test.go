@@ -15,7 +15,7 @@ import (
 //
 //	go test ./internal/store/etcdstore -run '^$' -bench Instances -benchtime 50x
 func BenchmarkInstances(b *testing.B) {
-	for _, n := range []int{100, 100_000} {
+	for _, n := range []int{100, 200_000} {
 		w := newWorld(b)
 		w.makeInstances(n)
 		for _, list := range []struct {
@@ -25,7 +25,7 @@ func BenchmarkInstances(b *testing.B) {
 			{"all", find.Filter{}}, {"running", find.Filter{Status: workflow.StatusRunning}}, {"faulted", find.Filter{SubStatus: workflow.Faulted}},
 			{"definition", find.Filter{DefinitionID: "d7"}}, {"version", find.Filter{DefinitionID: "d7", Version: 2}},
 			{"running-of-definition", find.Filter{DefinitionID: "d7", Status: workflow.StatusRunning}},
-			{"parent", find.Filter{Parent: "p0"}}, {"label", find.Filter{Labels: map[string]string{"team": "t0"}}}, {"correlation", find.Filter{CorrelationID: "c0"}},
+			{"created-before", find.Filter{Created: find.Span{Before: find.Moment{At: time.Now().Add(-time.Minute)}}}}, {"parent", find.Filter{Parent: "p0"}}, {"label", find.Filter{Labels: map[string]string{"team": "t0"}}}, {"correlation", find.Filter{CorrelationID: "c0"}},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", list.name, n), func(b *testing.B) {
 				for b.Loop() {

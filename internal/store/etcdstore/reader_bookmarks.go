@@ -1,0 +1,111 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// BookmarkQuery asks for a page of bookmarks; zero fields do not restrict.
+type BookmarkQuery struct {
+	Hash          string // of what they wait for: with it only these are read
+	CorrelationID string // of their instances; with a hash only these are read
+	Type, Name    string // of the activity; of the event, the task or the endpoint
+	Cursor        string
+	Limit         int64
+}
+
+// BookmarkPage is a page of bookmarks, read at one revision.
+type BookmarkPage struct {
+	Items    []AwaitingBookmark
+	Next     string // the cursor of the next page; "" at the end
+	Looked   int    // how many were looked at for it, [MostLooked] at most
+	Revision int64
+}
+
+// AwaitingBookmark is a place where an instance waits.
+type AwaitingBookmark struct {
+	ID, InstanceID, Type, Name, CorrelationID string
+	Created                                   time.Time
+	Damaged                                   string // why its record cannot be read; "": it can
+}
+
+// Bookmarks lists places where instances wait, in no order of time. Without a hash all of
+// them are looked through. A page may be empty and have a next one.
+func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage, error) {
+	prefix := s.keys.root + "bookmark/"
+	switch {
+	case q.Hash != "" && q.CorrelationID != "":
+		prefix = s.keys.bookmarkSlice(q.Hash, q.CorrelationID)
+	case q.Hash != "":
+		prefix = s.keys.bookmarks(q.Hash)
+	}
+	const mostRead = 1000
+	page, at := &BookmarkPage{}, q.Cursor
+	for n := q.Limit; ; n = mostRead {
+		kvs, more, revision, err := s.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
+		if errors.Is(err, rpctypes.ErrCompacted) && at != q.Cursor { // between two reads: what was read is a page
+			page.Next = at
+			return page, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		page.Revision = revision
+		for _, kv := range kvs {
+			at = strings.TrimPrefix(string(kv.Key), prefix)
+			page.Looked++
+			if b := readBookmark(kv); b.Damaged != "" || q.fits(&b) {
+				page.Items = append(page.Items, b)
+			}
+			if int64(len(page.Items)) == q.Limit {
+				more = more || kv != kvs[len(kvs)-1]
+				break
+			}
+		}
+		if !more {
+			return page, nil
+		}
+		if int64(len(page.Items)) == q.Limit || page.Looked >= MostLooked {
+			page.Next = at
+			return page, nil
+		}
+	}
+}
+
+// pageAt is [conn.page] at a revision (0: the present one, which it tells).
+func (s *conn) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64) (kvs []*mvccpb.KeyValue, more bool, at int64, err error) {
+	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithRev(revision))
+	if err != nil {
+		return nil, false, 0, err
+	}
+	if revision == 0 {
+		revision = resp.Header.Revision
+	}
+	return resp.Kvs, resp.More, revision, nil
+}
+
+func (q *BookmarkQuery) fits(b *AwaitingBookmark) bool {
+	is := func(want, is string) bool { return want == "" || want == is }
+	return is(q.Type, b.Type) && is(q.Name, b.Name) && is(q.CorrelationID, b.CorrelationID)
+}
+
+func readBookmark(kv *mvccpb.KeyValue) AwaitingBookmark {
+	parts := strings.Split(string(kv.Key), "/")
+	id, local := parts[len(parts)-2], decode(parts[len(parts)-1])
+	b := AwaitingBookmark{ID: workflow.BookmarkID(id, local), InstanceID: id}
+	var e bookmarkEntry
+	if err := Decode(kv.Value, &e); err != nil {
+		b.Damaged = err.Error()
+		return b
+	}
+	b.Type, b.Name, b.CorrelationID, b.Created = e.Type, e.Name, e.Correlation, e.Created
+	return b
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/command/remote"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -22,10 +23,13 @@ import (
 func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use:           "weft",
-		Short:         "Run one node of a Weft cluster",
-		Version:       version(),
-		Args:          cobra.NoArgs,
+		Use:     "weft",
+		Short:   "Run one node of a Weft cluster",
+		Version: version(),
+		Args:    noCommand,
+
+		SuggestionsMinimumDistance: 2,
+
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,9 +58,24 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
 	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ))
-	cmd.CompletionOptions.HiddenDefaultCmd = true
+	remote.Add(cmd, remote.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
 	return cmd
 }
+
+// noCommand refuses words that are no command, with what was probably meant.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+		hint = fmt.Sprintf(" (did you mean %s?)", s[0])
+	}
+	return &usageError{fmt.Errorf("unknown command %q for %q%s; weft --help lists them", args[0], cmd.CommandPath(), hint)}
+}
+
+// usageError ends the program with 2.
+type usageError struct{ error }
 
 // run runs a node until it is told to stop.
 func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*node.Node)) error {

@@ -15,10 +15,13 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
+	"github.com/weft-run/weft/internal/command/remote"
 	"github.com/weft-run/weft/internal/heapfloor"
 )
 
@@ -27,8 +30,24 @@ func Main() {
 	// Dates in scripts must not depend on the machine that happens to run them.
 	time.Local = time.UTC
 	heapfloor.Keep()
-	if err := newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "weft:", err)
-		os.Exit(1)
+	os.Exit(code(newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()), os.Stderr))
+}
+
+// code says an error, and gives what the program ends with: 1 for a node that could not run,
+// and for the commands that ask a cluster what they say.
+func code(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
 	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, "weft:", text)
+	}
+	var wrong *usageError
+	if errors.As(err, &wrong) {
+		return remote.ExitUsage
+	}
+	if n, ok := remote.ExitCode(err); ok {
+		return n
+	}
+	return 1
 }

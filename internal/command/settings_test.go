@@ -197,7 +197,7 @@ func TestCommandRefusesBeforeItStarts(t *testing.T) {
 		{"an unknown coordination", []string{"--coordination", "solo"}, "coordination"},
 		{"half a certificate", []string{"--tls-cert", "x"}, "tls-key"},
 		{"no such directory", []string{"--definitions", "/does/not/exist"}, "/does/not/exist"},
-		{"an argument", []string{"run"}, "unknown command"},
+		{"an argument", []string{"start"}, "unknown command"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -307,6 +307,29 @@ func (c *Client) AllJournal(ctx context.Context, id string, query GetJournalQuer
 	})
 }
 
+// GetLineageQuery is the query of [Client.GetLineage]; zero fields are left out.
+type GetLineageQuery struct {
+	Depth       *int64 // How far down, 1 to 10, 3 if absent.
+	Descendants *int64 // How many of them, 1 to 500, 100 if absent; those nearest to it come first.
+}
+
+func (q GetLineageQuery) values() url.Values {
+	v := url.Values{}
+	if q.Depth != nil {
+		set(v, "depth", strconv.FormatInt(*q.Depth, 10))
+	}
+	if q.Descendants != nil {
+		set(v, "descendants", strconv.FormatInt(*q.Descendants, 10))
+	}
+	return v
+}
+
+// GetLineage: Who started an instance, and whom it started.
+// It is GET /api/v1/instances/{id}/lineage, for the role viewer; problems of its own are instance-not-found, damaged.
+func (c *Client) GetLineage(ctx context.Context, id string, query GetLineageQuery, opts ...Option) (*Answer[Lineage], error) {
+	return call[Lineage](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/lineage", query: query.values(), body: nil}, opts)
+}
+
 // GetQueueItem: A stimulus of the queue, with what it brings and what it would do.
 // It is GET /api/v1/queue/{id}, for the role viewer; problems of its own are queue-item-not-found.
 func (c *Client) GetQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[QueuedItem], error) {

@@ -423,6 +423,14 @@ type LettersRequest struct {
 	Reason        string     `json:"reason,omitempty"`
 }
 
+// Lineage is the answer of [Client.GetLineage].
+type Lineage struct {
+	InstanceID string     `json:"instanceId"`
+	Items      []Relative `json:"items"`    // The farthest ancestor first, then the instance, then its descendants; each stands behind its parent.
+	Revision   int64      `json:"revision"` // Of etcd, at which all of this was so.
+	Whole      bool       `json:"whole"`    // Nobody is left out: neither by depth, nor by number, nor by size.
+}
+
 // LiveBye is a part of other answers.
 type LiveBye struct {
 	Reason string `json:"reason"` // One of draining, unavailable, credentials.
@@ -699,6 +707,26 @@ type Refusal struct {
 type Refusals struct {
 	Items  []Refusal `json:"items"` // The newest first, of the last 1,000 since the node's start.
 	NodeID string    `json:"nodeId"`
+}
+
+// Relative is a part of other answers.
+type Relative struct {
+	AwaitedAt        *string    `json:"awaitedAt"` // Id of the bookmark at which its parent waits, or waited, for its end; null: the parent does not wait.
+	Children         int64      `json:"children"`  // How many it has; of an ancestor 0, as the others are not told.
+	CorrelationID    *string    `json:"correlationId"`
+	CreatedAt        *time.Time `json:"createdAt"`
+	Damaged          bool       `json:"damaged,omitempty"`
+	DefinitionID     *string    `json:"definitionId"`
+	Depth            int64      `json:"depth"` // 0: the instance itself; its children have 1, its parent -1.
+	FinishedAt       *time.Time `json:"finishedAt"`
+	Gone             bool       `json:"gone"` // It was deleted, or retention has let it go.
+	Incidents        int64      `json:"incidents"`
+	InstanceID       string     `json:"instanceId"`
+	Name             *string    `json:"name"`
+	ParentInstanceID *string    `json:"parentInstanceId"`
+	SubStatus        string     `json:"subStatus"` // One of Pending, Executing, Suspended, Finished, Cancelled, Faulted. Empty of one that is gone or damaged.
+	UpdatedAt        *time.Time `json:"updatedAt"`
+	Version          *int64     `json:"version"`
 }
 
 // Result is the answer of [Client.RefreshDefinitions], [Client.ReloadDefinitions].

@@ -1,0 +1,335 @@
+package remote
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// app is one run of the program: what all commands have in common.
+type app struct {
+	in          io.Reader
+	out, errOut io.Writer
+	environ     map[string]string
+	version     string
+	now         func() time.Time
+
+	// Flags.
+	server, tokenFile, context, caCert, key string
+	output, jq, times                       string
+	columns                                 []string
+	noHeaders, yes, watch, curl             bool
+	timeout                                 time.Duration
+
+	token string
+	api   *apiclient.Client // nil until the first use
+}
+
+// Streams are where a program reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Add adds the commands to a root. version is that of the program.
+func Add(root *cobra.Command, s Streams, environ []string, version string) {
+	a := &app{in: s.In, out: s.Out, errOut: s.Err, environ: map[string]string{}, version: version, now: time.Now}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		a.environ[name] = value
+	}
+	groups := []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"work", "Workflows:", a.definitionCommands()},
+		{"instances", "Instances and events:", a.instanceCommands()},
+		{"cluster", "The cluster:", a.clusterCommands()},
+		{"here", "This machine:", a.hereCommands()},
+	}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			a.prepare(cmd, nil)
+			root.AddCommand(cmd)
+		}
+	}
+}
+
+// prepare gives a command and those below it the flags of all, and errors their exit codes.
+func (a *app) prepare(cmd *cobra.Command, parents []string) {
+	if len(parents) == 0 {
+		a.flags(cmd)
+	}
+	parents = append(parents, cmd.Name())
+	cmd.SilenceUsage, cmd.SilenceErrors, cmd.SuggestionsMinimumDistance = true, true, 2
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%w; %s --help lists what there is", err, c.CommandPath())
+	})
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usage("%w; usage: %s", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	switch run := cmd.RunE; {
+	case run != nil:
+		cmd.RunE = func(c *cobra.Command, args []string) error { return a.run(c, args, run) }
+	case cmd.HasSubCommands():
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			hint := ""
+			if s := c.SuggestionsFor(args[0]); len(s) > 0 {
+				hint = fmt.Sprintf(" (did you mean %s?)", s[0])
+			}
+			return usage("there is no command %q in %s%s; %s --help lists them", args[0], c.CommandPath(), hint, c.CommandPath())
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		a.prepare(sub, parents)
+	}
+}
+
+// flags are those of every command.
+func (a *app) flags(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&a.server, "server", "", "URL of a node or of the cluster's balancer (WEFT_SERVER; default: the context's, else "+defaultServer+")")
+	f.StringVar(&a.tokenFile, "token-file", "", "file with the API key or token (WEFT_TOKEN has it itself; default: the context's)")
+	f.StringVar(&a.context, "context", "", "context to use (WEFT_CONTEXT; weft context list)")
+	f.StringVar(&a.caCert, "cacert", "", "PEM file with the authorities that sign the server's certificate (WEFT_CACERT)")
+	f.DurationVar(&a.timeout, "timeout", time.Minute, "wait for one answer no longer than this")
+	f.StringVar(&a.key, "key", "", "Idempotency-Key of the request (default: a new one)")
+	f.StringVarP(&a.output, "output", "o", "", "table, wide, json, jsonl, yaml or name (default: table)")
+	f.StringVar(&a.jq, "jq", "", "filter of jq over the JSON, such as '.items[].instanceId'")
+	f.StringSliceVar(&a.columns, "columns", nil, "columns of the table: paths in the JSON, such as instanceId,labels.customer")
+	f.StringVar(&a.times, "time", "relative", "times in tables: relative, iso or local")
+	f.BoolVar(&a.noHeaders, "no-headers", false, "a table without its first line")
+	f.BoolVarP(&a.watch, "watch", "w", false, "show it again as it changes, until interrupted")
+	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&a.curl, "curl", false, "print the request that would be sent as a line of curl, and send nothing")
+}
+
+// run runs a command and says what went wrong in it.
+func (a *app) run(c *cobra.Command, args []string, do func(*cobra.Command, []string) error) error {
+	if err := a.checkFlags(); err != nil {
+		return err
+	}
+	err := do(c, args)
+	if err == nil || errors.Is(err, errPrinted) {
+		return nil
+	}
+	code, known := codeOf(err)
+	if !known {
+		code = ExitBad
+	}
+	if context.Cause(c.Context()) != nil && code == ExitUnknown {
+		code = ExitInterrupted
+	}
+	var said *exitError
+	if errors.As(err, &said) && said.err == nil {
+		return err
+	}
+	text := a.explained(err)
+	if line := a.repeatLine(err, typed(c, args)); line != "" {
+		text += "\n" + line
+	}
+	return &exitError{code, errors.New(text)}
+}
+
+// typed is the command as it was typed, about.
+func typed(c *cobra.Command, args []string) []string {
+	out := strings.Fields(c.CommandPath())[1:]
+	out = append(out, args...)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "key" {
+			return
+		}
+		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+			for _, v := range list.GetSlice() {
+				out = append(out, "--"+f.Name+"="+v)
+			}
+			return
+		}
+		out = append(out, "--"+f.Name+"="+f.Value.String())
+	})
+	if f := c.Flags().Lookup("key"); f != nil && f.Changed {
+		out = append(out, "--key", f.Value.String())
+	}
+	return out
+}
+
+const defaultServer = "http://127.0.0.1:8080"
+
+// resolve finds out whom to ask: by flag, environment, context and default, in this order.
+func (a *app) resolve() error {
+	if a.token != "" || a.api != nil {
+		return nil
+	}
+	at, err := a.chosen()
+	if err != nil {
+		return err
+	}
+	a.server = cmp.Or(a.server, a.environ["WEFT_SERVER"], at.Server, defaultServer)
+	a.caCert = cmp.Or(a.caCert, a.environ["WEFT_CACERT"], at.CACert)
+	switch {
+	case a.tokenFile != "":
+		raw, err := readSmall(a.tokenFile, 64<<10, "a token")
+		if err != nil {
+			return err
+		}
+		a.token = strings.TrimSpace(string(raw))
+	case a.environ["WEFT_TOKEN"] != "":
+		a.token = strings.TrimSpace(a.environ["WEFT_TOKEN"])
+	case a.server == cmp.Or(at.Server, defaultServer): // a context's token is for its server only
+		a.token = at.Token
+	}
+	return nil
+}
+
+// client is the client of the server that was chosen.
+func (a *app) client() (*apiclient.Client, error) {
+	if a.api != nil {
+		return a.api, nil
+	}
+	if err := a.resolve(); err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if a.caCert != "" {
+		pem, err := os.ReadFile(a.caCert)
+		if err != nil {
+			return nil, fmt.Errorf("--cacert: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, usage("--cacert: %s has no certificate in PEM form", a.caCert)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	h := &http.Client{Transport: transport}
+	if a.curl {
+		h.Transport = curlPrinter{a.out}
+	}
+	cfg := apiclient.Config{
+		Server: a.server, Token: a.token, HTTP: h, Timeout: a.timeout, UserAgent: "weft/" + a.version,
+		OnRepeat: func(why error, pause time.Duration) {
+			fmt.Fprintf(a.errOut, "weft: %s; again in %v\n", firstLine(why.Error()), pause.Round(100*time.Millisecond))
+		},
+	}
+	if a.curl {
+		cfg.Attempts, cfg.OnRepeat = 1, nil
+	}
+	c, err := apiclient.New(cfg)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	a.api = c
+	return c, nil
+}
+
+// opts are the options of a request that changes something; part tells several of one command apart.
+func (a *app) opts(part string) []apiclient.Option {
+	if a.key == "" {
+		return nil
+	}
+	return []apiclient.Option{apiclient.Key(a.key + part)}
+}
+
+var errPrinted = errors.New("printed instead of sent")
+
+// curlPrinter prints requests instead of sending them.
+type curlPrinter struct{ w io.Writer }
+
+func (p curlPrinter) RoundTrip(r *http.Request) (*http.Response, error) {
+	line := "curl"
+	if r.Method != http.MethodGet {
+		line += " -X " + r.Method
+	}
+	for _, name := range []string{"Content-Type", "Idempotency-Key", "Prefer", "If-Match", "Accept"} {
+		if v := r.Header.Get(name); v != "" {
+			line += " -H " + shellQuote(name+": "+v)
+		}
+	}
+	if r.Header.Get("Authorization") != "" {
+		line += ` -H "Authorization: Bearer $WEFT_TOKEN"`
+	}
+	if r.Body != nil {
+		defer r.Body.Close()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > 0 {
+			line += " --data-binary " + shellQuote(string(body))
+		}
+	}
+	fmt.Fprintln(p.w, line, shellQuote(r.URL.String()))
+	return nil, errPrinted
+}
+
+// confirm asks before something is destroyed. Without a terminal, only --yes will do.
+func (a *app) confirm(format string, args ...any) error {
+	if a.yes || a.curl {
+		return nil
+	}
+	if !isTerminal(a.in) {
+		return usage("%s: say --yes, as nobody can be asked here", fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(a.errOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
+	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return &exitError{ExitUsage, errors.New("nothing was done")}
+	}
+	return nil
+}
+
+// readSmall reads a file, or standard input for -, of at most so many bytes.
+func (a *app) readSmall(name string, most int64, what string) ([]byte, error) {
+	if name == "-" {
+		return readMost(a.in, "standard input", most, what)
+	}
+	return readSmall(name, most, what)
+}
+
+func readSmall(name string, most int64, what string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, usage("%s is a directory, and %s is a file", name, what)
+	}
+	return readMost(f, name, most, what)
+}
+
+func readMost(r io.Reader, name string, most int64, what string) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > most {
+		return nil, usage("%s is larger than %s may be (%d KiB)", name, what, most>>10)
+	}
+	return raw, nil
+}

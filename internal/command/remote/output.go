@@ -1,0 +1,414 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+	"go.yaml.in/yaml/v4"
+)
+
+// column is one of a table: a path in the JSON of a row, and how its value is shown.
+type column struct {
+	head, path string
+	wide       bool                            // only in -o wide
+	show       func(a *app, v, row any) string // nil: as a text
+}
+
+// view is how rows of a kind are shown.
+type view struct {
+	columns []column
+	name    string // of -o name: kind/ and the path of the id
+	empty   string // what is said when there is none
+}
+
+func (a *app) checkFlags() error {
+	switch a.output {
+	case "", "table", "wide", "json", "jsonl", "yaml", "name":
+	default:
+		return usage("-o is %q; it may be table, wide, json, jsonl, yaml or name", a.output)
+	}
+	switch a.times {
+	case "relative", "iso", "local":
+	default:
+		return usage("--time is %q; it may be relative, iso or local", a.times)
+	}
+	return nil
+}
+
+// asData tells that a program reads the output.
+func (a *app) asData() bool {
+	return a.jq != "" || a.output == "json" || a.output == "jsonl" || a.output == "yaml"
+}
+
+// decodeJSON keeps the digits of numbers.
+func decodeJSON(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+// show shows an answer: items of a list, or one thing as one row.
+func (a *app) show(v view, raw []byte) error {
+	value, err := decodeJSON(raw)
+	if err != nil {
+		return fmt.Errorf("the answer is no JSON: %w", err)
+	}
+	if a.asData() {
+		return a.data(value)
+	}
+	rows := []any{value}
+	if items, ok := at(value, "items").([]any); ok {
+		rows = items
+	}
+	return a.table(v, rows)
+}
+
+// data shows a value for programs.
+func (a *app) data(value any) error {
+	if a.jq != "" {
+		return a.filtered(value)
+	}
+	switch a.output {
+	case "yaml":
+		enc := yaml.NewEncoder(a.out)
+		enc.SetIndent(2)
+		if err := enc.Encode(plainNumbers(value)); err != nil {
+			return err
+		}
+		return enc.Close()
+	case "jsonl":
+		items, ok := at(value, "items").([]any)
+		if !ok {
+			items = []any{value}
+		}
+		for _, item := range items {
+			if err := a.json(item, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return a.json(value, "  ")
+}
+
+func (a *app) json(value any, indent string) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(value)
+}
+
+// filtered shows what --jq makes of a value: texts as they are, all else as JSON.
+func (a *app) filtered(value any) error {
+	query, err := gojq.Parse(a.jq)
+	if err != nil {
+		return usage("--jq: %w", err)
+	}
+	found := query.Run(forJQ(value))
+	for {
+		v, more := found.Next()
+		if !more {
+			return nil
+		}
+		if err, failed := v.(error); failed {
+			return usage("--jq: %w", err)
+		}
+		if text, ok := v.(string); ok {
+			if _, err := fmt.Fprintln(a.out, text); err != nil {
+				return err
+			}
+			continue
+		}
+		raw, err := gojq.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(a.out, string(raw)); err != nil {
+			return err
+		}
+	}
+}
+
+// forJQ gives numbers as gojq takes them: whole ones exactly.
+func forJQ(v any) any { return numbers(v, func(n json.Number) any { return gojqNumber(n) }) }
+
+func gojqNumber(n json.Number) any {
+	if i, err := strconv.Atoi(n.String()); err == nil {
+		return i
+	}
+	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+		return i
+	}
+	f, _ := n.Float64()
+	return f
+}
+
+// plainNumbers gives numbers as YAML writes them without quotes.
+func plainNumbers(v any) any {
+	return numbers(v, func(n json.Number) any {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: map[bool]string{true: "!!float", false: "!!int"}[strings.ContainsAny(n.String(), ".eE")], Value: n.String()}
+	})
+}
+
+func numbers(v any, number func(json.Number) any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return number(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = numbers(e, number)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = numbers(e, number)
+		}
+		return out
+	}
+	return v
+}
+
+// at is the value at a path of names, nil if there is none.
+func at(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil
+			}
+			v = parent[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// table shows rows for people, or only their names.
+func (a *app) table(v view, rows []any) error {
+	if a.output == "name" {
+		kind, path, ok := strings.Cut(v.name, "/")
+		if !ok {
+			return usage("-o name: this has no names")
+		}
+		for _, row := range rows {
+			if _, err := fmt.Fprintf(a.out, "%s/%s\n", kind, text(at(row, path))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	columns := a.chosenColumns(v)
+	if len(rows) == 0 {
+		if v.empty != "" {
+			fmt.Fprintln(a.errOut, v.empty)
+		}
+		return nil
+	}
+	cells := [][]string{}
+	if !a.noHeaders {
+		var heads []string
+		for _, c := range columns {
+			heads = append(heads, c.head)
+		}
+		cells = append(cells, heads)
+	}
+	for _, row := range rows {
+		var line []string
+		for _, c := range columns {
+			value := at(row, c.path)
+			if c.show != nil {
+				line = append(line, oneLine(c.show(a, value, row)))
+			} else {
+				line = append(line, oneLine(text(value)))
+			}
+		}
+		cells = append(cells, line)
+	}
+	return writeTable(a.out, cells)
+}
+
+func (a *app) chosenColumns(v view) []column {
+	if len(a.columns) > 0 {
+		var out []column
+		for _, path := range a.columns {
+			out = append(out, column{head: strings.ToUpper(path[strings.LastIndexByte(path, '.')+1:]), path: path})
+		}
+		return out
+	}
+	return slices.DeleteFunc(slices.Clone(v.columns), func(c column) bool { return c.wide && a.output != "wide" })
+}
+
+// writeTable writes columns as wide as their longest cell, two spaces apart. The last has no end.
+func writeTable(w io.Writer, cells [][]string) error {
+	var widths []int
+	for _, line := range cells {
+		for i, c := range line {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	for _, line := range cells {
+		for i, c := range line {
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			b.WriteString(c)
+			if i < len(line)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// text is a value of JSON in a cell.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case string:
+		if v == "" {
+			return "-"
+		}
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // it was read from JSON
+	return strings.TrimSpace(b.String())
+}
+
+// oneLine keeps a cell from breaking the table or the terminal: texts come from anywhere.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
+			return ' '
+		}
+		return r
+	}, s)
+	const most = 100
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
+
+// when shows a time as --time says.
+func when(a *app, v, _ any) string {
+	t, err := time.Parse(time.RFC3339Nano, text(v))
+	if err != nil {
+		return text(v)
+	}
+	switch a.times {
+	case "iso":
+		return t.UTC().Format(time.RFC3339)
+	case "local":
+		return t.In(a.zone()).Format("2006-01-02 15:04:05 MST")
+	}
+	d := a.now().Sub(t)
+	if d < 0 {
+		return "in " + short(-d)
+	}
+	return short(d) + " ago"
+}
+
+// zone is that of the user: the program itself lives in UTC.
+func (a *app) zone() *time.Location {
+	for _, name := range []string{a.environ["TZ"], "/etc/localtime"} {
+		if name == "" {
+			continue
+		}
+		if z, err := time.LoadLocation(strings.TrimPrefix(name, ":")); err == nil {
+			return z
+		}
+		if raw, err := readSmall(name, 1<<20, "a time zone"); err == nil {
+			if z, err := time.LoadLocationFromTZData("local", raw); err == nil {
+				return z
+			}
+		}
+	}
+	return time.UTC
+}
+
+// short is a duration in its two largest units.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// count shows how many there are of a list.
+func count(_ *app, v, _ any) string {
+	list, _ := v.([]any)
+	return strconv.Itoa(len(list))
+}
+
+// repeated shows something once, or with --watch again every two seconds, until interrupted.
+func (a *app) repeated(ctx context.Context, once func() error) error {
+	if !a.watch {
+		return once()
+	}
+	terminal := isTerminal(a.out)
+	out := a.out
+	defer func() { a.out = out }()
+	last := ""
+	for {
+		var b bytes.Buffer
+		a.out = &b
+		if err := once(); err != nil {
+			return err
+		}
+		if now := b.String(); now != last {
+			last = now
+			if terminal {
+				now = "\x1b[H\x1b[2J" + now
+			}
+			if _, err := io.WriteString(out, now); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(2 * time.Second):
+		}
+	}
+}

@@ -1,0 +1,476 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/command/remote"
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// One node serves the tests of this package that need no other.
+var shared struct {
+	sync.Once
+	node *node.Node
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.node != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		if err := shared.node.Stop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the shared node:", err)
+			code = 1
+		}
+		cancel()
+		os.RemoveAll(shared.dir)
+	}
+	os.Exit(code)
+}
+
+func sharedServer(t *testing.T) string {
+	t.Helper()
+	shared.Do(func() {
+		if shared.dir, shared.err = os.MkdirTemp("", "weft-remote-"); shared.err != nil { //nolint:usetesting // it outlives the test that comes first
+			return
+		}
+		shared.node, shared.err = node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1"})
+		if shared.err == nil {
+			shared.err = shared.node.Start(context.Background())
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return "http://" + shared.node.HTTPAddr()
+}
+
+// user is a person at a shell, with a home directory.
+type user struct {
+	t       *testing.T
+	environ []string
+	home    string
+	in      string
+}
+
+func newUser(t *testing.T, environ ...string) *user {
+	t.Helper()
+	home := t.TempDir()
+	return &user{t: t, home: home, environ: append([]string{"HOME=" + home}, environ...)}
+}
+
+// at is a user whose environment names the shared node.
+func at(t *testing.T) *user {
+	t.Helper()
+	return newUser(t, "WEFT_SERVER="+sharedServer(t))
+}
+
+// said is what a command wrote, and its exit code.
+type said struct {
+	out, err string
+	code     int
+}
+
+func (u *user) weft(args ...string) said {
+	u.t.Helper()
+	var out bytes.Buffer
+	return u.to(&out, &out, args...)
+}
+
+func (u *user) to(w io.Writer, buffer *bytes.Buffer, args ...string) said {
+	u.t.Helper()
+	var stderr bytes.Buffer
+	root := &cobra.Command{Use: "weft", SilenceUsage: true, SilenceErrors: true}
+	root.SetOut(w)
+	root.SetErr(&stderr)
+	remote.Add(root, remote.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test")
+	root.SetArgs(args)
+	code := 0
+	if err := root.ExecuteContext(u.t.Context()); err != nil {
+		if text := err.Error(); text != "" {
+			fmt.Fprintln(&stderr, "weft:", text)
+		}
+		var known bool
+		if code, known = remote.ExitCode(err); !known {
+			u.t.Errorf("weft %q ends with an error without a code: %v", args, err)
+		}
+	}
+	return said{buffer.String(), stderr.String(), code}
+}
+
+// wants runs a command and compares its exit code and output; ids, times and ages are read
+// as ID, TIME and AGE.
+func (u *user) wants(code int, out string, args ...string) said {
+	u.t.Helper()
+	got := u.weft(args...)
+	if got.code != code {
+		u.t.Fatalf("weft %q ends with %d, want %d\n%s%s", args, got.code, code, got.out, got.err)
+	}
+	if text := masked(got.out); out != "*" && text != out {
+		u.t.Errorf("weft %q wrote\n%s\nwant\n%s", args, text, out)
+	}
+	return got
+}
+
+// refuses runs a command that fails, with one line about why.
+func (u *user) refuses(code int, why string, args ...string) said {
+	u.t.Helper()
+	got := u.weft(args...)
+	last := strings.TrimRight(got.err, "\n")
+	if got.code != code || !strings.Contains(last, why) {
+		u.t.Errorf("weft %q ends with %d and\n%s\nwant %d and %q", args, got.code, got.err, code, why)
+	}
+	return got
+}
+
+var masks = []struct {
+	pattern *regexp.Regexp
+	as      string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`), "TIME"},
+	{regexp.MustCompile(`\b(in )?(\d+[dhms])+\b( ago)?`), "AGE"},
+}
+
+func masked(s string) string {
+	for _, m := range masks {
+		s = m.pattern.ReplaceAllString(s, m.as)
+	}
+	return s
+}
+
+const waiting = `id: %[1]s
+inputs: {n: {type: number}}
+variables: {got: {type: object}}
+outputs: {by: "${{ variables.got.by }}"}
+root:
+  - writeLine: "n is ${{ inputs.n }}"
+  - event: %[1]s-go
+    result: got
+`
+
+func (u *user) file(name, content string) string {
+	u.t.Helper()
+	path := filepath.Join(u.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		u.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		u.t.Fatal(err)
+	}
+	return path
+}
+
+func TestAnInstanceFromItsStartToItsEnd(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	file := u.file("flow.yaml", fmt.Sprintf(waiting, "life"))
+	u.wants(0, "DEFINITION  VERSION  OUTCOME    FILE\nlife        -> v1    published  "+file+"\n", "apply", file)
+	u.wants(0, "DEFINITION  VERSION  OUTCOME    FILE\nlife        v1       unchanged  "+file+"\n", "apply", file)
+	u.wants(0, "INSTANCE  DEFINITION  STATUS     CORRELATION  WAITS  INCIDENTS  CREATED               UPDATED\nlife-1    life v1     Suspended  c-1          1      0          TIME  TIME\n",
+		"run", "life", "--id", "life-1", "-i", "n=12345678901234567890", "--correlation", "c-1", "--time", "iso")
+	u.wants(0, "INSTANCE  DEFINITION  STATUS     CORRELATION  WAITS FOR      CREATED               UPDATED\nlife-1    life v1     Suspended  c-1          event life-go  TIME  TIME\n",
+		"instances", "list", "def:life", "--time", "iso")
+	u.wants(0, "instances/life-1\n", "instance", "ls", "def:life", "-o", "name")
+	u.wants(0, "life-1  12345678901234567890\n", "instances", "get", "instances/life-1", "--columns", "instanceId,input.n", "--no-headers")
+	u.wants(0, "12345678901234567890\nSuspended\n", "i", "get", "life-1", "--jq", ".input.n, .subStatus")
+	if got := u.wants(0, "*", "i", "get", "life-1", "-o", "yaml"); !strings.Contains(got.out, ": 12345678901234567890\n") {
+		t.Errorf("as YAML: %s", got.out)
+	}
+	if got := u.wants(0, "*", "explain", "life-1"); !strings.Contains(got.out, "event life-go, correlation c-1") || !strings.Contains(got.out, "POST /events/life-go") {
+		t.Errorf("explain: %s", got.out)
+	}
+	if got := u.wants(0, "*", "instances", "describe", "life-1"); !strings.Contains(got.out, "waits        event1 (Elsa.Event) life-go") || !strings.Contains(got.out, "Suspended  event1") {
+		t.Errorf("describe: %s", got.out)
+	}
+	u.wants(0, "life\n├─ ✓ writeLine n is ${{ inputs.n }}\n└─ … event life-go\n", "graph", "life-1")
+	u.wants(0, "life\n├─ writeLine n is ${{ inputs.n }}\n└─ event life-go\n", "graph", file)
+	u.wants(1, "nothing waits for it: it would wait in the queue\n  life-1 waits for it with the correlation c-1\n", "why-not", "life-go", "--correlation", "c-2")
+	u.wants(6, "*", "instances", "get", "life-1", "--wait", "1s")
+	u.in = `{"by": "Ada"}`
+	u.wants(0, "resumed  life-1\n", "events", "send", "life-go", "--correlation", "c-1", "-d", "@-")
+	u.wants(0, "Ada\n", "instances", "get", "life-1", "--wait", "20s", "--jq", ".output.by")
+	if got := u.wants(0, "*", "instances", "journal", "life-1", "-f"); !strings.Contains(got.out, "Completed  event1") {
+		t.Errorf("journal: %s", got.out)
+	}
+	if got := u.wants(0, "*", "instances", "watch", "life-1"); !strings.Contains(got.out, "Finished") {
+		t.Errorf("watch: %s", got.out)
+	}
+	u.refuses(3, "instance-finished", "instances", "cancel", "life-1", "--yes")
+	u.wants(0, "life-1  deleted\n", "instances", "delete", "life-1", "--yes")
+	u.refuses(3, `there is no instance "life-1" (instance-not-found)`, "explain", "life-1")
+	u.refuses(3, `there is no definition and no instance "life-1"`, "graph", "life-1")
+}
+
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	file := u.file("bad.yaml", "id: broken\nvariables: {fixed: {type: boolean}}\nroot:\n  - if: ${{ !variables.fixed }}\n    then: {fault: not yet}\n")
+	u.wants(0, "*", "apply", file)
+	u.wants(1, "*", "run", "broken", "--id", "broken-1", "--wait", "10s", "--exit-status")
+	u.wants(1, "*", "explain", "broken-1")
+	alter := u.file("alter.json", `[{"type": "setVariable", "variable": "fixed", "value": true}, {"type": "retry", "activity": "if1"}]`)
+	if got := u.wants(0, "*", "instances", "alter", "broken-1", "--file", alter, "--dry-run"); !strings.Contains(got.out, "would: ") {
+		t.Errorf("dry run: %s", got.out)
+	}
+	u.wants(0, "broken-1  altered\n", "instances", "alter", "broken-1", "--file", alter, "--reason", "a test")
+	u.wants(0, "*", "instances", "get", "broken-1", "--wait", "20s", "--exit-status")
+	u.refuses(2, "is no list of alterations", "instances", "alter", "broken-1", "--file", file)
+	for range 3 {
+		u.wants(1, "*", "run", "broken", "--exit-status", "--correlation", "many", "--wait", "10s")
+	}
+	u.refuses(2, "say --yes", "instances", "cancel", "--query", "def:broken corr:many")
+	u.wants(0, "delete  done 3, accepted 0, refused 0\n", "instances", "delete", "--query", "def:broken corr:many", "--yes")
+	u.wants(0, "", "instances", "list", "def:broken", "corr:many")
+}
+
+func TestExportAndImport(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("x.yaml", fmt.Sprintf(waiting, "moved")))
+	u.wants(0, "*", "run", "moved", "--id", "moved-1", "-i", "n=1")
+	out := filepath.Join(u.home, "moved.json")
+	u.wants(0, "", "instances", "export", "moved-1", "--out", out)
+	u.wants(0, "moved-1  imported\n", "instances", "import", "moved-1", out, "--yes")
+	u.refuses(3, "instance-moved", "instances", "import", "moved-1", out, "--yes")
+	u.wants(0, "moved-1  imported\n", "instances", "import", "moved-1", out, "--yes", "--force")
+	u.wants(0, "", "instances", "variables", "moved-1")
+}
+
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	file := u.file("defs/one.yaml", fmt.Sprintf(waiting, "one"))
+	u.file("defs/sub/two.yaml", fmt.Sprintf(waiting, "two"))
+	u.file("defs/one.test.yaml", "not a definition")
+	dir := filepath.Dir(file)
+	if got := u.wants(1, "*", "diff", dir); !strings.Contains(got.out, "+id: one\n") || !strings.Contains(got.out, "+id: two\n") {
+		t.Errorf("diff: %s", got.out)
+	}
+	u.wants(0, "*", "apply", dir, "--dry-run")
+	u.refuses(3, "definition-not-found", "definitions", "get", "one")
+	u.wants(0, "*", "apply", dir)
+	u.wants(0, "", "diff", dir)
+	u.wants(0, fmt.Sprintf(waiting, "one"), "definitions", "get", "one")
+	u.wants(0, "ok: 2 valid\n", "validate", dir)
+	u.wants(0, "ok: 2 valid\n", "validate", dir, "--server", sharedServer(t))
+
+	// One that is not valid keeps all from being published.
+	u.file("defs/one.yaml", strings.Replace(fmt.Sprintf(waiting, "one"), "n is", "n was", 1))
+	bad := u.file("defs/three.yaml", "id: three\nroot:\n  - writeLin: Hi\n")
+	for _, args := range [][]string{{"apply", dir}, {"validate", dir, "--server", sharedServer(t)}} {
+		got := u.refuses(map[string]int{"apply": 3, "validate": 1}[args[0]], "did you mean writeLine", args...)
+		if !strings.Contains(got.err, bad) || !strings.Contains(got.err, "3 |   - writeLin: Hi") {
+			t.Errorf("%q: %s", args, got.err)
+		}
+	}
+	u.refuses(1, bad+":3:5: ", "validate", dir)
+	u.wants(0, "1\n", "definitions", "list", "--all", "--jq", `.items[] | select(.id == "one") | .version`)
+	u.wants(0, "two  retracted\n", "definitions", "retract", "two", "--yes")
+	u.wants(0, "two  deleted\n", "definitions", "delete", "two", "--yes")
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	empty := filepath.Join(u.home, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	large := u.file("large.yaml", strings.Repeat("# much\n", 3<<20))
+	u.refuses(2, "is larger than a definition may be (1024 KiB)", "apply", large)
+	u.refuses(2, "has no definitions", "apply", empty)
+	u.refuses(2, "no such file", "apply", filepath.Join(u.home, "nothing.yaml"))
+	u.refuses(2, "is empty", "apply", u.file("blank.yaml", " \n"))
+	u.refuses(2, "is a directory", "graph", "./")
+	u.refuses(2, `there is no command "cancl" in weft instances (did you mean cancel?)`, "instances", "cancl", "x")
+	u.refuses(2, "unknown flag: --nope", "instances", "list", "--nope")
+	u.refuses(2, "accepts 1 arg(s)", "explain")
+	u.refuses(2, "it may be table", "instances", "list", "-o", "xml")
+	u.refuses(2, "--jq", "nodes", "list", "--jq", ".[")
+	u.refuses(2, "name=value", "run", "x", "-i", "novalue")
+	u.refuses(2, "give ids, or --query", "instances", "cancel")
+	u.refuses(2, "say --yes", "instances", "delete", "x")
+	u.refuses(2, `there is no context "prod"`, "nodes", "list", "--context", "prod")
+	u.refuses(2, "must be a URL", "nodes", "list", "--server", "localhost:8080")
+	u.refuses(2, "has no certificate", "nodes", "list", "--cacert", large)
+	u.refuses(3, "1 | statsu:x\n        ^", "instances", "list", "statsu:x")
+	u.refuses(5, "nothing listens at http://127.0.0.1:1", "nodes", "list", "--server", "http://127.0.0.1:1")
+	u.refuses(5, "say with --server where a node is", "nodes", "list", "--server", "http://nowhere.invalid:1", "--timeout", "2s")
+}
+
+// brokenPipe is what is left of a pipe whose reader is gone.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestBrokenPipe(t *testing.T) {
+	t.Parallel()
+	got := at(t).to(brokenPipe{}, &bytes.Buffer{}, "nodes", "list")
+	if got.code == 0 || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("%d %q", got.code, got.err)
+	}
+}
+
+// An answer that is lost each time leaves an outcome that is not known; the line that is
+// printed repeats the command, which then has one effect.
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("x.yaml", fmt.Sprintf(waiting, "unknown")))
+	target, _ := url.Parse(sharedServer(t))
+	losing := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(*http.Response) error { return errors.New("lost") },
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	})
+	t.Cleanup(losing.Close)
+	got := u.refuses(5, "outcome unknown; repeat with: weft run unknown ", "run", "unknown", "-i", "n=1", "--server", losing.URL)
+	_, line, _ := strings.Cut(strings.TrimSpace(got.err), "repeat with: weft ")
+	args := strings.Fields(strings.ReplaceAll(line, losing.URL, sharedServer(t)))
+	u.wants(0, "*", args...)
+	u.wants(0, "1\n", "instances", "list", "def:unknown", "--jq", ".items | length")
+}
+
+func TestContextsAndCredentials(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key, entry, err := auth.NewKey("ada", auth.Viewer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Now().Add(-time.Hour)
+	old, oldEntry, err := auth.NewKey("old", auth.Admin, &ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := filepath.Join(dir, "keys")
+	if err := os.WriteFile(keys, keyFile(t, entry, oldEntry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: filepath.Join(dir, "data"), AuthKeysFile: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	server := "http://" + n.HTTPAddr()
+	u := newUser(t)
+	u.refuses(4, "sign in with weft login", "nodes", "list", "--server", server)
+	u.refuses(4, "sign in with weft login", "login", "--server", server, "--token-file", u.file("old", old))
+	u.wants(0, "", "context", "list")
+	u.in = key + "\n"
+	u.wants(0, "mine  signed in at "+server+"\n", "login", "--server", server, "--token-file", "-", "--name", "mine")
+	u.wants(0, "mine  "+server+"  true  true\n", "context", "list", "--no-headers")
+	file := filepath.Join(u.home, ".config", "weft", "config.yaml")
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of contexts: %v, %v", info.Mode(), err)
+	}
+	if got := u.wants(0, "*", "whoami"); !strings.Contains(got.out, "role    viewer\n") {
+		t.Errorf("whoami: %s", got.out)
+	}
+	u.wants(0, "*", "nodes", "list")
+	u.refuses(4, "this needs the role operator", "events", "send", "x")
+	// The token is for its own server only.
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the token went to another server")
+		}
+	}))
+	t.Cleanup(other.Close)
+	u.weft("nodes", "list", "--server", other.URL)
+	if got := u.wants(0, "*", "events", "send", "x", "--curl"); strings.Contains(got.out, key) || !strings.Contains(got.out, "$WEFT_TOKEN") {
+		t.Errorf("curl: %s", got.out)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u.refuses(2, "chmod 600", "nodes", "list")
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u.wants(0, "mine  signed out\n", "logout")
+	u.refuses(4, "sign in with weft login", "nodes", "list")
+	u.wants(0, "mine  forgotten\n", "context", "delete", "mine")
+}
+
+func TestTheCluster(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "nodes/node-1\n", "nodes", "list", "-o", "name")
+	u.refuses(3, `there is no live node "nobody"`, "nodes", "show", "nobody")
+	u.wants(0, "*", "doctor")
+	u.wants(0, "*", "cluster", "status")
+	u.wants(0, "*", "locks", "list")
+	u.wants(0, "*", "timers", "list")
+	u.wants(0, "*", "jobs", "list")
+	u.wants(1, "*", "version", "--check")
+	u.wants(0, "queued  *\n", "nodes", "list", "--jq", `"queued  *"`)
+	got := u.wants(0, "*", "events", "send", "nobody-waits", "-d", "text", "--key", "cluster-1")
+	id := strings.Fields(got.out)[1]
+	u.wants(0, id+"  nobody-waits\n", "queue", "list", "--columns", "id,name", "--no-headers")
+	if got := u.wants(0, "*", "queue", "show", id); !strings.Contains(got.out, "nobody-waits") {
+		t.Errorf("queue show: %s", got.out)
+	}
+	if got := u.wants(0, "*", "events", "trace", "cluster-1"); !strings.Contains(got.out, "POST") || !strings.Contains(got.out, "queued") {
+		t.Errorf("trace: %s", got.out)
+	}
+	u.wants(0, id+"  deleted\n", "queue", "delete", "queue/"+id, "--yes")
+	u.wants(0, "", "dead-letters", "list")
+	u.refuses(3, "dead-letter-not-found", "dead-letters", "show", "none")
+	u.refuses(2, "give ids, or", "dead-letters", "replay")
+}
+
+func TestWhatIsKnownHere(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	if got := u.wants(0, "*", "activities", "writeLine"); !strings.Contains(got.out, "text  (") || !strings.Contains(got.out, "OUTCOMES  Done") {
+		t.Errorf("an activity: %s", got.out)
+	}
+	if got := u.wants(0, "*", "activities", "-o", "name"); !strings.Contains(got.out, "activities/writeLine\n") {
+		t.Errorf("activities: %s", got.out)
+	}
+	u.refuses(2, "there is no activity", "activities", "nope")
+	if got := u.wants(0, "*", "schema"); !strings.Contains(got.out, "json-schema.org") {
+		t.Errorf("schema: %.100s", got.out)
+	}
+	u.wants(0, "*", "version")
+}
+
+// keyFile is a file of API keys, as weft apikey writes it.
+func keyFile(t *testing.T, entries ...auth.KeyEntry) []byte {
+	t.Helper()
+	raw, err := yaml.Marshal(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}

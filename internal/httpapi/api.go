@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
@@ -47,6 +48,8 @@ type Config struct {
 	Shedding func() bool
 	// Drain begins the end of this node and returns at once.
 	Drain func()
+
+	Webhooks *webhook.Webhooks // nil: none, and no routes for them
 
 	// Auth checks credentials; nil: everybody may do everything.
 	Auth *auth.Authenticator
@@ -151,6 +154,7 @@ func (a *API) table() []route {
 		a.operateRoutes(),
 		a.letterRoutes(),
 		a.jobRoutes(),
+		a.webhookRoutes(),
 		a.healthRoutes(),
 		a.linkRoutes(),
 	)

@@ -37,6 +37,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeReceiptNotFound:    http.StatusNotFound,
 	workflow.CodeJobNotFound:        http.StatusNotFound,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
+	workflow.CodeWebhookNotFound:    http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,
 	codeNotFound:                    http.StatusNotFound,
 	workflow.CodeDefinitionInUse:    http.StatusConflict,

@@ -221,6 +221,20 @@ const (
 	RefreshFailed RefreshOutcome = "failed"
 )
 
+// WebhookOutcome is what became of one request of a webhook.
+type WebhookOutcome string
+
+// The outcomes of requests of webhooks.
+const (
+	// WebhookTaken is that the receiver answered 2xx.
+	WebhookTaken WebhookOutcome = "taken"
+	// WebhookRefused is any other answer.
+	WebhookRefused WebhookOutcome = "refused"
+	// WebhookFailed is that there was no answer: no connection, a private address, no time
+	// left; or that the secret is not there that signs.
+	WebhookFailed WebhookOutcome = "failed"
+)
+
 // The outcomes of an attempt to take a lock.
 const (
 	lockAcquired = "acquired"
@@ -260,6 +274,7 @@ var (
 	knownShed            = texts(ShedStart, ShedResume, ShedOther, ShedConnection)
 	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedStreams, ShedConnections)
 	knownStreamEnds      = texts(StreamLeft, StreamSlow, StreamDrained, StreamRefused, StreamFailed)
+	knownWebhookOutcomes = texts(WebhookTaken, WebhookRefused, WebhookFailed)
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownLoadSources     = texts(LoadIdle, LoadMoved, LoadRead)
 	knownResumes         = texts(ResumeCommitted, ResumeLocked, ResumeHeld)

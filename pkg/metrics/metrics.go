@@ -73,6 +73,11 @@ type Metrics struct {
 	httpSeconds  *prometheus.HistogramVec
 	streams      prometheus.Gauge
 	streamsEnded *prometheus.CounterVec
+
+	webhookRequests *prometheus.CounterVec
+	webhookGivenUp  prometheus.Counter
+	webhookLate     prometheus.Gauge
+
 	etcdRequests *prometheus.CounterVec
 
 	etcdBatches        *prometheus.HistogramVec
@@ -223,6 +228,13 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		streamsEnded: b.counterVec("streams_ended_total",
 			"Streams of events that ended, by who ended them: client, it closed; slow, it did not read; drain; credentials, those of the client ended; failed, the node could not go on.",
 			label{"end", knownStreamEnds}),
+		webhookRequests: b.counterVec("webhook_requests_total",
+			"Requests of webhooks, by what became of them: taken, the receiver answered 2xx; refused, it answered something else; failed, there was no answer.",
+			label{"outcome", knownWebhookOutcomes}),
+		webhookGivenUp: b.counter("webhook_events_given_up_total",
+			"Events of webhooks that their receivers did not take within a day. They are kept until somebody tries them again or forgets them."),
+		webhookLate: b.gauge("webhook_oldest_seconds",
+			"Age of the oldest event that a receiver has not taken, of the webhooks that this node tells; 0 if there is none."),
 		etcdRequests: b.counterVec("etcd_requests_total",
 			"Requests that this node's store sent to etcd: range, which reads only, and txn, which may write.",
 			label{"op", knownOps}),
@@ -606,6 +618,27 @@ func (m *Metrics) StreamEnded(end StreamEnd) {
 	}
 	m.streams.Dec()
 	m.streamsEnded.WithLabelValues(string(end)).Inc()
+}
+
+// WebhookRequest counts one request of a webhook.
+func (m *Metrics) WebhookRequest(outcome WebhookOutcome) {
+	if m != nil {
+		m.webhookRequests.WithLabelValues(string(outcome)).Inc()
+	}
+}
+
+// WebhookGivenUp counts events that no receiver took in time.
+func (m *Metrics) WebhookGivenUp(events int) {
+	if m != nil {
+		m.webhookGivenUp.Add(float64(events))
+	}
+}
+
+// SetWebhooksLate says how old the oldest event is that was not taken.
+func (m *Metrics) SetWebhooksLate(d time.Duration) {
+	if m != nil {
+		m.webhookLate.Set(d.Seconds())
+	}
 }
 
 // HTTPRequest counts an answered request. The route must be the pattern that

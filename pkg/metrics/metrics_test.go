@@ -76,7 +76,7 @@ var contract = map[string][]string{
 	// everybody's Prometheus.
 	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_store_level": nil,
 	// Who listens for long is no request in flight, and is seen nowhere else.
-	"weft_streams": nil, "weft_streams_ended_total": {"end"},
+	"weft_streams": nil, "weft_streams_ended_total": {"end"}, "weft_webhook_requests_total": {"outcome"}, "weft_webhook_events_given_up_total": nil, "weft_webhook_oldest_seconds": nil,
 	// Whether the business goes on, and not only the machine.
 	"weft_instance_lifetime_seconds": {"definition"}, "weft_instance_suspended_seconds": {"definition"},
 	"weft_instances": {"definition", "sub_status"}, "weft_oldest_suspended_seconds": {"definition"},
@@ -152,6 +152,9 @@ func useAll(m *metrics.Metrics) {
 	m.StreamOpened()
 	m.StreamOpened()
 	m.StreamEnded(metrics.StreamSlow)
+	m.WebhookRequest(metrics.WebhookRefused)
+	m.WebhookGivenUp(3)
+	m.SetWebhooksLate(90 * time.Second)
 	m.HTTPRequest("", "BREW", 404, time.Millisecond, "")
 	m.EtcdRequest(metrics.OpTxn)
 	m.EtcdBatch(metrics.BatchWrites, 3)
@@ -312,6 +315,9 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
 		"weft_streams":                                 1,
 		"weft_streams_ended_total{end=slow}":           1,
+		"weft_webhook_requests_total{outcome=refused}": 1,
+		"weft_webhook_events_given_up_total":           3,
+		"weft_webhook_oldest_seconds":                  90,
 		"weft_etcd_requests_total{op=txn}":             1,
 		"weft_etcd_batch_size{kind=writes}":            1,
 		"weft_etcd_batches_refused_total{kind=writes}": 1,

@@ -26,6 +26,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -210,6 +211,15 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
+	calls := outgoing.NewClient(n.cfg.AllowPrivateAddresses)
+	n.undo.add("connections of webhooks", func(context.Context) error {
+		calls.CloseIdleConnections()
+		return nil
+	})
+	n.webhooks, err = webhook.New(webhook.Config{Store: kept.Webhooks, Session: n.session, Client: calls, Secrets: n.secretSource(), Cluster: n.cfg.Cluster, Log: n.log, Metrics: n.metrics, Now: n.cfg.Now})
+	if err != nil {
+		return err
+	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
 		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
 		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
@@ -286,7 +296,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 	}
 	n.api, err = httpapi.New(httpapi.Config{
 		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
-		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
+		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -48,6 +49,7 @@ type Node struct {
 	runtime    *runtime.Runtime
 	explainer  *explain.Explainer
 	live       *live.Hub
+	webhooks   *webhook.Webhooks
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader

@@ -33,6 +33,7 @@ func (n *Node) start(ctx context.Context) error {
 		return nil
 	})
 	n.part("upkeep", n.upkeep.Run)
+	n.part("webhooks", n.webhooks.Run)
 	n.undo.add("intake", func(context.Context) error {
 		n.api.Drain()
 		n.runtime.Drain()

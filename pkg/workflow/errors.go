@@ -30,6 +30,7 @@ const (
 	CodeReceiptNotFound    Code = "receipt-not-found" // nothing is known of an Idempotency-Key
 	CodeJobNotFound        Code = "job-not-found"
 	CodeNodeNotFound       Code = "node-not-found"
+	CodeWebhookNotFound    Code = "webhook-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
 	CodeUnauthenticated    Code = "unauthenticated"
 	CodeAmbiguous          Code = "several-targets" // a request that wants one target meets more

@@ -31,6 +31,7 @@ const (
 	inTurns   = "./internal/expression/turns"
 	inAPI     = "./internal/httpapi"
 	inLive    = "./internal/live"
+	inWebhook = "./internal/webhook"
 )
 
 // patches are all that have no other form.

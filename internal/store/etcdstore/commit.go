@@ -153,6 +153,9 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	}
 	s.writeIndex(o, before, h)
 	if h.Status == workflow.StatusFinished {
+		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
+			o.putRaw(s.keys.indexEntry(h), nil) // it ended again within one burst: its entry tells webhooks
+		}
 		s.writeEnd(o, &c.After, size)
 	}
 }

@@ -38,6 +38,16 @@ func sound(t *testing.T) *world {
 	w.ok(err)
 	w.parentOf("j")
 	w.continuing("k")
+	hook := &store.Webhook{Name: "crm", URL: "https://example.com", On: []store.WebhookKind{store.WebhookEnded, store.WebhookDeadLetter}, Secrets: []string{"k"}}
+	if ok, err := w.Webhooks.PutWebhook(w.ctx(), hook); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	hook, at, _, _, err := w.Webhooks.Webhook(w.ctx(), "crm")
+	w.ok(err)
+	letter := store.WebhookLetter{ID: "letter", Webhook: hook.Created, Events: []store.WebhookEvent{{ID: "e", What: "Faulted", Subject: "i"}}, At: w.now, Due: w.now}
+	if ok, err := w.Webhooks.Advance(w.ctx(), hook, at, letter); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
 	send, to := w.behindGate("g", "x")
 	if ok, err := w.Deliver(w.ctx(), to, send, nil, nil, nil, nil); err != nil || !ok {
 		t.Fatal(ok, err)
@@ -82,21 +92,23 @@ var misfits = map[string]func(w *world) (del, put string){
 		h := w.header("i")
 		return w.keys.correlation("c") + place(&h), ""
 	},
-	"job-not-open":            func(w *world) (string, string) { return w.keys.openJobs() + "runs", "" },
-	"job-open":                func(w *world) (string, string) { return "", w.keys.openJobs() + "gone" },
-	"index-outdated":          func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
-	"task-missing":            func(w *world) (string, string) { return w.taskOf("i~task"), "" },
-	"task-outdated":           func(w *world) (string, string) { return "", w.taskOf("i~gone") },
-	"journal-end":             func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
-	"journal-gap":             func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
-	"instance-without-start":  func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
-	"bookmark-without-child":  func(w *world) (string, string) { return w.keys.instance("j"), "" },
-	"gate-without-instance":   func(w *world) (string, string) { return w.keys.instance("j"), "" },
-	"lock-without-lease":      func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
-	"record-without-end":      func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
-	"use-missing":             func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
-	"use-without-version":     func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
-	"retired-without-version": func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
+	"job-not-open":             func(w *world) (string, string) { return w.keys.openJobs() + "runs", "" },
+	"job-open":                 func(w *world) (string, string) { return "", w.keys.openJobs() + "gone" },
+	"index-outdated":           func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
+	"task-missing":             func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+	"task-outdated":            func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"journal-end":              func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
+	"journal-gap":              func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
+	"instance-without-start":   func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
+	"bookmark-without-child":   func(w *world) (string, string) { return w.keys.instance("j"), "" },
+	"gate-without-instance":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
+	"lock-without-lease":       func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
+	"record-without-end":       func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
+	"use-missing":              func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
+	"use-without-version":      func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
+	"webhook-without-position": func(w *world) (string, string) { return w.keys.webhookAt("crm"), "" },
+	"position-without-webhook": func(w *world) (string, string) { return "", w.keys.webhookAt("gone") },
+	"retired-without-version":  func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
 	"trigger-without-definition": func(w *world) (string, string) {
 		return "", w.keys.trigger(hashOf("approved"), "order", "a")
 	},
@@ -119,6 +131,7 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"instance-without-cause":    func(w *world) (string, string) { return w.keys.mail("k", workflow.ContinueID), "" },
 		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
 		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
+		"letter-without-webhook":    func(w *world) (string, string) { return w.keys.webhook("crm"), "" },
 		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
 	}) {
 		t.Run(rule, func(t *testing.T) {

@@ -141,6 +141,16 @@ var golden = []struct {
 		Etcd: "1f", Since: 41, Began: goldenAt, Because: "nobody counted before", Revision: 4711, At: goldenLater, Node: "node-1", Accepted: 20, Applied: 8, Refused: 3, Deleted: 2, SetAside: 1,
 		Waiting: store.Waiting{Mailboxes: 1, Queue: 2, Sends: 1, Dead: 1}, Rests: 4, Difference: 1, Lost: []store.Lost{{Key: "queue/hash/-/q1", Revision: 4700}},
 	}},
+	{"webhook/<name>", "webhook", &store.Webhook{
+		Name: "crm", URL: "https://example.com/<weft>?a=b&c", On: []store.WebhookKind{store.WebhookEnded, store.WebhookFaulted}, Definitions: []string{"order-approval"},
+		Labels: map[string]string{"region": "north <1>"}, Secrets: []string{"crm-key", "crm-next"}, Paused: true, Because: "the receiver answered 410", By: "key:ops",
+	}},
+	{"webhook-at/<name>", "webhook-at", &store.WebhookPosition{At: map[string]int64{"index/Faulted/order-approval/": 4711, "dead/": 42}, Behind: map[string]store.WebhookListing{"dead/": {Cursor: "x", Revision: 43}}}},
+	{"webhook-due/<name>/<due>/<letter>", "webhook-letter", &store.WebhookLetter{
+		ID: "letter-1", Webhook: 41, At: goldenAt, Attempts: 2, Last: "the receiver answered 500",
+		Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1", DefinitionID: "order-approval", Version: 3, Revision: 4711}, {ID: "e2", What: "deadLetter", Subject: "c1@1", Revision: 4712}},
+	}},
+	{"webhook-failed/<name>/<letter>", "webhook-failed", &store.WebhookLetter{ID: "letter-1", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1"}}}},
 	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
 
 	{"definition/<id>/head", "definition-head", &store.DefinitionHead{

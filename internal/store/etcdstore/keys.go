@@ -37,9 +37,12 @@ type keys struct {
 	root string
 	definitionKeys
 	jobKeys
+	webhookKeys
 }
 
-func keysBelow(root string) keys { return keys{root, definitionKeys{root}, jobKeys{root}} }
+func keysBelow(root string) keys {
+	return keys{root, definitionKeys{root}, jobKeys{root}, webhookKeys{root}}
+}
 
 func (k keys) instance(id string) string { return k.root + "instance/" + id }
 func (k keys) journal(id string, seq int64) string {

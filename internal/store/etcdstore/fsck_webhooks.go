@@ -1,0 +1,51 @@
+package etcdstore
+
+import (
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// webhooks: each can be read and says how far it is, and what is to be told belongs to one.
+func (f *fsck) webhooks() {
+	is := map[string]*store.Webhook{}
+	f.values("webhook/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		w := &store.Webhook{Created: kv.CreateRevision}
+		n := f.decode(name, kv, w)
+		if n == nil && w.Name != parts[0] {
+			n = f.damaged(name, "it says that it is webhook %q", w.Name)
+		}
+		is[parts[0]] = w
+		if n != nil {
+			f.setAside(n, kv)
+			n.Hint = "put it again: PUT /api/v1/webhooks/" + parts[0]
+		} else if at := f.s.keys.webhookAt(w.Name); !f.has(at) {
+			o := f.repair(f.report("webhook-without-position", name, "how far it is is not known any more"), "lets it begin with what comes from its last change on", name, at)
+			o.put(at, store.WebhookPosition{At: map[string]int64{}})
+		}
+	})
+	f.values("webhook-at/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		switch w := is[parts[0]]; {
+		case w == nil:
+			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.keys.webhook(parts[0]))
+		default:
+			if n := f.decodeShown(name, kv, &store.WebhookPosition{}); n != nil {
+				f.replace(n, kv, ", and lets it begin with what comes from its last change on").put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
+			}
+		}
+	})
+	for _, prefix := range []string{"webhook-due/", "webhook-failed/"} {
+		f.values(prefix, fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+			var l store.WebhookLetter
+			n := f.decode(name, kv, &l)
+			switch w := is[parts[0]]; {
+			case n == nil && l.ID != parts[len(parts)-1]:
+				f.setAside(f.damaged(name, "it says that it is letter %q", l.ID), kv)
+			case n != nil:
+				f.setAside(n, kv)
+			case w == nil || w.Created != l.Webhook: // for a moment while it is deleted
+				f.report("letter-without-webhook", name, "there is no such webhook any more").Passing = true
+			}
+		})
+	}
+}

@@ -1,0 +1,359 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Webhooks keeps who is told of what, how far they are, and what was not taken. It is for
+// internal/webhook. What there is to tell it takes from keys that others write anyway, see
+// [Webhooks.Collect]: no commit knows of webhooks.
+type Webhooks struct{ *conn }
+
+// MaxWebhooks is how many there may be: each watches.
+const MaxWebhooks = 100
+
+// webhookKeys builds the keys of webhooks.
+type webhookKeys struct{ root string }
+
+func (k webhookKeys) webhooks() string                { return k.root + "webhook/" }
+func (k webhookKeys) webhook(name string) string      { return k.webhooks() + name }
+func (k webhookKeys) webhookAt(name string) string    { return k.root + "webhook-at/" + name }
+func (k webhookKeys) webhookDues(name string) string  { return k.root + "webhook-due/" + name + "/" }
+func (k webhookKeys) webhookFails(name string) string { return k.root + "webhook-failed/" + name + "/" }
+func (k webhookKeys) webhookDue(name string, due time.Time, letter string) string {
+	return k.webhookDues(name) + millis(due) + "/" + letter
+}
+func (k webhookKeys) webhookFailed(name, letter string) string { return k.webhookFails(name) + letter }
+
+// WebhookRanges are the keys that say what a webhook tells, below the root.
+func WebhookRanges(w *store.Webhook) []string {
+	var out []string
+	k := keysBelow("")
+	for _, on := range w.On {
+		if on == store.WebhookDeadLetter {
+			out = append(out, k.deads())
+			continue
+		}
+		subs := []workflow.SubStatus{workflow.Finished, workflow.Cancelled, workflow.Faulted}
+		if on == store.WebhookFaulted {
+			subs = subs[2:]
+		}
+		for _, sub := range subs {
+			for _, def := range w.Definitions {
+				out = append(out, k.indexOf(sub, def))
+			}
+			if len(w.Definitions) == 0 {
+				out = append(out, k.index(sub))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// List gives all webhooks, in the order of their names.
+func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
+	resp, err := s.get(ctx, "list webhooks", s.keys.webhooks(), clientv3.WithPrefix())
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Webhook
+	for _, kv := range resp.Kvs {
+		w, err := s.decodeWebhook(kv)
+		if err != nil {
+			s.left(kv.Key, err)
+			continue
+		}
+		out = append(out, *w)
+	}
+	return out, nil
+}
+
+func (s *Webhooks) decodeWebhook(kv *mvccpb.KeyValue) (*store.Webhook, error) {
+	w := &store.Webhook{Created: kv.CreateRevision, Modified: kv.ModRevision}
+	return w, DecodeWhole(kv.Value, w)
+}
+
+// WatchList gives a hint when a webhook was put or deleted, as [Reader.WatchInstance] does.
+func (s *Webhooks) WatchList(ctx context.Context) <-chan struct{} {
+	return s.hints(ctx, s.keys.webhooks(), clientv3.WithPrefix())
+}
+
+// Webhook reads one and how far it is; nil if there is none. It tells how many letters wait,
+// and how many were given up.
+func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, at *store.WebhookPosition, due, failed int64, err error) {
+	var ask reads
+	is, position := ask.value(s.keys.webhook(name)), ask.value(s.keys.webhookAt(name))
+	waits := ask.add(clientv3.OpGet(s.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	lost := ask.add(clientv3.OpGet(s.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.read(ctx, "read webhook", ask.ops...)
+	if err != nil || is.one(resp) == nil {
+		return nil, nil, 0, 0, err
+	}
+	if w, err = s.decodeWebhook(is.one(resp)); err != nil {
+		return nil, nil, 0, 0, err
+	}
+	at = &store.WebhookPosition{}
+	if kv := position.one(resp); kv != nil {
+		at.Modified = kv.ModRevision
+		if err := Decode(kv.Value, at); err != nil {
+			s.left(kv.Key, err)
+			at.At, at.Behind = nil, nil
+		}
+	}
+	// What is watched from now on is told from now on, and what is not any more is forgotten.
+	now := store.WebhookPosition{At: map[string]int64{}, Behind: map[string]store.WebhookListing{}, Modified: at.Modified}
+	for _, r := range WebhookRanges(w) {
+		switch {
+		case at.At[r] == 0:
+			now.At[r] = w.Modified
+		case at.At[r] > resp.Header.Revision: // it was copied from another etcd
+			now.At[r] = resp.Header.Revision
+		default:
+			now.At[r] = at.At[r]
+		}
+		if l, ok := at.Behind[r]; ok {
+			now.Behind[r] = l
+		}
+	}
+	return w, &now, waits.in(resp).Count, lost.in(resp).Count, nil
+}
+
+// ErrTooMany says that there are as many webhooks as may be.
+var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for several definitions tells the same", MaxWebhooks)
+
+// PutWebhook puts one. False: it is not as it was read, whose mod revision it has. How far one
+// is that there was before stays as it is.
+//
+// If: its mod revision as read.
+func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
+	t := s.begin("put webhook", modifiedAt(s.keys.webhook(w.Name), w.Modified))
+	t.put(s.keys.webhook(w.Name), w)
+	if w.Modified == 0 { // an earlier one of this name took its position with it
+		resp, err := s.get(ctx, "read the revision", s.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err != nil {
+			return false, err
+		}
+		if resp.Count >= MaxWebhooks {
+			return false, ErrTooMany
+		}
+		at := store.WebhookPosition{At: map[string]int64{}}
+		for _, r := range WebhookRanges(w) {
+			at.At[r] = resp.Header.Revision
+		}
+		t.put(s.keys.webhookAt(w.Name), at)
+	}
+	resp, err := t.submitSmall(ctx)
+	if err == nil && resp.Succeeded {
+		w.Modified = resp.Header.Revision
+	}
+	return err == nil && resp.Succeeded, err
+}
+
+// DeleteWebhook deletes one, with how far it is, and then what it has not told. False: it is
+// not as it was read. What a node that ends leaves of that belongs to none: it names the
+// create revision of its webhook.
+//
+// If: its mod revision.
+func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int64) (bool, error) {
+	t := s.begin("delete webhook", modifiedAt(s.keys.webhook(name), modified))
+	t.del(s.keys.webhook(name))
+	t.del(s.keys.webhookAt(name))
+	ok, err := applied(t.submitSmall(ctx))
+	if err != nil || !ok {
+		return ok, err
+	}
+	for _, prefix := range []string{s.keys.webhookDues(name), s.keys.webhookFails(name)} {
+		if err := s.dropLetters(ctx, name, prefix); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// dropLetters deletes the letters of a webhook that is gone, some at a time.
+//
+// If: there is no such webhook. One that comes later drops what is not its own.
+func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
+	for {
+		kvs, _, err := s.page(ctx, "list letters", prefix, "", chunkSize, clientv3.WithKeysOnly())
+		if err != nil || len(kvs) == 0 {
+			return err
+		}
+		t := s.begin("drop letters", absent(s.keys.webhook(name)))
+		for _, kv := range kvs {
+			t.del(string(kv.Key))
+		}
+		if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
+			return err
+		}
+	}
+}
+
+// Advance puts how far a webhook is, and the letters with what was not taken up to there.
+// False: it is gone, or another node tells it.
+//
+// Where there are many letters, most go before, in transactions of their own: what is put
+// without the position is put again, and a receiver hears of it twice.
+//
+// If: its create revision; the position's mod revision as read.
+func (s *Webhooks) Advance(ctx context.Context, w *store.Webhook, at *store.WebhookPosition, letters ...store.WebhookLetter) (bool, error) {
+	for {
+		some := letters[:min(len(letters), lettersAtOnce)]
+		letters = letters[len(some):]
+		t := s.begin("advance webhook", createdAt(s.keys.webhook(w.Name), w.Created), modifiedAt(s.keys.webhookAt(w.Name), at.Modified))
+		for i := range some {
+			t.put(s.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
+		}
+		if len(letters) == 0 {
+			t.put(s.keys.webhookAt(w.Name), at)
+		}
+		resp, err := t.submitSmall(ctx)
+		if err != nil || !resp.Succeeded {
+			return false, err
+		}
+		if len(letters) == 0 {
+			at.Modified = resp.Header.Revision
+			return true, nil
+		}
+	}
+}
+
+// lettersAtOnce is how many letters one transaction puts: each has 100 events of some 400
+// bytes at most.
+const lettersAtOnce = 20
+
+// Letters gives the letters of a webhook that are due first, and how many there are at all.
+func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (first []store.WebhookLetter, all int64, err error) {
+	resp, err := s.get(ctx, "list letters", s.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, kv := range resp.Kvs {
+		l, err := s.decodeLetter(kv)
+		if err != nil {
+			s.left(kv.Key, err)
+			continue
+		}
+		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.webhookDues(w.Name)), "/")
+		l.Due = fromMillis(at)
+		first = append(first, *l)
+	}
+	return first, resp.Count, nil
+}
+
+func (s *Webhooks) decodeLetter(kv *mvccpb.KeyValue) (*store.WebhookLetter, error) {
+	l := &store.WebhookLetter{Modified: kv.ModRevision}
+	return l, DecodeWhole(kv.Value, l)
+}
+
+// Settle takes a due letter away, and puts what is left of it: to be tried again when it is
+// due, or given up. Nil: nothing is left. False: another node was at it, or the webhook is gone.
+//
+// If: the letter's mod revision; if something is put, the webhook's create revision.
+func (s *Webhooks) Settle(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, left *store.WebhookLetter, givenUp bool) (bool, error) {
+	key := s.keys.webhookDue(w.Name, l.Due, l.ID)
+	t := s.begin("settle letter", modifiedAt(key, l.Modified))
+	t.del(key)
+	switch {
+	case left == nil:
+	case givenUp:
+		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
+		t.put(s.keys.webhookFailed(w.Name, left.ID), left)
+	default:
+		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
+		t.put(s.keys.webhookDue(w.Name, left.Due, left.ID), left)
+	}
+	return applied(t.submitSmall(ctx))
+}
+
+// Failed gives a page of the letters that were given up.
+func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, next string, err error) {
+	next, err = s.values(ctx, "list failed letters", s.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		l, err := s.decodeLetter(kv)
+		if err != nil {
+			s.left(kv.Key, err)
+			return nil
+		}
+		page = append(page, *l)
+		return nil
+	})
+	return page, next, err
+}
+
+// Replay makes a letter that was given up due again, or forgets it. False: it is gone.
+//
+// If: its mod revision; to make it due, the webhook's create revision.
+func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, due time.Time, forget bool) (bool, error) {
+	key := s.keys.webhookFailed(w.Name, l.ID)
+	t := s.begin("replay letter", modifiedAt(key, l.Modified))
+	t.del(key)
+	if !forget {
+		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
+		again := *l
+		again.Attempts, again.At = 0, due
+		t.put(s.keys.webhookDue(w.Name, due, l.ID), &again)
+	}
+	return applied(t.submitSmall(ctx))
+}
+
+// eventOf is what a key that was put says; false: nothing.
+func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
+	e := store.WebhookEvent{Revision: kv.ModRevision}
+	key := strings.TrimPrefix(string(kv.Key), s.keys.root)
+	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, strconv.FormatInt(kv.ModRevision, 10))
+	if id, ok := strings.CutPrefix(key, "dead/"); ok {
+		e.What, e.Subject = string(store.WebhookDeadLetter), decode(id)
+		return e, true
+	}
+	parts := strings.Split(key, "/") // index/<sub-status>/<definition>/<version>/<newest>/<id>
+	if len(parts) != 6 {
+		return e, false
+	}
+	e.What, e.DefinitionID, e.Subject = parts[1], parts[2], parts[5]
+	e.Version, _ = strconv.Atoi(parts[3])
+	return e, true
+}
+
+// InstanceAt reads an instance as it was at a revision or, where etcd has forgotten that, as
+// it is; nil if there is none.
+func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*store.Record, error) {
+	kv, err := s.oneAt(ctx, "read instance "+id, s.keys.instance(id), revision)
+	if err != nil || kv == nil {
+		return nil, err
+	}
+	return decodeRecord(kv)
+}
+
+// DeadLetterAt is [Webhooks.InstanceAt] of a dead letter.
+func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) (*store.DeadLetter, error) {
+	kv, err := s.oneAt(ctx, "read dead letter", s.keys.dead(id), revision)
+	if err != nil || kv == nil {
+		return nil, err
+	}
+	d, err := decodeDead(kv, Decode)
+	return &d, err
+}
+
+func (s *Webhooks) oneAt(ctx context.Context, what, key string, revision int64) (*mvccpb.KeyValue, error) {
+	resp, err := s.get(ctx, what, key, clientv3.WithRev(revision))
+	if errors.Is(err, errCompacted) {
+		resp, err = s.get(ctx, what, key)
+	}
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	return resp.Kvs[0], nil
+}

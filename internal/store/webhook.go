@@ -1,0 +1,68 @@
+package store
+
+import "time"
+
+// Webhook says who is told of what.
+type Webhook struct {
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	On          []WebhookKind     `json:"on"`
+	Definitions []string          `json:"definitions,omitempty"` // none: of all
+	Labels      map[string]string `json:"labels,omitempty"`      // that the instance has to have
+	Secrets     []string          `json:"secrets"`               // names of those that sign
+	Paused      bool              `json:"paused,omitempty"`
+	Because     string            `json:"because,omitempty"` // why it is paused, if nobody asked for it
+	By          string            `json:"by,omitempty"`      // who put it
+
+	Created  int64 `json:"-"` // create revision: another one of this name has another
+	Modified int64 `json:"-"`
+}
+
+// WebhookKind is of what a webhook tells.
+type WebhookKind string
+
+// The kinds.
+const (
+	WebhookEnded      WebhookKind = "ended" // in any way
+	WebhookFaulted    WebhookKind = "faulted"
+	WebhookDeadLetter WebhookKind = "deadLetter"
+)
+
+// WebhookPosition says how far a webhook is, for each range of keys that it watches: every
+// change up to the revision was told, or lies in a [WebhookLetter].
+type WebhookPosition struct {
+	At map[string]int64 `json:"at"`
+	// Behind are the ranges that etcd has compacted what came since: they are listed.
+	Behind map[string]WebhookListing `json:"behind,omitempty"`
+
+	Modified int64 `json:"-"`
+}
+
+// WebhookListing is a range that is being listed.
+type WebhookListing struct {
+	Cursor   string `json:"cursor"`
+	Revision int64  `json:"revision"` // at which it began: what comes later is watched for
+}
+
+// WebhookLetter holds events that a receiver did not take.
+type WebhookLetter struct {
+	ID       string         `json:"id"`
+	Webhook  int64          `json:"webhook"` // its create revision
+	Events   []WebhookEvent `json:"events"`
+	At       time.Time      `json:"at"`                 // when the first attempt was, or would have been
+	Attempts int            `json:"attempts,omitempty"` // of the letter
+	Last     string         `json:"last,omitempty"`     // what went wrong last
+
+	Due      time.Time `json:"-"`
+	Modified int64     `json:"-"`
+}
+
+// WebhookEvent is one thing to tell.
+type WebhookEvent struct {
+	ID           string `json:"id"`
+	What         string `json:"what"`    // a final sub-status, or [WebhookDeadLetter]
+	Subject      string `json:"subject"` // the instance, or the dead letter
+	DefinitionID string `json:"definition,omitempty"`
+	Version      int    `json:"version,omitempty"`
+	Revision     int64  `json:"revision"` // of etcd, at which it was so
+}

@@ -19,7 +19,7 @@ var errFailed = errors.New("tests failed")
 // newTestCommand is weft test: it runs test files, without a node.
 func newTestCommand(stdout io.Writer) *cobra.Command {
 	var only string
-	var asJSON bool
+	var asJSON, strict bool
 	cmd := &cobra.Command{
 		Use:   "test FILE|DIRECTORY...",
 		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
@@ -30,7 +30,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			opts := workflowtest.FileOptions{}
+			opts := workflowtest.FileOptions{Strict: strict}
 			if only != "" {
 				var err error
 				if opts.Only, err = regexp.Compile(only); err != nil {
@@ -41,6 +41,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
+	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake in a definition fails its cases")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the results as one JSON object")
 	return cmd
 }
@@ -105,6 +106,9 @@ func (r testReport) summary() string {
 // showFile shows each case, and for each failure its place and what it is about.
 func showFile(w io.Writer, res workflowtest.FileResult) {
 	fmt.Fprintln(w, res.File)
+	for _, text := range res.Warnings {
+		fmt.Fprintf(w, "  warning: %s\n", text)
+	}
 	for _, c := range res.Cases {
 		if len(c.Failures) == 0 {
 			fmt.Fprintf(w, "  ok    %s\n", c.Name)
@@ -113,6 +117,17 @@ func showFile(w io.Writer, res workflowtest.FileResult) {
 		fmt.Fprintf(w, "  FAIL  %s\n", c.Name)
 		for _, f := range c.Failures {
 			fmt.Fprintf(w, "        %s:%d: %s\n", res.File, f.Line, strings.ReplaceAll(f.String(), "\n", "\n          "))
+		}
+		for i, line := range c.Journal {
+			if i == 0 {
+				fmt.Fprintln(w, "        what it did:")
+			}
+			fmt.Fprintf(w, "          %s\n", line)
+		}
+		if len(c.Variables) > 0 {
+			if raw, err := json.Marshal(c.Variables); err == nil {
+				fmt.Fprintf(w, "        variables: %s\n", raw)
+			}
 		}
 	}
 }

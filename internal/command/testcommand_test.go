@@ -43,7 +43,7 @@ func TestTestShowsWhatFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"hi.yaml":      "id: hi\nroot:\n  - writeLine: hi\n  - writeLine: there\n",
+		"hi.yaml":      "id: hi\nvariables: {n: 3}\nroot:\n  - writeLine: hi\n  - writeLine: there\n  - finish\n  - writeLine: never\n",
 		"hi.test.yaml": "cases:\n  - name: greets\n    expect:\n      lines:\n        - hi\n        - you\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
@@ -55,9 +55,14 @@ func TestTestShowsWhatFails(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	file := filepath.Join(dir, "hi.test.yaml")
-	want := file + "\n  FAIL  greets\n        " + file + ":4: lines: - wanted, + got\n            hi\n          - you\n          + there\n"
-	if out != want {
+	warning := filepath.Join(dir, "hi.yaml") + ": line 7, column 5: nothing runs here: finish1 goes nowhere else"
+	want := file + "\n  warning: " + warning + "\n  FAIL  greets\n        " + file + ":4: lines: - wanted, + got\n            hi\n          - you\n          + there\n" +
+		"        what it did:\n          root Started\n          writeLine1 Started {\"inputs\":{\"text\":\"hi\"}}\n          writeLine1 WriteLine hi\n          writeLine1 Completed\n"
+	if !strings.HasPrefix(out, want) || !strings.HasSuffix(out, "        variables: {\"n\":3}\n") {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+	if out, err := weftTest(t, "--strict", dir); !errors.Is(err, errFailed) || !strings.Contains(out, ":2: "+warning) || strings.Contains(out, "warning:") {
+		t.Errorf("strict: got %v\n%s", err, out)
 	}
 
 	out, err = weftTest(t, "--json", dir)

@@ -110,3 +110,20 @@ func (r *Run) activityID(activity string) string {
 	}
 	return ""
 }
+
+// told says what the instance under test did, and the variables that its workflow has.
+func (r *Run) told() (journal []string, variables map[string]any) {
+	for _, item := range r.Journal() {
+		line := strings.TrimSpace(item.ActivityID + " " + item.Event + " " + item.Text)
+		if item.Data != nil {
+			if raw, err := workflow.Marshal(item.Data); err == nil {
+				line += " " + workflow.CutBytes(string(raw), 200)
+			}
+		}
+		journal = append(journal, line)
+	}
+	if r.started() {
+		variables = r.instances[0].variables
+	}
+	return journal, variables
+}

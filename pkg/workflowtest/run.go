@@ -49,6 +49,8 @@ type instance struct {
 	header  workflow.Instance
 	state   []byte
 	journal []workflow.JournalItem
+
+	variables map[string]any // of the workflow, as commits told them
 }
 
 // Limits of one call, so that a workflow without an end ends the test.
@@ -184,6 +186,15 @@ func (r *Run) keep(in *instance, burst *engine.Burst) error {
 	ended := res.Instance.Status == workflow.StatusFinished && in.header.Status == workflow.StatusRunning
 	in.header, in.state = res.Instance, res.State
 	in.journal = append(in.journal, res.Journal...)
+	for _, c := range res.Variables.Set {
+		if c.Execution != 0 || c.Hidden {
+			continue
+		}
+		if in.variables == nil {
+			in.variables = map[string]any{}
+		}
+		in.variables[c.Name] = c.Value
+	}
 	if res.Response != nil {
 		r.response = res.Response
 	}

@@ -36,6 +36,11 @@ type CaseResult struct {
 	Name     string    `json:"name"`
 	Line     int       `json:"line"`
 	Failures []Failure `json:"failures"`
+
+	// Of a case that failed: what the instance under test did, a line each, and the
+	// variables of the workflow as its last commit left them.
+	Journal   []string       `json:"journal,omitempty"`
+	Variables map[string]any `json:"variables,omitempty"`
 }
 
 // Failure is one thing that was not as the test file says, or could not be done.
@@ -74,16 +79,19 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 			continue
 		}
 		c.cfg.Registry = opts.Registry
-		failures, warnings := c.run()
-		for _, w := range warnings {
+		done := c.run()
+		for _, w := range done.warnings {
 			text := workflow.Problems{w}.Error()
 			if opts.Strict {
-				failures = append(failures, Failure{Line: c.line, Message: text})
+				done.Failures = append(done.Failures, Failure{Line: c.line, Message: text})
 			} else if !slices.Contains(res.Warnings, text) {
 				res.Warnings = append(res.Warnings, text)
 			}
 		}
-		res.Cases = append(res.Cases, CaseResult{Name: c.name, Line: c.line, Failures: failures})
+		if len(done.Failures) > 0 && done.run != nil {
+			done.Journal, done.Variables = done.run.told()
+		}
+		res.Cases = append(res.Cases, done.CaseResult)
 	}
 	return res, nil
 }
@@ -112,31 +120,41 @@ func (f Failure) String() string {
 	return f.Field + ": " + f.Message
 }
 
-func (c *testCase) run() (failures []Failure, warnings workflow.Problems) {
-	failures = []Failure{}
-	fail := func(line int, err error) { failures = append(failures, Failure{Line: line, Message: err.Error()}) }
+// ended is what became of a case, and the run that it was.
+type ended struct {
+	CaseResult
+	run      *Run // nil: it did not begin
+	warnings workflow.Problems
+}
+
+func (c *testCase) run() ended {
+	done := ended{CaseResult: CaseResult{Name: c.name, Line: c.line, Failures: []Failure{}}}
+	fail := func(line int, err error) {
+		done.Failures = append(done.Failures, Failure{Line: line, Message: err.Error()})
+	}
 	r, err := New(c.cfg)
 	if err == nil {
-		warnings = r.Warnings()
+		done.run, done.warnings = r, r.Warnings()
 		if c.start {
 			err = r.Start()
 		}
 	}
 	if err != nil {
 		fail(c.line, err)
-		return failures, warnings
+		return done
 	}
 	for _, s := range c.steps {
 		if s.expect != nil {
-			failures = append(failures, s.expect.check(r)...)
+			done.Failures = append(done.Failures, s.expect.check(r)...)
 			continue
 		}
 		if err := s.do(r); err != nil {
 			fail(s.line, err)
-			return failures, warnings
+			return done
 		}
 	}
-	return append(failures, c.expect.check(r)...), warnings
+	done.Failures = append(done.Failures, c.expect.check(r)...)
+	return done
 }
 
 // Suffixes of test files: a node does not take them for definitions.

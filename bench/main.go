@@ -58,6 +58,7 @@ type options struct {
 	instances, rate, timers                   int
 	dir, json, plots, profile                 string
 	raw                                       bool
+	resumeLocking                             string
 	endpoints, targets                        []string
 	cluster                                   string
 
@@ -91,6 +92,7 @@ func parse(args []string) (options, error) {
 	list(&o.transport, "transport", "inprocess", "how callers reach nodes: inprocess, http (nodes are processes of their own)")
 	list(&o.commit, "commit", "burst", "when an instance is saved: burst (once per burst), joined (after each activity, but those without an effect outside together), activity (after each activity, strict); W1 and W2")
 	list(&o.group, "group-commit", "on", "on, off")
+	fs.StringVar(&o.resumeLocking, "resume-locking", "", "of the nodes: always, auto (default: as they are shipped)")
 	numbers(&o.concurrency, "concurrency", "1,16,64,256", "callers at once")
 	numbers(&o.nodes, "nodes", "1", "how many nodes")
 	fs.DurationVar(&o.duration, "duration", 5*time.Second, "of each measurement")

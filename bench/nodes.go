@@ -29,6 +29,8 @@ const nodeCommand = "serve-node"
 type nodeSetup struct {
 	ID, Cluster, Group, Dir string
 	Endpoints               []string
+	// ResumeLocking is empty for the shipped one.
+	ResumeLocking string
 	// KeysFile has the API keys that callers need. Such a node has the shipped limits.
 	KeysFile string
 	// Retention is nil for the shipped one.
@@ -44,7 +46,7 @@ type nodeReady struct {
 
 func (s nodeSetup) config() node.Config {
 	cfg := node.Config{HTTPAddr: "127.0.0.1:0", DataDir: s.Dir, EtcdEndpoints: s.Endpoints, Cluster: s.Cluster,
-		NodeID: s.ID, GroupCommit: s.Group, DrainTimeout: 10 * time.Second, AuthKeysFile: s.KeysFile,
+		NodeID: s.ID, GroupCommit: s.Group, ResumeLocking: s.ResumeLocking, DrainTimeout: 10 * time.Second, AuthKeysFile: s.KeysFile,
 		Retention: s.Retention}
 	if s.KeysFile == "" {
 		cfg.MaxInFlight, cfg.AllowPrivateAddresses = 4096, true

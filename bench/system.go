@@ -141,7 +141,7 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 		return err
 	}
 	s.undo = append(s.undo, func() error { return os.RemoveAll(dir) })
-	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, Dir: dir, Endpoints: s.endpoints, Retention: o.retention}
+	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, ResumeLocking: o.resumeLocking, Dir: dir, Endpoints: s.endpoints, Retention: o.retention}
 	if s.door != nil {
 		cfg.Endpoints = []string{s.door.URL}
 	}

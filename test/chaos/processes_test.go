@@ -170,7 +170,7 @@ func (w *town) counters() map[string]int64 {
 		for metric, value := range values {
 			name, labels, _ := strings.Cut(metric, "{")
 			for _, label := range strings.Split(strings.TrimSuffix(labels, "}"), ",") {
-				if _, v, found := strings.Cut(label, "="); found {
+				if of, v, found := strings.Cut(label, "="); found && of != "cluster" { // which all have
 					name += "/" + strings.Trim(v, `"`)
 				}
 			}

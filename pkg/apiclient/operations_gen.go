@@ -407,6 +407,49 @@ func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, 
 	return call[State](ctx, c, request{method: "PUT", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: body}, opts)
 }
 
+// ListBookmarksQuery is the query of [Client.ListBookmarks]; zero fields are left out.
+type ListBookmarksQuery struct {
+	Event         string // Only those that wait for this event: these alone are read.
+	CorrelationID string // Only of instances with this correlation id.
+	ActivityType  string // Only of this type, such as Elsa.RunTask: all that waits is looked through.
+	Name          string // Only with this name, of an event, a task or an endpoint: all that waits is looked through.
+	Limit         int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor        string // nextCursor of the page before.
+}
+
+func (q ListBookmarksQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "event", q.Event)
+	set(v, "correlationId", q.CorrelationID)
+	set(v, "activityType", q.ActivityType)
+	set(v, "name", q.Name)
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListBookmarks: Places where instances wait, by what they wait for.
+// It is GET /api/v1/bookmarks, for the role viewer.
+func (c *Client) ListBookmarks(ctx context.Context, query ListBookmarksQuery, opts ...Option) (*Answer[Bookmarks], error) {
+	return call[Bookmarks](ctx, c, request{method: "GET", path: "/api/v1/bookmarks", query: query.values(), body: nil}, opts)
+}
+
+// AllBookmarks goes through all pages of [Client.ListBookmarks], from the cursor of query on.
+func (c *Client) AllBookmarks(ctx context.Context, query ListBookmarksQuery, opts ...Option) iter.Seq2[Awaiting, error] {
+	return pages(func(cursor string) ([]Awaiting, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListBookmarks(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
 // ListBurstsQuery is the query of [Client.ListBursts]; zero fields are left out.
 type ListBurstsQuery struct {
 	InstanceID string // Only of this instance.

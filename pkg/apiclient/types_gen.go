@@ -39,6 +39,18 @@ type Altered struct {
 	Version      int64         `json:"version"`   // Of the definition, afterwards.
 }
 
+// Awaiting is a part of other answers.
+type Awaiting struct {
+	ActivityType  *string    `json:"activityType"`
+	BookmarkID    string     `json:"bookmarkId"`
+	CorrelationID *string    `json:"correlationId"`
+	Damage        string     `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged       bool       `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says.
+	InstanceID    string     `json:"instanceId"`
+	Name          *string    `json:"name"`
+	Since         *time.Time `json:"since"`
+}
+
 // Balance is the answer of [Client.GetBalance].
 type Balance struct {
 	Accepted      int64     `json:"accepted"` // What was accepted durably since then, and what was there at that time; a stimulus once for each place that it is for.
@@ -69,6 +81,14 @@ type Bookmark struct {
 	DueAt           *time.Time `json:"dueAt,omitempty"`           // When a timer resumes it.
 	Name            *string    `json:"name"`
 	Retry           *Retry     `json:"retry,omitempty"` // It is a pause between two attempts.
+}
+
+// Bookmarks is the answer of [Client.ListBookmarks].
+type Bookmarks struct {
+	Items      []Awaiting `json:"items"`
+	Looked     int64      `json:"looked"`     // How many were looked at for the page; at about 20,000 it ends.
+	NextCursor *string    `json:"nextCursor"` // Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one.
+	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Brought is a part of other answers.

@@ -30,7 +30,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "activities.md")
 	want := referencePage(t)
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a page
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -145,7 +145,7 @@ func againOf(d *workflow.Descriptor) string {
 		return "it may have happened outside before; it happens again, with the same Idempotency-Key."
 	case branches:
 		return "it begins again, with all that is in it, each as it says."
-	case d.Resume != nil && len(d.Resume) > 0 || d.Trigger:
+	case len(d.Resume) > 0 || d.Trigger:
 		return "it waits again. What it got before is gone."
 	}
 	return "it runs again, and has no effect outside."

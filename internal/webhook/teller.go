@@ -283,7 +283,7 @@ func (t *teller) settle(ctx context.Context, l *store.WebhookLetter) error {
 	}
 	if givenUp {
 		t.h.cfg.Metrics.WebhookGivenUp(len(o.left))
-		t.h.cfg.Log.WarnContext(ctx, "a webhook gives up what its receiver did not take: see GET /api/v1/webhooks/"+t.w.Name+"/failed",
+		t.h.cfg.Log.WarnContext(ctx, "a webhook gives up what its receiver did not take: see GET /api/v1/webhooks/{name}/failed",
 			slog.String("webhook", t.w.Name), slog.Int("events", len(o.left)), slog.String("why", o.why))
 	}
 	_, err := t.h.cfg.Store.Settle(ctx, t.w, l, rest, givenUp)

@@ -25,13 +25,10 @@ func (f *fsck) webhooks() {
 		}
 	})
 	f.values("webhook-at/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		switch w := is[parts[0]]; {
-		case w == nil:
+		if is[parts[0]] == nil {
 			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.keys.webhook(parts[0]))
-		default:
-			if n := f.decodeShown(name, kv, &store.WebhookPosition{}); n != nil {
-				f.replace(n, kv, ", and lets it begin with what comes from its last change on").put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
-			}
+		} else if n := f.decodeShown(name, kv, &store.WebhookPosition{}); n != nil {
+			f.replace(n, kv, ", and lets it begin with what comes from its last change on").put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
 		}
 	})
 	for _, prefix := range []string{"webhook-due/", "webhook-failed/"} {

@@ -75,24 +75,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 	for r, at := range c.to.At {
 		followers.Go(func() {
 			events := c.s.client.Watch(own, c.s.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
-			for {
-				select {
-				case resp, ok := <-events:
-					if !ok {
-						resp.Canceled = true
-					}
-					select {
-					case told <- toldOf{r, resp}:
-					case <-ctx.Done():
-						return
-					}
-					if resp.Canceled {
-						return
-					}
-				case <-ctx.Done(): // etcd's client may take its time to close the channel
-					return
-				}
-			}
+			handOn(ctx, r, events, told)
 		})
 	}
 	enough := time.NewTimer(wait)
@@ -123,6 +106,28 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 			if len(c.events) > 0 {
 				enough.Reset(webhookQuiet)
 			}
+		}
+	}
+}
+
+// handOn gives what a watch tells to who collects it, until ctx ends or the watch has.
+func handOn(ctx context.Context, of string, events clientv3.WatchChan, to chan<- toldOf) {
+	for {
+		select {
+		case resp, ok := <-events:
+			if !ok {
+				resp.Canceled = true
+			}
+			select {
+			case to <- toldOf{of, resp}:
+			case <-ctx.Done():
+				return
+			}
+			if resp.Canceled {
+				return
+			}
+		case <-ctx.Done(): // etcd's client may take its time to close the channel
+			return
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
@@ -35,6 +37,7 @@ const (
 type Explanation struct {
 	Instance workflow.Instance // of a damaged one the id only
 	State    State
+	Cause    Cause    // of it, in one word
 	Summary  string   // one sentence
 	Reasons  []Reason // the first is the one that the summary tells
 	Next     []string // what a person can do, the most likely first; none: nothing need be done
@@ -47,10 +50,58 @@ type Explanation struct {
 	Commit     *Commit       // the last one; nil: none yet
 	NearMisses []NearMiss
 	History    *History // the newest of it; nil: there is none
+	aside      []Reason // that are not waited for
 
 	Revision int64     // of etcd
 	At       time.Time // by the clock of the node that answers
 }
+
+// Cause says in one word why an instance is where it is: that of the first reason, or of
+// what keeps this reason from coming about.
+type Cause string
+
+// The causes. What is waited for, and nothing is known to be wrong with it:
+const (
+	CauseEvent    Cause = "event"
+	CauseTimer    Cause = "timer"
+	CauseRetry    Cause = "retry" // the pause before another attempt
+	CauseChild    Cause = "child"
+	CauseTask     Cause = "task"
+	CauseEndpoint Cause = "endpoint"
+	CauseStimulus Cause = "stimulus" // of an activity of an embedder's
+)
+
+// What came, and did not meet it:
+const (
+	CauseCorrelation Cause = "other-correlation"
+	CauseAddress     Cause = "other-instance"
+	CauseSpelling    Cause = "other-name"
+	CauseDeadLetter  Cause = "dead-letter"
+)
+
+// What is wrong:
+const (
+	CauseFaultedChild Cause = "faulted-child"
+	CauseLostChild    Cause = "lost-child" // it is gone, or cannot be read
+	CauseLate         Cause = "late-timer"
+	CauseClock        Cause = "clock"
+	CausePause        Cause = "paused"
+	CauseSpace        Cause = "full" // etcd is
+	CauseDrain        Cause = "drain"
+	CauseFault        Cause = "fault"
+	CauseDamage       Cause = "damaged"
+)
+
+// What it is at:
+const (
+	CauseActivity Cause = "activity" // it is in one
+	CauseRunning  Cause = "running"  // it is in none at the moment
+	CauseLock     Cause = "lock"     // who holds its lock does nothing with it, or does not answer
+	CauseGone     Cause = "gone"     // so is who holds its lock
+	CauseMail     Cause = "mail"     // it has work that no node has taken yet
+	CauseEnd      Cause = "ended"
+	CauseNothing  Cause = "nothing" // it waits for nothing
+)
 
 // Reason is one cause of the state.
 type Reason struct {
@@ -88,6 +139,7 @@ type Commit struct {
 
 // NearMiss is a stimulus that is nearly what the instance waits for.
 type NearMiss struct {
+	Kind          Cause  // of the second group, or of the first where it is about to be taken
 	Where         string // queue, dead-letter
 	ID            string // of the queue item, or the dead letter
 	Bookmark      string // that it nearly met
@@ -96,18 +148,17 @@ type NearMiss struct {
 	InstanceID    string // it is addressed to another one
 	CreatedAt     time.Time
 	Text          string
+	likely        bool // it was meant for this instance
 }
 
-// Config is what an [Explainer] asks. All but Now and HeldBack are required.
+// Config is what an [Explainer] asks. All but Now are required.
 type Config struct {
 	Reader  *etcdstore.Reader
 	Stimuli *etcdstore.Stimuli // asked, never told
 	Session *cluster.Session
-	// HeldBack says why this node takes no new work for want of space in etcd; "":
-	// it does.
-	HeldBack func() string
-	Node     *client.Node     // what this node runs
-	Now      func() time.Time // default [time.Now]
+	Intake  *intake.Intake   // what this node takes up
+	Node    *client.Node     // what this node runs
+	Now     func() time.Time // default [time.Now]
 }
 
 // Explainer explains instances. Make it with [New].
@@ -115,8 +166,8 @@ type Explainer struct{ cfg Config }
 
 // New checks the configuration.
 func New(cfg Config) (*Explainer, error) {
-	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil || cfg.Node == nil {
-		return nil, errors.New("explain: Reader, Stimuli, Session and Node are required")
+	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil || cfg.Intake == nil || cfg.Node == nil {
+		return nil, errors.New("explain: Reader, Stimuli, Session, Intake and Node are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -129,8 +180,8 @@ const mostLooked = 200
 
 // Peers ask another node what only it knows of an instance.
 type Peers struct {
-	// Doing is what it does with it; nil: it is between two activities, or does nothing.
-	Doing func(ctx context.Context, n cluster.Node, instance string) (*engine.Doing, error)
+	// Running is what it does with it; nil: nothing.
+	Running func(ctx context.Context, n cluster.Node, instance string) (*client.Running, error)
 	// Refusals are its commits that a fence refused, the newest first.
 	Refusals func(ctx context.Context, n cluster.Node, instance string) ([]client.Refusal, error)
 }
@@ -145,13 +196,11 @@ const (
 // Instance explains one instance. What other nodes know of it is asked there. Errors are
 // those of the API: [workflow.CodeInstanceNotFound], [workflow.CodeUnavailable].
 func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Explanation, error) {
-	f := facts{now: x.cfg.Now().UTC(), members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID(), skew: x.cfg.Session.ClockSkew()}
-	if x.cfg.HeldBack != nil {
-		f.heldBack = x.cfg.HeldBack()
+	f := facts{now: x.cfg.Now().UTC(), members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID(), skews: x.cfg.Session.ClockSkews(),
+		heldBack: x.cfg.Intake.HeldBack(), full: x.cfg.Intake.Level() == intake.Full}
+	if own, ok := x.cfg.Node.Running(id); ok {
+		f.running = &own
 	}
-	var own client.Running
-	own, f.holds = x.cfg.Node.Running(id)
-	f.doing = own.Doing
 	var err error
 	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
@@ -181,7 +230,7 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 		})
 	}
 	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
-		failed = x.nearly(ctx, f)
+		failed = errors.Join(x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
 	}
 	all.Wait()
 	return errors.Join(lost, failed)
@@ -192,10 +241,22 @@ func (f *facts) askOwner(ctx context.Context, id string, peers Peers) {
 	if len(f.claims) == 0 || f.claims[0].NodeID == f.self {
 		return
 	}
-	f.doing = nil // what this node does is only waiting for the lock
+	f.running = nil // what this node does is only waiting for the lock
 	if n := f.member(f.claims[0]); n != nil {
-		f.doing, f.unasked = peers.Doing(ctx, *n, id)
+		f.running, f.unasked = peers.Running(ctx, *n, id)
 	}
+}
+
+// Of the children of an instance, so many of the newest are looked at for faulted ones.
+const childrenLooked = 200
+
+// faultedChildren are those that will not do what their parent may wait for.
+func (x *Explainer) faultedChildren(ctx context.Context, id string, f *facts) error {
+	page, err := x.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: find.Filter{Parent: id, SubStatus: workflow.Faulted}, Limit: mostKids, Most: childrenLooked})
+	if err == nil {
+		f.kids = page.Items
+	}
+	return err
 }
 
 // Bursts are what this node works at the moment: one instance, or all (""), those first

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -22,12 +24,13 @@ type facts struct {
 	claims   []cluster.Holder
 	members  []cluster.Node
 	self     string
-	skew     time.Duration // of the clock of this node
-	holds    bool          // this node works the instance
-	doing    *engine.Doing // what the owner is at; nil: not known
-	unasked  error         // why the owner could not be asked
+	skews    map[string]time.Duration // of the clocks of nodes, by id
+	running  *client.Running          // what the owner does with it; nil: nothing, or it is not known
+	unasked  error                    // why the owner could not be asked
 	history  *History
-	heldBack string // why this node takes no new work for want of space; ""
+	kids     []workflow.Instance // children that are faulted
+	heldBack string              // why this node takes no new work for want of space; ""
+	full     bool                // so little space is left that nothing goes on
 	now      time.Time
 	sent     []sent // newest first
 }
@@ -49,8 +52,12 @@ const (
 	overdue   = time.Minute
 )
 
-// longHeld is from when on a burst is said to take long.
-const longHeld = 30 * time.Second
+// longHeld is from when on a burst is said to take long, and idleHeld for how long a lock
+// may be held before its node has begun, or after it has ended.
+const (
+	longHeld = 30 * time.Second
+	idleHeld = 5 * time.Second
+)
 
 // skewed is how much a clock may be off: nodes leave timers alone beyond it.
 const skewed = 2 * time.Second
@@ -62,7 +69,7 @@ func judge(id string, f *facts) *Explanation {
 	x.takeClaims(f)
 	x.takeMail(f)
 	if f.Damage != nil {
-		x.State = Damaged
+		x.State, x.Cause = Damaged, CauseDamage
 		x.because(Reason{Kind: "damaged", Text: "its record cannot be read: " + f.Damage.Error(), Key: f.Keys.Instance})
 		x.do("run weft fsck: it names the cause, and weft fsck --repair sets the record aside")
 		return x.tell(f)
@@ -82,7 +89,7 @@ func judge(id string, f *facts) *Explanation {
 	case len(h.Bookmarks) > 0:
 		x.waiting(f)
 	default:
-		x.State = Stuck
+		x.State, x.Cause = Stuck, CauseNothing
 		x.because(Reason{Kind: "none", Text: fmt.Sprintf("it is %s and has no work, waits for nothing, and nobody runs it", h.SubStatus), Since: h.UpdatedAt, Key: f.Keys.Instance})
 		x.do("run weft fsck, which names an instance without a cause; then POST /instances/" + h.ID + "/cancel, or delete it")
 	}
@@ -118,9 +125,12 @@ func (x *Explanation) takeClaims(f *facts) {
 	}
 	switch {
 	case len(x.Waiters) > 0:
-		x.Owner, x.Waiters, x.Doing = &x.Waiters[0], x.Waiters[1:], f.doing
-	case f.holds: // a node that is alone takes no locks
-		x.Owner, x.Doing = &Claim{Node: f.self, Self: true}, f.doing
+		x.Owner, x.Waiters = &x.Waiters[0], x.Waiters[1:]
+	case f.running != nil && f.running.Doing != nil: // without a lock; one that has answered is still there for a moment
+		x.Owner = &Claim{Node: f.self, Self: true}
+	}
+	if f.running != nil {
+		x.Doing = f.running.Doing
 	}
 }
 
@@ -151,11 +161,11 @@ func (x *Explanation) ended(f *facts) {
 		end = *h.FinishedAt
 	}
 	if h.SubStatus != workflow.Faulted {
-		x.State = Finished
+		x.State, x.Cause = Finished, CauseEnd
 		x.because(Reason{Kind: "none", Text: "it is " + strings.ToLower(string(h.SubStatus)), Since: end, Key: f.Keys.Instance})
 		return
 	}
-	x.State = Faulted
+	x.State, x.Cause = Faulted, CauseFault
 	text := "it is faulted"
 	if n := len(h.Incidents); n > 0 {
 		i := &h.Incidents[n-1]
@@ -168,7 +178,7 @@ func (x *Explanation) ended(f *facts) {
 
 func (x *Explanation) running(f *facts) {
 	x.State = Running
-	o := x.Owner
+	o, d := x.Owner, x.Doing
 	r := Reason{Kind: "lock", Text: "node " + cmp.Or(o.Node, "of an unknown name") + " runs it", Since: o.Since, Object: o.Node}
 	if len(f.claims) > 0 {
 		r.Key = f.claims[0].Fence.Key
@@ -176,34 +186,46 @@ func (x *Explanation) running(f *facts) {
 	long := !o.Since.IsZero() && f.now.Sub(o.Since) > longHeld
 	switch {
 	case o.Gone:
-		r.Text = "node " + o.Node + " had it and is gone: its lock ends with its session, and another node goes on"
+		x.Cause, r.Text = CauseGone, "node "+o.Node+" had it and is gone: its lock ends with its session, and another node goes on"
 		if long {
 			x.do("nothing for as long as the session's TTL; after that look at GET /nodes and at etcd's health")
 		}
 	case o.Draining:
-		r.Kind, r.Text = "drain", "node "+o.Node+" runs it and is draining: it ends this burst, or leaves it to another node"
-	case long:
-		r.Text += ", in one burst for " + about(f.now.Sub(o.Since)) + ": an activity waits for the outside, or computes"
-	}
-	if f.unasked != nil {
-		r.Text += "; it could not be asked what it is at"
+		x.Cause, r.Kind, r.Text = CauseDrain, "drain", "node "+o.Node+" runs it and is draining: it ends this burst, or leaves it to another node"
+	case f.unasked != nil:
+		x.Cause, r.Text = CauseLock, "node "+o.Node+" holds its lock, and could not be asked what it is at"
+		x.do("look at node " + o.Node + ": while its session lives, it keeps the lock; if it hangs, end it")
+	case f.running == nil && !o.Since.IsZero() && f.now.Sub(o.Since) > idleHeld:
+		x.Cause, r.Text = CauseLock, "node "+o.Node+" holds its lock and does nothing with it"
+		x.do("look at the log of node " + o.Node + "; the lock ends with its session")
+	case d != nil:
+		x.Cause = CauseActivity
+	default:
+		x.Cause = CauseRunning
 	}
 	x.because(r)
-	if d := x.Doing; d != nil {
-		at := Reason{Kind: "activity", Text: "it is at activity " + plain(d.ActivityID) + " (" + plain(d.ActivityType) + ")", Since: d.Since, Object: d.ActivityID}
-		if d.Attempt > 1 {
-			at.Text += fmt.Sprintf(", attempt %d", d.Attempt)
-		}
-		x.because(at)
+	if d != nil {
 		long = f.now.Sub(d.Since) > longHeld
+		x.because(at(d, long))
 	}
-	if long && !o.Gone {
+	if long && x.Cause != CauseGone && x.Cause != CauseLock {
 		x.do(x.path("cancel") + " ends it after the activity that runs now")
 	}
 	x.cancelled(f)
 	if n := int64(len(x.Mail)) + x.MailLeft; n > 0 {
 		x.because(Reason{Kind: "mail", Text: fmt.Sprintf("%s for what it does next", commands(n)), Since: x.Mail[0].CreatedAt, Key: f.Keys.Mailbox})
 	}
+}
+
+func at(d *engine.Doing, long bool) Reason {
+	r := Reason{Kind: "activity", Text: "it is at activity " + plain(d.ActivityID) + " (" + plain(d.ActivityType) + ")", Since: d.Since, Object: d.ActivityID}
+	if d.Attempt > 1 {
+		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
+	}
+	if long {
+		r.Text += ", which waits for the outside, or computes"
+	}
+	return r
 }
 
 func (x *Explanation) cancelled(f *facts) {
@@ -213,7 +235,7 @@ func (x *Explanation) cancelled(f *facts) {
 }
 
 func (x *Explanation) queued(f *facts) {
-	x.State = Queued
+	x.State, x.Cause = Queued, CauseMail
 	first := &x.Mail[0]
 	r := Reason{Kind: "mail", Key: f.Keys.Mailbox, Object: first.ID, Since: first.CreatedAt,
 		Text: fmt.Sprintf("%s to be run, the first is %s", commands(int64(len(x.Mail))+x.MailLeft), cmp.Or(first.Kind, "one that this node's program cannot read"))}
@@ -221,7 +243,7 @@ func (x *Explanation) queued(f *facts) {
 		r.Text += fmt.Sprintf(", which %d nodes took over and did not finish", first.Attempts)
 		x.do("look into the nodes' logs for what ended them: a command that ends a node is given up after some times")
 	}
-	if !first.CreatedAt.IsZero() && f.now.Sub(first.CreatedAt) > overdue && !f.Paused && f.heldBack == "" {
+	if !first.CreatedAt.IsZero() && f.now.Sub(first.CreatedAt) > overdue && !f.Paused && !f.full {
 		r.Text += "; nodes look every few seconds, and none has run it"
 		x.do("look at GET /nodes and at the nodes' logs: is there one whose program knows the definition's activities, and that has room for its bursts?")
 	}
@@ -252,33 +274,23 @@ func (x *Explanation) waiting(f *facts) {
 		if b.DueAt != nil {
 			r.Until = *b.DueAt
 		}
+		var cause Cause
 		alive := true
 		switch {
 		case b.Child() != "":
-			alive = x.child(&r, b, children[b.Child()])
+			cause, alive = x.child(&r, b, children[b.Child()])
 			x.advise("GET /instances/" + url.PathEscape(b.Child()) + "/explain")
 		case b.Retry() != nil:
-			alive = x.retry(&r, b, f)
+			cause, alive = x.retry(&r, b, f)
 		case b.DueAt != nil && b.ActivityType != workflow.EventType:
-			alive = x.timer(&r, b, f)
-		case b.ActivityType == workflow.EventType:
-			r.Kind, r.Text = "event", "event "+plain(b.Name)
-			if h.CorrelationID != "" {
-				r.Text += ", correlation " + plain(h.CorrelationID)
-			}
-			x.nearly(b, f, looked)
-			x.advise(sendEvent(b.Name, h.CorrelationID))
-		case b.ActivityType == workflow.TaskType:
-			r.Kind, r.Text = "task", "a worker that does task "+plain(b.Name)
-			x.advise("GET /tasks names the task; its worker reports the result")
+			cause, alive = x.timer(&r, b, f)
 		default:
-			r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)
-			if workflow.EndpointOf(b) != nil {
-				r.Kind, r.Text = "endpoint", "a request "+plain(b.Name)
-			}
+			cause = x.stimulus(&r, b)
 			x.nearly(b, f, looked)
 		}
-		hope = hope || alive
+		if hope = hope || alive; x.Cause == "" || x.Cause == CauseTimer && cause != CauseTimer {
+			x.Cause = cause
+		}
 		x.because(r)
 	}
 	if !hope {
@@ -286,6 +298,74 @@ func (x *Explanation) waiting(f *facts) {
 	}
 	x.ownLetters(f)
 	slices.SortStableFunc(x.Reasons, func(a, b Reason) int { return cmp.Compare(rank(a), rank(b)) })
+	x.nearest(f)
+}
+
+// stimulus explains what somebody has to send.
+func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark) Cause {
+	switch b.ActivityType {
+	case workflow.EventType:
+		r.Kind, r.Text = "event", "event "+plain(b.Name)
+		if x.Instance.CorrelationID != "" {
+			r.Text += ", correlation " + plain(x.Instance.CorrelationID)
+		}
+		x.advise(sendEvent(b.Name, x.Instance.CorrelationID))
+		return CauseEvent
+	case workflow.TaskType:
+		r.Kind, r.Text = "task", "a worker that does task "+plain(b.Name)
+		x.advise("GET /tasks names the task; its worker reports the result")
+		return CauseTask
+	}
+	r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)
+	if workflow.EndpointOf(b) != nil {
+		r.Kind, r.Text = "endpoint", "a request "+plain(b.Name)
+		return CauseEndpoint
+	}
+	return CauseStimulus
+}
+
+// mostKids bounds the faulted children that are named.
+const mostKids = 3
+
+// nearest makes what nearly met the instance, or a child of it that faulted, its cause, if
+// it waits for what somebody has to send.
+func (x *Explanation) nearest(f *facts) {
+	switch x.Cause {
+	case CauseEvent, CauseTask, CauseEndpoint, CauseStimulus:
+	default:
+		return
+	}
+	if i := slices.IndexFunc(x.NearMisses, func(m NearMiss) bool { return m.likely }); i >= 0 {
+		m := x.NearMisses[i]
+		x.NearMisses = slices.Insert(slices.Delete(x.NearMisses, i, i+1), 0, m)
+		x.Cause = m.Kind
+		if way := m.advice(&x.Instance); way != "" {
+			x.first(way)
+		}
+		return
+	}
+	for i := range f.kids {
+		kid := &f.kids[i]
+		r := Reason{Kind: "child", Object: kid.ID, Text: fmt.Sprintf("its child %s (%s) is faulted", plain(kid.ID), plain(kid.DefinitionID)), Since: kid.UpdatedAt}
+		if n := len(kid.Incidents); n > 0 {
+			r.Text += ": " + oneLine(kid.Incidents[n-1].Message)
+		}
+		x.aside = append(x.aside, r)
+		if x.Cause = CauseFaultedChild; i == 0 {
+			x.first("GET /instances/" + url.PathEscape(kid.ID) + "/explain")
+		}
+	}
+}
+
+// advice is how what nearly met an instance reaches it; "": it is not known.
+func (m *NearMiss) advice(h *workflow.Instance) string {
+	switch {
+	case m.Where == "dead-letter" && m.Kind == CauseDeadLetter:
+		return "POST /dead-letters/" + url.PathEscape(m.ID) + "/replay"
+	case m.Where == "queue" && m.Kind == CauseCorrelation:
+		return "if it is the one: POST /queue/" + url.PathEscape(m.ID) + "/send " + object("instanceId", h.ID)
+	}
+	return ""
 }
 
 // mostAdvice bounds what is said of the waits of one instance.
@@ -320,8 +400,13 @@ func sendEvent(name, correlation string) string {
 	if correlation == "" {
 		return path
 	}
-	body, _ := json.Marshal(map[string]string{"correlationId": correlation}) // two texts
-	return path + " " + string(body)
+	return path + " " + object("correlationId", correlation)
+}
+
+// object is a JSON object of one text.
+func object(name, text string) string {
+	body, _ := json.Marshal(map[string]string{name: text}) // two texts
+	return string(body)
 }
 
 // rank puts what somebody has to do before what comes by itself.
@@ -332,56 +417,80 @@ func rank(r Reason) int {
 	return 0
 }
 
-func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState) (alive bool) {
+func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState) (cause Cause, alive bool) {
 	id := b.Child()
 	r.Kind, r.Object = "child", id
 	r.Text = fmt.Sprintf("the end of its child %s (%s)", plain(id), plain(b.Name))
 	switch {
 	case c == nil: // beyond those that are looked into
-		return true
 	case c.Header == nil:
 		r.Text += ", which is gone or cannot be read"
-		return false
+		return CauseLostChild, false
 	case c.Header.Status == workflow.StatusFinished:
 		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus)) + " and whose end is on its way"
 		if n := len(c.Header.Incidents); n > 0 && c.Header.SubStatus == workflow.Faulted {
 			r.Text += ": " + oneLine(c.Header.Incidents[n-1].Message)
+			return CauseFaultedChild, true
 		}
 	default:
 		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus))
 	}
-	return true
+	return CauseChild, true
 }
 
-func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (alive bool) {
+// timer explains one. It is late by the clock of the median; what would have fired by now,
+// were it not for a clock that is off, waits because of that clock.
+func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (cause Cause, alive bool) {
 	r.Kind, r.Text = "timer", "its "+strings.ToLower(cmp.Or(b.Name, "timer"))
-	late := f.now.Add(-f.skew).Sub(*b.DueAt)
-	if late < lateAfter {
-		return true
+	late := f.now.Add(-f.skews[f.self]).Sub(*b.DueAt)
+	ahead, off := f.clocks()
+	switch {
+	case late < lateAfter && ahead > skewed && late+ahead >= 0:
+		return CauseClock, true
+	case late < lateAfter:
+		return CauseTimer, true
 	}
 	r.Text += fmt.Sprintf(", which was due %s ago", about(late))
-	return late < overdue || f.Paused || f.heldBack != "" || f.skew.Abs() > skewed
+	if off > skewed {
+		return CauseClock, true
+	}
+	return CauseLate, late < overdue || f.Paused || f.full
+}
+
+// clocks tells how far the fastest clock is ahead of the median, and how far the worst is
+// off it.
+func (f *facts) clocks() (ahead, off time.Duration) {
+	for _, s := range f.skews {
+		ahead, off = max(ahead, s), max(off, s.Abs())
+	}
+	return ahead, off
 }
 
 // retry is a pause between two attempts.
-func (x *Explanation) retry(r *Reason, b *workflow.Bookmark, f *facts) (alive bool) {
+func (x *Explanation) retry(r *Reason, b *workflow.Bookmark, f *facts) (cause Cause, alive bool) {
 	next := b.Retry()
 	count := fmt.Sprintf("attempt %d", next.Attempt)
 	if next.Attempts > 0 {
 		count += fmt.Sprintf(" of %d", next.Attempts)
 	}
-	alive = b.DueAt == nil || x.timer(r, b, f)
+	cause, alive = CauseTimer, true
+	if b.DueAt != nil {
+		cause, alive = x.timer(r, b, f)
+	}
 	late := strings.TrimPrefix(r.Text, "its "+strings.ToLower(b.Name))
 	r.Kind, r.Text = "retry", fmt.Sprintf("%s of activity %s%s; the one before failed: %s", count, plain(next.Activity), late, oneLine(next.Error))
 	x.advise("POST /bookmarks/" + url.PathEscape(b.ID) + "/resume tries it now")
-	return alive
+	if cause == CauseTimer {
+		cause = CauseRetry
+	}
+	return cause, alive
 }
 
 // ownLetters are the dead letters of this very instance.
 func (x *Explanation) ownLetters(f *facts) {
 	for i := range f.sent {
 		if s := &f.sent[i]; s.instance == x.Instance.ID {
-			x.miss(s, "", fmt.Sprintf("it is a dead letter of this instance (%s)", s.reason))
+			x.miss(s, "", CauseDeadLetter, fmt.Sprintf("it is a dead letter of this instance (%s)", s.reason))
 		}
 	}
 }
@@ -389,12 +498,27 @@ func (x *Explanation) ownLetters(f *facts) {
 // mostMisses bounds the near misses of one explanation.
 const mostMisses = 10
 
-func (x *Explanation) miss(s *sent, bookmark, text string) {
+func (x *Explanation) miss(s *sent, bookmark string, kind Cause, text string) {
 	if len(x.NearMisses) == mostMisses || slices.ContainsFunc(x.NearMisses, func(m NearMiss) bool { return m.Where == s.where && m.ID == s.id }) {
 		return
 	}
-	x.NearMisses = append(x.NearMisses, NearMiss{Where: s.where, ID: s.id, Bookmark: bookmark, Name: eventName(s.stimulus), CorrelationID: s.stimulus.CorrelationID,
-		InstanceID: s.stimulus.InstanceID, CreatedAt: s.at, Text: text})
+	x.NearMisses = append(x.NearMisses, NearMiss{Kind: kind, Where: s.where, ID: s.id, Bookmark: bookmark, Name: eventName(s.stimulus), CorrelationID: s.stimulus.CorrelationID,
+		InstanceID: s.stimulus.InstanceID, CreatedAt: s.at, Text: text, likely: x.meant(s)})
+}
+
+// meant tells whether a stimulus was likely meant for this instance. Queues hold what is for
+// other cases, before they wait for it.
+func (x *Explanation) meant(s *sent) bool {
+	theirs, ours := s.stimulus.CorrelationID, x.Instance.CorrelationID
+	switch {
+	case s.instance == x.Instance.ID:
+		return true
+	case s.stimulus.InstanceID != "" && s.stimulus.InstanceID != x.Instance.ID:
+		return workflow.Nearest(s.stimulus.InstanceID, []string{x.Instance.ID}) != ""
+	case theirs == ours || theirs == "" || ours == "":
+		return true
+	}
+	return workflow.Nearest(theirs, []string{ours}) != "" || strings.Contains(theirs, ours) || strings.Contains(ours, theirs)
 }
 
 func eventName(s *workflow.Stimulus) string {
@@ -421,9 +545,9 @@ func (x *Explanation) nearly(b *workflow.Bookmark, f *facts, looked map[string]b
 			continue
 		}
 		if s.hash == b.Hash {
-			x.miss(s, b.ID, x.why(s, b))
+			x.nearlyBy(s, b)
 		} else if name := eventName(s.stimulus); name != "" && workflow.Nearest(name, []string{b.Name}) != "" {
-			x.miss(s, b.ID, fmt.Sprintf("it came as %q, and this one waits for %q", name, b.Name))
+			x.miss(s, b.ID, CauseSpelling, fmt.Sprintf("it came as %q, and this one waits for %q", name, b.Name))
 		}
 	}
 	for _, q := range f.Queued {
@@ -431,61 +555,111 @@ func (x *Explanation) nearly(b *workflow.Bookmark, f *facts, looked map[string]b
 			continue
 		}
 		s := &sent{where: "queue", id: q.ID, stimulus: &workflow.Stimulus{ActivityType: b.ActivityType, Payload: b.Payload, CorrelationID: q.CorrelationID, InstanceID: q.InstanceID}}
-		x.miss(s, b.ID, x.why(s, b))
+		x.nearlyBy(s, b)
 	}
 }
 
+func (x *Explanation) nearlyBy(s *sent, b *workflow.Bookmark) {
+	kind, text := x.why(s, b)
+	x.miss(s, b.ID, kind, text)
+}
+
 // why tells what keeps a stimulus of the right name from a bookmark.
-func (x *Explanation) why(s *sent, b *workflow.Bookmark) string {
+func (x *Explanation) why(s *sent, b *workflow.Bookmark) (kind Cause, text string) {
 	h := &x.Instance
 	switch {
 	case s.stimulus.InstanceID != "" && s.stimulus.InstanceID != h.ID:
-		return "it is for instance " + s.stimulus.InstanceID
+		return CauseAddress, "it is for instance " + s.stimulus.InstanceID
 	case s.stimulus.CorrelationID != "" && h.CorrelationID == "":
-		return fmt.Sprintf("it came for correlation %q, and this one has none", s.stimulus.CorrelationID)
+		return CauseCorrelation, fmt.Sprintf("it came for correlation %q, and this one has none", s.stimulus.CorrelationID)
 	case s.stimulus.CorrelationID != "" && s.stimulus.CorrelationID != h.CorrelationID:
-		return fmt.Sprintf("it came for correlation %q, and this one has %q", s.stimulus.CorrelationID, h.CorrelationID)
+		return CauseCorrelation, fmt.Sprintf("it came for correlation %q, and this one has %q", s.stimulus.CorrelationID, h.CorrelationID)
 	case s.where == "dead-letter" && !s.at.IsZero() && s.at.Before(b.CreatedAt):
-		return fmt.Sprintf("it came %s before this one waited, and became a dead letter (%s)", about(b.CreatedAt.Sub(s.at)), s.reason)
+		return CauseDeadLetter, fmt.Sprintf("it came %s before this one waited, and became a dead letter (%s)", about(b.CreatedAt.Sub(s.at)), s.reason)
 	case s.where == "dead-letter":
-		return fmt.Sprintf("it became a dead letter (%s)", s.reason)
+		return CauseDeadLetter, fmt.Sprintf("it became a dead letter (%s)", s.reason)
 	}
-	return "it is about to be taken"
+	return CauseMail, "it is about to be taken"
 }
 
 // tell adds what holds up all work, and makes the sentence.
 func (x *Explanation) tell(f *facts) *Explanation {
 	because := x.Reasons
+	x.Reasons = append(x.Reasons, x.aside...)
 	if x.State == Waiting || x.State == Queued || x.State == Stuck {
 		x.circumstances(f)
 	}
 	x.Summary = x.sentence(because, f.now)
+	if len(x.NearMisses) > 0 && x.NearMisses[0].likely {
+		x.Summary += "; nearly: " + x.NearMisses[0].told(f.now)
+	}
 	for _, r := range x.Reasons[len(because):] {
 		x.Summary += "; " + r.Text
 	}
 	return x
 }
 
+// told is a near miss in a sentence.
+func (m *NearMiss) told(now time.Time) string {
+	where := "in the queue"
+	if m.Where == "dead-letter" {
+		where = "among the dead letters"
+	}
+	text := m.Text + " (" + where
+	if !m.CreatedAt.IsZero() {
+		text += ", since " + stamp(m.CreatedAt) + ", " + about(now.Sub(m.CreatedAt))
+	}
+	return text + ")"
+}
+
 func (x *Explanation) circumstances(f *facts) {
 	if f.Paused {
 		x.because(Reason{Kind: "paused", Text: "the cluster is paused: starts, events, timers and the queue wait", Key: f.Keys.Pause})
-		x.do("POST /unpause")
+		x.first("POST /unpause")
+		x.heldBy(CausePause)
 	}
 	if f.heldBack != "" {
 		x.because(Reason{Kind: "full", Text: f.heldBack})
-		x.do("make room in etcd: docs/runbooks has the page")
-	}
-	if f.skew.Abs() > skewed {
-		way := "ahead of"
-		if f.skew < 0 {
-			way = "behind"
+		if x.do("make room in etcd: docs/runbooks/etcd-near-quota.md"); f.full {
+			x.heldBy(CauseSpace)
 		}
-		x.because(Reason{Kind: "clock", Text: fmt.Sprintf("the clock of node %s is %s %s those of the others: it leaves timers to them", f.self, f.skew.Abs().Round(time.Millisecond), way), Object: f.self})
 	}
+	x.clocks(f)
 	if len(f.members) > 0 && !slices.ContainsFunc(f.members, func(n cluster.Node) bool { return !n.Draining }) {
 		x.because(Reason{Kind: "drain", Text: "every node is draining, so that none takes new work"})
-		x.do("start a node")
+		x.first("start a node")
+		x.heldBy(CauseDrain)
 	}
+}
+
+// heldBy makes what holds up all work the cause, of what would go on without it.
+func (x *Explanation) heldBy(c Cause) {
+	if x.Cause != CauseNothing && x.Cause != CauseLostChild && x.Cause != CausePause {
+		x.Cause = c
+	}
+}
+
+func (x *Explanation) clocks(f *facts) {
+	for _, id := range slices.Sorted(maps.Keys(f.skews)) {
+		skew := f.skews[id]
+		if skew.Abs() <= skewed {
+			continue
+		}
+		way := "ahead of"
+		if skew < 0 {
+			way = "behind"
+		}
+		x.because(Reason{Kind: "clock", Object: id, Text: fmt.Sprintf("the clock of node %s is %s %s those of the others: it fires no timers, and those that it set are off by as much",
+			id, skew.Abs().Round(time.Millisecond), way)})
+		if x.Cause == CauseClock {
+			x.first("set the clock of node " + id + " right")
+		}
+	}
+}
+
+// first puts what goes before all else.
+func (x *Explanation) first(what string) {
+	x.Next = append([]string{what}, x.Next[:min(len(x.Next), mostAdvice-1)]...)
 }
 
 // sentence joins the first reasons.

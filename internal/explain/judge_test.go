@@ -9,7 +9,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -54,6 +56,10 @@ func child(id string) workflow.Bookmark {
 	return workflow.Bookmark{ActivityID: "executeWorkflow1", ActivityType: "Elsa.ExecuteWorkflow", Name: "kid", Payload: map[string]any{"childInstanceId": id}}
 }
 
+func doing(activity string, since time.Duration, attempt int) *client.Running {
+	return &client.Running{InstanceID: "i", Doing: &engine.Doing{ActivityID: activity, ActivityType: "Elsa.SendHttpRequest", Since: ago(since), Attempt: attempt}}
+}
+
 func (f *facts) with(change func(*facts)) *facts { change(f); return f }
 
 func came(where, name, correlation string, at time.Duration) sent {
@@ -85,6 +91,7 @@ func TestStalls(t *testing.T) {
 	for name, tc := range map[string]struct {
 		f     *facts
 		state State
+		cause Cause
 		says  []string // of the summary
 		miss  string   // of the first near miss
 		next  string   // of the first advice
@@ -97,58 +104,61 @@ func TestStalls(t *testing.T) {
 		"a late attempt":                      {f: suspended(pause(ago(3*time.Minute), 5)), state: Stuck, says: []string{"attempt 3 of 5 of activity charge, which was due 3 min ago; the one before"}, next: "POST /bookmarks/"},
 		"or its time-out": {f: suspended(timer(now.Add(45*time.Hour)), event("approved")), state: Waiting,
 			says: []string{"event approved", "; or for its delay, in 45 h (2026-11-25 09:00:00 UTC)"}},
-		"another correlation": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", time.Minute)} }), state: Waiting,
+		"another correlation": {cause: "other-correlation", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", time.Minute)} }), state: Waiting,
 			says: []string{"event approved"}, miss: `it came for correlation "o-1", and this one has "o-2"`},
-		"another correlation, far down in the queue": {f: suspended(event("approved")).with(func(f *facts) {
+		"another correlation, far down in the queue": {cause: "other-correlation", f: suspended(event("approved")).with(func(f *facts) {
 			f.Queued = []store.QueuedFor{{ID: "q", Hash: f.Record.Header.Bookmarks[0].Hash, CorrelationID: "o-1"}}
 		}), state: Waiting, miss: `it came for correlation "o-1"`},
-		"another instance": {f: suspended(event("approved")).with(func(f *facts) {
+		"another instance": {cause: "other-instance", f: suspended(event("approved")).with(func(f *facts) {
 			f.Queued = []store.QueuedFor{{ID: "q", Hash: f.Record.Header.Bookmarks[0].Hash, InstanceID: "j"}}
 		}), state: Waiting, miss: "it is for instance j"},
-		"another spelling": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "aproved", "o-2", time.Minute)} }), state: Waiting,
+		"another spelling": {cause: "other-name", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "aproved", "o-2", time.Minute)} }), state: Waiting,
 			miss: `it came as "aproved", and this one waits for "approved"`},
-		"it came too early": {f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)} }), state: Waiting,
+		"it came too early": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)} }), state: Waiting,
 			miss: "it came 2 h before this one waited, and became a dead letter (expired)"},
-		"a dead letter of its own": {f: suspended(event("approved")).with(func(f *facts) {
+		"a dead letter of its own": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) {
 			s := came("dead-letter", "other", "", time.Minute)
 			s.instance, s.reason = "i", workflow.DeadTooLarge
 			f.sent = []sent{s}
 		}), state: Waiting, miss: "it is a dead letter of this instance (too-large)"},
-		"the cluster is paused": {f: suspended(event("approved")).with(func(f *facts) { f.Paused = true }), state: Waiting,
+		"the cluster is paused": {cause: "paused", f: suspended(event("approved")).with(func(f *facts) { f.Paused = true }), state: Waiting,
 			says: []string{"event approved", "; the cluster is paused"}},
-		"a late timer": {f: suspended(timer(ago(3 * time.Minute))), state: Stuck, says: []string{"its delay, which was due 3 min ago", "nothing that is known will come"}},
-		"a late timer, and the clock is ahead": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skew = 5 * time.Minute }), state: Waiting,
+		"a late timer": {cause: "late-timer", f: suspended(timer(ago(3 * time.Minute))), state: Stuck, says: []string{"its delay, which was due 3 min ago", "nothing that is known will come"}},
+		"a late timer, and the clock is ahead": {cause: "clock", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skews = map[string]time.Duration{"n1": 5 * time.Minute} }), state: Waiting,
 			says: []string{"its delay (2026-11-23 11:57:00 UTC)", "the clock of node n1 is 5m0s ahead of those of the others"}},
-		"a late timer, and the clock is behind": {f: suspended(timer(ago(-time.Minute))).with(func(f *facts) { f.skew = -5 * time.Minute }), state: Waiting,
+		"a late timer, and the clock is behind": {cause: "clock", f: suspended(timer(ago(-time.Minute))).with(func(f *facts) { f.skews = map[string]time.Duration{"n1": -5 * time.Minute} }), state: Waiting,
 			says: []string{"which was due 4 min ago", "behind those of the others"}},
-		"a timer in a paused cluster": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.Paused = true }), state: Waiting, says: []string{"due 3 min ago", "the cluster is paused"}},
-		"etcd is nearly full":         {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.heldBack = "etcd is nearly full: x" }), state: Waiting, says: []string{"etcd is nearly full"}},
-		"every node drains": {f: suspended(event("approved")).with(func(f *facts) {
+		"a timer in a paused cluster": {cause: "paused", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.Paused = true }), state: Waiting, says: []string{"due 3 min ago", "the cluster is paused"}},
+		"etcd is nearly full":         {cause: "full", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.heldBack, f.full = "etcd is nearly full: x", true }), state: Waiting, says: []string{"etcd is nearly full"}},
+		"every node drains": {cause: "drain", f: suspended(event("approved")).with(func(f *facts) {
 			for i := range f.members {
 				f.members[i].Draining = true
 			}
 		}), state: Waiting, says: []string{"every node is draining"}},
-		"a child that waits": {f: suspended(child("c")).with(func(f *facts) {
+		"a child that waits": {cause: "child", f: suspended(child("c")).with(func(f *facts) {
 			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Suspended, "")}}
 		}), state: Waiting, says: []string{"the end of its child c (kid), which is suspended"}, next: "GET /instances/c/explain"},
-		"a child that faulted": {f: suspended(child("c")).with(func(f *facts) {
+		"a child that faulted": {cause: "faulted-child", f: suspended(child("c")).with(func(f *facts) {
 			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Faulted, "no money")}}
 		}), state: Waiting, says: []string{"which is faulted", "no money"}},
-		"a child that is gone":       {f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
-		"a task":                     {f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
-		"an activity of an embedder": {f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}},
-		"it runs":                    {f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},
-		"it runs for long": {f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, 5*time.Minute)} }), state: Running,
-			says: []string{"node n2 runs it, in one burst for 5 min"}, next: "POST /instances/i/cancel"},
-		"its node is gone": {f: suspended().with(func(f *facts) {
+		"a child that is gone":       {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
+		"a task":                     {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
+		"an activity of an embedder": {cause: "stimulus", f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}},
+		"it runs":                    {cause: "running", f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},
+		"it runs for long": {cause: "activity", f: suspended().with(func(f *facts) {
+			f.claims = []cluster.Holder{holder("n2", 0xb, 5*time.Minute)}
+			f.running = doing("charge", 5*time.Minute, 2)
+		}), state: Running,
+			says: []string{"node n2 runs it", "; it is at activity charge (Elsa.SendHttpRequest), attempt 2, which waits for the outside, or computes, since 2026-11-23 11:55:00 UTC"}, next: "POST /instances/i/cancel"},
+		"its node is gone": {cause: "gone", f: suspended().with(func(f *facts) {
 			f.claims = []cluster.Holder{holder("n3", 0xc, time.Minute), holder("n1", 0xa, time.Second)}
 		}), state: Running,
 			says: []string{"node n3 had it and is gone"}},
-		"its node drains": {f: suspended().with(func(f *facts) {
+		"its node drains": {cause: "drain", f: suspended().with(func(f *facts) {
 			f.members[1].Draining = true
 			f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)}
 		}), state: Running, says: []string{"node n2 runs it and is draining"}},
-		"mail that nobody runs": {f: suspended(event("approved")).with(func(f *facts) {
+		"mail that nobody runs": {cause: "mail", f: suspended(event("approved")).with(func(f *facts) {
 			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandResume, CreatedAt: ago(10 * time.Minute), Attempts: 2}}}
 			f.MailLeft = 3
 		}), state: Queued, says: []string{"4 commands wait to be run, the first is resume", "2 nodes took over", "none has run it"}},
@@ -159,30 +169,65 @@ func TestStalls(t *testing.T) {
 		"mail of a newer program": {f: suspended().with(func(f *facts) {
 			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m"}, Unreadable: errors.New("x")}}
 		}), state: Queued, says: []string{"one that this node's program cannot read"}},
-		"it faulted": {f: suspended().with(func(f *facts) {
+		"it faulted": {cause: "fault", f: suspended().with(func(f *facts) {
 			h := &f.Record.Header
 			h.Status, h.SubStatus, h.Incidents = workflow.StatusFinished, workflow.Faulted, []workflow.Incident{{ActivityID: "http1", Message: "503", Time: ago(time.Minute)}}
 		}), state: Faulted, says: []string{"activity http1 failed: 503, since 2026-11-23 11:59:00 UTC"}, next: "mend the cause, then POST /instances/i/retry"},
-		"mail in a paused cluster": {f: suspended(event("approved")).with(func(f *facts) {
+		"mail in a paused cluster": {cause: "paused", f: suspended(event("approved")).with(func(f *facts) {
 			f.Paused = true
 			f.Mail = []store.Mail{{Command: workflow.Command{ID: "m", Kind: workflow.CommandResume, CreatedAt: ago(10 * time.Minute)}}}
 		}), state: Queued, says: []string{"the first is resume, since 2026-11-23 11:50:00 UTC (10 min); the cluster is paused"}},
-		"a clock that is off by less than counts": {f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skew = 1500 * time.Millisecond }), state: Stuck},
-		"a node that is alone runs it":            {f: suspended().with(func(f *facts) { f.holds = true }), state: Running, says: []string{"node n1 runs it"}},
+		"a clock that is off by less than counts": {cause: "late-timer", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.skews = map[string]time.Duration{"n1": 1500 * time.Millisecond} }), state: Stuck},
+		"a node that is alone runs it":            {cause: "activity", f: suspended().with(func(f *facts) { f.running = doing("charge", time.Second, 0) }), state: Running, says: []string{"node n1 runs it"}},
 		"a retry of a faulted one runs": {f: suspended().with(func(f *facts) {
 			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Faulted
 			f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)}
 		}), state: Running, says: []string{"node n2 runs it"}},
 		"a name that speaks": {f: suspended(event("x; the cluster is paused\n\x1b[2J")), state: Waiting, says: []string{`event "x; the cluster is paused\n\x1b[2J", correlation o-2`}},
-		"it is done": {f: suspended().with(func(f *facts) {
+		"it is done": {cause: "ended", f: suspended().with(func(f *facts) {
 			f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Cancelled
 		}), state: Finished, says: []string{"it is cancelled"}},
-		"nothing moves it": {f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
-		"damaged":          {f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
+		"its node does not answer": {cause: "lock", f: suspended().with(func(f *facts) {
+			f.claims, f.unasked = []cluster.Holder{holder("n2", 0xb, time.Second)}, errors.New("no answer")
+		}), state: Running, says: []string{"node n2 holds its lock, and could not be asked what it is at, since "}, next: "look at node n2"},
+		"its node does nothing": {cause: "lock", f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Minute)} }), state: Running,
+			says: []string{"node n2 holds its lock and does nothing with it"}, next: "look at the log of node n2"},
+		"it is at an activity for a moment": {cause: "activity", f: suspended().with(func(f *facts) {
+			f.claims, f.running = []cluster.Holder{holder("n2", 0xb, time.Second)}, doing("charge", time.Second, 0)
+		}), state: Running, says: []string{"; it is at activity charge (Elsa.SendHttpRequest), since 2026-11-23 11:59:59 UTC"}},
+		"a child that it does not wait for faulted": {cause: "faulted-child", f: suspended(event("shipped")).with(func(f *facts) {
+			kid := kid(workflow.Faulted, "no money")
+			kid.ID, kid.DefinitionID = "c", "kid"
+			f.kids = []workflow.Instance{*kid}
+		}), state: Waiting, says: []string{"event shipped", "; its child c (kid) is faulted: no money"}, next: "GET /instances/c/explain"},
+		"a child that faulted beside a timer": {cause: "timer", f: suspended(timer(ago(-time.Hour))).with(func(f *facts) { f.kids = []workflow.Instance{*kid(workflow.Faulted, "no money")} }),
+			state: Waiting, says: []string{"its delay"}},
+		"an event, or a time": {cause: "event", f: suspended(timer(ago(-time.Hour)), event("approved")), state: Waiting, says: []string{"event approved"}},
+		"a timer of a node that is ahead": {cause: "clock", f: suspended(timer(ago(-9 * time.Minute))).with(func(f *facts) {
+			f.skews = map[string]time.Duration{"n1": 0, "n2": 10 * time.Minute, "n3": 0}
+		}), state: Waiting, says: []string{"its delay, in 9 min", "; the clock of node n2 is 10m0s ahead of those of the others"}, next: "set the clock of node n2 right"},
+		"a timer far away, and a clock that is off": {cause: "timer", f: suspended(timer(ago(-time.Hour))).with(func(f *facts) { f.skews = map[string]time.Duration{"n1": 0, "n2": 10 * time.Minute} }), state: Waiting},
+		"etcd takes no starts":                      {cause: "event", f: suspended(event("approved")).with(func(f *facts) { f.heldBack = "etcd is nearly full: x" }), state: Waiting, says: []string{"event approved", "; etcd is nearly full: x"}},
+		"an event of another case": {cause: "event", f: suspended(event("approved")).with(func(f *facts) {
+			f.sent = []sent{came("queue", "approved", "invoice 77", time.Minute)}
+		}), state: Waiting, miss: `it came for correlation "invoice 77"`},
+		"an event of another case before the one": {cause: "other-name", f: suspended(event("approved")).with(func(f *facts) {
+			f.sent = []sent{came("queue", "aproved", "o-2", time.Minute)}
+			f.Queued = []store.QueuedFor{{ID: "a", Hash: f.Record.Header.Bookmarks[0].Hash, CorrelationID: "invoice 77"}}
+		}), state: Waiting, says: []string{`; nearly: it came as "aproved"`}},
+		"another name, of another case": {cause: "event", f: suspended(event("approved")).with(func(f *facts) {
+			f.sent = []sent{came("queue", "aproved", "invoice 77", time.Minute)}
+		}), state: Waiting, miss: `it came as "aproved"`},
+		"a node that has answered for it": {cause: "event", f: suspended(event("approved")).with(func(f *facts) { f.running = &client.Running{InstanceID: "i"} }), state: Waiting},
+		"nothing moves it":                {cause: "nothing", f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
+		"damaged":                         {cause: "damaged", f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := judge("i", tc.f)
+			if tc.cause != "" && x.Cause != tc.cause || x.Cause == "" {
+				t.Errorf("cause %q, want %q", x.Cause, tc.cause)
+			}
 			if x.State != tc.state || x.Instance.ID != "i" || x.Revision != 7 {
 				t.Errorf("state %s of %s at %d, want %s", x.State, x.Instance.ID, x.Revision, tc.state)
 			}

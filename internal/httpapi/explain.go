@@ -27,6 +27,7 @@ func (a *API) explainRoutes() []route {
 type explanationView struct {
 	InstanceID string        `json:"instanceId"`
 	State      explain.State `json:"state" enum:"running,queued,waiting,finished,faulted,stuck,damaged" doc:"stuck: nothing that is known will move it."`
+	Cause      explain.Cause `json:"cause" enum:"event,timer,retry,child,task,endpoint,stimulus,other-correlation,other-instance,other-name,dead-letter,faulted-child,lost-child,late-timer,clock,paused,full,drain,fault,damaged,activity,running,lock,gone,mail,ended,nothing" doc:"Why, in one word: that of the first reason, or of what keeps it from coming about."`
 	Summary    string        `json:"summary" doc:"One sentence, for people."`
 	Reasons    []reasonView  `json:"reasons" doc:"The first is the one that the summary begins with."`
 	Next       []string      `json:"next" doc:"What a person can do, the most likely first. Paths are below /api/v1."`
@@ -78,14 +79,15 @@ type lastCommitView struct {
 }
 
 type nearMissView struct {
-	Where         string     `json:"where" enum:"queue,dead-letter"`
-	ID            string     `json:"id"`
-	BookmarkID    *string    `json:"bookmarkId" doc:"That it nearly met."`
-	Name          *string    `json:"name" doc:"Of its event."`
-	CorrelationID *string    `json:"correlationId"`
-	InstanceID    *string    `json:"instanceId" doc:"The one that it is for."`
-	CreatedAt     *time.Time `json:"createdAt"`
-	Text          string     `json:"text" doc:"Why it did not meet it."`
+	Kind          explain.Cause `json:"kind" enum:"other-correlation,other-instance,other-name,dead-letter,mail" doc:"mail: it is about to be taken."`
+	Where         string        `json:"where" enum:"queue,dead-letter"`
+	ID            string        `json:"id"`
+	BookmarkID    *string       `json:"bookmarkId" doc:"That it nearly met."`
+	Name          *string       `json:"name" doc:"Of its event."`
+	CorrelationID *string       `json:"correlationId"`
+	InstanceID    *string       `json:"instanceId" doc:"The one that it is for."`
+	CreatedAt     *time.Time    `json:"createdAt"`
+	Text          string        `json:"text" doc:"Why it did not meet it."`
 }
 
 type effectView struct {
@@ -154,7 +156,7 @@ func viewClaim(c explain.Claim) claimView {
 
 func viewExplanation(x *explain.Explanation) explanationView {
 	v := explanationView{
-		InstanceID: x.Instance.ID, State: x.State, Summary: x.Summary, Next: append([]string{}, x.Next...),
+		InstanceID: x.Instance.ID, State: x.State, Cause: x.Cause, Summary: x.Summary, Next: append([]string{}, x.Next...),
 		Reasons: each(x.Reasons, func(r explain.Reason) reasonView {
 			return reasonView{r.Kind, r.Text, knownTime(r.Since), knownTime(r.Until), some(r.Key), some(r.Object)}
 		}),
@@ -163,7 +165,7 @@ func viewExplanation(x *explain.Explanation) explanationView {
 			return mailView{m.ID, m.Kind, some(m.Bookmark), knownTime(m.CreatedAt), m.Attempts, m.Unreadable}
 		}),
 		NearMisses: each(x.NearMisses, func(m explain.NearMiss) nearMissView {
-			return nearMissView{m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), knownTime(m.CreatedAt), m.Text}
+			return nearMissView{m.Kind, m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), knownTime(m.CreatedAt), m.Text}
 		}),
 		Revision: x.Revision, At: x.At,
 	}

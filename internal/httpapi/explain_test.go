@@ -52,8 +52,8 @@ func TestExplainNamesTheStall(t *testing.T) {
 		says             []string
 		miss, next       string
 	}{
-		"missing event": {def: "ask-#", correlation: "c-#", state: "waiting", says: []string{"waits for event approved-#, correlation c-#, since "},
-			next: `POST /events/approved-# {"correlationId":"c-#"}`},
+		"missing event": {def: "ask-#", correlation: "of its own #", state: "waiting", says: []string{"waits for event approved-#, correlation of its own #, since "},
+			next: `POST /events/approved-# {"correlationId":"of its own #"}`},
 		"wrong correlation": {def: "ask-#", correlation: "d-#", event: "approved-#", body: `{"correlationId": "e-#"}`, state: "waiting",
 			miss: `it came for correlation "e-#", and this one has "d-#"`},
 		"misspelt event": {def: "ask-#", correlation: "f-#", event: "aproved-#", body: `{"correlationId": "f-#"}`, state: "waiting",

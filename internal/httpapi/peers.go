@@ -138,12 +138,12 @@ func asked[V any](c *call, own func(instance string) V) (reply, error) {
 // peersOf asks in the name of a caller.
 func peersOf(c *call) explain.Peers {
 	return explain.Peers{
-		Doing: func(_ context.Context, n cluster.Node, instance string) (*engine.Doing, error) {
+		Running: func(_ context.Context, n cluster.Node, instance string) (*client.Running, error) {
 			var theirs burstsView
 			err := look(c, n, peerPath(n.ID, "bursts", instance), &theirs)
 			for _, b := range theirs.Items {
 				if b.InstanceID == instance {
-					return b.Doing.doing(), err
+					return &client.Running{InstanceID: instance, Doing: b.Doing.doing()}, err
 				}
 			}
 			return nil, err

@@ -118,6 +118,12 @@ func (c *Client) DeleteVersion(ctx context.Context, id string, version string, o
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/definitions/" + url.PathEscape(id) + "/versions/" + url.PathEscape(version), query: nil, body: nil}, opts)
 }
 
+// DeleteWebhook: Forget a webhook, with all that it has not told.
+// It is DELETE /api/v1/webhooks/{name}, for the role admin; problems of its own are webhook-not-found.
+func (c *Client) DeleteWebhook(ctx context.Context, name string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: nil}, opts)
+}
+
 // DispatchDefinition: Start an instance and answer once that is durable.
 // It is POST /api/v1/definitions/{id}/dispatch, for the role operator; problems of its own are definition-not-found, instance-exists, instance-refused.
 func (c *Client) DispatchDefinition(ctx context.Context, id string, body StartRequest, opts ...Option) (*Answer[Dispatched], error) {
@@ -209,6 +215,12 @@ func (c *Client) ExportState(ctx context.Context, id string, opts ...Option) (*A
 // It is POST /links/{token}.
 func (c *Client) FollowLink(ctx context.Context, token string, opts ...Option) (*Answer[Raw], error) {
 	return call[Raw](ctx, c, request{method: "POST", path: "/links/" + url.PathEscape(token), query: nil, body: nil}, opts)
+}
+
+// ForgetFailedEvents: Forget all that was given up.
+// It is DELETE /api/v1/webhooks/{name}/failed, for the role admin; problems of its own are webhook-not-found.
+func (c *Client) ForgetFailedEvents(ctx context.Context, name string, opts ...Option) (*Answer[WebhookAgain], error) {
+	return call[WebhookAgain](ctx, c, request{method: "DELETE", path: "/api/v1/webhooks/" + url.PathEscape(name) + "/failed", query: nil, body: nil}, opts)
 }
 
 // GetBalance: What was accepted, and what became of it.
@@ -401,6 +413,12 @@ func (c *Client) GetVariables(ctx context.Context, id string, query GetVariables
 	return call[Variables](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/variables", query: query.values(), body: nil}, opts)
 }
 
+// GetWebhook: One webhook, and how it is.
+// It is GET /api/v1/webhooks/{name}, for the role admin; problems of its own are webhook-not-found.
+func (c *Client) GetWebhook(ctx context.Context, name string, opts ...Option) (*Answer[Webhook], error) {
+	return call[Webhook](ctx, c, request{method: "GET", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: nil}, opts)
+}
+
 // ImportState: Replace the state of an instance by an exported one.
 // It is PUT /api/v1/instances/{id}/state, for the role admin; problems of its own are definition-not-found, instance-not-found, instance-moved.
 func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, opts ...Option) (*Answer[State], error) {
@@ -542,6 +560,41 @@ func (c *Client) AllDefinitions(ctx context.Context, query ListDefinitionsQuery,
 			query.Cursor = cursor
 		}
 		page, err := c.ListDefinitions(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListFailedEventsQuery is the query of [Client.ListFailedEvents]; zero fields are left out.
+type ListFailedEventsQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListFailedEventsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListFailedEvents: Events that the receiver did not take within a day.
+// It is GET /api/v1/webhooks/{name}/failed, for the role admin; problems of its own are webhook-not-found.
+func (c *Client) ListFailedEvents(ctx context.Context, name string, query ListFailedEventsQuery, opts ...Option) (*Answer[WebhookLetterList], error) {
+	return call[WebhookLetterList](ctx, c, request{method: "GET", path: "/api/v1/webhooks/" + url.PathEscape(name) + "/failed", query: query.values(), body: nil}, opts)
+}
+
+// AllFailedEvents goes through all pages of [Client.ListFailedEvents], from the cursor of query on.
+func (c *Client) AllFailedEvents(ctx context.Context, name string, query ListFailedEventsQuery, opts ...Option) iter.Seq2[WebhookLetter, error] {
+	return pages(func(cursor string) ([]WebhookLetter, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListFailedEvents(ctx, name, query, opts...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -818,6 +871,12 @@ func (c *Client) AllTimers(ctx context.Context, query ListTimersQuery, opts ...O
 	})
 }
 
+// ListWebhooks: All webhooks, and how they are.
+// It is GET /api/v1/webhooks, for the role admin.
+func (c *Client) ListWebhooks(ctx context.Context, opts ...Option) (*Answer[Webhooks], error) {
+	return call[Webhooks](ctx, c, request{method: "GET", path: "/api/v1/webhooks", query: nil, body: nil}, opts)
+}
+
 // Live: The process answers; never asks etcd.
 // It is GET /livez.
 func (c *Client) Live(ctx context.Context, opts ...Option) (*Answer[Health], error) {
@@ -875,6 +934,12 @@ func (c *Client) PublishVersion(ctx context.Context, id string, body PublishRequ
 	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/publish", query: nil, body: body}, opts)
 }
 
+// PutWebhook: Make or change a webhook: who is told, and of what, from now on.
+// It is PUT /api/v1/webhooks/{name}, for the role admin.
+func (c *Client) PutWebhook(ctx context.Context, name string, body WebhookRequest, opts ...Option) (*Answer[Webhook], error) {
+	return call[Webhook](ctx, c, request{method: "PUT", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: body}, opts)
+}
+
 // Ready: The node takes work; else 503 says why not.
 // It is GET /readyz.
 func (c *Client) Ready(ctx context.Context, opts ...Option) (*Answer[Health], error) {
@@ -903,6 +968,12 @@ func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditReque
 // It is POST /api/v1/dead-letters/replay, for the role operator.
 func (c *Client) ReplayDeadLetters(ctx context.Context, body LettersRequest, opts ...Option) (*Answer[Several], error) {
 	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/replay", query: nil, body: body}, opts)
+}
+
+// ReplayWebhook: Try all that was given up again.
+// It is POST /api/v1/webhooks/{name}/replay, for the role admin; problems of its own are webhook-not-found.
+func (c *Client) ReplayWebhook(ctx context.Context, name string, opts ...Option) (*Answer[WebhookAgain], error) {
+	return call[WebhookAgain](ctx, c, request{method: "POST", path: "/api/v1/webhooks/" + url.PathEscape(name) + "/replay", query: nil, body: nil}, opts)
 }
 
 // ResumeBookmark: Resume an instance at one place where it waits.

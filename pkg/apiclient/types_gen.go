@@ -231,6 +231,7 @@ type EventRequest struct {
 // Explanation is the answer of [Client.ExplainInstance].
 type Explanation struct {
 	At         time.Time   `json:"at"`      // By the clock of the node that answers.
+	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, faulted-child, lost-child, late-timer, clock, paused, full, drain, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
 	Doing      *Doing      `json:"doing"`   // The activity that the owner is in; null: none at the moment, or it could not be asked.
 	History    *History    `json:"history"` // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
 	InstanceID string      `json:"instanceId"`
@@ -529,6 +530,7 @@ type NearMiss struct {
 	CreatedAt     *time.Time `json:"createdAt"`
 	ID            string     `json:"id"`
 	InstanceID    *string    `json:"instanceId"` // The one that it is for.
+	Kind          string     `json:"kind"`       // One of other-correlation, other-instance, other-name, dead-letter, mail. mail: it is about to be taken.
 	Name          *string    `json:"name"`       // Of its event.
 	Text          string     `json:"text"`       // Why it did not meet it.
 	Where         string     `json:"where"`      // One of queue, dead-letter.
@@ -1034,6 +1036,65 @@ type Waiter struct {
 	Fence  int64      `json:"fence"` // Create revision of its key in etcd: the fence that it will have.
 	NodeID *string    `json:"nodeId"`
 	Since  *time.Time `json:"since"` // When it asked for the lock, by its clock; null if not known.
+}
+
+// Webhook is the answer of [Client.GetWebhook], [Client.PutWebhook].
+type Webhook struct {
+	Because     *string           `json:"because"` // Why it is paused, if nobody asked for it.
+	By          *string           `json:"by"`      // Who put it.
+	Definitions []string          `json:"definitions"`
+	Failed      int64             `json:"failed"` // Letters that were given up.
+	Labels      map[string]string `json:"labels"`
+	Name        string            `json:"name"`
+	NodeID      string            `json:"nodeId"` // That tells it.
+	On          []string          `json:"on"`
+	Paused      bool              `json:"paused"`
+	Secrets     []string          `json:"secrets"` // Names.
+	URL         string            `json:"url"`
+	Waiting     int64             `json:"waiting"` // Letters, with up to 100 events each, that were not taken yet.
+}
+
+// WebhookAgain is the answer of [Client.ForgetFailedEvents], [Client.ReplayWebhook].
+type WebhookAgain struct {
+	Events int64 `json:"events"` // How many.
+}
+
+// WebhookEvent is a part of other answers.
+type WebhookEvent struct {
+	DefinitionID *string `json:"definitionId"`
+	ID           string  `json:"id"`      // The webhook-id of its requests.
+	Subject      string  `json:"subject"` // The id of the instance, or of the dead letter.
+	What         string  `json:"what"`    // A sub-status, or deadLetter.
+}
+
+// WebhookLetter is a part of other answers.
+type WebhookLetter struct {
+	At       time.Time      `json:"at"` // Of the first attempt.
+	Attempts int64          `json:"attempts"`
+	Events   []WebhookEvent `json:"events"`
+	ID       string         `json:"id"`
+	Last     *string        `json:"last"` // What went wrong last.
+}
+
+// WebhookLetterList is the answer of [Client.ListFailedEvents].
+type WebhookLetterList struct {
+	Items      []WebhookLetter `json:"items"`
+	NextCursor *string         `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+}
+
+// WebhookRequest is the body of [Client.PutWebhook]. Zero fields are left out.
+type WebhookRequest struct {
+	Definitions []string          `json:"definitions,omitempty"` // Only instances of these, 16 at most; none: of all.
+	Labels      map[string]string `json:"labels,omitempty"`      // Only instances with all of these.
+	On          []string          `json:"on,omitempty"`          // What is told: ended (in any way), faulted, deadLetter.
+	Paused      bool              `json:"paused,omitempty"`      // Nothing is sent. What happens until it goes on is told later, as far as etcd knows it then.
+	Secrets     []string          `json:"secrets,omitempty"`     // The names of one or two secrets (--secrets-dir) that sign.
+	URL         string            `json:"url,omitempty"`         // https or http; without a name, a password and a fragment. Private addresses are refused when it is dialled, unless the nodes have --allow-private-addresses.
+}
+
+// Webhooks is the answer of [Client.ListWebhooks].
+type Webhooks struct {
+	Items []Webhook `json:"items"`
 }
 
 // InstanceOrAltered is one of these; the others are nil.

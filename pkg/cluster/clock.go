@@ -142,20 +142,30 @@ func (s *Session) ClockCompared() bool {
 // to five heartbeats, 15 s at most, behind a clock that is set forward. With two
 // nodes each sees half of the difference: nobody can tell which one is right. So does
 // a node of more that has heard of one other only, until the next beats of the rest.
-func (s *Session) ClockSkew() time.Duration {
+func (s *Session) ClockSkew() time.Duration { return s.ClockSkews()[s.cfg.NodeID] }
+
+// ClockSkews is the same for each live node, by its id, as this node sees it. Nodes of
+// which two heartbeats were not seen yet are not in it; this one always is.
+func (s *Session) ClockSkews() map[string]time.Duration {
 	m := &s.members
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	ahead := []time.Duration{0} // this node compared with itself
+	skews := map[string]time.Duration{s.cfg.NodeID: 0}
+	ahead := []time.Duration{0} // of this node: of each other, and of itself
 	for _, n := range m.sorted {
 		if off, ok := m.clocks[n.Process].off(); ok && n.ID != s.cfg.NodeID {
 			ahead = append(ahead, off)
+			skews[n.ID] = -off
 		}
 	}
 	slices.Sort(ahead)
 	mid := len(ahead) / 2
-	if len(ahead)%2 == 1 {
-		return ahead[mid]
+	median := ahead[mid]
+	if len(ahead)%2 == 0 {
+		median = (ahead[mid-1] + ahead[mid]) / 2
 	}
-	return (ahead[mid-1] + ahead[mid]) / 2
+	for id := range skews {
+		skews[id] += median
+	}
+	return skews
 }

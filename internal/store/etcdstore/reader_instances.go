@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -33,6 +34,7 @@ type InstanceQuery struct {
 	Filter find.Filter // resolved
 	Cursor string      // the place behind which the page begins; "": at the first
 	Limit  int64
+	Most   int // instances that are looked at for it at most; 0: [MostLooked]
 	// Show gives a text of an instance as who asks may see it; nil: as it is.
 	Show func(string) string
 }
@@ -116,10 +118,10 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, places := &InstancePage{}, l.places()
+	page, places, most := &InstancePage{}, l.places(), cmp.Or(l.q.Most, MostLooked)
 	var kept, scanned budget
 	for chunk := l.q.Limit; ; chunk = min(2*chunk, mostAtOnce) {
-		entries, more, err := l.merged(ctx, lists, places, min(chunk, int64(MostLooked-page.Looked)))
+		entries, more, err := l.merged(ctx, lists, places, min(chunk, int64(most-page.Looked)))
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +135,7 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 		switch {
 		case n == len(entries) && !more:
 			return l.ended(ctx, page)
-		case full || page.Looked >= MostLooked || scanned.taken >= mostScanned:
+		case full || page.Looked >= most || scanned.taken >= mostScanned:
 			page.Next, page.Revision = strings.TrimSuffix(places.from, "\x00"), l.revision
 			return page, nil
 		}

@@ -91,7 +91,7 @@ func (i *Inspector) Variables(ctx context.Context, id string, at ...int64) (Vari
 		if want > journal.Last {
 			return part, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("instance %q has no commit %d: the newest is %d", id, want, journal.Last))
 		}
-		if want > 0 && want < journal.First {
+		if want > 0 && want < journal.First && (len(at) == 1 || want+1 < journal.First) { // what the oldest changed is told
 			return part, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("commit %d of instance %q is no longer kept: the oldest is %d", want, id, journal.First))
 		}
 	}

@@ -746,6 +746,20 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// An input that is lost at the end of a burst is not asked for again.
+func TestAMigrationAsksForNoInputThatIsNotKept(t *testing.T) {
+	t.Parallel()
+	def := root(seq(named("p", pause("go")), say("end")))
+	def.Inputs = []workflow.Input{{Name: "token", Required: true, StorageDriver: "Elsa.Workflows.MemoryStorageDriver"}, {Name: "who", Required: true}}
+	b := start(t, def, withInput(map[string]any{"token": "t", "who": "w"}))
+	out, problems := b.alter(map[int]*engine.Program{2: programFor(t, def, 2)}, migrateTo(2))
+	if out != engine.Applied {
+		t.Errorf("outcome %s: %v", out, problems)
+	}
+	b.resume("go", nil)
+	b.wantLines("end")
+}
+
 func TestAMigrationThatDoesNotFitChangesNothing(t *testing.T) {
 	t.Parallel()
 	def := root(named("s", act("Parallel", nil, pause("v"), pause("w"), named("q", seq(pause("u"))))))

@@ -197,6 +197,7 @@ func (m *migration) checkScopes() {
 	for _, in := range m.to.root.inner.inputs {
 		v, ok := input[in.Name]
 		switch {
+		case !ok && in.memory: // it was, or would have been, lost at the end of a burst
 		case !ok && in.value == nil && in.Required:
 			m.problem("missing-input", "version %d requires the input %s, which the instance has not", m.alt.Version, in.Name)
 		case ok:

@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -140,6 +143,17 @@ type DefinitionCensus struct {
 	Oldest    time.Duration // age of the oldest one that waits; 0: none does
 }
 
+// mostFirst gives the definitions with the most instances first.
+func mostFirst(by map[string]DefinitionCensus) []string {
+	count := make(map[string]int64, len(by))
+	for id, c := range by {
+		for _, n := range c.Instances {
+			count[id] += n
+		}
+	}
+	return slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+}
+
 // SetCensus says what there is of each definition. What was said before is gone; nil says
 // that another node counts.
 func (m *Metrics) SetCensus(by map[string]DefinitionCensus) {
@@ -148,7 +162,8 @@ func (m *Metrics) SetCensus(by map[string]DefinitionCensus) {
 	}
 	d := m.definitions
 	counted, oldest := map[[2]string]int64{}, map[string]time.Duration{}
-	for id, c := range by {
+	for _, id := range mostFirst(by) { // while there are series left
+		c := by[id]
 		label := d.of(id).label
 		for sub, n := range c.Instances {
 			counted[[2]string{label, string(sub)}] += n

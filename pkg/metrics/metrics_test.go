@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"sort"
@@ -462,6 +463,25 @@ func TestHistogramsNameTheTraceOfAValue(t *testing.T) {
 	}
 	if len(found) > 0 {
 		t.Errorf("exemplars that nobody gave: %v", found)
+	}
+}
+
+// Of definitions that a node meets together the largest have series of their own.
+func TestTheLargestDefinitionsAreNamed(t *testing.T) {
+	t.Parallel()
+	census := map[string]metrics.DefinitionCensus{}
+	for i := range 20 {
+		n := map[workflow.SubStatus]int64{workflow.Suspended: int64(i / 2), workflow.Faulted: int64(i % 2)}
+		census[fmt.Sprintf("d%02d", i)] = metrics.DefinitionCensus{Instances: n}
+	}
+	m, reg := newMetrics(t)
+	m.NameDefinitions(2)
+	m.SetCensus(census)
+	got := values(gather(t, reg))
+	for _, id := range []string{"d19", "d17"} { // 10 and 9; d18 has 9 too, and comes behind in the alphabet
+		if _, ok := got["weft_instances{definition="+id+",sub_status=Suspended}"]; !ok {
+			t.Errorf("%s has no series of its own", id)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -14,10 +15,26 @@ import (
 // command is durable, not applied yet. Alterations that do not fit are an error with a
 // problem for each.
 func (c *commander) Alter(ctx context.Context, id string, alter *workflow.Alter, key *Key) (accepted bool, err error) {
-	if err := c.alterable(ctx, id, alter); err != nil {
+	if err := invalidAlter(alter.Check()); err != nil {
 		return false, err
 	}
+	if migrates(alter) {
+		rec, err := inspect.Record(ctx, c.cfg.Reader, id)
+		if err != nil {
+			return false, err
+		}
+		if err := c.alterable(ctx, rec.Header.DefinitionID, alter); err != nil {
+			return false, err
+		}
+	}
 	return c.command(ctx, id, workflow.Command{Kind: workflow.CommandAlter, Alter: alter, Key: key.Command()})
+}
+
+func invalidAlter(problems workflow.Problems) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
 }
 
 // AlterPreview is what alterations would do to an instance as it was committed last.
@@ -32,7 +49,7 @@ type AlterPreview struct {
 
 // PreviewAlter tells what alterations would do, and does nothing.
 func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow.Alter) (AlterPreview, error) {
-	if err := c.alterable(ctx, id, alter); err != nil {
+	if err := invalidAlter(alter.Check()); err != nil {
 		return AlterPreview{}, err
 	}
 	rec, err := inspect.Record(ctx, c.cfg.Reader, id)
@@ -40,6 +57,9 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 		return AlterPreview{}, err
 	}
 	h := rec.Header
+	if err := c.alterable(ctx, h.DefinitionID, alter); err != nil {
+		return AlterPreview{}, err
+	}
 	program := func(version int) (*engine.Program, error) {
 		prog, _, err := c.cfg.Catalog.Program(ctx, h.DefinitionID, version)
 		return prog, err
@@ -75,29 +95,43 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 	return out, nil
 }
 
-// alterable refuses what fits no instance.
-func (c *commander) alterable(ctx context.Context, id string, alter *workflow.Alter) error {
-	if problems := alter.Check(); len(problems) > 0 {
-		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
-	}
+func migrates(alter *workflow.Alter) bool {
+	return slices.ContainsFunc(alter.Alterations, func(alt workflow.Alteration) bool { return alt.Type == workflow.AlterMigrate })
+}
+
+// alterable refuses versions that the definition has not, and those that no live node's
+// program can run: the command would be in the way of all that comes behind it.
+func (c *commander) alterable(ctx context.Context, definition string, alter *workflow.Alter) error {
+	var problems workflow.Problems
 	for i, alt := range alter.Alterations {
 		if alt.Type != workflow.AlterMigrate {
 			continue
 		}
-		rec, err := inspect.Record(ctx, c.cfg.Reader, id)
+		alter.Definition = definition
+		problem, err := c.unknownVersion(ctx, definition, alt.Version, fmt.Sprintf("/alterations/%d/version", i))
 		if err != nil {
 			return err
 		}
-		alter.Definition = rec.Header.DefinitionID
-		leaving, err := c.cfg.Catalog.Leaving(ctx, rec.Header.DefinitionID, alt.Version)
-		switch {
-		case err != nil:
-			return etcdstore.Unavailable("the definition could not be read", err)
-		case leaving:
-			return &workflow.Error{Code: workflow.CodeInvalid, Detail: fmt.Sprintf("instance %q was not altered: %s", id, howMany(1)), Problems: workflow.Problems{{
-				Code: "unknown-version", Detail: fmt.Sprintf("definition %s has no version %d", rec.Header.DefinitionID, alt.Version),
-				Place: workflow.Place{Pointer: fmt.Sprintf("/alterations/%d/version", i)}}}}
+		problems = append(problems, problem...)
+	}
+	return invalidAlter(problems)
+}
+
+// unknownVersion is the problem of a version that a definition has not. The error is of one that
+// no live node can run, or that could not be looked up.
+func (c *commander) unknownVersion(ctx context.Context, definition string, version int, pointer string) (workflow.Problems, error) {
+	leaving, err := c.cfg.Catalog.Leaving(ctx, definition, version)
+	if err != nil {
+		return nil, etcdstore.Unavailable("the definition could not be read", err)
+	}
+	if !leaving {
+		_, _, err = c.cfg.Catalog.Program(ctx, definition, version)
+		if workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
+			if err != nil {
+				err = elsewhere(ctx, c.cfg.Session, err)
+			}
+			return nil, err
 		}
 	}
-	return nil
+	return workflow.Problems{{Code: "unknown-version", Detail: fmt.Sprintf("definition %s has no version %d", definition, version), Place: workflow.Place{Pointer: pointer}}}, nil
 }

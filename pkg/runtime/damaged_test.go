@@ -308,3 +308,34 @@ func keysWith(t *testing.T, etcd *clientv3.Client, root, text string) (out []str
 	}
 	return out
 }
+
+// What the oldest commit that is kept has changed is told, although the one before is gone: how
+// it was then is what nobody knows.
+func TestChangesOfTheOldestCommitThatIsKept(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish("id: counts\nvariables: {n: 0}\nroot:\n  - event: one\n  - setVariable: {variable: n, value: 1}\n  - event: two\n  - setVariable: {variable: n, value: 2}\n  - event: three\n")
+	m.Start("counts", "i", "i")
+	m.Event("one", "i", nil)
+	m.Event("two", "i", nil)
+	etcd, key := clustertest.Shared(t).Client(t), m.Root+"instance/i"
+	is, err := etcd.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := etcd.Put(t.Context(), key, strings.Replace(string(is.Kvs[0].Value), "{", `{"journalFrom":3,`, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := etcd.Delete(t.Context(), m.Root+"journal/i/", clientv3.WithRange(m.Root+"journal/i/"+fmt.Sprintf("%012d", 3))); err != nil {
+		t.Fatal(err)
+	}
+	part, err := m.Variables(t.Context(), "i", 2, 3)
+	if err != nil || part.First != 3 || part.Of[0].Gaps.Before != 3 || len(part.Of[0].Values) != 0 || len(part.Of[1].Values) != 1 || fmt.Sprint(part.Of[1].Values[0].Value) != "2" {
+		t.Errorf("%+v, %v", part, err)
+	}
+	for _, at := range [][]int64{{2}, {1, 3}} {
+		if _, err := m.Variables(t.Context(), "i", at...); workflow.CodeOf(err) != workflow.CodeInvalid {
+			t.Errorf("%v: %v", at, err)
+		}
+	}
+}

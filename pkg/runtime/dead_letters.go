@@ -140,10 +140,18 @@ func (l *deadLetters) DeleteDeadLetter(ctx context.Context, id string) error {
 	if err != nil && d == nil { // one that cannot be read can be deleted
 		return err
 	}
-	return retryUnknown(ctx, func() error {
-		_, err := l.cfg.Stimuli.TakeDeadLetter(ctx, d, nil)
-		return err
+	unknown := false // what an earlier attempt did
+	err = retryUnknown(ctx, func() error {
+		ok, err := l.cfg.Stimuli.TakeDeadLetter(ctx, d, nil)
+		if errors.Is(err, etcdstore.ErrUnknown) {
+			unknown = true
+		}
+		return gone(ok || unknown, err)
 	})
+	if errors.Is(err, errGone) {
+		return noDeadLetter(id)
+	}
+	return err
 }
 
 func (l *deadLetters) deadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {

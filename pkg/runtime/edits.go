@@ -178,10 +178,11 @@ func (l *deadLetters) DeleteQueueItem(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return retryUnknown(ctx, func() error {
-		_, err := l.cfg.Stimuli.TakeQueueItem(ctx, item, nil)
-		return err
-	})
+	err = retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, nil)) })
+	if errors.Is(err, errGone) {
+		return noQueueItem(id)
+	}
+	return err
 }
 
 func noQueueItem(id string) error {

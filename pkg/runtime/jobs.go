@@ -130,7 +130,7 @@ func (j *jobs) check(ctx context.Context, req *JobRequest) error {
 	}
 	problems := req.Alter.Check()
 	if len(req.Alter.Alterations) > workflow.MaxAlterations {
-		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
+		return invalidAlter(problems)
 	}
 	for i, alt := range req.Alter.Alterations {
 		if alt.Execution != 0 {
@@ -139,51 +139,26 @@ func (j *jobs) check(ctx context.Context, req *JobRequest) error {
 		if alt.Bookmark != "" {
 			problems = append(problems, ofOne(i, "bookmark"))
 		}
-		if alt.Type != workflow.AlterMigrate {
+		if alt.Type != workflow.AlterMigrate || alt.Version < 1 {
 			continue
 		}
-		problem, err := j.checkVersion(ctx, req, alt.Version, fmt.Sprintf("/alterations/%d/version", i))
+		req.Alter.Definition = req.Filter.DefinitionID
+		if req.Filter.DefinitionID == "" {
+			problems = append(problems, workflow.Problem{Code: "missing-filter", Detail: "versions are numbered by definition: a migration goes with def: in the filter", Place: workflow.Place{Pointer: "/q"}})
+			continue
+		}
+		problem, err := j.commander.unknownVersion(ctx, req.Filter.DefinitionID, alt.Version, fmt.Sprintf("/alterations/%d/version", i))
 		if err != nil {
 			return err
 		}
-		if problem != nil {
-			problems = append(problems, *problem)
-		}
+		problems = append(problems, problem...)
 	}
-	if len(problems) > 0 {
-		return &workflow.Error{Code: workflow.CodeInvalid, Detail: "the alterations are not valid", Problems: problems}
-	}
-	return nil
+	return invalidAlter(problems)
 }
 
 func ofOne(i int, field string) workflow.Problem {
 	return workflow.Problem{Code: "one-instance-only", Detail: "the same " + field + " is in no two instances: leave it out, or alter that instance alone",
 		Place: workflow.Place{Pointer: fmt.Sprintf("/alterations/%d/%s", i, field)}}
-}
-
-// checkVersion says what is wrong with a version that instances are to go on with; nil:
-// nothing.
-func (j *jobs) checkVersion(ctx context.Context, req *JobRequest, version int, pointer string) (*workflow.Problem, error) {
-	def := req.Filter.DefinitionID
-	if def == "" {
-		return &workflow.Problem{Code: "missing-filter", Detail: "versions are numbered by definition: a migration goes with def: in the filter", Place: workflow.Place{Pointer: "/q"}}, nil
-	}
-	if version < 1 {
-		return nil, nil // that was said
-	}
-	req.Alter.Definition = def
-	leaving, err := j.cfg.Catalog.Leaving(ctx, def, version)
-	if err != nil {
-		return nil, etcdstore.Unavailable("the definition could not be read", err)
-	}
-	_, _, err = j.cfg.Catalog.Program(ctx, def, version)
-	switch {
-	case err == nil && !leaving:
-		return nil, nil
-	case err != nil && workflow.CodeOf(err) != workflow.CodeDefinitionNotFound:
-		return nil, elsewhere(ctx, j.cfg.Session, err)
-	}
-	return &workflow.Problem{Code: "unknown-version", Detail: fmt.Sprintf("definition %s has no version %d", def, version), Place: workflow.Place{Pointer: pointer}}, nil
 }
 
 // PreviewJob tells what a job would do, and does nothing: it counts the instances of its

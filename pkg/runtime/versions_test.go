@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/activities"
@@ -339,6 +340,40 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	c[1].Event("on", "i", nil)
 	if in := c[0].Finished("i"); in.SubStatus != workflow.Finished || len(in.Incidents) > 0 {
 		t.Errorf("%s %v", in.SubStatus, in.Incidents)
+	}
+	c[0].NothingDead()
+}
+
+// A migration to a version that no live node can run is refused, also where the instance is
+// busy, and also by a job: from the mailbox it would keep all that comes behind it.
+func TestAMigrationThatNobodyCanRunIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	able := newMember(t, name, "n", isNewer(t))
+	c := []*member{newMember(t, name, "a", shortReply), newMember(t, name, "b")}
+	c[0].Publish("id: plain\nroot:\n  - event: on\n    id: on\n  - writeLine: done\n")
+	c[0].Start("plain", "i", "i")
+	able.Publish("id: plain\nroot:\n  - event: on\n    id: on\n  - test.New:\n  - writeLine: done\n")
+	able.Leave()
+	eventually(t, "the older nodes are alone", func() bool {
+		members := c[0].Session.Members()
+		return len(members) == 2 && !slices.ContainsFunc(members, func(n cluster.Node) bool { return n.ID == "n" })
+	})
+	to := &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: 2}}}
+	release := c[1].hold("i")
+	if _, err := c[0].Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("of a busy instance: %v", err)
+	}
+	release()
+	if _, err := c[0].Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("of an idle instance: %v", err)
+	}
+	if _, err := c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Alter: to, Filter: find.Filter{DefinitionID: "plain"}}); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		t.Errorf("of all instances: %v", err)
+	}
+	c[1].Event("on", "i", nil)
+	if in := c[0].Finished("i"); in.SubStatus != workflow.Finished || in.Version != 1 || len(in.Incidents) > 0 {
+		t.Errorf("%+v", in)
 	}
 	c[0].NothingDead()
 }

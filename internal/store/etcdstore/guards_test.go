@@ -225,6 +225,15 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
 			return out == PutMoved, err
 		}, "mailbox/"},
+		{"creating a job that is there, and whose record is gone", func(w *world) (bool, error) {
+			job := w.job("j")
+			job.State = store.JobDone
+			_, err := w.Jobs.Write(w.ctx(), job)
+			w.ok(err)
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecord("~job", "j"))))
+			old, err := w.Jobs.Create(w.ctx(), &store.Job{ID: "j", State: store.JobRunning, Write: "w2"})
+			return old != nil && old.State == store.JobDone, err
+		}, "job-open/"},
 		{"creating a job that was there and is gone", func(w *world) (bool, error) {
 			job := w.job("j")
 			_, err := w.Jobs.Delete(w.ctx(), job)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -217,14 +218,21 @@ func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueIte
 // same transaction. False: it is gone.
 //
 // If: its create revision; no record of the key of send ([store.ErrConflict]). Of one that
-// only goes a record says so.
+// only goes a record says so, by which a repeat after a lost answer knows that it was done.
 func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send *store.Send) (bool, error) {
 	t := s.begin("take queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
-	if send == nil {
-		s.record(t.ops, s.keys.commandRecord(doneRecords, item.ID), store.Effect{Outcome: workflow.OutcomeDropped})
-	}
 	r := s.resend(t, send)
+	if send == nil {
+		rec := s.keys.commandRecord(doneRecords, item.ID)
+		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeDropped})
+		there := t.otherwise.value(rec)
+		r.earlier = func(resp *pb.TxnResponse) bool {
+			var e store.Effect
+			kv := there.one(resp)
+			return kv != nil && Decode(kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped
+		}
+	}
 	return r.outcome(t.submitSmall(ctx))
 }
 

@@ -324,7 +324,7 @@ var transactions = []transaction{
 			return said(w.TakeQueueItem(w.ctx(), item, &store.Send{ID: store.Replayed + "1", Stimulus: event("paid"), CreatedAt: w.now}))
 		}
 	}},
-	{name: "deleting a queue item", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "deleting a queue item", prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		item, err := w.FindQueueItem(w.ctx(), "i")
 		w.ok(err)

@@ -16,8 +16,7 @@ func (a *API) letterRoutes() []route {
 	noItem := []workflow.Code{workflow.CodeQueueItemNotFound, workflow.CodeKeyReused}
 	return []route{
 		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
-			query: pageParams, answers: map[int]any{200: listView[queueItemView]{}},
-			serve: func(c *call) (reply, error) { return paged(c, c.api.cfg.Runtime.Queue, viewQueueItem) }},
+			query: append(stimulusParams("Those that came into the queue before this time."), pageParams...), answers: map[int]any{200: listView[queueItemView]{}}, serve: listQueue},
 		{method: "GET", path: "/queue/{id}", name: "getQueueItem", role: auth.Viewer, tag: "cluster", kind: reads, costly: true,
 			summary: "A stimulus of the queue, with what it brings and what it would do",
 			answers: map[int]any{200: queuedItemView{}}, problems: noItem[:1], serve: queueItem},
@@ -26,6 +25,12 @@ func (a *API) letterRoutes() []route {
 			answers: sent, problems: noItem, serve: sendQueueItem},
 		{method: "DELETE", path: "/queue/{id}", name: "deleteQueueItem", role: auth.Operator, tag: "cluster", kind: changes, costly: true, summary: "Forget a stimulus of the queue",
 			answers: map[int]any{204: nil}, problems: noItem[:1], serve: deleteQueueItem},
+		{method: "POST", path: "/queue/send", name: "sendQueueItems", role: auth.Operator, tag: "cluster", kind: changes, costly: true, target: "queue",
+			summary: "Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time", body: sendItemsBody{},
+			answers: map[int]any{200: severalView{}}, serve: sendQueueItems},
+		{method: "POST", path: "/queue/delete", name: "deleteQueueItems", role: auth.Operator, tag: "cluster", kind: changes, costly: true, target: "queue",
+			summary: "Forget the stimuli of a filter that are in the queue, a page at a time", body: itemsBody{},
+			answers: map[int]any{200: severalView{}}, serve: deleteQueueItems},
 		{method: "GET", path: "/dead-letters", name: "listDeadLetters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Work that could not be done, with the reason",
 			query: append(letterParams, pageParams...), answers: map[int]any{200: listView[deadLetterView]{}}, serve: listDeadLetters},
 		{method: "GET", path: "/dead-letters/{id}", name: "getDeadLetter", role: auth.Viewer, tag: "cluster", kind: reads,
@@ -37,17 +42,21 @@ func (a *API) letterRoutes() []route {
 		{method: "DELETE", path: "/dead-letters/{id}", name: "deleteDeadLetter", role: auth.Operator, tag: "cluster", kind: changes, summary: "Forget a dead letter",
 			answers: map[int]any{204: nil}, problems: noLetter[:1], serve: deleteDeadLetter},
 		{method: "POST", path: "/dead-letters/replay", name: "replayDeadLetters", role: auth.Operator, tag: "cluster", kind: changes, target: "dead letters",
-			summary: "Send the dead letters of a filter again, a page at a time", body: lettersBody{},
-			answers: map[int]any{200: severalView{}}, serve: func(c *call) (reply, error) { return severalLetters(c, c.api.cfg.Runtime.ReplayDeadLetters) }},
+			summary: "Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time", body: replayLettersBody{},
+			answers: map[int]any{200: severalView{}}, serve: replayDeadLetters},
 		{method: "POST", path: "/dead-letters/delete", name: "deleteDeadLetters", role: auth.Operator, tag: "cluster", kind: changes, target: "dead letters",
 			summary: "Forget the dead letters of a filter, a page at a time", body: lettersBody{},
-			answers: map[int]any{200: severalView{}}, serve: func(c *call) (reply, error) { return severalLetters(c, c.api.cfg.Runtime.DeleteDeadLetters) }},
+			answers: map[int]any{200: severalView{}}, serve: deleteDeadLetters},
 	}
 }
 
-var letterParams = []param{
-	{name: "reason", typ: "string"}, {name: "name", typ: "string", doc: "Of the event."}, {name: "activityType", typ: "string"},
-	{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}, {name: "before", typ: "string", doc: "Those that came to be before this time."},
+var letterParams = append([]param{{name: "reason", typ: "string"}}, stimulusParams("Those that came to be before this time.")...)
+
+func stimulusParams(before string) []param {
+	return []param{
+		{name: "name", typ: "string", doc: "Of the event."}, {name: "activityType", typ: "string"},
+		{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}, {name: "before", typ: "string", doc: before},
+	}
 }
 
 // editBody is what is changed of a stimulus before it is sent again.
@@ -68,6 +77,45 @@ type lettersBody struct {
 	InstanceID    string     `json:"instanceId"`
 	Before        *time.Time `json:"before" doc:"Those that came to be before this time."`
 	All           bool       `json:"all" doc:"Needed where nothing else restricts."`
+	Limit         int        `json:"limit" doc:"How many are looked at, 1 to 500, 50 if absent."`
+	Cursor        string     `json:"cursor" doc:"nextCursor of the answer before."`
+}
+
+// replayLettersBody says which dead letters, and what is changed of them.
+type replayLettersBody struct {
+	Reason        string     `json:"reason"`
+	Name          string     `json:"name" doc:"Of the event."`
+	ActivityType  string     `json:"activityType"`
+	CorrelationID string     `json:"correlationId"`
+	InstanceID    string     `json:"instanceId"`
+	Before        *time.Time `json:"before" doc:"Those that came to be before this time."`
+	All           bool       `json:"all" doc:"Needed where nothing else restricts."`
+	Edit          editBody   `json:"edit" doc:"What is changed of each."`
+	Limit         int        `json:"limit" doc:"How many are looked at, 1 to 500, 50 if absent."`
+	Cursor        string     `json:"cursor" doc:"nextCursor of the answer before."`
+}
+
+// itemsBody says which stimuli of the queue.
+type itemsBody struct {
+	Name          string     `json:"name" doc:"Of the event."`
+	ActivityType  string     `json:"activityType"`
+	CorrelationID string     `json:"correlationId"`
+	InstanceID    string     `json:"instanceId"`
+	Before        *time.Time `json:"before" doc:"Those that came into the queue before this time."`
+	All           bool       `json:"all" doc:"Needed where nothing else restricts."`
+	Limit         int        `json:"limit" doc:"How many are looked at, 1 to 500, 50 if absent."`
+	Cursor        string     `json:"cursor" doc:"nextCursor of the answer before."`
+}
+
+// sendItemsBody says which stimuli of the queue, and what is changed of them.
+type sendItemsBody struct {
+	Name          string     `json:"name" doc:"Of the event."`
+	ActivityType  string     `json:"activityType"`
+	CorrelationID string     `json:"correlationId"`
+	InstanceID    string     `json:"instanceId"`
+	Before        *time.Time `json:"before" doc:"Those that came into the queue before this time; before the first page was asked for, if absent."`
+	All           bool       `json:"all" doc:"Needed where nothing else restricts."`
+	Edit          editBody   `json:"edit" doc:"What is changed of each."`
 	Limit         int        `json:"limit" doc:"How many are looked at, 1 to 500, 50 if absent."`
 	Cursor        string     `json:"cursor" doc:"nextCursor of the answer before."`
 }
@@ -149,26 +197,51 @@ func deadLetter(c *call) (reply, error) {
 	return reply{body: v}, err
 }
 
-// edit reads what is to be changed.
+// edit reads what is to be changed of one.
 func edit(c *call) (runtime.Edit, *runtime.Key, error) {
 	var b editBody
 	if err := c.decode(&b); err != nil {
 		return runtime.Edit{}, nil, err
 	}
-	e := runtime.Edit{CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Name: b.Name, Input: b.Input}
-	if b.Payload != nil {
-		if b.Input != nil {
-			return e, nil, invalid("two-inputs", "/payload", "give payload, which is the input of an event, or input")
-		}
-		e.Input = map[string]any{workflow.EventInput: b.Payload}
-	}
-	if e.Name != nil {
-		if err := checkEventName(*e.Name); err != nil {
-			return e, nil, err
-		}
+	e, problems := b.edit("")
+	if err := invalidFields(problems); err != nil {
+		return e, nil, err
 	}
 	key, err := c.key()
 	return e, key, err
+}
+
+// edit is what the body says, which stands at a place of the request's.
+func (b *editBody) edit(at string) (runtime.Edit, workflow.Problems) {
+	var problems workflow.Problems
+	e := runtime.Edit{CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Name: b.Name, Input: b.Input}
+	bad := func(field string, err error) {
+		if err != nil {
+			problems = append(problems, workflow.Problem{Code: "bad-" + field, Detail: err.Error(), Place: workflow.Place{Pointer: at + "/" + field}})
+		}
+	}
+	if b.Payload != nil && b.Input != nil {
+		problems = append(problems, workflow.Problem{Code: "two-inputs", Detail: "give payload, which is the input of an event, or input", Place: workflow.Place{Pointer: at + "/payload"}})
+	} else if b.Payload != nil {
+		e.Input = map[string]any{workflow.EventInput: b.Payload}
+	}
+	if e.Name != nil {
+		bad("name", workflow.CheckName("the event's name", *e.Name))
+	}
+	if e.CorrelationID != nil {
+		bad("correlationId", workflow.CheckName("correlationId", *e.CorrelationID))
+	}
+	if e.InstanceID != nil && *e.InstanceID != "" {
+		bad("instanceId", workflow.CheckID("instanceId", *e.InstanceID))
+	}
+	return e, problems
+}
+
+func invalidFields(problems workflow.Problems) error {
+	if problems == nil {
+		return nil
+	}
+	return &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
 }
 
 func replayDeadLetter(c *call) (reply, error) {
@@ -211,6 +284,16 @@ func deleteQueueItem(c *call) (reply, error) {
 	return reply{status: 204}, c.api.cfg.Runtime.DeleteQueueItem(c.r.Context(), id)
 }
 
+// before reads the parameter of a time.
+func (c *request) before() (t time.Time, err error) {
+	if text := c.query.Get("before"); text != "" {
+		if t, err = time.Parse(time.RFC3339, text); err != nil {
+			return t, invalid("bad-parameter", "/before", "before must be a time such as 2026-11-22T10:00:00Z")
+		}
+	}
+	return t, nil
+}
+
 func listDeadLetters(c *call) (reply, error) {
 	cursor, limit, err := c.page()
 	if err != nil {
@@ -220,33 +303,122 @@ func listDeadLetters(c *call) (reply, error) {
 		Reason: workflow.DeadReason(c.query.Get("reason")), Name: c.query.Get("name"), ActivityType: c.query.Get("activityType"),
 		CorrelationID: c.query.Get("correlationId"), InstanceID: c.query.Get("instanceId"),
 	}
-	if text := c.query.Get("before"); text != "" {
-		if f.Before, err = time.Parse(time.RFC3339, text); err != nil {
-			return reply{}, invalid("bad-parameter", "", "before must be a time such as 2026-11-22T10:00:00Z")
-		}
+	if f.Before, err = c.before(); err != nil {
+		return reply{}, err
 	}
 	page, err := c.api.cfg.Runtime.DeadLetters(c.r.Context(), f, cursor, limit)
 	return reply{body: list(page, viewDeadLetter)}, err
 }
 
-// severalLetters does something with each dead letter of a page that the filter takes.
-func severalLetters(c *call, do func(ctx context.Context, f runtime.DeadLetterFilter, cursor string, limit int) (runtime.Several, error)) (reply, error) {
+func listQueue(c *call) (reply, error) {
+	cursor, limit, err := c.page()
+	if err != nil {
+		return reply{}, err
+	}
+	f := runtime.QueueFilter{Name: c.query.Get("name"), ActivityType: c.query.Get("activityType"), CorrelationID: c.query.Get("correlationId"), InstanceID: c.query.Get("instanceId")}
+	if f.Before, err = c.before(); err != nil {
+		return reply{}, err
+	}
+	page, err := c.api.cfg.Runtime.Queue(c.r.Context(), f, cursor, limit)
+	return reply{body: list(page, viewQueueItem)}, err
+}
+
+// check says what is wrong with which ones are meant: every place at once.
+func (b *lettersBody) check() (problems workflow.Problems) {
+	bad := func(code, pointer, detail string) {
+		problems = append(problems, workflow.Problem{Code: code, Detail: detail, Place: workflow.Place{Pointer: pointer}})
+	}
+	restricts := b.Reason != "" || b.Name != "" || b.ActivityType != "" || b.CorrelationID != "" || b.InstanceID != "" || b.Before != nil
+	if !restricts && !b.All {
+		bad("missing-filter", "", `say which: by reason, name, activityType, correlationId, instanceId or before; or "all": true`)
+	}
+	if restricts && b.All {
+		bad("two-filters", "/all", "another field restricts, and all says that nothing does")
+	}
+	if b.InstanceID != "" {
+		if err := workflow.CheckID("instanceId", b.InstanceID); err != nil {
+			bad("bad-id", "/instanceId", err.Error())
+		}
+	}
+	if b.Limit < 0 || b.Limit > 500 {
+		bad("bad-limit", "/limit", "limit must be from 1 to 500")
+	}
+	return problems
+}
+
+func (b *lettersBody) before() time.Time {
+	if b.Before == nil {
+		return time.Time{}
+	}
+	return *b.Before
+}
+
+func (b *lettersBody) filter() runtime.DeadLetterFilter {
+	return runtime.DeadLetterFilter{Reason: workflow.DeadReason(b.Reason), Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Before: b.before()}
+}
+
+func (b *lettersBody) queueFilter() runtime.QueueFilter {
+	return runtime.QueueFilter{Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Before: b.before()}
+}
+
+// meant notes for the audit log which ones are meant.
+func (b *lettersBody) meant(c *call) {
+	c.about("reason", b.Reason, "name", b.Name, "type", b.ActivityType, "correlation", b.CorrelationID, "instance", b.InstanceID, "after", b.Cursor)
+}
+
+func replayDeadLetters(c *call) (reply, error) {
+	var b replayLettersBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
+	}
+	which := lettersBody{b.Reason, b.Name, b.ActivityType, b.CorrelationID, b.InstanceID, b.Before, b.All, b.Limit, b.Cursor}
+	e, problems := b.Edit.edit("/edit")
+	return several(c, &which, problems, func(ctx context.Context) (runtime.Several, error) {
+		return c.api.cfg.Runtime.ReplayDeadLetters(ctx, which.filter(), e, b.Cursor, b.Limit)
+	})
+}
+
+func deleteDeadLetters(c *call) (reply, error) {
 	var b lettersBody
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
-	f := runtime.DeadLetterFilter{Reason: workflow.DeadReason(b.Reason), Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID}
-	if b.Before != nil {
-		f.Before = *b.Before
+	return several(c, &b, nil, func(ctx context.Context) (runtime.Several, error) {
+		return c.api.cfg.Runtime.DeleteDeadLetters(ctx, b.filter(), b.Cursor, b.Limit)
+	})
+}
+
+func sendQueueItems(c *call) (reply, error) {
+	var b sendItemsBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
 	}
-	c.about("reason", b.Reason, "name", b.Name, "type", b.ActivityType, "correlation", b.CorrelationID, "instance", b.InstanceID, "after", b.Cursor)
-	switch {
-	case f == (runtime.DeadLetterFilter{}) && !b.All:
-		return reply{}, invalid("missing-filter", "", `say which: by reason, name, activityType, correlationId, instanceId or before; or "all": true`)
-	case b.Limit < 0 || b.Limit > 500:
-		return reply{}, invalid("bad-limit", "/limit", "limit must be from 1 to 500")
+	which := lettersBody{"", b.Name, b.ActivityType, b.CorrelationID, b.InstanceID, b.Before, b.All, b.Limit, b.Cursor}
+	e, problems := b.Edit.edit("/edit")
+	return several(c, &which, problems, func(ctx context.Context) (runtime.Several, error) {
+		return c.api.cfg.Runtime.SendQueueItems(ctx, which.queueFilter(), e, b.Cursor, b.Limit)
+	})
+}
+
+func deleteQueueItems(c *call) (reply, error) {
+	var b itemsBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
 	}
-	res, err := do(c.r.Context(), f, b.Cursor, b.Limit)
+	which := lettersBody{"", b.Name, b.ActivityType, b.CorrelationID, b.InstanceID, b.Before, b.All, b.Limit, b.Cursor}
+	return several(c, &which, nil, func(ctx context.Context) (runtime.Several, error) {
+		return c.api.cfg.Runtime.DeleteQueueItems(ctx, which.queueFilter(), b.Cursor, b.Limit)
+	})
+}
+
+// several does something with each of a page that a filter takes, if nothing is wrong with
+// what was asked.
+func several(c *call, which *lettersBody, problems workflow.Problems, do func(context.Context) (runtime.Several, error)) (reply, error) {
+	which.meant(c)
+	if err := invalidFields(append(which.check(), problems...)); err != nil {
+		return reply{}, err
+	}
+	res, err := do(c.r.Context())
 	if err != nil {
 		return reply{}, err
 	}

@@ -72,12 +72,43 @@ type QueueItem struct {
 	Damage    string // why
 }
 
-// Queue lists stimuli that wait for a target.
-func (i *Inspector) Queue(ctx context.Context, cursor string, limit int) (Page[QueueItem], error) {
-	read := func(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
-		return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
-	}
-	return list(ctx, "queue", cursor, limit, read, func(q store.QueueItem) QueueItem { return i.ShowQueueItem(&q) })
+// QueueFilter selects stimuli of the queue; zero fields do not restrict.
+type QueueFilter struct {
+	Name          string // of the event
+	ActivityType  string
+	CorrelationID string
+	InstanceID    string
+	Before        time.Time // when they came into the queue
+}
+
+// Fits reports whether a stimulus is one of the filter's.
+func (f *QueueFilter) Fits(q *QueueItem) bool {
+	st := &q.Stimulus
+	is := func(want, is string) bool { return want == "" || want == is }
+	return is(f.Name, st.EventName()) && is(f.ActivityType, st.ActivityType) && is(f.CorrelationID, st.CorrelationID) && is(f.InstanceID, st.InstanceID) &&
+		(f.Before.IsZero() || q.CreatedAt.Before(f.Before))
+}
+
+// Queue lists stimuli that wait for a target. A page may be shorter than its limit and
+// have a next one.
+func (i *Inspector) Queue(ctx context.Context, f QueueFilter, cursor string, limit int) (Page[QueueItem], error) {
+	page, err := list(ctx, "queue", cursor, limit, i.queueItems, func(q store.QueueItem) QueueItem { return i.ShowQueueItem(&q) })
+	page.Items = slices.DeleteFunc(page.Items, func(q QueueItem) bool { return !f.Fits(&q) })
+	return page, err
+}
+
+func (i *Inspector) queueItems(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
+	return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
+}
+
+// QueueRecords is [Inspector.Queue] as it is stored.
+func (i *Inspector) QueueRecords(ctx context.Context, f QueueFilter, cursor string, limit int) (Page[store.QueueItem], error) {
+	page, err := List(ctx, "queue", cursor, limit, i.queueItems)
+	page.Items = slices.DeleteFunc(page.Items, func(q store.QueueItem) bool {
+		shown := i.ShowQueueItem(&q)
+		return !f.Fits(&shown)
+	})
+	return page, err
 }
 
 // ShowQueueItem is a queue item as people see it.

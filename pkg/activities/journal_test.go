@@ -1,10 +1,12 @@
 package activities_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -284,6 +286,43 @@ func TestWhoSetAVariable(t *testing.T) {
 // A value that its activity keeps out of the journal is kept out there too, whichever
 // way it becomes a variable; secrets and links never are in it; large values, long
 // names and many variables are cut off.
+// An export of before the journal told variables does not say which of them it may tell: an
+// import tells none of their values, until they are set again.
+func TestAnImportThatDoesNotSayWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	hidden := act("SetVariable", inputs{"variable": lit("card"), "value": lit("h1dden")})
+	hidden.LogPersistence = "Exclude"
+	round := body(act("ForEach", inputs{"items": lit([]any{"h1dden"})}), wait("go"))
+	round.LogPersistence = "Exclude"
+	def := root(seq(hidden, act("Parallel", nil, round, wait("more")), act("SetVariable", inputs{"variable": lit("card"), "value": lit("shown")}), wait("end")))
+	def.Variables = []workflow.Variable{{Name: "card"}, {Name: "set", Value: "plain"}}
+	b := start(t, def).wantStatus(workflow.Suspended)
+	older := regexp.MustCompile(`,?"(hidden":\{[^}]*\}|n":[0-9]+|seq":[0-9]+)`).ReplaceAll(b.state, nil)
+	if bytes.Contains(older, []byte(`"hidden":`)) || bytes.Equal(older, b.state) {
+		t.Fatalf("%s", older)
+	}
+	burst, err := engine.Import(b.prog, b.header, older, b.env, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.keep(burst)
+	if !b.last.Variables.Reset || len(b.last.Variables.Set) < 3 || slices.ContainsFunc(b.last.Variables.Set, func(c workflow.VariableChange) bool { return !c.Hidden || c.Value != nil }) {
+		t.Errorf("an import tells %+v", b.last.Variables)
+	}
+	b.resume("go", nil)
+	b.resume("more", nil)
+	if set := b.last.Variables.Set; len(set) != 1 || set[0].Value != "shown" {
+		t.Errorf("what is set again: %+v", set)
+	}
+	burst, err = engine.Import(b.prog, b.header, b.state, b.env, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.keep(burst); strings.Contains(fmt.Sprint(b.last.Variables), "h1dden") {
+		t.Errorf("an import that says so tells %+v", b.last.Variables)
+	}
+}
+
 func TestWhatIsNotToldOfVariables(t *testing.T) {
 	t.Parallel()
 	set := func(name string, v any) *workflow.Activity {

@@ -112,6 +112,12 @@ func (c *Client) DeleteQueueItem(ctx context.Context, id string, opts ...Option)
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/queue/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
+// DeleteQueueItems: Forget the stimuli of a filter that are in the queue, a page at a time.
+// It is POST /api/v1/queue/delete, for the role operator.
+func (c *Client) DeleteQueueItems(ctx context.Context, body ItemsRequest, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/delete", query: nil, body: body}, opts)
+}
+
 // DeleteVersion: Remove a version that nothing needs; its source goes an hour later.
 // It is DELETE /api/v1/definitions/{id}/versions/{version}, for the role designer; problems of its own are definition-not-found, definition-in-use, definition-moved.
 func (c *Client) DeleteVersion(ctx context.Context, id string, version string, opts ...Option) (*Answer[None], error) {
@@ -749,12 +755,22 @@ func (c *Client) ListOwners(ctx context.Context, id string, opts ...Option) (*An
 
 // ListQueueQuery is the query of [Client.ListQueue]; zero fields are left out.
 type ListQueueQuery struct {
-	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
-	Cursor string // nextCursor of the page before.
+	Name          string // Of the event.
+	ActivityType  string
+	CorrelationID string
+	InstanceID    string
+	Before        string // Those that came into the queue before this time.
+	Limit         int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor        string // nextCursor of the page before.
 }
 
 func (q ListQueueQuery) values() url.Values {
 	v := url.Values{}
+	set(v, "name", q.Name)
+	set(v, "activityType", q.ActivityType)
+	set(v, "correlationId", q.CorrelationID)
+	set(v, "instanceId", q.InstanceID)
+	set(v, "before", q.Before)
 	if q.Limit != 0 {
 		set(v, "limit", strconv.FormatInt(q.Limit, 10))
 	}
@@ -964,9 +980,9 @@ func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditReque
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/" + url.PathEscape(id) + "/replay", query: nil, body: body}, opts)
 }
 
-// ReplayDeadLetters: Send the dead letters of a filter again, a page at a time.
+// ReplayDeadLetters: Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time.
 // It is POST /api/v1/dead-letters/replay, for the role operator.
-func (c *Client) ReplayDeadLetters(ctx context.Context, body LettersRequest, opts ...Option) (*Answer[Several], error) {
+func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayLettersRequest, opts ...Option) (*Answer[Several], error) {
 	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/replay", query: nil, body: body}, opts)
 }
 
@@ -1029,6 +1045,12 @@ func (c *Client) SendEvent(ctx context.Context, name string, body EventRequest, 
 // It is POST /api/v1/queue/{id}/send, for the role operator; problems of its own are queue-item-not-found.
 func (c *Client) SendQueueItem(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/queue/" + url.PathEscape(id) + "/send", query: nil, body: body}, opts)
+}
+
+// SendQueueItems: Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time.
+// It is POST /api/v1/queue/send, for the role operator.
+func (c *Client) SendQueueItems(ctx context.Context, body SendItemsRequest, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/send", query: nil, body: body}, opts)
 }
 
 // SendStimulus: Send any stimulus.

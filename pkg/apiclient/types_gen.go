@@ -337,6 +337,18 @@ type InstanceFound struct {
 	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
+// ItemsRequest is the body of [Client.DeleteQueueItems]. Zero fields are left out.
+type ItemsRequest struct {
+	ActivityType  string     `json:"activityType,omitempty"`
+	All           bool       `json:"all,omitempty"`    // Needed where nothing else restricts.
+	Before        *time.Time `json:"before,omitempty"` // Those that came into the queue before this time.
+	CorrelationID string     `json:"correlationId,omitempty"`
+	Cursor        string     `json:"cursor,omitempty"` // nextCursor of the answer before.
+	InstanceID    string     `json:"instanceId,omitempty"`
+	Limit         int64      `json:"limit,omitempty"` // How many are looked at, 1 to 500, 50 if absent.
+	Name          string     `json:"name,omitempty"`  // Of the event.
+}
+
 // Job is the answer of [Client.CreateJob], [Client.GetJob].
 type Job struct {
 	Accepted  int64        `json:"accepted"` // In whose mailboxes it was left, as they were busy for long.
@@ -431,7 +443,7 @@ type Letter struct {
 	Letter  DeadLetter `json:"letter"`
 }
 
-// LettersRequest is the body of [Client.DeleteDeadLetters], [Client.ReplayDeadLetters]. Zero fields are left out.
+// LettersRequest is the body of [Client.DeleteDeadLetters]. Zero fields are left out.
 type LettersRequest struct {
 	ActivityType  string     `json:"activityType,omitempty"`
 	All           bool       `json:"all,omitempty"`    // Needed where nothing else restricts.
@@ -751,6 +763,20 @@ type Relative struct {
 	Version          *int64     `json:"version"`
 }
 
+// ReplayLettersRequest is the body of [Client.ReplayDeadLetters]. Zero fields are left out.
+type ReplayLettersRequest struct {
+	ActivityType  string      `json:"activityType,omitempty"`
+	All           bool        `json:"all,omitempty"`    // Needed where nothing else restricts.
+	Before        *time.Time  `json:"before,omitempty"` // Those that came to be before this time.
+	CorrelationID string      `json:"correlationId,omitempty"`
+	Cursor        string      `json:"cursor,omitempty"` // nextCursor of the answer before.
+	Edit          EditRequest `json:"edit,omitempty"`   // What is changed of each.
+	InstanceID    string      `json:"instanceId,omitempty"`
+	Limit         int64       `json:"limit,omitempty"` // How many are looked at, 1 to 500, 50 if absent.
+	Name          string      `json:"name,omitempty"`  // Of the event.
+	Reason        string      `json:"reason,omitempty"`
+}
+
 // Result is the answer of [Client.RefreshDefinitions], [Client.ReloadDefinitions].
 type Result struct {
 	Holder       string         `json:"holder,omitempty"`
@@ -801,12 +827,25 @@ type RetryRequest struct {
 	Limit         int64  `json:"limit,omitempty"`         // How many at once, 1 to 500, 50 if absent.
 }
 
+// SendItemsRequest is the body of [Client.SendQueueItems]. Zero fields are left out.
+type SendItemsRequest struct {
+	ActivityType  string      `json:"activityType,omitempty"`
+	All           bool        `json:"all,omitempty"`    // Needed where nothing else restricts.
+	Before        *time.Time  `json:"before,omitempty"` // Those that came into the queue before this time; before the first page was asked for, if absent.
+	CorrelationID string      `json:"correlationId,omitempty"`
+	Cursor        string      `json:"cursor,omitempty"` // nextCursor of the answer before.
+	Edit          EditRequest `json:"edit,omitempty"`   // What is changed of each.
+	InstanceID    string      `json:"instanceId,omitempty"`
+	Limit         int64       `json:"limit,omitempty"` // How many are looked at, 1 to 500, 50 if absent.
+	Name          string      `json:"name,omitempty"`  // Of the event.
+}
+
 // Sent is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Sent struct {
 	Outcomes []Outcome `json:"outcomes"`
 }
 
-// Several is the answer of [Client.DeleteDeadLetters], [Client.ReplayDeadLetters].
+// Several is the answer of [Client.DeleteDeadLetters], [Client.DeleteQueueItems], [Client.ReplayDeadLetters], [Client.SendQueueItems].
 type Several struct {
 	Done       []string         `json:"done"`       // Ids of those for which it was done.
 	NextCursor *string          `json:"nextCursor"` // Pass it as cursor for the next ones; null at the end.

@@ -151,6 +151,9 @@ func Import(p *Program, header workflow.Instance, state []byte, env Env, old *Bu
 	if err != nil {
 		return nil, err
 	}
+	if b.seq == 0 { // of before executions had numbers: it does not say which values are hidden
+		hideVariables(b)
+	}
 	if old != nil {
 		b.seq = max(b.seq, old.seq)
 	}

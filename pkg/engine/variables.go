@@ -72,6 +72,24 @@ func (l *variableLog) replace(root *Execution) {
 	}
 }
 
+// hideVariables keeps the values of all variables out of the journal until they are set again.
+func hideVariables(b *Burst) {
+	all := func(vars map[string]any) map[string]bool {
+		hidden := make(map[string]bool, len(vars))
+		for name := range vars {
+			hidden[name] = true
+		}
+		return hidden
+	}
+	for x := range tree(b.root) {
+		x.hidden = all(x.vars)
+	}
+	left := b.schedule.left()
+	for i := range left {
+		left[i].hidden = all(left[i].vars)
+	}
+}
+
 // changes is what happened to the variables since the last commit.
 func (l *variableLog) changes(root *Execution) workflow.VariableChanges {
 	out := workflow.VariableChanges{Reset: l.replaced}

@@ -59,6 +59,7 @@ type (
 	TimerItem = inspect.TimerItem
 	// DeadLetterFilter selects dead letters; zero fields do not restrict.
 	DeadLetterFilter = inspect.DeadLetterFilter
+	QueueFilter      = inspect.QueueFilter
 	// Task is a RunTask that waits for an outside worker.
 	Task = inspect.Task
 	// DeadLetter is work that could not be done, with the reason.

@@ -64,7 +64,7 @@ func (m *member) listed() (damaged []string) {
 		return p.Next, err
 	})
 	pages("queue", func(cursor string) (string, error) {
-		p, err := m.Queue(ctx, cursor, 2)
+		p, err := m.Queue(ctx, runtime.QueueFilter{}, cursor, 2)
 		for _, i := range p.Items {
 			note(i.Damaged, "queued", i.ID)
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/inspect"
@@ -63,7 +66,7 @@ func (e *Edit) apply(c *catalog.Catalog, st workflow.Stimulus) (workflow.Stimulu
 	return st, nil
 }
 
-// Several tells what became of a page of dead letters.
+// Several tells what became of a page of dead letters, or of the queue.
 type Several struct {
 	Done    []string
 	Refused []Refusal
@@ -77,46 +80,102 @@ type Refusal struct {
 	Detail string
 }
 
-// ReplayDeadLetters replays those of a page that the filter takes. Each is taken once,
-// however often it is asked for.
-func (l *deadLetters) ReplayDeadLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int) (Several, error) {
+// ReplayDeadLetters replays those of a page that the filter takes, edited. Each is taken
+// once, however often it is asked for.
+func (l *deadLetters) ReplayDeadLetters(ctx context.Context, f DeadLetterFilter, edit Edit, cursor string, limit int) (Several, error) {
 	if err := l.intake.Accepts(intake.GoesOn); err != nil {
 		return Several{}, err
 	}
-	return l.several(ctx, f, cursor, limit, func(id string) error {
-		_, err := l.ReplayDeadLetter(ctx, id, Edit{}, nil)
+	return l.severalLetters(ctx, f, cursor, limit, func(id string) error {
+		_, err := l.ReplayDeadLetter(ctx, id, edit, nil)
 		return err
 	})
 }
 
 // DeleteDeadLetters forgets those of a page that the filter takes.
 func (l *deadLetters) DeleteDeadLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int) (Several, error) {
-	return l.several(ctx, f, cursor, limit, func(id string) error { return l.DeleteDeadLetter(ctx, id) })
+	return l.severalLetters(ctx, f, cursor, limit, func(id string) error { return l.DeleteDeadLetter(ctx, id) })
 }
 
-func (l *deadLetters) several(ctx context.Context, f DeadLetterFilter, cursor string, limit int, do func(id string) error) (Several, error) {
+func (l *deadLetters) severalLetters(ctx context.Context, f DeadLetterFilter, cursor string, limit int, do func(id string) error) (Several, error) {
 	page, err := l.inspector.DeadLetters(ctx, f, cursor, limit)
 	if err != nil {
 		return Several{}, err
 	}
 	out := Several{Done: []string{}, Next: page.Next}
 	for _, d := range page.Items {
-		err := do(d.ID)
-		if err != nil && ctx.Err() != nil {
-			return Several{}, ctx.Err() // repeating is harmless
+		if err := out.note(ctx, d.ID, do(d.ID)); err != nil {
+			return Several{}, err
 		}
-		if err == nil {
-			out.Done = append(out.Done, d.ID)
-			continue
-		}
-		r := Refusal{ID: d.ID, Code: workflow.CodeInternal}
-		var e *workflow.Error
-		if errors.As(err, &e) {
-			r.Code, r.Detail = e.Code, e.Detail
-		}
-		out.Refused = append(out.Refused, r)
 	}
 	return out, nil
+}
+
+// SendQueueItems takes those of a page of the queue that the filter takes out of it, and
+// sends them again, edited. What comes into the queue after the first page was asked for is
+// left alone, as what is sent again may come there.
+func (l *deadLetters) SendQueueItems(ctx context.Context, f QueueFilter, edit Edit, cursor string, limit int) (Several, error) {
+	if err := l.intake.Accepts(intake.GoesOn); err != nil {
+		return Several{}, err
+	}
+	began := l.cfg.Now().UTC().Truncate(time.Millisecond)
+	if cursor != "" {
+		ms, rest, _ := strings.Cut(cursor, "~")
+		n, err := strconv.ParseInt(ms, 10, 64)
+		if err != nil {
+			return Several{}, workflow.Fail(workflow.CodeInvalid, "the cursor is not one that this API gave out")
+		}
+		began, cursor = time.UnixMilli(n), rest
+	}
+	if f.Before.IsZero() || began.Before(f.Before) {
+		f.Before = began
+	}
+	out, err := l.severalItems(ctx, f, cursor, limit, func(item *store.QueueItem) error {
+		_, err := l.sendItem(ctx, item, edit, nil)
+		return err
+	})
+	if out.Next != "" {
+		out.Next = fmt.Sprintf("%d~%s", began.UnixMilli(), out.Next)
+	}
+	return out, err
+}
+
+// DeleteQueueItems forgets those of a page of the queue that the filter takes.
+func (l *deadLetters) DeleteQueueItems(ctx context.Context, f QueueFilter, cursor string, limit int) (Several, error) {
+	return l.severalItems(ctx, f, cursor, limit, func(item *store.QueueItem) error { return l.deleteItem(ctx, item) })
+}
+
+func (l *deadLetters) severalItems(ctx context.Context, f QueueFilter, cursor string, limit int, do func(*store.QueueItem) error) (Several, error) {
+	page, err := l.inspector.QueueRecords(ctx, f, cursor, limit)
+	if err != nil {
+		return Several{}, err
+	}
+	out := Several{Done: []string{}, Next: page.Next}
+	for i := range page.Items {
+		if err := out.note(ctx, page.Items[i].ID, do(&page.Items[i])); err != nil {
+			return Several{}, err
+		}
+	}
+	return out, nil
+}
+
+// note adds what became of one. The error is of a caller whose time is over; repeating is
+// harmless.
+func (s *Several) note(ctx context.Context, id string, err error) error {
+	switch {
+	case err == nil:
+		s.Done = append(s.Done, id)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	r := Refusal{ID: id, Code: workflow.CodeInternal}
+	var e *workflow.Error
+	if errors.As(err, &e) {
+		r.Code, r.Detail = e.Code, e.Detail
+	}
+	s.Refused = append(s.Refused, r)
+	return nil
 }
 
 // OneDeadLetter reads a dead letter.
@@ -156,20 +215,25 @@ func (l *deadLetters) SendQueueItem(ctx context.Context, id string, edit Edit, k
 	k := key.Command()
 	return l.once(ctx, k, func() (SendResult, error) {
 		item, err := l.queueItem(ctx, id)
-		switch {
-		case err != nil:
-			return SendResult{}, err
-		case item.Unreadable != nil:
-			return SendResult{}, etcdstore.Damaged(fmt.Sprintf("queue item %q", id), item.Unreadable)
-		case item.Held != nil:
-			return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("queue item %q has met definition %s, and waits until no other instance of it runs; it can be deleted", id, item.Held.Trigger.DefinitionID))
-		}
-		send, err := l.send(ctx, &item.Stimulus, edit, k)
 		if err != nil {
 			return SendResult{}, err
 		}
-		return l.taken(send, noQueueItem(id), retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, send)) }))
+		return l.sendItem(ctx, item, edit, k)
 	})
+}
+
+func (l *deadLetters) sendItem(ctx context.Context, item *store.QueueItem, edit Edit, k *workflow.CommandKey) (SendResult, error) {
+	switch {
+	case item.Unreadable != nil:
+		return SendResult{}, etcdstore.Damaged(fmt.Sprintf("queue item %q", item.ID), item.Unreadable)
+	case item.Held != nil:
+		return SendResult{}, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("queue item %q has met definition %s, and waits until no other instance of it runs; it can be deleted", item.ID, item.Held.Trigger.DefinitionID))
+	}
+	send, err := l.send(ctx, &item.Stimulus, edit, k)
+	if err != nil {
+		return SendResult{}, err
+	}
+	return l.taken(send, noQueueItem(item.ID), retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, send)) }))
 }
 
 // DeleteQueueItem forgets a stimulus that waits in the queue.
@@ -178,9 +242,13 @@ func (l *deadLetters) DeleteQueueItem(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	err = retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, nil)) })
+	return l.deleteItem(ctx, item)
+}
+
+func (l *deadLetters) deleteItem(ctx context.Context, item *store.QueueItem) error {
+	err := retryUnknown(ctx, func() error { return gone(l.cfg.Stimuli.TakeQueueItem(ctx, item, nil)) })
 	if errors.Is(err, errGone) {
-		return noQueueItem(id)
+		return noQueueItem(item.ID)
 	}
 	return err
 }

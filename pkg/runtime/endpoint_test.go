@@ -48,7 +48,7 @@ variables:
 	if res, err = c[1].Endpoint(t.Context(), req); err != nil || res.Response == nil {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	if q, err := c[0].Queue(t.Context(), "", 10); err != nil || len(q.Items) != 0 {
+	if q, err := c[0].Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
 		t.Errorf("requests are not queued: %+v, %v", q.Items, err)
 	}
 	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
@@ -346,7 +346,7 @@ root:
 		if in, err := m.Instance(t.Context(), c.then); err != nil || in.SubStatus != workflow.Suspended {
 			t.Errorf("%s: a stranger resumed it: %+v, %v", c.then, in, err)
 		}
-		if page, err := m.Queue(t.Context(), "", 10); err != nil || len(page.Items) > 0 {
+		if page, err := m.Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(page.Items) > 0 {
 			t.Errorf("requests are not queued: %+v, %v", page.Items, err)
 		}
 	}

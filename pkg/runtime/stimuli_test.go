@@ -52,7 +52,7 @@ func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
 	if in, _ := c[0].Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
 		t.Errorf("an event of another correlation moved it: %+v", in)
 	}
-	if q, err := c[0].Queue(t.Context(), "", 10); err != nil || len(q.Items) != 0 {
+	if q, err := c[0].Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
 		t.Errorf("queue %+v, %v", q.Items, err)
 	}
 }

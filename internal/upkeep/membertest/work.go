@@ -111,7 +111,7 @@ func (m *Member) InstancesOf(def string) []workflow.Instance {
 // Queued is what waits in the bookmark queue.
 func (m *Member) Queued() []runtime.QueueItem {
 	m.T.Helper()
-	page, err := m.Queue(m.T.Context(), "", 500)
+	page, err := m.Queue(m.T.Context(), runtime.QueueFilter{}, "", 500)
 	if err != nil {
 		m.T.Fatal(err)
 	}

@@ -118,14 +118,14 @@ func (l *deadLetters) SendQueueItems(ctx context.Context, f QueueFilter, edit Ed
 	if err := l.intake.Accepts(intake.GoesOn); err != nil {
 		return Several{}, err
 	}
-	began := l.cfg.Now().UTC().Truncate(time.Millisecond)
+	began := l.cfg.Now()
 	if cursor != "" {
-		ms, rest, _ := strings.Cut(cursor, "~")
-		n, err := strconv.ParseInt(ms, 10, 64)
+		ns, rest, _ := strings.Cut(cursor, "~")
+		n, err := strconv.ParseInt(ns, 10, 64)
 		if err != nil {
 			return Several{}, workflow.Fail(workflow.CodeInvalid, "the cursor is not one that this API gave out")
 		}
-		began, cursor = time.UnixMilli(n), rest
+		began, cursor = time.Unix(0, n), rest
 	}
 	if f.Before.IsZero() || began.Before(f.Before) {
 		f.Before = began
@@ -135,7 +135,7 @@ func (l *deadLetters) SendQueueItems(ctx context.Context, f QueueFilter, edit Ed
 		return err
 	})
 	if out.Next != "" {
-		out.Next = fmt.Sprintf("%d~%s", began.UnixMilli(), out.Next)
+		out.Next = fmt.Sprintf("%d~%s", began.UnixNano(), out.Next)
 	}
 	return out, err
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -225,7 +226,11 @@ func (b *editBody) edit(at string) (runtime.Edit, workflow.Problems) {
 	} else if b.Payload != nil {
 		e.Input = map[string]any{workflow.EventInput: b.Payload}
 	}
-	if e.Name != nil {
+	switch {
+	case e.Name == nil:
+	case *e.Name == "":
+		bad("name", errors.New("an event has a name"))
+	default:
 		bad("name", workflow.CheckName("the event's name", *e.Name))
 	}
 	if e.CorrelationID != nil {

@@ -90,8 +90,8 @@ func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problem
 				"there is no field %q here; there are: %s", shorten(name), strings.Join(slices.Sorted(maps.Keys(known)), ", "))})
 			continue
 		}
-		if list := target.Field(index); isListOfObjects(list.Type()) && dec.PeekKind() == '[' {
-			inside, err := decodeList(dec, list)
+		if read := nested(target.Field(index), dec.PeekKind()); read != nil {
+			inside, err := read(dec, target.Field(index))
 			if err != nil {
 				return nil, err
 			}
@@ -111,8 +111,15 @@ func decodeObject(dec *jsontext.Decoder, target reflect.Value) (workflow.Problem
 	}
 }
 
-func isListOfObjects(t reflect.Type) bool {
-	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem() != timeType
+// nested reads what has fields of its own, as strictly as the body; nil: it has none.
+func nested(field reflect.Value, kind jsontext.Kind) func(*jsontext.Decoder, reflect.Value) (workflow.Problems, error) {
+	switch t := field.Type(); {
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem() != timeType && kind == '[':
+		return decodeList
+	case t == reflect.TypeFor[editBody]() && kind == '{':
+		return decodeObject
+	}
+	return nil
 }
 
 // decodeList reads an array of objects, each as strictly as the body.

@@ -337,9 +337,6 @@ func (b *lettersBody) check() (problems workflow.Problems) {
 	if !restricts && !b.All {
 		bad("missing-filter", "", `say which: by reason, name, activityType, correlationId, instanceId or before; or "all": true`)
 	}
-	if restricts && b.All {
-		bad("two-filters", "/all", "another field restricts, and all says that nothing does")
-	}
 	if b.InstanceID != "" {
 		if err := workflow.CheckID("instanceId", b.InstanceID); err != nil {
 			bad("bad-id", "/instanceId", err.Error())

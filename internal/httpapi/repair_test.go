@@ -96,7 +96,7 @@ func TestRepairsThatAreNoRepairs(t *testing.T) {
 	edits := map[string][]string{
 		`{"edit": {"instanceId": "a b", "name": "", "correlationId": "` + strings.Repeat("x", 300) + `", "payload": 1, "input": {}}}`: {
 			"missing-filter", "bad-name /edit/name", "bad-correlationId /edit/correlationId", "bad-instanceId /edit/instanceId", "two-inputs /edit/payload"},
-		`{"all": true, "name": "x", "limit": -1, "instanceId": "../x"}`: {"two-filters /all", "bad-limit /limit", "bad-id /instanceId"},
+		`{"all": true, "name": "x", "limit": -1, "instanceId": "../x"}`: {"bad-limit /limit", "bad-id /instanceId"},
 		`{"all": true, "edit": {"nam": "x"}}`:                           {"unknown-field /edit/nam"},
 		`{"all": true, "edit": 7, "before": "now"}`:                     {"wrong-type /edit", "/before"},
 	}

@@ -249,7 +249,9 @@ func (a *app) replayCommand() *cobra.Command {
 				return err
 			}
 			return a.letters(*filter, "replayed", func(b apiclient.LettersRequest) (*apiclient.Answer[apiclient.Several], error) {
-				return c.ReplayDeadLetters(cmd.Context(), b, a.opts("")...)
+				return c.ReplayDeadLetters(cmd.Context(), apiclient.ReplayLettersRequest{
+					Reason: b.Reason, Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Before: b.Before, All: b.All, Limit: b.Limit, Cursor: b.Cursor,
+				}, a.opts("")...)
 			})
 		}
 		return a.each("dead-letters", args, func(id, part string) error {

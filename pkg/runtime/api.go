@@ -59,7 +59,8 @@ type (
 	TimerItem = inspect.TimerItem
 	// DeadLetterFilter selects dead letters; zero fields do not restrict.
 	DeadLetterFilter = inspect.DeadLetterFilter
-	QueueFilter      = inspect.QueueFilter
+	// QueueFilter selects stimuli of the queue; zero fields do not restrict.
+	QueueFilter = inspect.QueueFilter
 	// Task is a RunTask that waits for an outside worker.
 	Task = inspect.Task
 	// DeadLetter is work that could not be done, with the reason.

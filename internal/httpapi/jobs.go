@@ -56,7 +56,7 @@ type jobView struct {
 	Done      int64            `json:"done" doc:"Instances that took the command."`
 	Accepted  int64            `json:"accepted" doc:"In whose mailboxes it was left, as they were busy for long."`
 	Refused   int64            `json:"refused"`
-	Unknown   int64            `json:"unknown" doc:"Given the command by a node that died, more than 5 minutes before another went on: it is not given again."`
+	Unknown   int64            `json:"unknown" doc:"A node died that may have given them the command, more than 5 minutes before another went on: it is not given again."`
 	Refusals  []jobRefusalView `json:"refusals" doc:"The first 100."`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`

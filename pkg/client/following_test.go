@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -70,5 +71,20 @@ func TestWhatFollowsACommit(t *testing.T) {
 		if got := s.after(&tt.x, &tt.work, tt.unmatched); got != tt.want {
 			t.Errorf("%s: action %d follows, want %d", name, got, tt.want)
 		}
+	}
+}
+
+// TestADroppedBurstPassesNoBarrier has the lock, and a burst that was dropped when it was taken.
+func TestADroppedBurstPassesNoBarrier(t *testing.T) {
+	t.Parallel()
+	o := &owner{ctx: t.Context()} // without one of its own it has the lock
+	burst, drop := context.WithCancelCause(t.Context())
+	if err := o.lockFor(burst); err != nil {
+		t.Errorf("with the lock: %v", err)
+	}
+	moved := errors.New("moved")
+	drop(moved)
+	if err := o.lockFor(burst); !errors.Is(err, moved) {
+		t.Errorf("dropped: %v", err)
 	}
 }

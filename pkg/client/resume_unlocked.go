@@ -90,7 +90,7 @@ func (x *burst) barrier(ctx context.Context) error {
 		return nil
 	}
 	answer := make(chan error, 1)
-	x.handle.desk.ask(func(o *owner) { answer <- o.lock(o.ctx) })
+	x.handle.desk.ask(func(o *owner) { answer <- o.lockFor(ctx) })
 	select {
 	case err := <-answer:
 		x.passed = err == nil
@@ -98,4 +98,13 @@ func (x *burst) barrier(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// lockFor takes the lock for the burst of this context. One that was dropped by who was
+// served before goes no further, also if the lock is there: its state is of the past.
+func (o *owner) lockFor(burst context.Context) error {
+	if burst.Err() != nil {
+		return context.Cause(burst)
+	}
+	return o.lock(o.ctx)
 }

@@ -189,7 +189,7 @@ func (m *migration) checkScopes() {
 				continue
 			}
 			if _, err := convertStored(held, v.alias); err != nil {
-				m.problem("bad-value", "the variable %s of %s does not fit version %d: %v", v.name, x.shown(), m.alt.Version, err)
+				m.problem("bad-value", "what the variable %s of %s holds is no %s, as version %d wants it", v.name, x.shown(), v.alias, m.alt.Version) // the value may be hidden
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (m *migration) checkScopes() {
 			m.problem("missing-input", "version %d requires the input %s, which the instance has not", m.alt.Version, in.Name)
 		case ok:
 			if _, err := convertStored(v, in.alias); err != nil {
-				m.problem("bad-value", "the input %s does not fit version %d: %v", in.Name, m.alt.Version, err)
+				m.problem("bad-value", "the input %s is no %s, as version %d wants it", in.Name, in.alias, m.alt.Version)
 			}
 		}
 	}

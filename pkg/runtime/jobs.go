@@ -116,9 +116,13 @@ func (j *jobs) CreateJob(ctx context.Context, req JobRequest) (Job, error) {
 }
 
 // storedFilter is a filter as jobs keep it: a line that any node reads as the same
-// instances, now and later.
+// instances, now and later, and of those that come later none.
 func storedFilter(f find.Filter, now time.Time) (string, error) {
-	line := f.Resolve(now).String()
+	f = f.Resolve(now)
+	if f.Created.Before.IsZero() || f.Created.Before.At.After(now) {
+		f.Created.Before = find.Moment{At: now}
+	}
+	line := f.String()
 	_, err := find.Parse(line, "/q") // times are longer than how long ago they are
 	return line, err
 }
@@ -263,9 +267,10 @@ func (j *jobs) CancelJob(ctx context.Context, id string) error {
 	for range maxLooks {
 		job, err := j.cfg.Jobs.Job(ctx, id)
 		switch unreadable := errors.Is(err, etcdstore.ErrDamaged); {
-		case job == nil || err != nil && !unreadable:
-			_, err := j.ReadJob(ctx, id)
-			return err
+		case err != nil && !unreadable:
+			return etcdstore.Unavailable("the job could not be read", err)
+		case job == nil:
+			return workflow.Fail(workflow.CodeJobNotFound, fmt.Sprintf("there is no job %q", id))
 		case unreadable || job.State != store.JobRunning:
 			done := false
 			err := retryUnknown(ctx, func() (err error) { done, err = j.cfg.Jobs.Delete(ctx, job); return err })

@@ -354,3 +354,83 @@ func TestACancelledJobGoesNoFurther(t *testing.T) {
 		}
 	}
 }
+
+// TestAJobLeavesAloneWhatComesLater holds that what is started after the job was accepted is
+// none of its.
+func TestAJobLeavesAloneWhatComesLater(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(countedSteps)
+	m.Start("counted", "x", "")
+	job, err := m.CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandDelete, Filter: find.Filter{DefinitionID: "counted"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start("counted", "later", "")
+	if is := m.ended(job.ID); is.Done != 1 {
+		t.Errorf("%+v", is)
+	}
+	if _, err := m.Instance(t.Context(), "later"); err != nil {
+		t.Errorf("an instance that was started after the job was accepted: %v", err)
+	}
+}
+
+// TestACancelThatCannotReadSaysSo holds that nobody hears of a cancel that was not made.
+func TestACancelThatCannotReadSaysSo(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(countedSteps)
+	if err := m.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node has heard of the pause", m.Intake().Suspended)
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC(), Page: []string{"x"}}
+	if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	m.Faults.Add(clustertest.Rule{Times: 1, Match: func(c clustertest.Call) bool { return c.Touches(m.Root + "job/") }})
+	err := m.CancelJob(t.Context(), job.ID)
+	is, unread := m.ReadJob(t.Context(), job.ID)
+	if unread != nil || err == nil && is.State != store.JobCancelled {
+		t.Errorf("cancelled: %v; the job is %q, %v", err, is.State, unread)
+	}
+}
+
+// TestAKeyOfAForgottenJob makes no other one, and does not say that it did.
+func TestAKeyOfAForgottenJob(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(countedSteps)
+	req := runtime.JobRequest{Kind: workflow.CommandCancel, Filter: find.Filter{DefinitionID: "counted"}, Key: &runtime.Key{Scope: "jobs", Value: "one", BodyHash: "b"}}
+	job, err := m.CreateJob(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ended(job.ID)
+	if err := m.CancelJob(t.Context(), job.ID); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := m.CreateJob(t.Context(), req); workflow.CodeOf(err) != workflow.CodeKeyReused {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// TestARefusalTellsNoHiddenValue has a variable that is kept out of the journal and does not
+// fit another version.
+func TestARefusalTellsNoHiddenValue(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	const source = "id: leak\noptions: {logging: Exclude}\nvariables: {card: TYPE}\nroot:\n  - setVariable: {variable: card, value: VALUE}\n    id: set\n  - event: go\n    id: go\n"
+	m.Publish(strings.NewReplacer("TYPE", "String", "VALUE", "h1dden-card").Replace(source))
+	m.Start("leak", "x", "")
+	m.Publish(strings.NewReplacer("TYPE", "Int32", "VALUE", "4").Replace(source))
+	job, err := m.CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "leak"},
+		Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: 2}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := m.ended(job.ID)
+	if len(is.Refusals) != 1 || strings.Contains(is.Refusals[0].Detail, "h1dden") || !strings.Contains(is.Refusals[0].Detail, "variable card") {
+		t.Errorf("%+v", is.Refusals)
+	}
+}

@@ -8,6 +8,8 @@ var resumeGuards = []patch{
 		"loaded.Record == nil || len(loaded.Mail) > 0 {", "loaded.Record == nil {", inClient, "TestAResumeBesideMail"},
 	{"the lock is taken before an effect outside", "pkg/client/burst.go",
 		"\tif o.free() {\n\t\tx.env.Barrier = x.barrier\n", "\tif false {\n\t\tx.env.Barrier = x.barrier\n", inClient, "TestTheLockIsTakenBefore"},
+	{"a burst that was dropped passes no barrier", "pkg/client/resume_unlocked.go",
+		"\tif burst.Err() != nil {\n", "\tif false {\n", inClient, "TestADroppedBurstPassesNoBarrier"},
 	{"a burst begins again if its instance moved before its lock was taken", "pkg/client/resume_unlocked.go",
 		"if loaded.Record == nil || o.base == nil || loaded.Record.Modified != o.base.Modified {", "if false {", inClient, "TestABurstBeginsAgain"},
 	{"what was refused is run again under the lock", "pkg/client/failure.go",

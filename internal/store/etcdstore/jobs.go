@@ -39,7 +39,7 @@ func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
 	}
 	kv := there.one(resp)
 	if kv == nil {
-		return nil, nil
+		return nil, workflow.Fail(workflow.CodeKeyReused, "the job of this Idempotency-Key was deleted; use a new key for another job")
 	}
 	old := &store.Job{Modified: kv.ModRevision}
 	if err := DecodeWhole(kv.Value, old); err != nil {

@@ -37,10 +37,14 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Authenticator checks credentials. Either part may be nil.
+// Authenticator checks credentials. Each part may be nil.
 type Authenticator struct {
 	Keys *Keys
 	OIDC *OIDC
+
+	// Passed gives the caller of what [Pass] made, without its prefix; nil: none counts. It is
+	// set before the first request.
+	Passed func(sealed string) (*Principal, error)
 }
 
 // maxToken is more than any provider issues; the header as a whole is bounded by
@@ -66,6 +70,11 @@ func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) (*Princ
 		return nil, refused("the scheme of Authorization must be Bearer")
 	case token == "" || len(token) > maxToken:
 		return nil, refused("the token is empty or too long")
+	case strings.HasPrefix(token, passPrefix):
+		if a.Passed == nil {
+			return nil, refused("this node has no console, and takes no requests of one")
+		}
+		return a.Passed(strings.TrimPrefix(token, passPrefix))
 	case strings.HasPrefix(token, keyPrefix):
 		if a.Keys == nil {
 			return nil, refused("this node takes no API keys")

@@ -43,3 +43,10 @@ func (k *Keys) Again(t Ticket) (*Principal, error) {
 	}
 	return k.of(sum)
 }
+
+// passPrefix starts a token that a console makes for one request of a person who signed in,
+// and that another node of the cluster may get, to tell what only it knows.
+const passPrefix = "weftpass_"
+
+// Pass makes the token of what a console sealed.
+func Pass(sealed string) string { return passPrefix + sealed }

@@ -166,7 +166,7 @@ func (c *request) key() (*runtime.Key, error) {
 		fmt.Fprintf(sum, "%d %s\n", len(part), part)
 	}
 	return &runtime.Key{Scope: scope, Value: value, BodyHash: hex.EncodeToString(sum.Sum(nil)),
-		Request: request, Caller: workflow.CutBytes(caller, mostRequest), At: time.Now().UTC().Truncate(time.Millisecond)}, nil
+		Request: request, Caller: workflow.CutBytes(caller, mostRequest), At: c.api.cfg.Now().UTC().Truncate(time.Millisecond)}, nil
 }
 
 const (

@@ -114,8 +114,8 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 		if name == "Content-Security-Policy" {
 			value = pageSandbox + ", " + value // both hold
 		}
-		if name == "Set-Cookie" && strings.HasPrefix(strings.TrimSpace(value), auth.SessionCookie+"=") {
-			continue // whose session a browser has is for the console to say
+		if cookie, _, _ := strings.Cut(value, "="); name == "Set-Cookie" && strings.EqualFold(strings.TrimSpace(cookie), auth.SessionCookie) {
+			continue // whose session a browser has is for the console to say; it trims names, as here
 		}
 		if !ownHeaders[name] && validHeader(name, value) {
 			answer.headers[name] = value

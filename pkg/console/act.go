@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -94,10 +95,34 @@ const (
 	pathField, queryField, textField, jsonField = "p.", "q.", "b.", "j."
 )
 
+const (
+	// formsAtOnce is how many forms are read at a time.
+	formsAtOnce = 16
+	formTimeout = 30 * time.Second // for one to arrive
+)
+
+var errManyForms = errors.New("as many forms are read as may be")
+
+// readForm reads a form of so many bytes at most.
+func (v *visit) readForm(most int64) error {
+	places := v.console.forms
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	default:
+		return errManyForms
+	}
+	_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(formTimeout)) // tests' writers have none
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+	return v.r.ParseForm()
+}
+
 // act does what a form asks for, by the operation of its address.
 func (v *visit) act() {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
+	if err := v.readForm(maxForm); errors.Is(err, errManyForms) {
+		v.fail("", &problem{Status: http.StatusServiceUnavailable, Title: "The node is busy", Detail: "It reads as many forms as it may; go back and send it again: it acts once."})
+		return
+	} else if err != nil {
 		v.fail("", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The form is too large", Detail: fmt.Sprintf("A form may have %d bytes.", maxForm)})
 		return
 	}

@@ -90,6 +90,11 @@ func (v *visit) inner(q asked) *http.Request {
 	to.URL.Path, _ = url.PathUnescape(to.URL.RawPath)
 	to.RequestURI = to.URL.RequestURI()
 	to.Header.Del("Authorization")
+	if v.ticket != "" {
+		if pass, err := v.pass(); err == nil { // where it is not, only this node answers
+			to.Header.Set("Authorization", "Bearer "+pass)
+		}
+	}
 	to.Header.Del("Cookie")
 	to.Header.Del("Content-Type")
 	to.Header.Del("Content-Length")

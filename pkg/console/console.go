@@ -41,6 +41,7 @@ type Console struct {
 	mux        *http.ServeMux
 	pages      map[string]*template.Template
 	operations map[string]operation
+	forms      chan struct{} // a place for each form that is read
 }
 
 // New reads the templates and the operations of the API. It starts nothing.
@@ -54,7 +55,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, mux: http.NewServeMux()}
+	c := &Console{cfg: cfg, mux: http.NewServeMux(), forms: make(chan struct{}, formsAtOnce)}
 	var err error
 	if c.sealer, err = newSealer(cfg.Secrets); err != nil {
 		return nil, err
@@ -99,6 +100,7 @@ type visit struct {
 	r       *http.Request
 	caller  func() (*auth.Principal, error) // finds out who asks, again each time
 	who     *auth.Principal                 // nil: nobody was asked
+	ticket  auth.Ticket                     // of who asks
 }
 
 // page is what a template gets.

@@ -20,7 +20,7 @@ func TestSessionsAreSealed(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	s := session{Ticket: "t", Made: now, Seen: now}
-	text, err := old.seal(s)
+	text, err := old.seal(s, forBrowsers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,17 +40,23 @@ func TestSessionsAreSealed(t *testing.T) {
 		"cut":                 {old, text[:10], now, false},
 		"huge":                {old, strings.Repeat("A", 1<<20), now, false},
 	} {
-		got, err := c.by.open(c.text, c.at)
+		got, err := c.by.open(c.text, c.at, forBrowsers)
 		if (err == nil) != c.good || c.good && got.Ticket != "t" {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
 	s.Seen = now.Add(sessionLife)
-	if text, err = old.seal(s); err != nil {
+	if text, err = old.seal(s, forBrowsers); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := old.open(text, now.Add(sessionLife+time.Second)); err == nil {
+	if _, err := old.open(text, now.Add(sessionLife+time.Second), forBrowsers); err == nil {
 		t.Error("a session that is used lasts for ever")
+	}
+	if text, err = old.seal(s, forNodes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.open(text, now, forBrowsers); err == nil {
+		t.Error("what is for nodes is a session")
 	}
 	if _, err := newSealer(nil); err == nil {
 		t.Error("sessions without a key")

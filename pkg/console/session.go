@@ -22,6 +22,8 @@ const (
 	// sessionFresh is how old a cookie gets before a page renews it.
 	sessionFresh = 5 * time.Minute
 
+	// passLife is how long a request to another node counts.
+	passLife = time.Minute
 	// maxCookie bounds what is looked at.
 	maxCookie = 1024
 )
@@ -63,22 +65,28 @@ func newSealer(keys [][]byte) (sealer, error) {
 	return s, nil
 }
 
-func (s sealer) seal(what session) (string, error) {
+// Sealed things are for one purpose: what was sealed for one does not open for the other.
+var (
+	forBrowsers = []byte("session")
+	forNodes    = []byte("pass")
+)
+
+func (s sealer) seal(what session, purpose []byte) (string, error) {
 	raw, err := json.Marshal(what)
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(s[0].Seal(nil, nil, raw, nil)), nil
+	return base64.RawURLEncoding.EncodeToString(s[0].Seal(nil, nil, raw, purpose)), nil
 }
 
 // open reads a sealed session that has not ended.
-func (s sealer) open(text string, now time.Time) (what session, err error) {
+func (s sealer) open(text string, now time.Time, purpose []byte) (what session, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(text) > maxCookie {
 		return what, errSession
 	}
 	for _, aead := range s {
-		plain, err := aead.Open(nil, nil, raw, nil)
+		plain, err := aead.Open(nil, nil, raw, purpose)
 		if err != nil {
 			continue
 		}
@@ -92,7 +100,7 @@ func (s sealer) open(text string, now time.Time) (what session, err error) {
 
 // keep gives the browser its session.
 func (c *Console) keep(w http.ResponseWriter, s session) error {
-	text, err := c.sealer.seal(s)
+	text, err := c.sealer.seal(s, forBrowsers)
 	if err != nil {
 		return err
 	}
@@ -112,17 +120,36 @@ func (c *Console) begin(v *visit) error {
 	if err != nil || c.cfg.Keys == nil {
 		return errSession
 	}
-	s, err := c.sealer.open(kept.Value, c.cfg.Now())
+	s, err := c.sealer.open(kept.Value, c.cfg.Now(), forBrowsers)
 	if err != nil {
 		return err
 	}
+	v.ticket = s.Ticket
 	v.caller = func() (*auth.Principal, error) { return c.cfg.Keys.Again(s.Ticket) }
 	if v.who, err = v.caller(); err != nil {
 		return err
 	}
-	if now := c.cfg.Now(); now.Sub(s.Seen) > sessionFresh {
+	// What a page asks by itself is no visit: who went away is signed out.
+	if now := c.cfg.Now(); now.Sub(s.Seen) > sessionFresh && v.r.Header.Get("Sec-Fetch-Dest") != "empty" {
 		s.Seen = now
 		return c.keep(v.w, s)
 	}
 	return nil
+}
+
+// pass is a credential for one request of a visit, which any node of the cluster takes.
+func (v *visit) pass() (string, error) {
+	now := v.console.cfg.Now()
+	sealed, err := v.console.sealer.seal(session{Ticket: v.ticket, Made: now, Seen: now}, forNodes)
+	return auth.Pass(sealed), err
+}
+
+// Passed gives the caller of a request that another node sends on for a page. It returns
+// an [auth.RefusedError].
+func (c *Console) Passed(sealed string) (*auth.Principal, error) {
+	s, err := c.sealer.open(sealed, c.cfg.Now(), forNodes)
+	if d := c.cfg.Now().Sub(s.Made); err != nil || c.cfg.Keys == nil || d > passLife || d < -passLife {
+		return nil, &auth.RefusedError{Reason: "it is of no page that was opened just now"}
+	}
+	return c.cfg.Keys.Again(s.Ticket)
 }

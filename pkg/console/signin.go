@@ -10,6 +10,9 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 )
 
+// maxKept bounds, in bytes, the form of somebody who is not known yet.
+const maxKept = 64 << 10
+
 // signInView is the page that asks who somebody is.
 type signInView struct {
 	Next   string  // where to go then
@@ -32,8 +35,7 @@ func (c *Console) askToSignIn(v *visit, err error) {
 	}
 	view.Again = v.r.URL.Query().Get("done") == "signed-in"
 	if v.r.Method == http.MethodPost {
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-		if v.r.ParseForm() == nil {
+		if v.readForm(maxKept) == nil {
 			view.Form, view.Action, view.Next = fields(v.r.PostForm), v.r.URL.Path, v.back()
 		}
 	}
@@ -52,8 +54,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		v.render(http.StatusOK, "signin", page{Title: "Sign in", View: view})
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil || view.NoKeys {
+	if err := v.readForm(maxKept); err != nil || view.NoKeys {
 		v.render(http.StatusBadRequest, "signin", page{Title: "Sign in", View: view})
 		return
 	}
@@ -112,8 +113,7 @@ const themeCookie = "weft-theme"
 // theme keeps whether pages are light or dark; neither: as the system is.
 func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
 	v := &visit{console: c, w: w, r: r}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
+	if err := v.readForm(maxKept); err != nil {
 		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
 		return
 	}

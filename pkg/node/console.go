@@ -28,6 +28,9 @@ func (n *Node) withConsole(guard *auth.Authenticator) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if guard != nil {
+		guard.Passed = pages.Passed
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, console.Path):

@@ -30,6 +30,7 @@ type app struct {
 
 	// Flags.
 	server, tokenFile, context, caCert, key string
+	made                                    bool // the key was, for a request for several
 	output, jq, times                       string
 	columns                                 []string
 	noHeaders, yes, watch, curl             bool

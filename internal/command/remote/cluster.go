@@ -461,17 +461,21 @@ func nodeOf(ctx context.Context, c *apiclient.Client, id string) (*apiclient.Nod
 	return nil, nil
 }
 
-// drained waits until a node is gone. That the node that was asked answers no more is its end too.
+// drained waits until a node is gone. That it answers no more is its end too, where it is the
+// one that is asked.
 func (a *app) drained(ctx context.Context, c *apiclient.Client, id string, wait time.Duration) error {
-	began := time.Now()
+	began, itself := time.Now(), false
 	for {
 		n, err := nodeOf(ctx, c, id)
+		itself = itself || err == nil && n != nil && n.Self
 		var lost *apiclient.NoAnswerError
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &lost):
+		case errors.As(err, &lost) && itself:
 			return a.done(nil, false, "it answers no more, after "+short(time.Since(began)), "%s", id)
+		case err != nil && time.Since(began) > wait:
+			return err
 		case err == nil && n == nil:
 			return a.done(nil, false, "ended after "+short(time.Since(began)), "%s", id)
 		case time.Since(began) > wait:

@@ -14,6 +14,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
@@ -458,13 +459,21 @@ func (a *app) validateHere(all []source) error {
 	}
 	var lines []string
 	for i, s := range all {
-		if parsed[i] != nil && len(problems[i]) == 0 {
-			_, problems[i] = engine.Compile(parsed[i], engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
+		if errs, _ := problems[i].Split(); parsed[i] != nil && len(errs) == 0 {
+			opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
 				def, ok := defs[ref.ID]
 				return def, ok
-			}})
+			}}
+			_, found := check.Definition(parsed[i], check.Options{Options: opts}) // what only a node knows is not asked
+			problems[i] = append(problems[i], found...)
 		}
 		for _, p := range problems[i].WithExcerpts(s.src) {
+			if p.Warning {
+				if _, err := fmt.Fprintf(a.errOut, "%s:%d:%d: warning: %s (%s)\n", s.name, p.Place.Line, p.Place.Column, p.Detail, p.Code); err != nil {
+					return err
+				}
+				continue
+			}
 			text := fmt.Sprintf("%s:%d:%d: %s (%s)", s.name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
 			for line := range strings.Lines(p.Excerpt) {
 				text += "\n    " + strings.TrimRight(line, "\n")

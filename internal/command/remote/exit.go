@@ -163,7 +163,10 @@ func (a *app) repeatLine(err error, args []string) string {
 	if key == "" {
 		return ""
 	}
-	if a.key == "" { // else it is among args
+	if a.made {
+		key = a.key
+	}
+	if a.key == "" || a.made { // else it is among args
 		args = append(append([]string{}, args...), "--key", key)
 	}
 	quoted := make([]string, len(args))

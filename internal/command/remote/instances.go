@@ -327,7 +327,7 @@ func (a *app) instancesJournal() *cobra.Command {
 }
 
 func (a *app) journal(ctx context.Context, c *apiclient.Client, id string, q apiclient.GetJournalQuery, follow bool) error {
-	for {
+	for over := false; ; {
 		page, err := c.GetJournal(ctx, id, q)
 		if err != nil {
 			return err
@@ -357,12 +357,15 @@ func (a *app) journal(ctx context.Context, c *apiclient.Client, id string, q api
 		if page.Body.NextCursor != nil {
 			continue
 		}
+		if over {
+			return nil
+		}
 		in, err := c.GetInstance(ctx, id, apiclient.WaitUpTo(time.Second))
 		if err != nil {
 			return err
 		}
 		if in.Body.Status == "Finished" {
-			follow = false // once more, for what it did at its end
+			over = true // once more, for what it did at its end
 		}
 	}
 }
@@ -500,7 +503,18 @@ func (a *app) jobOver(j *apiclient.Job, raw []byte) error {
 	if j.Unknown > 0 {
 		summary += fmt.Sprintf(", unknown %d", j.Unknown)
 	}
-	return a.done(raw, false, summary, "%s", j.Kind)
+	if err := a.done(raw, false, summary, "%s", j.Kind); err != nil {
+		return err
+	}
+	switch {
+	case j.Refused > 0:
+		return &exitError{ExitRefused, nil}
+	case j.Unknown > 0:
+		return &exitError{ExitUnknown, nil}
+	case j.State != "done":
+		return &exitError{ExitBad, fmt.Errorf("the job is %s", j.State)}
+	}
+	return nil
 }
 
 func (a *app) instancesCancel() *cobra.Command {

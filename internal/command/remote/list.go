@@ -112,6 +112,9 @@ func ids(kind string, args []string) []string {
 // first error.
 func (a *app) each(kind string, args []string, do func(id, part string) error) error {
 	var first error
+	if len(args) > 1 && a.key == "" {
+		a.key, a.made = apiclient.NewKey(), true // one of which all are parts: who repeats the line repeats each
+	}
 	for i, id := range ids(kind, args) {
 		part := ""
 		if len(args) > 1 {

@@ -334,7 +334,11 @@ func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*
 	if err != nil || kv == nil {
 		return nil, err
 	}
-	return decodeRecord(kv)
+	rec, err := decodeRecord(kv)
+	if err != nil {
+		return nil, nil //nolint:nilerr // what is damaged must not stop what comes behind it
+	}
+	return rec, nil
 }
 
 // DeadLetterAt is [Webhooks.InstanceAt] of a dead letter.
@@ -344,7 +348,10 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 		return nil, err
 	}
 	d, err := decodeDead(kv, Decode)
-	return &d, err
+	if err != nil {
+		return nil, nil //nolint:nilerr // as above
+	}
+	return &d, nil
 }
 
 func (s *Webhooks) oneAt(ctx context.Context, what, key string, revision int64) (*mvccpb.KeyValue, error) {

@@ -89,7 +89,7 @@ type Member struct {
 	Root    string              // of the cluster's keys
 	Leave   func()              // ends it, once; the end of the test does it too
 
-	node *client.Node
+	Node *client.Node // what it runs
 	log  *slog.Logger
 }
 
@@ -122,7 +122,7 @@ func New(t testing.TB, name, id string, tune ...func(*Config)) *Member {
 }
 
 func (m *Member) open(id string) client.Client {
-	return m.node.Distributed(m.Session.Locks(), id, client.RetryPolicy{})
+	return m.Node.Distributed(m.Session.Locks(), id, client.RetryPolicy{})
 }
 
 func (m *Member) build(cfg *Config, name, id string) error {
@@ -146,7 +146,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	head := m.Catalog.HeadIn(context.Background())
-	m.node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
+	m.Node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
 		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log, Metrics: cfg.Metrics,
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.Catalog.Program(ctx, def, version)
@@ -160,12 +160,12 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if err != nil {
 		return err
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Hint: m.Wakeups.Hint, Age: m.Age.Now,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Hint: m.Wakeups.Hint, Age: m.Age.Now,
 		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.node, Wakeups: m.Wakeups, Age: m.Age,
+	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
 		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }
@@ -181,7 +181,7 @@ func (m *Member) run() {
 	m.Leave = sync.OnceFunc(func() {
 		down, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := m.node.Stop(down); err != nil {
+		if err := m.Node.Stop(down); err != nil {
 			m.T.Error("stop:", err)
 		}
 		stop()

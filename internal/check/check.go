@@ -52,8 +52,14 @@ type checker struct {
 	made       map[string]bool
 	more       bool
 	mute       bool // names are collected
+	spent      int  // of mostWork
 	problems   workflow.Problems
 }
+
+// mostWork bounds what the looks at expressions cost: for each the names that it may read,
+// times the quarter of its bytes. It is a few seconds of a processor, and far more than what
+// people write.
+const mostWork = 8_000_000
 
 // place is where the checker is in the tree.
 type place struct {
@@ -89,6 +95,10 @@ func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow
 	c.all(top)
 	c.mute = false
 	c.all(top)
+	if c.spent > mostWork {
+		c.problems = append(c.problems, workflow.Problem{Code: "not-all-checked", Warning: true, Place: def.Place,
+			Detail: "the definition has so many names and expressions that not all expressions were checked; the compiler still refuses what cannot run"})
+	}
 	return c.problems
 }
 

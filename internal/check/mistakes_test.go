@@ -89,3 +89,30 @@ func TestWarningsAreErrorsOnlyIfStrict(t *testing.T) {
 		t.Errorf("strict: errors %v, warnings %v", errs, warnings)
 	}
 }
+
+// TestDurationsAreNoMistake has durations of the language where a duration is wanted.
+func TestDurationsAreNoMistake(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{`duration("1h")`, `date(inputs.when) - now()`} {
+		if got := found("id: nap\ninputs: {when: {type: string}}\nroot:\n  - delay: ${{ " + value + " }}\n"); got != "" {
+			t.Errorf("%s: %s", value, got)
+		}
+	}
+}
+
+// TestALookHasABound holds that a definition made to be long to look at is not.
+func TestALookHasABound(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	src.WriteString("id: long\nvariables:\n")
+	for i := range 5000 {
+		fmt.Fprintf(&src, "  v%d: {type: string}\n", i)
+	}
+	src.WriteString("root:\n")
+	for i := range 2000 {
+		fmt.Fprintf(&src, "  - writeLine: ${{ variables.v%d + variables.v%d + variables.v%d }}\n", i, i+1, i+2)
+	}
+	if got := found(src.String()); !strings.Contains(got, "not-all-checked") || strings.Count(got, "\n") > 0 {
+		t.Errorf("%.500s", got)
+	}
+}

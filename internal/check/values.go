@@ -160,6 +160,10 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 	if ch == nil || c.mute && e.Kind != workflow.JavaScript {
 		return nil, ""
 	}
+	text, _ := e.Value.(string)
+	if c.spent += (1 + len(p.variables) + len(c.def.Inputs)) * (1 + len(text)/4); c.spent > mostWork {
+		return nil, ""
+	}
 	names := &engine.Names{
 		Inputs: map[string]string{}, MoreInputs: c.def.Options.AdditionalInputs || c.elsa() && len(c.def.Inputs) == 0, Variables: p.variables,
 		Made: c.made, MoreVariables: c.more, Activities: c.activities, MoreActivities: c.derived,

@@ -366,7 +366,7 @@ type Job struct {
 	Refusals  []JobRefusal `json:"refusals"` // The first 100.
 	Refused   int64        `json:"refused"`
 	State     string       `json:"state"`   // One of running, done, cancelled.
-	Unknown   int64        `json:"unknown"` // Given the command by a node that died, more than 5 minutes before another went on: it is not given again.
+	Unknown   int64        `json:"unknown"` // A node died that may have given them the command, more than 5 minutes before another went on: it is not given again.
 	UpdatedAt time.Time    `json:"updatedAt"`
 }
 

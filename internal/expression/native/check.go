@@ -255,6 +255,8 @@ func aliasOf(t reflect.Type) string {
 	switch {
 	case t == nil:
 		return ""
+	case t == reflect.TypeFor[time.Duration]():
+		return "String" // it is kept as one, such as 1h0m0s
 	case isNumeric(t):
 		return "Double"
 	case t == reflect.TypeFor[time.Time]():

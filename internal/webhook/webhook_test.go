@@ -415,6 +415,28 @@ func TestTheSecondFaultIsTold(t *testing.T) {
 	polltest.Eventually(t, "it is told again", func() bool { return len(r.ids()) == 2 })
 }
 
+// What cannot be read is told as far as its key says, and stops nothing behind it.
+func TestWhatIsDamagedStopsNothing(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, clustertest.Namespace(t), "a")
+	r := newReceiver(t)
+	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.DeadLetter}})
+	etcd := clustertest.Shared(t).Client(t)
+	bury(t, etcd, m.Root, "first@1")
+	if _, err := etcd.Put(t.Context(), m.Root+"dead/junk@1", "{junk"); err != nil {
+		t.Fatal(err)
+	}
+	bury(t, etcd, m.Root, "last@1")
+	r.about("of-first@1")
+	r.about("of-last@1")
+	polltest.Eventually(t, "what is damaged is told too", func() bool {
+		return slices.ContainsFunc(r.all(), func(g told) bool { return g.event.Data.DeadLetter != nil && g.event.Data.DeadLetter.ID == "junk@1" })
+	})
+	if n := len(r.ids()); n != 3 {
+		t.Errorf("%d events", n)
+	}
+}
+
 func TestWhoIsGoneIsPaused(t *testing.T) {
 	t.Parallel()
 	m := newMember(t, clustertest.Namespace(t), "a")

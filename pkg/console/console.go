@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -42,6 +43,7 @@ type Console struct {
 	pages      map[string]*template.Template
 	operations map[string]operation
 	forms      chan struct{} // a place for each form that is read
+	line       atomic.Int64  // in which second the log had a line about a sign-in that was refused
 }
 
 // New reads the templates and the operations of the API. It starts nothing.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -72,6 +73,10 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	view.Form = fields(form)
 	ticket, who, err := c.cfg.Keys.SignIn(strings.TrimSpace(r.PostForm.Get("apikey")))
 	if err != nil {
+		// One line a second at most: a stranger tries as often as he likes.
+		if now := c.cfg.Now().Unix(); c.line.Swap(now) != now {
+			c.cfg.Log.WarnContext(r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", r.RemoteAddr))
+		}
 		var refused *auth.RefusedError
 		view.Wrong = "the API key does not count"
 		if errors.As(err, &refused) {
@@ -86,6 +91,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.who = who
+	c.cfg.Log.InfoContext(r.Context(), "console: signed in", slog.String("who", who.Name), slog.String("role", who.Role.String()), slog.String("remote", r.RemoteAddr))
 	if view.Action != "" {
 		v.render(http.StatusOK, "again", page{Title: "Signed in", View: againView{Action: view.Action, Back: view.Next, Fields: view.Form}})
 		return

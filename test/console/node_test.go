@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,13 +25,15 @@ type site struct {
 	base string
 	file string // of the API keys; "": nobody is asked
 	keys map[auth.Role]string
+	cfg  node.Config
+	node *node.Node
 }
 
 // roles that somebody can sign in with.
 var roles = []auth.Role{auth.Viewer, auth.Operator, auth.Designer, auth.Admin}
 
 // open starts a node; with credentials it has a key for each role.
-func open(t *testing.T, credentials bool) *site {
+func open(t testing.TB, credentials bool) *site {
 	t.Helper()
 	s := &site{t: t, keys: map[auth.Role]string{}}
 	cfg := node.DefaultConfig()
@@ -52,16 +55,31 @@ func open(t *testing.T, credentials bool) *site {
 		}
 		cfg.AuthKeysFile = s.file
 	}
-	n, err := node.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = n.Stop(t.Context()) })
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.base = "http://" + n.HTTPAddr()
+	s.cfg = cfg
+	s.node = s.start(cfg)
+	s.base = "http://" + s.node.HTTPAddr()
 	return s
+}
+
+func (s *site) start(cfg node.Config) *node.Node {
+	s.t.Helper()
+	n, err := node.New(s.t.Context(), cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = n.Stop(context.WithoutCancel(s.t.Context())) })
+	if err := n.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// join starts another node of the same cluster.
+func (s *site) join(id string) *node.Node {
+	s.t.Helper()
+	cfg := s.cfg
+	cfg.NodeID, cfg.DataDir, cfg.EtcdEndpoints = id, s.t.TempDir(), s.node.EtcdEndpoints()
+	return s.start(cfg)
 }
 
 // api calls the API as the admin.

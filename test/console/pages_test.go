@@ -384,6 +384,30 @@ variables:
 	v.check("/console/me", http.StatusOK)
 }
 
+// TestAPageAsksOtherNodes holds that what only another node knows or does is reached from a
+// page as from the API, with the role of who looks.
+func TestAPageAsksOtherNodes(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	s.join("two")
+	waits, _ := fill(t, s)
+	v := s.as(auth.Admin)
+	if p := v.get("/console/raw/instances/" + waits + "/explain"); p.status != http.StatusOK || strings.Contains(p.text, `"unasked": [
+    "`) {
+		t.Errorf("%d\n%s", p.status, p.text)
+	}
+	if p := v.get("/console/raw/nodes/two/bursts"); p.status != http.StatusOK || !strings.Contains(p.text, `"two"`) {
+		t.Errorf("%d\n%s", p.status, p.text)
+	}
+	drain := url.Values{"p.id": {"two"}, "key": {"k"}, "back": {"/console/cluster"}}
+	if p := s.as(auth.Operator).post("/console/do/drainNode", drain); p.status != http.StatusForbidden {
+		t.Errorf("an operator drains: %d", p.status)
+	}
+	if p := v.post("/console/do/drainNode", drain); p.status != http.StatusOK || !strings.Contains(p.text, "The node drains") {
+		t.Errorf("%d\n%s", p.status, p.text)
+	}
+}
+
 // TestAPageHasABound holds that no page grows with what it shows.
 func TestAPageHasABound(t *testing.T) {
 	t.Parallel()

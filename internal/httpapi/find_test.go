@@ -53,6 +53,11 @@ root:
 		t.Fatalf("the parent's bookmark does not name its child: %v", bookmarks)
 	}
 	kid, _, _ := strings.Cut(child, "-")
+	for end := time.Now().Add(20 * time.Second); s.get(t, "/api/v1/instances/"+child).json(t)["subStatus"] != "Suspended"; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the child does not come to wait")
+		}
+	}
 	for line, want := range map[string]string{
 		"waits:event/paid#":                                      "ada bob " + kid,
 		"waits:event/paid# label.customer:ada":                   "ada",

@@ -97,6 +97,7 @@ func NewKey() string { return rand.Text() }
 // send sends a request again until it has an answer that is one.
 func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (status int, header http.Header, raw []byte, err error) {
 	pause := 200 * time.Millisecond
+	lost := false // an attempt got no answer: it may have been done
 	for attempt := 1; ; attempt++ {
 		status, header, raw, err := c.attempt(ctx, r, o, body)
 		var problem *ProblemError
@@ -104,7 +105,7 @@ func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (
 		case err == nil:
 			return status, header, raw, nil
 		case errors.As(err, &problem) && !problem.Temporary():
-			if r.method == http.MethodDelete && attempt > 1 && problem.Status == http.StatusNotFound {
+			if r.method == http.MethodDelete && lost && problem.Status == http.StatusNotFound {
 				return http.StatusNoContent, nil, nil, nil // an attempt before has removed it
 			}
 			return 0, nil, nil, err
@@ -112,6 +113,7 @@ func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (
 			return 0, nil, nil, c.unanswered(r, o, err)
 		}
 		wait := pause
+		lost = lost || problem == nil || problem.Unknown()
 		if problem != nil {
 			wait = min(max(wait, problem.RetryAfter), 5*time.Second)
 		}

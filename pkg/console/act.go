@@ -84,6 +84,7 @@ var done = map[string]string{
 	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
 	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",
+	"createJob": "The job was taken; it goes on without this page.", "deleteJob": "The job goes no further, or is forgotten.",
 	"publishVersion": "The version is published.", "retractDefinition": "The definition is retracted.", "deleteDefinition": "The definition is deleted.",
 	"reloadDefinitions": "The directory of definitions was read again.", "refreshDefinitions": "The definitions were refreshed.",
 	"theme": "", "signed-in": "",
@@ -191,6 +192,9 @@ func (v *visit) acted(name string, to *answer) {
 
 // tells tells whether the answer to an operation has something that its page cannot show.
 func (r *resultView) tells(operation string) bool {
+	if operation == "createJob" && r.State == "" { // a dry run
+		return true
+	}
 	if len(r.Outcomes) > 0 || r.Queued != nil || r.Resumes != nil || r.Published != nil {
 		return true
 	}

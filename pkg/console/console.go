@@ -265,6 +265,10 @@ func (v *visit) render(status int, name string, p page) {
 	_, _ = v.w.Write(out.Bytes()) // the reader may be gone
 }
 
+// indented is up to how many bytes an answer is indented: what is nested deep becomes a
+// hundred times as long.
+const indented = 64 << 10
+
 // raw shows what the API answers, whole.
 func (v *visit) raw() {
 	if v.r.PathValue("path") == "stream" { // it has no end
@@ -278,7 +282,7 @@ func (v *visit) raw() {
 	}
 	body := to.body.Bytes()
 	var pretty bytes.Buffer
-	if json.Indent(&pretty, body, "", "  ") == nil {
+	if len(body) <= indented && json.Indent(&pretty, body, "", "  ") == nil {
 		body = pretty.Bytes()
 	}
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8") // a browser shows it and runs nothing

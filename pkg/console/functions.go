@@ -43,9 +43,11 @@ var functions = template.FuncMap{
 		}
 		return m
 	},
-	"lines": func(text string) []string { return strings.Split(text, "\n") },
-	"inc":   func(n int) int { return n + 1 },
-	"next":  func(n int64) int64 { return n + 1 },
+	"lines":   func(text string) []string { return strings.Split(text, "\n") },
+	"steps":   func(n int) string { return strings.Repeat("· ", min(20, max(0, n))) },
+	"seconds": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
+	"inc":     func(n int) int { return n + 1 },
+	"next":    func(n int64) int64 { return n + 1 },
 }
 
 // quote makes a word of the search line of any text.
@@ -118,7 +120,7 @@ func pretty(raw json.RawMessage, most int) value {
 	}
 	text := string(raw)
 	var out bytes.Buffer
-	if len(raw) <= 4*most && json.Indent(&out, raw, "", "  ") == nil { // of a long one the beginning is seen only
+	if len(raw) <= most && json.Indent(&out, raw, "", "  ") == nil { // of a long one the beginning is seen only
 		text = out.String()
 	}
 	if len(text) <= most {

@@ -23,6 +23,7 @@ var screens = []screen{
 	{path: "queue", template: "queue", here: "queue", every: 5, read: plain[queueItem]("Queue", "/queue")},
 	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: plain[deadLetter]("Dead letters", "/dead-letters")},
 	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name")},
+	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs")},
 	{path: "timers", template: "timers", here: "timers", every: 5, read: plain[timer]("Timers and schedules", "/timers")},
 	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", read: theCluster},
 	{path: "me", template: "me", here: "me", read: me},
@@ -142,6 +143,7 @@ type instanceView struct {
 	Tabs        []string
 	Journal     *journalTab
 	Variables   *variables
+	Lineage     *lineage
 	Picture     template.HTML
 	Older       string // address of the commits before
 	Newest      string
@@ -170,7 +172,7 @@ const (
 // journalCommits is how many commits a page of a journal has.
 const journalCommits = "100"
 
-var instanceTabs = []string{"waits", "journal", "variables", "incidents", "data"}
+var instanceTabs = []string{"waits", "journal", "variables", "incidents", "data", "lineage", "owners"}
 
 func oneInstance(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
@@ -208,6 +210,10 @@ func oneInstance(v *visit) (string, any, error) {
 		var vars variables
 		vars, err = get[variables](v, at("instances", id, "variables"), ask)
 		view.Variables = &vars
+	case "lineage":
+		var tree lineage
+		tree, err = get[lineage](v, at("instances", id, "lineage"), nil)
+		view.Lineage = &tree
 	}
 	return "Instance " + id, view, err
 }

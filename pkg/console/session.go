@@ -125,7 +125,12 @@ func (c *Console) begin(v *visit) error {
 		return err
 	}
 	v.ticket = s.Ticket
-	v.caller = func() (*auth.Principal, error) { return c.cfg.Keys.Again(s.Ticket) }
+	v.caller = func() (*auth.Principal, error) { // a stream asks again and again
+		if c.cfg.Now().Sub(s.Made) > sessionLife {
+			return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
+		}
+		return c.cfg.Keys.Again(s.Ticket)
+	}
 	if v.who, err = v.caller(); err != nil {
 		return err
 	}

@@ -87,8 +87,62 @@ type explanation struct {
 		Name, CorrelationID, InstanceID *string
 		CreatedAt                       *time.Time
 	}
+	Doing *struct {
+		ActivityID, ActivityType string
+		Since                    time.Time
+		Attempt                  *int
+	}
+	History  *history
 	Revision int64
 }
+
+type history struct {
+	Periods []struct {
+		NodeID                          *string
+		From, To, FirstFence, LastFence int64
+		Began, Ended                    *time.Time
+		GapSeconds                      float64
+		Takeover                        bool
+	}
+	Refusals []struct {
+		NodeID  string
+		Refusal struct {
+			Sequence, Fence int64
+			Commands        []string
+			At              time.Time
+		}
+	}
+	Unasked []string
+	Before  int64
+}
+
+type lineage struct {
+	Items []struct {
+		Depth                             int
+		InstanceID, SubStatus             string
+		DefinitionID, Name, CorrelationID *string
+		Version                           *int
+		Children                          int64
+		AwaitedAt                         *string
+		CreatedAt                         *time.Time
+		Gone                              bool
+	}
+	Whole    bool
+	Revision int64
+}
+
+type job struct {
+	ID, Kind, State, Query           string
+	By, Reason, Node                 *string
+	CreatedAt, UpdatedAt             time.Time
+	EndedAt                          *time.Time
+	Done, Accepted, Refused, Unknown int64
+	Refusals                         []refusal
+	Damaged                          bool
+	Damage                           string
+}
+
+type refusal struct{ InstanceID, Code, Detail string }
 
 type claim struct {
 	NodeID               string
@@ -215,6 +269,11 @@ type resultView struct {
 	Back     string
 	Accepted bool // durable, and not yet applied
 	Checked  bool // nothing was done: it was only looked at
+
+	// Of a job, or of one that is only tried.
+	State, Kind, Query    string
+	Matching, Tried, Fits int
+	Refusals              []refusal
 
 	Outcomes   []struct{ InstanceID, Outcome, Code string }
 	Queued     any    // the id of an item, or whether an event would be queued

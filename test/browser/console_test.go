@@ -206,7 +206,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
 	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + broken,
-		"definitions", "definitions/order", "definitions/order-approval", "publish", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "cluster", "me", "nothing"}
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {
 		b.open("/console/me")

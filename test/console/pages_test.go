@@ -15,7 +15,7 @@ import (
 )
 
 // plain are the pages that need nothing to be there.
-var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "cluster", "me"}
+var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me"}
 
 // check reads a page as a browser does and finds what is wrong with it.
 func (v *visitor) check(path string, want int) page {
@@ -192,7 +192,7 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		}
 		var looked strings.Builder
 		for _, id := range []string{waits, faulted} {
-			for _, tab := range []string{"", "waits", "journal", "variables", "incidents", "data"} {
+			for _, tab := range []string{"", "waits", "journal", "variables", "incidents", "data", "lineage", "owners"} {
 				p := v.check("/console/instances/"+id+"?tab="+tab, http.StatusOK)
 				looked.WriteString(p.text)
 			}
@@ -268,6 +268,16 @@ func TestActions(t *testing.T) {
 	}
 	if p = v.post("/console/do/dispatchDefinition", url.Values{"p.id": {"other"}, "j.input": {`{"what": "x"}`}, "key": {"k-7"}, "back": {"/console/definitions/other"}}); p.status != http.StatusOK || !strings.Contains(p.text, "/console/instances/") {
 		t.Errorf("start: %d\n%s", p.status, p.text)
+	}
+	// All that match: looked at first, then done, by a job that is shown.
+	many := url.Values{"b.kind": {"cancel"}, "b.q": {"def:shop status:running"}, "key": {"k-8"}, "back": {"/console/jobs"}, "q.dryRun": {"true"}}
+	if p = v.post("/console/do/createJob", many); p.status != http.StatusOK || !strings.Contains(p.text, "Nothing was done yet") {
+		t.Errorf("dry run of a job: %d\n%s", p.status, p.text)
+	}
+	many.Del("q.dryRun")
+	many.Set("key", "k-9")
+	if p = v.post("/console/do/createJob", many); p.status != http.StatusOK || p.url.Path != "/console/jobs" || !strings.Contains(p.text, "<b>cancel</b>") {
+		t.Errorf("a job: %d %s\n%s", p.status, p.url, p.text)
 	}
 	// No form leads away, or to what is no action.
 	for _, back := range []string{"https://evil.example/", "//evil.example/console/", "/api/v1/pause", "javascript:alert(1)"} {

@@ -125,6 +125,9 @@ func TestAnIdleInstanceIsReadAgainOnlyIfItMoved(t *testing.T) {
 		m    *member
 		from string
 	}{{a, "idle"}, {b, "read"}, {a, "moved"}} {
+		for _, m := range []*member{a, b} { // whose owner of before answers first and leaves then
+			eventually(t, "nobody works it", func() bool { return !m.Holds("i") })
+		}
 		was := by.m.count("instance_loads_total", by.from)
 		r := must(by.m.open("i").Do(t.Context(), resumeOf(fmt.Sprint("r", n), in, 0)))(t)
 		if r.Effect.Outcome != workflow.OutcomeResumed {

@@ -170,7 +170,7 @@ func TestAJobCancelledMidway(t *testing.T) {
 	for i := range n {
 		c[i%2].Start("counted", fmt.Sprintf("k%02d", i), "")
 	}
-	var job runtime.Job
+	var begun runtime.Job // there when made is closed
 	var puts atomic.Int64
 	made := make(chan struct{})
 	for i, m := range c {
@@ -178,7 +178,7 @@ func TestAJobCancelledMidway(t *testing.T) {
 			if call.PutsUnder(m.Root + "mailbox/") {
 				<-made
 				if puts.Add(1) == stopAt {
-					if err := c[1-i].CancelJob(t.Context(), job.ID); err != nil {
+					if err := c[1-i].CancelJob(t.Context(), begun.ID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -187,14 +187,15 @@ func TestAJobCancelledMidway(t *testing.T) {
 		}})
 	}
 	var err error
-	job, err = c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "counted"},
+	begun, err = c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "counted"},
 		Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	close(made)
+	var job runtime.Job
 	eventually(t, "what became of the page is noted", func() bool {
-		job, err = c[0].ReadJob(t.Context(), job.ID)
+		job, err = c[0].ReadJob(t.Context(), begun.ID)
 		return err == nil && !job.Open()
 	})
 	if job.State != store.JobCancelled || job.Done < stopAt-8 || job.Done > stopAt || job.Accepted+job.Refused+job.Unknown != 0 {

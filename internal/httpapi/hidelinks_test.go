@@ -4,8 +4,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -27,7 +29,7 @@ root:
         - setOutput: {outputName: mail, outputValue: "see ${{ variables.link }}, soon"}
         - writeLine: said ${{ variables.link }}
         - runTask: {taskName: mail, payload: {link: "${{ variables.link }}", nested: [{"${{ 1 }}": "a ${{ variables.link }} b"}]}}
-      - - delay: 1ms
+      - - event: broken
         - fault: broken by ${{ resumeUrl('decision') }}
 `
 	if a := g.do(t, "POST", "/api/v1/definitions", definition, g.keys[auth.Designer]); a.status != 201 {
@@ -46,15 +48,26 @@ root:
 		return string(a.body)
 	}
 	paths := []string{"/api/v1/tasks", "/api/v1/instances", "/api/v1/instances/one", "/api/v1/instances/one/journal", "/api/v1/instances/one/explain", "/api/v1/instances/one/owners", "/api/v1/definitions/approval"}
-	for _, path := range paths {
-		if body := get(path, auth.Viewer); token.MatchString(body) {
-			t.Errorf("a viewer sees a link at %s: %s", path, body)
+	viewerSeesNone := func() {
+		t.Helper()
+		for _, path := range paths {
+			if body := get(path, auth.Viewer); token.MatchString(body) {
+				t.Errorf("a viewer sees a link at %s: %s", path, body)
+			}
 		}
 	}
+	viewerSeesNone()
 	shown := token.FindStringSubmatch(get("/api/v1/tasks", auth.Operator))
 	if shown == nil {
 		t.Fatalf("an operator does not see the link of the task: %s", get("/api/v1/tasks", auth.Operator))
 	}
+	if a := g.do(t, "POST", "/api/v1/events/broken", `{"instanceId": "one"}`, g.keys[auth.Operator]); a.status != 200 && a.status != 202 {
+		t.Fatalf("the event that breaks it: %d %s", a.status, a.body)
+	}
+	polltest.Within(t, 10*time.Second, "it is faulted", func() bool {
+		return strings.Contains(get("/api/v1/instances/one", auth.Viewer), "broken by ")
+	})
+	viewerSeesNone() // of the incident neither
 	if viewed := get("/api/v1/instances/one", auth.Viewer); !strings.Contains(viewed, "https://weft.example/sub/links/(hidden)") {
 		t.Errorf("a viewer sees no trace of it: %s", viewed)
 	}

@@ -244,11 +244,20 @@ func fullStore(t *testing.T, _ *cluster) (*cluster, string) {
 	}
 	defer etcd.Close()
 	raw := make([]byte, 50<<10) // of twice as much text, which does not get smaller
-	for i := range quota * 9 / 10 / (2 * len(raw)) {
+	used := func() int64 {
+		s, err := etcd.Status(t.Context(), etcd.Endpoints()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.DbSizeInUse
+	}
+	// etcd counts a write in a moment, and its alarm at the quota would be another stall.
+	for i, size := 0, used(); size < quota*87/100; i, size = i+1, used() {
 		_, _ = rand.Read(raw)
 		if _, err := etcd.Put(t.Context(), fmt.Sprintf("/ballast/%d", i), hex.EncodeToString(raw)); err != nil {
 			t.Fatal(err)
 		}
+		polltest.Within(t, 10*time.Second, "etcd counts what was put", func() bool { return used() != size })
 	}
 	return c, "f"
 }

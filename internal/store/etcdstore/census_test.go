@@ -19,7 +19,7 @@ func TestTheOldestIsFound(t *testing.T) {
 	waiting := map[string]time.Time{} // by key
 	put := func(version int, age time.Duration) {
 		t.Helper()
-		at := now.Add(-age)
+		at := now.Add(-age).Truncate(time.Millisecond) // as the index has it
 		key := fmt.Sprintf("%s%s/i%d", w.keys.indexOfVersion(workflow.Suspended, "def", version), newest(at), random.Uint64())
 		if _, err := w.raw.Put(w.ctx(), key, ""); err != nil {
 			t.Fatal(err)

@@ -212,16 +212,20 @@ func (m *meter) enoughTime(ctx context.Context, n int) (time.Time, error) {
 	return now.Add(3*time.Second + 2*now.Sub(began)*time.Duration(n)/few), err
 }
 
-// finished counts finished instances of a definition, in etcd.
+// finished counts the instances of a definition that have ended, however, in etcd.
 func (s *system) finished(ctx context.Context, definition string) (int, error) {
 	if s.client == nil {
 		return 0, errors.New("give -endpoints and -cluster: what is finished is counted in etcd")
 	}
-	resp, err := s.client.Get(ctx, fmt.Sprintf("/weft/%s/index/Finished/%s/", s.cluster, definition), clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err != nil {
-		return 0, err
+	n := 0
+	for _, sub := range []workflow.SubStatus{workflow.Finished, workflow.Cancelled, workflow.Faulted} {
+		resp, err := s.client.Get(ctx, fmt.Sprintf("/weft/%s/index/%s/%s/", s.cluster, sub, definition), clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err != nil {
+			return 0, err
+		}
+		n += int(resp.Count)
 	}
-	return int(resp.Count), nil
+	return n, nil
 }
 
 func fanOut(ctx context.Context, m *meter, name, commit string, callers int) error {

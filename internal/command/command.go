@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/command/remote"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -58,7 +59,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
 	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ))
-	remote.Add(cmd, remote.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
+	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
 	return cmd
 }
 

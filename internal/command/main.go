@@ -21,7 +21,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/weft-run/weft/internal/command/remote"
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/heapfloor"
 )
 
@@ -44,9 +44,9 @@ func code(err error, stderr io.Writer) int {
 	}
 	var wrong *usageError
 	if errors.As(err, &wrong) {
-		return remote.ExitUsage
+		return ask.ExitUsage
 	}
-	if n, ok := remote.ExitCode(err); ok {
+	if n, ok := ask.ExitCode(err); ok {
 		return n
 	}
 	return 1

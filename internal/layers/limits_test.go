@@ -19,14 +19,11 @@ const (
 
 // largeTypes have more than maxMethods methods, each for a reason.
 var largeTypes = map[string]string{
-	"internal/command/remote.app": "a method for each command, over the one set of flags that all of them have",
-
 	"pkg/engine.Execution": "it is all that an activity may ask and do, in one place, as testing.T is for a test",
 }
 
 // largePackages have more than maxLines lines, each for a reason.
 var largePackages = map[string]string{
-	"internal/command/remote":  "a file for each family of commands, which have in common how they ask, show and fail",
 	"internal/expression/js":   "one guard around one machine: each function that it bounds spends the budget of the same run",
 	"internal/store/etcdstore": "its parts write each other's records, and share all formats, compares and limits: the package doc says more",
 	"internal/httpapi":         "one table of routes serves, guards, counts and describes each call, and a handler is a few lines",

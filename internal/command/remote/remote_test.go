@@ -23,6 +23,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/command/remote"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -104,7 +105,7 @@ func (u *user) to(w io.Writer, buffer *bytes.Buffer, args ...string) said {
 	root := &cobra.Command{Use: "weft", SilenceUsage: true, SilenceErrors: true}
 	root.SetOut(w)
 	root.SetErr(&stderr)
-	remote.Add(root, remote.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test")
+	remote.Add(root, ask.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test")
 	root.SetArgs(args)
 	code := 0
 	if err := root.ExecuteContext(u.t.Context()); err != nil {
@@ -112,7 +113,7 @@ func (u *user) to(w io.Writer, buffer *bytes.Buffer, args ...string) said {
 			fmt.Fprintln(&stderr, "weft:", text)
 		}
 		var known bool
-		if code, known = remote.ExitCode(err); !known {
+		if code, known = ask.ExitCode(err); !known {
 			u.t.Errorf("weft %q ends with an error without a code: %v", args, err)
 		}
 	}
@@ -351,6 +352,43 @@ func TestUnknownOutcome(t *testing.T) {
 	args := strings.Fields(strings.ReplaceAll(line, losing.URL, sharedServer(t)))
 	u.wants(0, "*", args...)
 	u.wants(0, "1\n", "instances", "list", "def:unknown", "--jq", ".items | length")
+}
+
+// The line that repeats a command for several things has the key of which the keys of its requests are
+// parts: repeated, each request has the key that it had.
+func TestUnknownOutcomeOfSeveral(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	dir := filepath.Dir(u.file("flows/a.yaml", fmt.Sprintf(waiting, "several-a")))
+	u.file("flows/b.yaml", fmt.Sprintf(waiting, "several-b"))
+	target, _ := url.Parse(sharedServer(t))
+	var mu sync.Mutex
+	var keys []string // of the requests that publish; guarded by mu
+	losing := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost && r.Request.URL.Query().Get("dryRun") != "true" {
+				mu.Lock()
+				defer mu.Unlock()
+				keys = append(keys, r.Request.Header.Get("Idempotency-Key"))
+				return errors.New("lost")
+			}
+			return nil
+		},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	})
+	t.Cleanup(losing.Close)
+	got := u.refuses(5, "outcome unknown; repeat with: weft apply ", "apply", dir, "--server", losing.URL)
+	losing.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	_, line, _ := strings.Cut(strings.TrimSpace(got.err), "repeat with: weft ")
+	args := strings.Fields(strings.ReplaceAll(line, losing.URL, sharedServer(t)))
+	if len(keys) == 0 || keys[0] != args[len(args)-1]+"-1" {
+		t.Errorf("the requests had the keys %q, and the line is %q", keys, line)
+	}
+	u.wants(0, "*", args...)
+	u.wants(0, "", "diff", dir)
 }
 
 func TestContextsAndCredentials(t *testing.T) {

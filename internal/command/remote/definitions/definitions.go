@@ -1,11 +1,10 @@
-package remote
+// Package definitions has the commands about definitions, in the cluster and in files.
+package definitions
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
@@ -25,29 +25,32 @@ import (
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
-var definitionView = view{name: "definitions/id", empty: "no definitions", columns: []column{
-	{head: "DEFINITION", path: "id"}, {head: "VERSION", path: "version"}, {head: "PUBLISHED", path: "published"}, {head: "LATEST", path: "latestVersion", wide: true},
-	{head: "NAME", path: "name"}, {head: "UPDATED", path: "updatedAt", show: when}, {head: "DESCRIPTION", path: "description", wide: true},
+var definitionView = ask.View{Name: "definitions/id", Empty: "no definitions", Columns: []ask.Column{
+	{Head: "DEFINITION", Path: "id"}, {Head: "VERSION", Path: "version"}, {Head: "PUBLISHED", Path: "published"}, {Head: "LATEST", Path: "latestVersion", Wide: true},
+	{Head: "NAME", Path: "name"}, {Head: "UPDATED", Path: "updatedAt", Show: ask.When}, {Head: "DESCRIPTION", Path: "description", Wide: true},
 }}
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+// commands are those of this family.
+type commands struct{ *ask.Asker }
 
-func (a *app) definitionCommands() []*cobra.Command {
+// Commands are the commands of this package, which ask as asker does.
+func Commands(asker *ask.Asker) []*cobra.Command {
+	a := commands{asker}
 	definitions := &cobra.Command{Use: "definitions", Aliases: []string{"definition", "def", "d"}, Short: "List, read and publish definitions"}
 	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsReload())
 	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.graphCommand()}
 }
 
-func (a *app) definitionsList() *cobra.Command {
-	var p paging
+func (a commands) definitionsList() *cobra.Command {
+	var p ask.Paging
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List definitions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.lists(cmd.Context(), &p, definitionView, func(limit int64, cursor string) ([]byte, error) {
+			return a.Lists(cmd.Context(), &p, definitionView, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListDefinitions(cmd.Context(), apiclient.ListDefinitionsQuery{Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -56,29 +59,29 @@ func (a *app) definitionsList() *cobra.Command {
 			})
 		},
 	}
-	p.flags(cmd)
+	p.Flags(cmd)
 	return cmd
 }
 
-func (a *app) definitionsGet() *cobra.Command {
+func (a commands) definitionsGet() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeDefinitions(),
+		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
 			var opts []apiclient.Option
-			switch a.output {
+			switch form := a.Form(); form {
 			case "yaml", "json":
-				opts = append(opts, apiclient.Accept("application/"+a.output))
+				opts = append(opts, apiclient.Accept("application/"+form))
 			}
-			src, err := c.GetDefinition(cmd.Context(), ids("definitions", args)[0], apiclient.GetDefinitionQuery{Version: version}, opts...)
+			src, err := c.GetDefinition(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.GetDefinitionQuery{Version: version}, opts...)
 			if err != nil {
 				return err
 			}
-			_, err = a.out.Write(src.Bytes)
+			_, err = a.Out.Write(src.Bytes)
 			return err
 		},
 	}
@@ -86,62 +89,62 @@ func (a *app) definitionsGet() *cobra.Command {
 	return cmd
 }
 
-func (a *app) definitionsPublish() *cobra.Command {
+func (a commands) definitionsPublish() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeDefinitions(),
+		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			answer, err := c.PublishVersion(cmd.Context(), ids("definitions", args)[0], apiclient.PublishRequest{Version: version}, a.opts("")...)
+			answer, err := c.PublishVersion(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.PublishRequest{Version: version}, a.Opts()...)
 			if err != nil {
 				return err
 			}
-			return a.done(answer.Bytes, false, "published", "%s v%d", answer.Body.ID, answer.Body.Version)
+			return a.Done(answer.Bytes, false, "published", "%s v%d", answer.Body.ID, answer.Body.Version)
 		},
 	}
 	cmd.Flags().Int64Var(&version, "version", 0, "the version (default: the latest)")
 	return cmd
 }
 
-func (a *app) definitionsRetract() *cobra.Command {
+func (a commands) definitionsRetract() *cobra.Command {
 	return &cobra.Command{
-		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeDefinitions(),
+		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			if err := a.confirm("retract %s", strings.Join(args, ", ")); err != nil {
+			if err := a.Confirm("retract %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.each("definitions", args, func(id, part string) error {
-				answer, err := c.RetractDefinition(cmd.Context(), id, a.opts(part)...)
+			return a.Each("definitions", args, func(id string, opts []apiclient.Option) error {
+				answer, err := c.RetractDefinition(cmd.Context(), id, opts...)
 				if err != nil {
 					return err
 				}
-				return a.done(answer.Bytes, false, "retracted", "%s", id)
+				return a.Done(answer.Bytes, false, "retracted", "%s", id)
 			})
 		},
 	}
 }
 
-func (a *app) definitionsDelete() *cobra.Command {
+func (a commands) definitionsDelete() *cobra.Command {
 	var force bool
 	var version string
 	cmd := &cobra.Command{
-		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeDefinitions(),
+		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			if err := a.confirm("delete %s", strings.Join(args, ", ")); err != nil {
+			if err := a.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.each("definitions", args, func(id, _ string) error {
+			return a.Each("definitions", args, func(id string, _ []apiclient.Option) error {
 				var err error
 				if version != "" {
 					_, err = c.DeleteVersion(cmd.Context(), id, version)
@@ -151,7 +154,7 @@ func (a *app) definitionsDelete() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.done(nil, false, "deleted", "%s", id)
+				return a.Done(nil, false, "deleted", "%s", id)
 			})
 		},
 	}
@@ -160,133 +163,50 @@ func (a *app) definitionsDelete() *cobra.Command {
 	return cmd
 }
 
-func (a *app) definitionsReload() *cobra.Command {
+func (a commands) definitionsReload() *cobra.Command {
 	return &cobra.Command{
 		Use: "reload", Short: "Let the node read its definitions directory again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			answer, err := c.ReloadDefinitions(cmd.Context(), a.opts("")...)
+			answer, err := c.ReloadDefinitions(cmd.Context(), a.Opts()...)
 			if err != nil {
 				return err
 			}
-			return a.done(answer.Bytes, false, "reloaded", "definitions")
+			return a.Done(answer.Bytes, false, "reloaded", "definitions")
 		},
 	}
 }
 
-// looksLikeFile tells files from ids: they exist, have a folder, or end as definitions do.
-func looksLikeFile(arg string) bool {
-	if arg == "-" || strings.ContainsAny(arg, `/\`) && !strings.HasPrefix(arg, "definitions/") && !strings.HasPrefix(arg, "instances/") {
-		return true
-	}
-	return isDefinitionFile(arg)
-}
-
-func isDefinitionFile(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml":
-		return !strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), ".test")
-	case ".json":
-		return true
-	}
-	return false
-}
-
-func (a *app) readDefinition(name string) ([]byte, error) {
-	src, err := a.readSmall(name, maxBody, "a definition")
-	if err == nil && strings.TrimSpace(string(src)) == "" {
-		return nil, usage("%s is empty", name)
-	}
-	return src, err
-}
-
-func contentType(name string) apiclient.Option {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json":
-		return apiclient.ContentType("application/json")
-	case ".yaml", ".yml":
-		return apiclient.ContentType("application/yaml")
-	}
-	return apiclient.ContentType("application/x-www-form-urlencoded") // told by its look
-}
-
-// source is a definition to be published.
-type source struct {
-	name string
-	src  []byte
-}
-
-// sources reads the definitions of a file, of a directory and what is below it, or of
-// standard input.
-func (a *app) sources(args []string) ([]source, error) {
-	var out []source
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if arg == "-" || err == nil && !info.IsDir() {
-			src, err := a.readDefinition(arg)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, source{arg, src})
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		before := len(out)
-		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
-				return filepath.SkipDir
-			case d.IsDir() || !isDefinitionFile(path):
-				return nil
-			}
-			src, err := a.readDefinition(path)
-			out = append(out, source{path, src})
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(out) == before {
-			return nil, usage("%s has no definitions (*.yaml, *.yml, *.json)", arg)
-		}
-	}
-	return out, nil
-}
-
 // checked is a definition that the server would take.
 type checked struct {
-	source
+	ask.Source
 	id            string
 	before, after int64 // versions; 0: none is published
 }
 
 // check lets the server look at all sources before anything is changed. The problems of all
 // are told at once.
-func (a *app) check(ctx context.Context, c *apiclient.Client, all []source) ([]checked, error) {
+func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Source) ([]checked, error) {
 	var out []checked
 	var problems []string
 	from := map[string]string{}
 	for _, s := range all {
-		would, err := c.PublishDefinition(ctx, s.src, apiclient.PublishDefinitionQuery{DryRun: new(true)}, contentType(s.name))
+		would, err := c.PublishDefinition(ctx, s.Src, apiclient.PublishDefinitionQuery{DryRun: new(true)}, ask.ContentType(s.Name))
 		var p *apiclient.ProblemError
 		if errors.As(err, &p) && p.Status == 422 {
-			problems = append(problems, problemLines(named(p, s.name)))
+			problems = append(problems, ask.ProblemLines(ask.Named(p, s.Name)))
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		if other := from[would.Body.ID]; other != "" {
-			return nil, usage("%s and %s are the same definition, %s", other, s.name, would.Body.ID)
+			return nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
-		from[would.Body.ID] = s.name
+		from[would.Body.ID] = s.Name
 		before, err := a.published(ctx, c, would.Body.ID)
 		if err != nil {
 			return nil, err
@@ -294,14 +214,14 @@ func (a *app) check(ctx context.Context, c *apiclient.Client, all []source) ([]c
 		out = append(out, checked{s, would.Body.ID, before, would.Body.Version})
 	}
 	if len(problems) > 0 {
-		return nil, &exitError{ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n"))}
+		return nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
 	}
 	return out, nil
 }
 
 // published is the published version of a definition, 0 if there is none.
-func (a *app) published(ctx context.Context, c *apiclient.Client, id string) (int64, error) {
-	for d, err := range c.AllDefinitions(ctx, apiclient.ListDefinitionsQuery{Limit: maxPage}) {
+func (a commands) published(ctx context.Context, c *apiclient.Client, id string) (int64, error) {
+	for d, err := range c.AllDefinitions(ctx, apiclient.ListDefinitionsQuery{Limit: ask.MaxPage}) {
 		if err != nil {
 			return 0, err
 		}
@@ -312,16 +232,16 @@ func (a *app) published(ctx context.Context, c *apiclient.Client, id string) (in
 	return 0, nil
 }
 
-func (a *app) applyCommand() *cobra.Command {
+func (a commands) applyCommand() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.sources(args)
+			all, err := a.Sources(args)
 			if err != nil {
 				return err
 			}
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
@@ -335,31 +255,27 @@ func (a *app) applyCommand() *cobra.Command {
 				if d.before != d.after {
 					did = "would be published"
 					if !dry {
-						part := ""
-						if len(ready) > 1 {
-							part = fmt.Sprintf("-%d", i+1)
-						}
-						if _, err := c.PublishDefinition(cmd.Context(), d.src, apiclient.PublishDefinitionQuery{}, append(a.opts(part), contentType(d.name))...); err != nil {
-							return errors.Join(a.table(appliedView, rows), inFile(err, d.name))
+						if _, err := c.PublishDefinition(cmd.Context(), d.Src, apiclient.PublishDefinitionQuery{}, append(a.Part(i, len(ready)), ask.ContentType(d.Name))...); err != nil {
+							return errors.Join(a.Table(appliedView, rows), ask.InFile(err, d.Name))
 						}
 						did = "published"
 					}
 				}
-				rows = append(rows, map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.name})
+				rows = append(rows, map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name})
 			}
-			if a.asData() {
-				return a.data(map[string]any{"items": rows})
+			if a.AsData() {
+				return a.Data(map[string]any{"items": rows})
 			}
-			return a.table(appliedView, rows)
+			return a.Table(appliedView, rows)
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be published")
 	return cmd
 }
 
-var appliedView = view{name: "definitions/id", columns: []column{
-	{head: "DEFINITION", path: "id"}, {head: "VERSION", path: "version", show: func(_ *app, v, row any) string {
-		before, after := at(row, "before"), v
+var appliedView = ask.View{Name: "definitions/id", Columns: []ask.Column{
+	{Head: "DEFINITION", Path: "id"}, {Head: "VERSION", Path: "version", Show: func(_ *ask.Asker, v, row any) string {
+		before, after := ask.At(row, "before"), v
 		if before == after {
 			return fmt.Sprintf("v%d", after)
 		}
@@ -367,18 +283,18 @@ var appliedView = view{name: "definitions/id", columns: []column{
 			return fmt.Sprintf("-> v%d", after)
 		}
 		return fmt.Sprintf("v%d -> v%d", before, after)
-	}}, {head: "OUTCOME", path: "outcome"}, {head: "FILE", path: "file"},
+	}}, {Head: "OUTCOME", Path: "outcome"}, {Head: "FILE", Path: "file"},
 }}
 
-func (a *app) diffCommand() *cobra.Command {
+func (a commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff FILE|DIRECTORY|-...", Short: "How files differ from what is published; exit code 1 if they do", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.sources(args)
+			all, err := a.Sources(args)
 			if err != nil {
 				return err
 			}
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
@@ -400,45 +316,44 @@ func (a *app) diffCommand() *cobra.Command {
 					}
 					old = string(src.Bytes)
 				}
-				err := difflib.WriteUnifiedDiff(a.out, difflib.UnifiedDiff{
-					A: difflib.SplitLines(old), B: difflib.SplitLines(string(d.src)), FromFile: fmt.Sprintf("%s v%d", d.id, d.before), ToFile: d.name, Context: 3,
+				err := difflib.WriteUnifiedDiff(a.Out, difflib.UnifiedDiff{
+					A: difflib.SplitLines(old), B: difflib.SplitLines(string(d.Src)), FromFile: fmt.Sprintf("%s v%d", d.id, d.before), ToFile: d.Name, Context: 3,
 				})
 				if err != nil {
 					return err
 				}
 			}
 			if different {
-				return &exitError{ExitBad, nil}
+				return ask.Exit(ask.ExitBad, nil)
 			}
 			return nil
 		},
 	}
 }
 
-func (a *app) validateCommand() *cobra.Command {
+func (a commands) validateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate FILE|DIRECTORY|-...", Short: "Check definitions: here with the built-in activities, or with those of --server", Args: cobra.MinimumNArgs(1),
 		Long: "Check definitions. Without --server nothing is asked: the built-in activities are known, secrets and other definitions are not\n" +
 			"looked for. With --server that node checks them with its own activities, and publishes nothing. The exit code is 1 if one is not valid.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.sources(args)
+			all, err := a.Sources(args)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("server") {
-				c, err := a.client()
+				c, err := a.Client()
 				if err != nil {
 					return err
 				}
 				ready, err := a.check(cmd.Context(), c, all)
-				var said *exitError
-				if errors.As(err, &said) && said.code == ExitRefused {
-					return &exitError{ExitBad, errors.New(strings.TrimPrefix(said.Error(), "nothing was published\n"))}
+				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
+					return ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				}
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(a.out, "ok: %d valid\n", len(ready))
+				_, err = fmt.Fprintf(a.Out, "ok: %d valid\n", len(ready))
 				return err
 			}
 			return a.validateHere(all)
@@ -446,7 +361,7 @@ func (a *app) validateCommand() *cobra.Command {
 	}
 }
 
-func (a *app) validateHere(all []source) error {
+func (a commands) validateHere(all []ask.Source) error {
 	registry := activities.Default()
 	defs := map[string]*workflow.Definition{}
 	parsed := make([]*workflow.Definition, len(all))
@@ -467,14 +382,14 @@ func (a *app) validateHere(all []source) error {
 			_, found := check.Definition(parsed[i], check.Options{Options: opts}) // what only a node knows is not asked
 			problems[i] = append(problems[i], found...)
 		}
-		for _, p := range problems[i].WithExcerpts(s.src) {
+		for _, p := range problems[i].WithExcerpts(s.Src) {
 			if p.Warning {
-				if _, err := fmt.Fprintf(a.errOut, "%s:%d:%d: warning: %s (%s)\n", s.name, p.Place.Line, p.Place.Column, p.Detail, p.Code); err != nil {
+				if _, err := fmt.Fprintf(a.ErrOut, "%s:%d:%d: warning: %s (%s)\n", s.Name, p.Place.Line, p.Place.Column, p.Detail, p.Code); err != nil {
 					return err
 				}
 				continue
 			}
-			text := fmt.Sprintf("%s:%d:%d: %s (%s)", s.name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
+			text := fmt.Sprintf("%s:%d:%d: %s (%s)", s.Name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
 			for line := range strings.Lines(p.Excerpt) {
 				text += "\n    " + strings.TrimRight(line, "\n")
 			}
@@ -482,24 +397,24 @@ func (a *app) validateHere(all []source) error {
 		}
 	}
 	if len(lines) > 0 {
-		return &exitError{ExitBad, errors.New(strings.Join(lines, "\n"))}
+		return ask.Exit(ask.ExitBad, errors.New(strings.Join(lines, "\n")))
 	}
-	_, err := fmt.Fprintf(a.out, "ok: %d valid\n", len(all))
+	_, err := fmt.Fprintf(a.Out, "ok: %d valid\n", len(all))
 	return err
 }
 
-func readSource(s source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	if strings.EqualFold(filepath.Ext(s.name), ".json") || s.name == "-" && elsajson.Looks(s.src) {
-		return elsajson.Read(s.src, s.name, types)
+func readSource(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+	if strings.EqualFold(filepath.Ext(s.Name), ".json") || s.Name == "-" && elsajson.Looks(s.Src) {
+		return elsajson.Read(s.Src, s.Name, types)
 	}
-	return weftyaml.Read(s.src, s.name, types)
+	return weftyaml.Read(s.Src, s.Name, types)
 }
 
-func (a *app) graphCommand() *cobra.Command {
+func (a commands) graphCommand() *cobra.Command {
 	var format, out string
 	var version int64
 	cmd := &cobra.Command{
-		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeDefinitions(),
+		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
 		Long: "Draw a definition, or an instance with what it did. A FILE is drawn here; for the rest a node is asked: first for\n" +
 			"a definition with this id, then for an instance.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -510,7 +425,7 @@ func (a *app) graphCommand() *cobra.Command {
 			if out != "" {
 				return os.WriteFile(out, picture, 0o600)
 			}
-			_, err = a.out.Write(picture)
+			_, err = a.Out.Write(picture)
 			return err
 		},
 	}
@@ -520,18 +435,18 @@ func (a *app) graphCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) picture(ctx context.Context, arg, format string, version int64) ([]byte, error) {
+func (a commands) picture(ctx context.Context, arg, format string, version int64) ([]byte, error) {
 	if !slices.Contains([]string{"text", "svg", "mermaid", "dot"}, format) {
-		return nil, usage("--format is %q; it may be text, svg, mermaid or dot", format)
+		return nil, ask.Usage("--format is %q; it may be text, svg, mermaid or dot", format)
 	}
-	if looksLikeFile(arg) {
-		src, err := a.readDefinition(arg)
+	if ask.LooksLikeFile(arg) {
+		src, err := a.ReadDefinition(arg)
 		if err != nil {
 			return nil, err
 		}
-		return drawn(source{arg, src}, format)
+		return drawn(ask.Source{Name: arg, Src: src}, format)
 	}
-	c, err := a.client()
+	c, err := a.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -549,7 +464,7 @@ func (a *app) picture(ctx context.Context, arg, format string, version int64) ([
 	answer, err := c.DrawInstance(ctx, instance, apiclient.DrawInstanceQuery{Format: format})
 	var p *apiclient.ProblemError
 	if errors.As(err, &p) && p.Code == "instance-not-found" && !isInstance {
-		return nil, &exitError{ExitRefused, fmt.Errorf("there is no definition and no instance %q", arg)}
+		return nil, ask.Exit(ask.ExitRefused, fmt.Errorf("there is no definition and no instance %q", arg))
 	}
 	if err != nil {
 		return nil, err
@@ -558,14 +473,14 @@ func (a *app) picture(ctx context.Context, arg, format string, version int64) ([
 }
 
 // drawn draws the definition of a file.
-func drawn(s source, format string) ([]byte, error) {
+func drawn(s ask.Source, format string) ([]byte, error) {
 	types := activities.Default()
 	def, problems := readSource(s, types)
 	if def == nil || def.Root == nil {
 		if len(problems) > 0 {
-			return nil, &exitError{ExitBad, fmt.Errorf("%s:%d:%d: %s", s.name, problems[0].Place.Line, problems[0].Place.Column, problems[0].Detail)}
+			return nil, ask.Exit(ask.ExitBad, fmt.Errorf("%s:%d:%d: %s", s.Name, problems[0].Place.Line, problems[0].Place.Column, problems[0].Detail))
 		}
-		return nil, &exitError{ExitBad, fmt.Errorf("%s has nothing to draw", s.name)}
+		return nil, ask.Exit(ask.ExitBad, fmt.Errorf("%s has nothing to draw", s.Name))
 	}
 	g := graph.New(def, graph.Options{Types: types})
 	var b strings.Builder

@@ -1,4 +1,4 @@
-package remote
+package ask
 
 import (
 	"context"
@@ -12,41 +12,42 @@ import (
 	"github.com/weft-run/weft/pkg/apiclient"
 )
 
-// paging is how much of a list is shown.
-type paging struct {
+// Paging is how much of a list is shown.
+type Paging struct {
 	limit  int64
 	all    bool
 	cursor string
 }
 
-func (p *paging) flags(cmd *cobra.Command) {
+// Flags adds the flags that choose a page.
+func (p *Paging) Flags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&p.limit, "limit", 50, "show so many")
 	cmd.Flags().BoolVar(&p.all, "all", false, "show all, page by page")
 	cmd.Flags().StringVar(&p.cursor, "cursor", "", "nextCursor of the list before")
 }
 
-// maxPage is what the API gives at once.
-const maxPage = 500
+// MaxPage is what the API gives at once.
+const MaxPage = 500
 
-// lists shows as much of a list as is wanted. fetch gives one page.
-func (a *app) lists(ctx context.Context, p *paging, v view, fetch func(limit int64, cursor string) ([]byte, error)) error {
+// Lists shows as much of a list as is wanted. fetch gives one page.
+func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit int64, cursor string) ([]byte, error)) error {
 	if p.limit < 1 {
-		return usage("--limit must be 1 or more")
+		return Usage("--limit must be 1 or more")
 	}
-	return a.repeated(ctx, func() error {
+	return a.Repeated(ctx, func() error {
 		cursor, left, shown := p.cursor, p.limit, int64(0)
 		var merged map[string]any
 		var items []any
 		for {
-			size := min(left, maxPage)
+			size := min(left, MaxPage)
 			if p.all {
-				size = maxPage
+				size = MaxPage
 			}
 			raw, err := fetch(size, cursor)
 			if err != nil {
 				return err
 			}
-			value, err := decodeJSON(raw)
+			value, err := DecodeJSON(raw)
 			if err != nil {
 				return fmt.Errorf("the answer is no JSON: %w", err)
 			}
@@ -55,7 +56,7 @@ func (a *app) lists(ctx context.Context, p *paging, v view, fetch func(limit int
 			next, _ := page["nextCursor"].(string)
 			cursor, shown = next, shown+int64(len(got))
 			switch {
-			case p.all && (a.output == "jsonl" || !a.asData() && a.output == "name"): // as it comes: it may be long
+			case p.all && (a.output == "jsonl" || !a.AsData() && a.output == "name"): // as it comes: it may be long
 				if err := a.part(v, got); err != nil {
 					return err
 				}
@@ -75,32 +76,32 @@ func (a *app) lists(ctx context.Context, p *paging, v view, fetch func(limit int
 				return err
 			}
 		}
-		if cursor != "" && !a.asData() {
-			fmt.Fprintf(a.errOut, "the first %d; --all shows all, --limit more\n", shown)
+		if cursor != "" && !a.AsData() {
+			fmt.Fprintf(a.ErrOut, "the first %d; --all shows all, --limit more\n", shown)
 		}
 		return nil
 	})
 }
 
 // part shows some rows of a list that is shown as it comes.
-func (a *app) part(v view, rows []any) error {
-	if a.asData() {
-		return a.data(map[string]any{"items": rows})
+func (a *Asker) part(v View, rows []any) error {
+	if a.AsData() {
+		return a.Data(map[string]any{"items": rows})
 	}
-	return a.table(v, rows)
+	return a.Table(v, rows)
 }
 
 // value shows a list that was put together.
-func (a *app) value(v view, page map[string]any) error {
-	if a.asData() {
-		return a.data(page)
+func (a *Asker) value(v View, page map[string]any) error {
+	if a.AsData() {
+		return a.Data(page)
 	}
 	rows, _ := page["items"].([]any)
-	return a.table(v, rows)
+	return a.Table(v, rows)
 }
 
-// ids are names of things as the user gives them: also as -o name prints them.
-func ids(kind string, args []string) []string {
+// IDs are names of things as the user gives them: also as -o name prints them.
+func IDs(kind string, args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
 		out[i] = strings.TrimPrefix(arg, kind+"/")
@@ -108,23 +109,16 @@ func ids(kind string, args []string) []string {
 	return out
 }
 
-// each does something for each id, and goes on behind what is refused. It ends with the
+// Each does something for each id, and goes on behind what is refused. It ends with the
 // first error.
-func (a *app) each(kind string, args []string, do func(id, part string) error) error {
+func (a *Asker) Each(kind string, args []string, do func(id string, opts []apiclient.Option) error) error {
 	var first error
-	if len(args) > 1 && a.key == "" {
-		a.key, a.made = apiclient.NewKey(), true // one of which all are parts: who repeats the line repeats each
-	}
-	for i, id := range ids(kind, args) {
-		part := ""
-		if len(args) > 1 {
-			part = fmt.Sprintf("-%d", i+1)
-		}
-		if err := do(id, part); err != nil {
+	for i, id := range IDs(kind, args) {
+		if err := do(id, a.Part(i, len(args))); err != nil {
 			if code, _ := codeOf(err); len(args) == 1 || code != ExitRefused {
 				return err
 			}
-			fmt.Fprintf(a.errOut, "weft: %s/%s: %s\n", kind, id, a.explained(err))
+			fmt.Fprintf(a.ErrOut, "weft: %s/%s: %s\n", kind, id, a.Explained(err))
 			if first == nil {
 				first = &exitError{ExitRefused, nil}
 			}
@@ -134,11 +128,11 @@ func (a *app) each(kind string, args []string, do func(id, part string) error) e
 }
 
 // completes gives ids that begin with what was typed, of the first 50, within half a second.
-func (a *app) completes(fetch func(ctx context.Context, c *apiclient.Client) ([]string, error)) cobra.CompletionFunc {
+func (a *Asker) completes(fetch func(ctx context.Context, c *apiclient.Client) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 500*time.Millisecond)
 		defer cancel()
-		c, err := a.client()
+		c, err := a.Client()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -156,7 +150,8 @@ func (a *app) completes(fetch func(ctx context.Context, c *apiclient.Client) ([]
 	}
 }
 
-func (a *app) completeInstances() cobra.CompletionFunc {
+// CompleteInstances completes ids of instances, of which the newest are known.
+func (a *Asker) CompleteInstances() cobra.CompletionFunc {
 	return a.completes(func(ctx context.Context, c *apiclient.Client) ([]string, error) {
 		page, err := c.ListSummaries(ctx, apiclient.ListInstancesQuery{})
 		if err != nil {
@@ -170,7 +165,8 @@ func (a *app) completeInstances() cobra.CompletionFunc {
 	})
 }
 
-func (a *app) completeDefinitions() cobra.CompletionFunc {
+// CompleteDefinitions completes ids of definitions.
+func (a *Asker) CompleteDefinitions() cobra.CompletionFunc {
 	return a.completes(func(ctx context.Context, c *apiclient.Client) ([]string, error) {
 		page, err := c.ListDefinitions(ctx, apiclient.ListDefinitionsQuery{})
 		if err != nil {
@@ -184,56 +180,56 @@ func (a *app) completeDefinitions() cobra.CompletionFunc {
 	})
 }
 
-// done tells in a line what was done, or gives the answer to a program.
-func (a *app) done(raw []byte, accepted bool, did, format string, args ...any) error {
-	if a.asData() && len(raw) > 0 {
-		v, err := decodeJSON(raw)
+// Done tells in a line what was done, or gives the answer to a program.
+func (a *Asker) Done(raw []byte, accepted bool, did, format string, args ...any) error {
+	if a.AsData() && len(raw) > 0 {
+		v, err := DecodeJSON(raw)
 		if err != nil {
 			return err
 		}
-		return a.data(v)
+		return a.Data(v)
 	}
 	if accepted {
 		did = "accepted: will be " + did
 	}
-	_, err := fmt.Fprintf(a.out, "%s  %s\n", fmt.Sprintf(format, args...), did)
+	_, err := fmt.Fprintf(a.Out, "%s  %s\n", fmt.Sprintf(format, args...), did)
 	return err
 }
 
-// jsonArg reads a value that is given as an argument: @file, @- or JSON; what is no JSON is a text.
-func (a *app) jsonArg(arg string) (any, error) {
+// JSONArg reads a value that is given as an argument: @file, @- or JSON; what is no JSON is a text.
+func (a *Asker) JSONArg(arg string) (any, error) {
 	if name, ok := strings.CutPrefix(arg, "@"); ok {
-		raw, err := a.readSmall(name, maxBody, "a value")
+		raw, err := a.ReadSmall(name, MaxBody, "a value")
 		if err != nil {
 			return nil, err
 		}
-		v, err := decodeJSON(raw)
+		v, err := DecodeJSON(raw)
 		if err != nil {
-			return nil, usage("%s is no JSON: %w", name, err)
+			return nil, Usage("%s is no JSON: %w", name, err)
 		}
 		return v, nil
 	}
-	if v, err := decodeJSON([]byte(arg)); err == nil && json.Valid([]byte(arg)) {
+	if v, err := DecodeJSON([]byte(arg)); err == nil && json.Valid([]byte(arg)) {
 		return v, nil
 	}
 	return arg, nil
 }
 
-// maxBody is what the API takes.
-const maxBody = 1 << 20
+// MaxBody is what the API takes.
+const MaxBody = 1 << 20
 
-// inputs are values by name: k=v, or @file with an object.
-func (a *app) inputs(args []string) (map[string]any, error) {
+// Inputs are values by name: k=v, or @file with an object.
+func (a *Asker) Inputs(args []string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "@") {
-			v, err := a.jsonArg(arg)
+			v, err := a.JSONArg(arg)
 			if err != nil {
 				return nil, err
 			}
 			object, ok := v.(map[string]any)
 			if !ok {
-				return nil, usage("%s must have an object of inputs", arg)
+				return nil, Usage("%s must have an object of inputs", arg)
 			}
 			for k, e := range object {
 				out[k] = e
@@ -242,13 +238,34 @@ func (a *app) inputs(args []string) (map[string]any, error) {
 		}
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" {
-			return nil, usage("-i %s: write name=value, or @file.json", arg)
+			return nil, Usage("-i %s: write name=value, or @file.json", arg)
 		}
-		v, err := a.jsonArg(value)
+		v, err := a.JSONArg(value)
 		if err != nil {
 			return nil, err
 		}
 		out[name] = v
 	}
 	return out, nil
+}
+
+// Sent shows what came of an event, a stimulus or a task.
+func (a *Asker) Sent(sent *apiclient.Sent, queued *apiclient.Queued, raw []byte) error {
+	if a.AsData() {
+		return a.Show(View{}, raw)
+	}
+	if queued != nil {
+		_, err := fmt.Fprintf(a.Out, "queued  %s  nothing waits for it yet\n", queued.Queued)
+		return err
+	}
+	if sent == nil || len(sent.Outcomes) == 0 {
+		_, err := fmt.Fprintln(a.Out, "done")
+		return err
+	}
+	for _, o := range sent.Outcomes {
+		if _, err := fmt.Fprintf(a.Out, "%s  %s\n", o.Outcome, strings.TrimSpace(o.InstanceID+"  "+o.Code)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

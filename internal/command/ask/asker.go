@@ -1,4 +1,4 @@
-package remote
+package ask
 
 import (
 	"bufio"
@@ -20,13 +20,13 @@ import (
 	"github.com/weft-run/weft/pkg/apiclient"
 )
 
-// app is one run of the program: what all commands have in common.
-type app struct {
+// Asker is one run of the program: what all commands have in common.
+type Asker struct {
 	in          io.Reader
-	out, errOut io.Writer
+	Out, ErrOut io.Writer // data, and all else
 	environ     map[string]string
-	version     string
-	now         func() time.Time
+	Version     string
+	Now         func() time.Time
 
 	// Flags.
 	server, tokenFile, context, caCert, key string
@@ -46,46 +46,46 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Add adds the commands to a root. version is that of the program.
-func Add(root *cobra.Command, s Streams, environ []string, version string) {
-	a := &app{in: s.In, out: s.Out, errOut: s.Err, environ: map[string]string{}, version: version, now: time.Now}
+// New is for a program of this version.
+func New(s Streams, environ []string, version string) *Asker {
+	a := &Asker{in: s.In, Out: s.Out, ErrOut: s.Err, environ: map[string]string{}, Version: version, Now: time.Now}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		a.environ[name] = value
 	}
-	groups := []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{"work", "Workflows:", a.definitionCommands()},
-		{"instances", "Instances and events:", a.instanceCommands()},
-		{"cluster", "The cluster:", a.clusterCommands()},
-		{"here", "This machine:", a.hereCommands()},
-	}
-	for _, g := range groups {
-		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, cmd := range g.commands {
-			cmd.GroupID = g.id
-			a.prepare(cmd, nil)
-			root.AddCommand(cmd)
-		}
+	return a
+}
+
+// Group is a group of commands, as help shows them.
+type Group struct {
+	ID, Title string
+	Commands  []*cobra.Command
+}
+
+// Add adds a group to a root: its commands get the flags of all, and errors their exit codes.
+func (a *Asker) Add(root *cobra.Command, g Group) {
+	root.AddGroup(&cobra.Group{ID: g.ID, Title: g.Title})
+	for _, cmd := range g.Commands {
+		cmd.GroupID = g.ID
+		a.prepare(cmd, nil)
+		root.AddCommand(cmd)
 	}
 }
 
 // prepare gives a command and those below it the flags of all, and errors their exit codes.
-func (a *app) prepare(cmd *cobra.Command, parents []string) {
+func (a *Asker) prepare(cmd *cobra.Command, parents []string) {
 	if len(parents) == 0 {
 		a.flags(cmd)
 	}
 	parents = append(parents, cmd.Name())
 	cmd.SilenceUsage, cmd.SilenceErrors, cmd.SuggestionsMinimumDistance = true, true, 2
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w; %s --help lists what there is", err, c.CommandPath())
+		return Usage("%w; %s --help lists what there is", err, c.CommandPath())
 	})
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usage("%w; usage: %s", err, c.UseLine())
+				return Usage("%w; usage: %s", err, c.UseLine())
 			}
 			return nil
 		}
@@ -103,7 +103,7 @@ func (a *app) prepare(cmd *cobra.Command, parents []string) {
 			if s := c.SuggestionsFor(args[0]); len(s) > 0 {
 				hint = fmt.Sprintf(" (did you mean %s?)", s[0])
 			}
-			return usage("there is no command %q in %s%s; %s --help lists them", args[0], c.CommandPath(), hint, c.CommandPath())
+			return Usage("there is no command %q in %s%s; %s --help lists them", args[0], c.CommandPath(), hint, c.CommandPath())
 		}
 	}
 	for _, sub := range cmd.Commands() {
@@ -112,7 +112,7 @@ func (a *app) prepare(cmd *cobra.Command, parents []string) {
 }
 
 // flags are those of every command.
-func (a *app) flags(cmd *cobra.Command) {
+func (a *Asker) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&a.server, "server", "", "URL of a node or of the cluster's balancer (WEFT_SERVER; default: the context's, else "+defaultServer+")")
 	f.StringVar(&a.tokenFile, "token-file", "", "file with the API key or token (WEFT_TOKEN has it itself; default: the context's)")
@@ -131,7 +131,7 @@ func (a *app) flags(cmd *cobra.Command) {
 }
 
 // run runs a command and says what went wrong in it.
-func (a *app) run(c *cobra.Command, args []string, do func(*cobra.Command, []string) error) error {
+func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []string) error) error {
 	if err := a.checkFlags(); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (a *app) run(c *cobra.Command, args []string, do func(*cobra.Command, []str
 	if errors.As(err, &said) && said.err == nil {
 		return err
 	}
-	text := a.explained(err)
+	text := a.Explained(err)
 	if line := a.repeatLine(err, typed(c, args)); line != "" {
 		text += "\n" + line
 	}
@@ -179,10 +179,16 @@ func typed(c *cobra.Command, args []string) []string {
 	return out
 }
 
+// Server is the URL that is asked, once a client was made.
+func (a *Asker) Server() string { return a.server }
+
+// HasToken tells whether requests carry a token, once a client was made.
+func (a *Asker) HasToken() bool { return a.token != "" }
+
 const defaultServer = "http://127.0.0.1:8080"
 
 // resolve finds out whom to ask: by flag, environment, context and default, in this order.
-func (a *app) resolve() error {
+func (a *Asker) resolve() error {
 	if a.token != "" || a.api != nil {
 		return nil
 	}
@@ -207,8 +213,8 @@ func (a *app) resolve() error {
 	return nil
 }
 
-// client is the client of the server that was chosen.
-func (a *app) client() (*apiclient.Client, error) {
+// Client is the client of the server that was chosen.
+func (a *Asker) Client() (*apiclient.Client, error) {
 	if a.api != nil {
 		return a.api, nil
 	}
@@ -223,18 +229,18 @@ func (a *app) client() (*apiclient.Client, error) {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, usage("--cacert: %s has no certificate in PEM form", a.caCert)
+			return nil, Usage("--cacert: %s has no certificate in PEM form", a.caCert)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
 	h := &http.Client{Transport: transport}
 	if a.curl {
-		h.Transport = curlPrinter{a.out}
+		h.Transport = curlPrinter{a.Out}
 	}
 	cfg := apiclient.Config{
-		Server: a.server, Token: a.token, HTTP: h, Timeout: a.timeout, UserAgent: "weft/" + a.version,
+		Server: a.server, Token: a.token, HTTP: h, Timeout: a.timeout, UserAgent: "weft/" + a.Version,
 		OnRepeat: func(why error, pause time.Duration) {
-			fmt.Fprintf(a.errOut, "weft: %s; again in %v\n", firstLine(why.Error()), pause.Round(100*time.Millisecond))
+			fmt.Fprintf(a.ErrOut, "weft: %s; again in %v\n", firstLine(why.Error()), pause.Round(100*time.Millisecond))
 		},
 	}
 	if a.curl {
@@ -242,18 +248,30 @@ func (a *app) client() (*apiclient.Client, error) {
 	}
 	c, err := apiclient.New(cfg)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, Usage("%w", err)
 	}
 	a.api = c
 	return c, nil
 }
 
-// opts are the options of a request that changes something; part tells several of one command apart.
-func (a *app) opts(part string) []apiclient.Option {
+// Opts are the options of the one request of a command that changes something.
+func (a *Asker) Opts() []apiclient.Option {
 	if a.key == "" {
 		return nil
 	}
-	return []apiclient.Option{apiclient.Key(a.key + part)}
+	return []apiclient.Option{apiclient.Key(a.key)}
+}
+
+// Part are the options of request i of n, counted from 0. The keys of all are parts of one: who
+// repeats the line that an unknown outcome leaves repeats each of them.
+func (a *Asker) Part(i, n int) []apiclient.Option {
+	if n < 2 {
+		return a.Opts()
+	}
+	if a.key == "" {
+		a.key, a.made = apiclient.NewKey(), true
+	}
+	return []apiclient.Option{apiclient.Key(fmt.Sprintf("%s-%d", a.key, i+1))}
 }
 
 var errPrinted = errors.New("printed instead of sent")
@@ -288,15 +306,15 @@ func (p curlPrinter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errPrinted
 }
 
-// confirm asks before something is destroyed. Without a terminal, only --yes will do.
-func (a *app) confirm(format string, args ...any) error {
+// Confirm asks before something is destroyed. Without a terminal, only --yes will do.
+func (a *Asker) Confirm(format string, args ...any) error {
 	if a.yes || a.curl {
 		return nil
 	}
-	if !isTerminal(a.in) {
-		return usage("%s: say --yes, as nobody can be asked here", fmt.Sprintf(format, args...))
+	if !IsTerminal(a.in) {
+		return Usage("%s: say --yes, as nobody can be asked here", fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(a.errOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
+	fmt.Fprintf(a.ErrOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
 	line, _ := bufio.NewReader(a.in).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return &exitError{ExitUsage, errors.New("nothing was done")}
@@ -304,8 +322,8 @@ func (a *app) confirm(format string, args ...any) error {
 	return nil
 }
 
-// readSmall reads a file, or standard input for -, of at most so many bytes.
-func (a *app) readSmall(name string, most int64, what string) ([]byte, error) {
+// ReadSmall reads a file, or standard input for -, of at most so many bytes.
+func (a *Asker) ReadSmall(name string, most int64, what string) ([]byte, error) {
 	if name == "-" {
 		return readMost(a.in, "standard input", most, what)
 	}
@@ -319,7 +337,7 @@ func readSmall(name string, most int64, what string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, usage("%s is a directory, and %s is a file", name, what)
+		return nil, Usage("%s is a directory, and %s is a file", name, what)
 	}
 	return readMost(f, name, most, what)
 }
@@ -330,7 +348,7 @@ func readMost(r io.Reader, name string, most int64, what string) ([]byte, error)
 		return nil, err
 	}
 	if int64(len(raw)) > most {
-		return nil, usage("%s is larger than %s may be (%d KiB)", name, what, most>>10)
+		return nil, Usage("%s is larger than %s may be (%d KiB)", name, what, most>>10)
 	}
 	return raw, nil
 }

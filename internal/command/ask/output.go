@@ -1,11 +1,13 @@
-package remote
+package ask
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -17,41 +19,49 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// column is one of a table: a path in the JSON of a row, and how its value is shown.
-type column struct {
-	head, path string
-	wide       bool                            // only in -o wide
-	show       func(a *app, v, row any) string // nil: as a text
+// Column is one of a table: a path in the JSON of a row, and how its value is shown.
+type Column struct {
+	Head, Path string
+	Wide       bool                              // only in -o wide
+	Show       func(a *Asker, v, row any) string // nil: as a text
 }
 
-// view is how rows of a kind are shown.
-type view struct {
-	columns []column
-	name    string // of -o name: kind/ and the path of the id
-	empty   string // what is said when there is none
+// View is how rows of a kind are shown.
+type View struct {
+	Columns []Column
+	Name    string // of -o name: kind/ and the path of the id
+	Empty   string // what is said when there is none
 }
 
-func (a *app) checkFlags() error {
+func (a *Asker) checkFlags() error {
 	switch a.output {
 	case "", "table", "wide", "json", "jsonl", "yaml", "name":
 	default:
-		return usage("-o is %q; it may be table, wide, json, jsonl, yaml or name", a.output)
+		return Usage("-o is %q; it may be table, wide, json, jsonl, yaml or name", a.output)
 	}
 	switch a.times {
 	case "relative", "iso", "local":
 	default:
-		return usage("--time is %q; it may be relative, iso or local", a.times)
+		return Usage("--time is %q; it may be relative, iso or local", a.times)
 	}
 	return nil
 }
 
-// asData tells that a program reads the output.
-func (a *app) asData() bool {
+// AsData tells that a program reads the output.
+func (a *Asker) AsData() bool {
 	return a.jq != "" || a.output == "json" || a.output == "jsonl" || a.output == "yaml"
 }
 
-// decodeJSON keeps the digits of numbers.
-func decodeJSON(raw []byte) (any, error) {
+// Form is the value of -o, "" if there is none.
+func (a *Asker) Form() string { return a.output }
+
+// AsTree tells that one thing is shown with all that it has, a line each.
+func (a *Asker) AsTree() bool {
+	return !a.AsData() && a.output != "name" && len(a.columns) == 0
+}
+
+// DecodeJSON keeps the digits of numbers.
+func DecodeJSON(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
@@ -59,62 +69,63 @@ func decodeJSON(raw []byte) (any, error) {
 	return v, err
 }
 
-// show shows an answer: items of a list, or one thing as one row.
-func (a *app) show(v view, raw []byte) error {
-	value, err := decodeJSON(raw)
+// Show shows an answer: items of a list, or one thing as one row.
+func (a *Asker) Show(v View, raw []byte) error {
+	value, err := DecodeJSON(raw)
 	if err != nil {
 		return fmt.Errorf("the answer is no JSON: %w", err)
 	}
-	if a.asData() {
-		return a.data(value)
+	if a.AsData() {
+		return a.Data(value)
 	}
 	rows := []any{value}
-	if items, ok := at(value, "items").([]any); ok {
+	if items, ok := At(value, "items").([]any); ok {
 		rows = items
 	}
-	return a.table(v, rows)
+	return a.Table(v, rows)
 }
 
-// data shows a value for programs.
-func (a *app) data(value any) error {
+// Data shows a value for programs.
+func (a *Asker) Data(value any) error {
 	if a.jq != "" {
 		return a.filtered(value)
 	}
 	switch a.output {
 	case "yaml":
-		enc := yaml.NewEncoder(a.out)
+		enc := yaml.NewEncoder(a.Out)
 		enc.SetIndent(2)
 		if err := enc.Encode(plainNumbers(value)); err != nil {
 			return err
 		}
 		return enc.Close()
 	case "jsonl":
-		items, ok := at(value, "items").([]any)
+		items, ok := At(value, "items").([]any)
 		if !ok {
 			items = []any{value}
 		}
 		for _, item := range items {
-			if err := a.json(item, ""); err != nil {
+			if err := a.JSON(item, ""); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return a.json(value, "  ")
+	return a.JSON(value, "  ")
 }
 
-func (a *app) json(value any, indent string) error {
-	enc := json.NewEncoder(a.out)
+// JSON shows a value as JSON.
+func (a *Asker) JSON(value any, indent string) error {
+	enc := json.NewEncoder(a.Out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	return enc.Encode(value)
 }
 
 // filtered shows what --jq makes of a value: texts as they are, all else as JSON.
-func (a *app) filtered(value any) error {
+func (a *Asker) filtered(value any) error {
 	query, err := gojq.Parse(a.jq)
 	if err != nil {
-		return usage("--jq: %w", err)
+		return Usage("--jq: %w", err)
 	}
 	found := query.Run(forJQ(value))
 	for {
@@ -123,10 +134,10 @@ func (a *app) filtered(value any) error {
 			return nil
 		}
 		if err, failed := v.(error); failed {
-			return usage("--jq: %w", err)
+			return Usage("--jq: %w", err)
 		}
 		if text, ok := v.(string); ok {
-			if _, err := fmt.Fprintln(a.out, text); err != nil {
+			if _, err := fmt.Fprintln(a.Out, text); err != nil {
 				return err
 			}
 			continue
@@ -135,7 +146,7 @@ func (a *app) filtered(value any) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(a.out, string(raw)); err != nil {
+		if _, err := fmt.Fprintln(a.Out, string(raw)); err != nil {
 			return err
 		}
 	}
@@ -182,8 +193,8 @@ func numbers(v any, number func(json.Number) any) any {
 	return v
 }
 
-// at is the value at a path of names, nil if there is none.
-func at(v any, path string) any {
+// At is the value at a path of names, nil if there is none.
+func At(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch parent := v.(type) {
 		case map[string]any:
@@ -201,15 +212,15 @@ func at(v any, path string) any {
 	return v
 }
 
-// table shows rows for people, or only their names.
-func (a *app) table(v view, rows []any) error {
+// Table shows rows for people, or only their names.
+func (a *Asker) Table(v View, rows []any) error {
 	if a.output == "name" {
-		kind, path, ok := strings.Cut(v.name, "/")
+		kind, path, ok := strings.Cut(v.Name, "/")
 		if !ok {
-			return usage("-o name: this has no names")
+			return Usage("-o name: this has no names")
 		}
 		for _, row := range rows {
-			if _, err := fmt.Fprintf(a.out, "%s/%s\n", kind, text(at(row, path))); err != nil {
+			if _, err := fmt.Fprintf(a.Out, "%s/%s\n", kind, Text(At(row, path))); err != nil {
 				return err
 			}
 		}
@@ -217,8 +228,8 @@ func (a *app) table(v view, rows []any) error {
 	}
 	columns := a.chosenColumns(v)
 	if len(rows) == 0 {
-		if v.empty != "" {
-			fmt.Fprintln(a.errOut, v.empty)
+		if v.Empty != "" {
+			fmt.Fprintln(a.ErrOut, v.Empty)
 		}
 		return nil
 	}
@@ -226,34 +237,34 @@ func (a *app) table(v view, rows []any) error {
 	if !a.noHeaders {
 		var heads []string
 		for _, c := range columns {
-			heads = append(heads, c.head)
+			heads = append(heads, c.Head)
 		}
 		cells = append(cells, heads)
 	}
 	for _, row := range rows {
 		var line []string
 		for _, c := range columns {
-			value := at(row, c.path)
-			if c.show != nil {
-				line = append(line, oneLine(c.show(a, value, row)))
+			value := At(row, c.Path)
+			if c.Show != nil {
+				line = append(line, OneLine(c.Show(a, value, row)))
 			} else {
-				line = append(line, oneLine(text(value)))
+				line = append(line, OneLine(Text(value)))
 			}
 		}
 		cells = append(cells, line)
 	}
-	return writeTable(a.out, cells)
+	return writeTable(a.Out, cells)
 }
 
-func (a *app) chosenColumns(v view) []column {
+func (a *Asker) chosenColumns(v View) []Column {
 	if len(a.columns) > 0 {
-		var out []column
+		var out []Column
 		for _, path := range a.columns {
-			out = append(out, column{head: strings.ToUpper(path[strings.LastIndexByte(path, '.')+1:]), path: path})
+			out = append(out, Column{Head: strings.ToUpper(path[strings.LastIndexByte(path, '.')+1:]), Path: path})
 		}
 		return out
 	}
-	return slices.DeleteFunc(slices.Clone(v.columns), func(c column) bool { return c.wide && a.output != "wide" })
+	return slices.DeleteFunc(slices.Clone(v.Columns), func(c Column) bool { return c.Wide && a.output != "wide" })
 }
 
 // writeTable writes columns as wide as their longest cell, two spaces apart. The last has no end.
@@ -288,8 +299,8 @@ func writeTable(w io.Writer, cells [][]string) error {
 	return err
 }
 
-// text is a value of JSON in a cell.
-func text(v any) string {
+// Text is a value of JSON in a cell.
+func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "-"
@@ -310,8 +321,8 @@ func text(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// oneLine keeps a cell from breaking the table or the terminal: texts come from anywhere.
-func oneLine(s string) string {
+// OneLine keeps a cell from breaking the table or the terminal: texts come from anywhere.
+func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
 			return ' '
@@ -325,11 +336,11 @@ func oneLine(s string) string {
 	return s
 }
 
-// when shows a time as --time says.
-func when(a *app, v, _ any) string {
-	t, err := time.Parse(time.RFC3339Nano, text(v))
+// When shows a time as --time says.
+func When(a *Asker, v, _ any) string {
+	t, err := time.Parse(time.RFC3339Nano, Text(v))
 	if err != nil {
-		return text(v)
+		return Text(v)
 	}
 	switch a.times {
 	case "iso":
@@ -337,15 +348,15 @@ func when(a *app, v, _ any) string {
 	case "local":
 		return t.In(a.zone()).Format("2006-01-02 15:04:05 MST")
 	}
-	d := a.now().Sub(t)
+	d := a.Now().Sub(t)
 	if d < 0 {
-		return "in " + short(-d)
+		return "in " + Short(-d)
 	}
-	return short(d) + " ago"
+	return Short(d) + " ago"
 }
 
 // zone is that of the user: the program itself lives in UTC.
-func (a *app) zone() *time.Location {
+func (a *Asker) zone() *time.Location {
 	for _, name := range []string{a.environ["TZ"], "/etc/localtime"} {
 		if name == "" {
 			continue
@@ -362,8 +373,8 @@ func (a *app) zone() *time.Location {
 	return time.UTC
 }
 
-// short is a duration in its two largest units.
-func short(d time.Duration) string {
+// Short is a duration in its two largest units.
+func Short(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return strconv.Itoa(int(d/time.Second)) + "s"
@@ -375,24 +386,24 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// count shows how many there are of a list.
-func count(_ *app, v, _ any) string {
+// Count shows how many there are of a list.
+func Count(_ *Asker, v, _ any) string {
 	list, _ := v.([]any)
 	return strconv.Itoa(len(list))
 }
 
-// repeated shows something once, or with --watch again every two seconds, until interrupted.
-func (a *app) repeated(ctx context.Context, once func() error) error {
+// Repeated shows something once, or with --watch again every two seconds, until interrupted.
+func (a *Asker) Repeated(ctx context.Context, once func() error) error {
 	if !a.watch {
 		return once()
 	}
-	terminal := isTerminal(a.out)
-	out := a.out
-	defer func() { a.out = out }()
+	terminal := IsTerminal(a.Out)
+	out := a.Out
+	defer func() { a.Out = out }()
 	last := ""
 	for {
 		var b bytes.Buffer
-		a.out = &b
+		a.Out = &b
 		if err := once(); err != nil {
 			return err
 		}
@@ -411,4 +422,62 @@ func (a *app) repeated(ctx context.Context, once func() error) error {
 		case <-time.After(2 * time.Second):
 		}
 	}
+}
+
+// OneLineOf is [oneLine] with another length.
+func OneLineOf(s string, most int) string {
+	var out []string
+	for rest := []rune(s); len(rest) > 0; {
+		n := min(len(rest), 90)
+		out = append(out, OneLine(string(rest[:n])))
+		rest = rest[n:]
+	}
+	all := []rune(strings.Join(out, ""))
+	return string(all[:min(len(all), most)])
+}
+
+// Deref is a text in a line, "" for none.
+func Deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return OneLine(*s)
+}
+
+// Compact is a value as JSON in a line, "" for none.
+func Compact(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil || string(raw) == "null" {
+		return ""
+	}
+	return OneLine(string(raw))
+}
+
+// Moment is a time in words, "" for none.
+func (a *Asker) Moment(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	shown := When(a, t.Format(time.RFC3339Nano), nil)
+	if a.times == "relative" {
+		shown = t.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + shown + ")"
+	}
+	return shown
+}
+
+// SortedKeys are the names in an object.
+func SortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// DecodeStrict refuses fields that are not known: a typo is no wish.
+func DecodeStrict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("there is more behind its end")
+	}
+	return nil
 }

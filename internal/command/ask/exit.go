@@ -1,4 +1,4 @@
-package remote
+package ask
 
 import (
 	"context"
@@ -41,8 +41,11 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is an error of who typed the command, or of a file.
-func usage(format string, args ...any) error {
+// Exit ends the program with a code; without err nothing is said about it.
+func Exit(code int, err error) error { return &exitError{code, err} }
+
+// Usage is an error of who typed the command, or of a file.
+func Usage(format string, args ...any) error {
 	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
 }
 
@@ -86,8 +89,8 @@ func codeOf(err error) (code int, ok bool) {
 	return 0, false
 }
 
-// explained is the line about an error, with what to do.
-func (a *app) explained(err error) string {
+// Explained is the line about an error, with what to do.
+func (a *Asker) Explained(err error) string {
 	var problem *apiclient.ProblemError
 	var lost *apiclient.NoAnswerError
 	text := err.Error()
@@ -108,15 +111,15 @@ func (a *app) explained(err error) string {
 		case 401:
 			text = problem.Detail + "; sign in with weft login, or give WEFT_TOKEN or --token-file"
 		case 422:
-			text = problemLines(problem)
+			text = ProblemLines(problem)
 		}
 	}
 	return text
 }
 
-// problemLines are the detail of a refusal and its single problems, each in a line or, where
+// ProblemLines are the detail of a refusal and its single problems, each in a line or, where
 // the source is shown, in several.
-func problemLines(p *apiclient.ProblemError) string {
+func ProblemLines(p *apiclient.ProblemError) string {
 	if len(p.Errors) == 0 {
 		return p.Error()
 	}
@@ -150,7 +153,7 @@ func firstLine(s string) string {
 }
 
 // repeatLine is how to repeat a command whose outcome is not known; "" if that is not so.
-func (a *app) repeatLine(err error, args []string) string {
+func (a *Asker) repeatLine(err error, args []string) string {
 	var problem *apiclient.ProblemError
 	var lost *apiclient.NoAnswerError
 	key := ""
@@ -186,11 +189,46 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// isTerminal tells whether a person reads or writes there.
-func isTerminal(v any) bool {
+// IsTerminal tells whether a person reads or writes there.
+func IsTerminal(v any) bool {
 	f, ok := v.(*os.File)
 	if !ok {
 		return false
 	}
 	return isatty.IsTerminal(f.Fd())
+}
+
+// InFile names the file that a refusal is about.
+func InFile(err error, file string) error {
+	var p *apiclient.ProblemError
+	if !errors.As(err, &p) || p.Status != 422 {
+		return err
+	}
+	return Named(p, file)
+}
+
+// Named is a problem that names its file.
+func Named(p *apiclient.ProblemError, file string) *apiclient.ProblemError {
+	out := *p
+	out.Detail = file + ": " + p.Detail
+	return &out
+}
+
+// Placed is a problem of a file with its place, and the source below it.
+func Placed(file string, item apiclient.ProblemItem) string {
+	text := file + ":"
+	switch {
+	case item.Line > 0:
+		text += fmt.Sprintf("%d:%d:", item.Line, item.Column)
+	case item.Pointer != "":
+		text += item.Pointer + ":"
+	}
+	if item.Severity == "warning" {
+		text += " warning:"
+	}
+	text += fmt.Sprintf(" %s (%s)", item.Detail, item.Code)
+	for line := range strings.Lines(item.Excerpt) {
+		text += "\n    " + strings.TrimRight(line, "\n")
+	}
+	return text
 }

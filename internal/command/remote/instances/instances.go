@@ -1,8 +1,8 @@
-package remote
+// Package instances has the commands that start, show, explain and repair instances.
+package instances
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,66 +11,34 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/pkg/apiclient"
 )
 
-var instanceView = view{name: "instances/instanceId", empty: "no instances", columns: []column{
-	{head: "INSTANCE", path: "instanceId"}, {head: "DEFINITION", path: "definitionId", show: definitionVersion}, {head: "STATUS", path: "subStatus"},
-	{head: "CORRELATION", path: "correlationId"}, {head: "NAME", path: "name", wide: true}, {head: "LABELS", path: "labels", wide: true, show: labels},
-	{head: "WAITS FOR", path: "waitsFor", show: waitsFor}, {head: "INCIDENTS", path: "incidents", wide: true}, {head: "PARENT", path: "parentInstanceId", wide: true},
-	{head: "CREATED", path: "createdAt", show: when}, {head: "UPDATED", path: "updatedAt", show: when},
-}}
+// commands are those of this family.
+type commands struct{ *ask.Asker }
 
-func definitionVersion(_ *app, v, row any) string { return text(v) + " v" + text(at(row, "version")) }
-
-func labels(_ *app, v, _ any) string {
-	all, _ := v.(map[string]any)
-	var out []string
-	for _, k := range sortedKeys(all) {
-		out = append(out, k+"="+text(all[k]))
-	}
-	if out == nil {
-		return "-"
-	}
-	return strings.Join(out, ",")
-}
-
-func waitsFor(_ *app, v, row any) string {
-	list, _ := v.([]any)
-	if len(list) == 0 {
-		return "-"
-	}
-	out := text(at(list[0], "kind"))
-	if name := text(at(list[0], "name")); name != "-" {
-		out += " " + name
-	}
-	if all, ok := at(row, "waits").(json.Number); ok && all.String() != "1" {
-		out += " +" + fmt.Sprint(mustInt(all)-1)
-	}
-	return out
-}
-
-func mustInt(n json.Number) int64 { i, _ := n.Int64(); return i }
-
-func (a *app) instanceCommands() []*cobra.Command {
+// Commands are the commands of this package, which ask as asker does.
+func Commands(asker *ask.Asker) []*cobra.Command {
+	a := commands{asker}
 	instances := &cobra.Command{Use: "instances", Aliases: []string{"instance", "i"}, Short: "List, look at and repair instances"}
 	instances.AddCommand(a.instancesList(), a.instancesGet(), a.instancesDescribe(), a.instancesWatch(), a.instancesJournal(), a.instancesVariables(),
 		a.instancesCancel(), a.instancesRetry(), a.instancesAlter(), a.instancesDelete(), a.instancesExport(), a.instancesImport())
-	return []*cobra.Command{instances, a.explainCommand(), a.whyNotCommand(), a.eventsCommand(), a.tasksCommand(), a.runCommand()}
+	return []*cobra.Command{instances, a.explainCommand(), a.runCommand()}
 }
 
-func (a *app) instancesList() *cobra.Command {
-	var p paging
+func (a commands) instancesList() *cobra.Command {
+	var p ask.Paging
 	cmd := &cobra.Command{
 		Use: "list [QUERY]", Aliases: []string{"ls"}, Short: "List instances, the newest first",
 		Long: "List instances, the newest first. QUERY is a line such as 'status:faulted def:order created<2h'; docs/api.md has its words.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.lists(cmd.Context(), &p, instanceView, func(limit int64, cursor string) ([]byte, error) {
+			return a.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: strings.Join(args, " "), Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -79,26 +47,26 @@ func (a *app) instancesList() *cobra.Command {
 			})
 		},
 	}
-	p.flags(cmd)
+	p.Flags(cmd)
 	return cmd
 }
 
-func (a *app) instancesGet() *cobra.Command {
+func (a commands) instancesGet() *cobra.Command {
 	var wait time.Duration
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.repeated(cmd.Context(), func() error {
-				in, err := awaited(cmd.Context(), c, ids("instances", args)[0], wait)
+			return a.Repeated(cmd.Context(), func() error {
+				in, err := awaited(cmd.Context(), c, ask.IDs("instances", args)[0], wait)
 				if err != nil {
 					return err
 				}
-				if err := a.show(instanceFullView, in.Bytes); err != nil {
+				if err := a.Show(instanceFullView, in.Bytes); err != nil {
 					return err
 				}
 				return over(&in.Body, wait, exitStatus)
@@ -110,11 +78,11 @@ func (a *app) instancesGet() *cobra.Command {
 	return cmd
 }
 
-// instanceFullView is [instanceView] for instances as a whole.
-var instanceFullView = view{name: "instances/instanceId", columns: []column{
-	{head: "INSTANCE", path: "instanceId"}, {head: "DEFINITION", path: "definitionId", show: definitionVersion}, {head: "STATUS", path: "subStatus"},
-	{head: "CORRELATION", path: "correlationId"}, {head: "WAITS", path: "bookmarks", show: count}, {head: "INCIDENTS", path: "incidents", show: count},
-	{head: "CREATED", path: "createdAt", show: when}, {head: "UPDATED", path: "updatedAt", show: when},
+// instanceFullView is [ask.InstanceView] for instances as a whole.
+var instanceFullView = ask.View{Name: "instances/instanceId", Columns: []ask.Column{
+	{Head: "INSTANCE", Path: "instanceId"}, {Head: "DEFINITION", Path: "definitionId", Show: ask.DefinitionVersion}, {Head: "STATUS", Path: "subStatus"},
+	{Head: "CORRELATION", Path: "correlationId"}, {Head: "WAITS", Path: "bookmarks", Show: ask.Count}, {Head: "INCIDENTS", Path: "incidents", Show: ask.Count},
+	{Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "UPDATED", Path: "updatedAt", Show: ask.When},
 }}
 
 // awaited reads an instance, at its end or when the wait is over. One answer waits 60 s at most.
@@ -136,30 +104,30 @@ func awaited(ctx context.Context, c *apiclient.Client, id string, wait time.Dura
 // over is the exit code that an instance stands for.
 func over(in *apiclient.Instance, wait time.Duration, exitStatus bool) error {
 	if wait > 0 && in.Status != "Finished" {
-		return &exitError{ExitNotOver, fmt.Errorf("instance %s is %s and not over after %v; weft explain %s says why", in.InstanceID, in.SubStatus, wait, in.InstanceID)}
+		return ask.Exit(ask.ExitNotOver, fmt.Errorf("instance %s is %s and not over after %v; weft explain %s says why", in.InstanceID, in.SubStatus, wait, in.InstanceID))
 	}
 	if exitStatus && (in.SubStatus == "Faulted" || in.SubStatus == "Cancelled") {
-		return &exitError{ExitBad, fmt.Errorf("instance %s is %s", in.InstanceID, in.SubStatus)}
+		return ask.Exit(ask.ExitBad, fmt.Errorf("instance %s is %s", in.InstanceID, in.SubStatus))
 	}
 	return nil
 }
 
-func (a *app) instancesDescribe() *cobra.Command {
+func (a commands) instancesDescribe() *cobra.Command {
 	return &cobra.Command{
-		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			id := ids("instances", args)[0]
-			return a.repeated(cmd.Context(), func() error {
+			id := ask.IDs("instances", args)[0]
+			return a.Repeated(cmd.Context(), func() error {
 				in, err := c.GetInstance(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				if a.asData() || a.output == "name" {
-					return a.show(instanceFullView, in.Bytes)
+				if a.AsData() || a.Form() == "name" {
+					return a.Show(instanceFullView, in.Bytes)
 				}
 				journal, err := c.GetJournal(cmd.Context(), id, apiclient.GetJournalQuery{Tail: 5})
 				if err != nil {
@@ -171,7 +139,7 @@ func (a *app) instancesDescribe() *cobra.Command {
 	}
 }
 
-func (a *app) describe(in *apiclient.Instance, journal []apiclient.Journal) error {
+func (a commands) describe(in *apiclient.Instance, journal []apiclient.Journal) error {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" && value != "-" && value != "{}" {
@@ -181,17 +149,17 @@ func (a *app) describe(in *apiclient.Instance, journal []apiclient.Journal) erro
 	line("instance", in.InstanceID)
 	line("definition", fmt.Sprintf("%s v%d", in.DefinitionID, in.Version))
 	line("status", in.SubStatus)
-	line("name", deref(in.Name))
-	line("correlation", deref(in.CorrelationID))
-	line("parent", deref(in.ParentInstanceID))
+	line("name", ask.Deref(in.Name))
+	line("correlation", ask.Deref(in.CorrelationID))
+	line("parent", ask.Deref(in.ParentInstanceID))
 	for k, v := range in.Labels {
 		line("label", k+"="+v)
 	}
-	line("created", a.moment(&in.CreatedAt))
-	line("updated", a.moment(&in.UpdatedAt))
-	line("finished", a.moment(in.FinishedAt))
-	line("input", compact(in.Input))
-	line("output", compact(in.Output))
+	line("created", a.Moment(&in.CreatedAt))
+	line("updated", a.Moment(&in.UpdatedAt))
+	line("finished", a.Moment(in.FinishedAt))
+	line("input", ask.Compact(in.Input))
+	line("output", ask.Compact(in.Output))
 	line("damage", in.Damage)
 	for _, m := range in.Bookmarks {
 		what := m.ActivityID + " (" + m.ActivityType + ")"
@@ -199,12 +167,12 @@ func (a *app) describe(in *apiclient.Instance, journal []apiclient.Journal) erro
 			what += " " + *m.Name
 		}
 		if m.DueAt != nil {
-			what += ", due " + a.moment(m.DueAt)
+			what += ", due " + a.Moment(m.DueAt)
 		}
-		line("waits", oneLine(what)+"  bookmark "+m.BookmarkID)
+		line("waits", ask.OneLine(what)+"  bookmark "+m.BookmarkID)
 	}
 	for _, i := range in.Incidents {
-		line("incident", a.moment(&i.Time)+"  "+i.ActivityID+": "+oneLine(i.Message))
+		line("incident", a.Moment(&i.Time)+"  "+i.ActivityID+": "+ask.OneLine(i.Message))
 	}
 	if len(journal) > 0 {
 		b.WriteString("journal\n")
@@ -212,46 +180,20 @@ func (a *app) describe(in *apiclient.Instance, journal []apiclient.Journal) erro
 	for i := range journal {
 		b.WriteString("  " + a.journalLine(&journal[i]) + "\n")
 	}
-	_, err := fmt.Fprint(a.out, b.String())
+	_, err := fmt.Fprint(a.Out, b.String())
 	return err
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return oneLine(*s)
-}
-
-func compact(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil || string(raw) == "null" {
-		return ""
-	}
-	return oneLine(string(raw))
-}
-
-func (a *app) moment(t *time.Time) string {
-	if t == nil || t.IsZero() {
-		return ""
-	}
-	shown := when(a, t.Format(time.RFC3339Nano), nil)
-	if a.times == "relative" {
-		shown = t.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + shown + ")"
-	}
-	return shown
-}
-
-func (a *app) instancesWatch() *cobra.Command {
+func (a commands) instancesWatch() *cobra.Command {
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.follow(cmd.Context(), c, ids("instances", args)[0], exitStatus)
+			return a.follow(cmd.Context(), c, ask.IDs("instances", args)[0], exitStatus)
 		},
 	}
 	cmd.Flags().BoolVar(&exitStatus, "exit-status", false, "exit code 1 if it is faulted or cancelled")
@@ -259,7 +201,7 @@ func (a *app) instancesWatch() *cobra.Command {
 }
 
 // follow shows each change of an instance until its end, from the stream.
-func (a *app) follow(ctx context.Context, c *apiclient.Client, id string, exitStatus bool) error {
+func (a commands) follow(ctx context.Context, c *apiclient.Client, id string, exitStatus bool) error {
 	for e, err := range c.Stream(ctx, []string{"instance:" + id}, "") {
 		if err != nil {
 			return err
@@ -267,54 +209,54 @@ func (a *app) follow(ctx context.Context, c *apiclient.Client, id string, exitSt
 		if e.Name != "instance" {
 			continue
 		}
-		value, err := decodeJSON(e.Data)
+		value, err := ask.DecodeJSON(e.Data)
 		if err != nil {
 			return err
 		}
-		in := at(value, "instance")
+		in := ask.At(value, "instance")
 		if in == nil {
-			return &exitError{ExitRefused, fmt.Errorf("there is no instance %q", id)}
+			return ask.Exit(ask.ExitRefused, fmt.Errorf("there is no instance %q", id))
 		}
 		switch {
-		case a.asData():
-			err = a.json(in, "")
+		case a.AsData():
+			err = a.JSON(in, "")
 		default:
 			waits := "-"
-			if marks, _ := at(in, "bookmarks").([]any); len(marks) > 0 {
-				waits = oneLine(text(at(marks[0], "activityId")) + " " + text(at(marks[0], "name")))
+			if marks, _ := ask.At(in, "bookmarks").([]any); len(marks) > 0 {
+				waits = ask.OneLine(ask.Text(ask.At(marks[0], "activityId")) + " " + ask.Text(ask.At(marks[0], "name")))
 			}
-			_, err = fmt.Fprintf(a.out, "%s  %s  commit %s  %s  %s\n", when(a, text(at(in, "updatedAt")), nil), text(at(in, "subStatus")), text(at(in, "commit")), waits, oneLine(text(at(in, "incident"))))
+			_, err = fmt.Fprintf(a.Out, "%s  %s  commit %s  %s  %s\n", ask.When(a.Asker, ask.Text(ask.At(in, "updatedAt")), nil), ask.Text(ask.At(in, "subStatus")), ask.Text(ask.At(in, "commit")), waits, ask.OneLine(ask.Text(ask.At(in, "incident"))))
 		}
 		if err != nil {
 			return err
 		}
-		if text(at(in, "status")) == "Finished" {
-			return over(&apiclient.Instance{InstanceID: id, Status: "Finished", SubStatus: text(at(in, "subStatus"))}, 0, exitStatus)
+		if ask.Text(ask.At(in, "status")) == "Finished" {
+			return over(&apiclient.Instance{InstanceID: id, Status: "Finished", SubStatus: ask.Text(ask.At(in, "subStatus"))}, 0, exitStatus)
 		}
 	}
 	return nil
 }
 
-func (a *app) journalLine(j *apiclient.Journal) string {
+func (a commands) journalLine(j *apiclient.Journal) string {
 	data := ""
 	if j.Data != nil {
-		data = compact(j.Data)
+		data = ask.Compact(j.Data)
 	}
-	shown := oneLine(strings.TrimSpace(j.Text + " " + data))
-	return strings.TrimRight(fmt.Sprintf("%5d  %-10s  %-10s %-28s %s", j.Sequence, when(a, j.Time.Format(time.RFC3339Nano), nil), j.Event, oneLine(j.ActivityID), shown), " ")
+	shown := ask.OneLine(strings.TrimSpace(j.Text + " " + data))
+	return strings.TrimRight(fmt.Sprintf("%5d  %-10s  %-10s %-28s %s", j.Sequence, ask.When(a.Asker, j.Time.Format(time.RFC3339Nano), nil), j.Event, ask.OneLine(j.ActivityID), shown), " ")
 }
 
-func (a *app) instancesJournal() *cobra.Command {
+func (a commands) instancesJournal() *cobra.Command {
 	var q apiclient.GetJournalQuery
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.journal(cmd.Context(), c, ids("instances", args)[0], q, follow)
+			return a.journal(cmd.Context(), c, ask.IDs("instances", args)[0], q, follow)
 		},
 	}
 	f := cmd.Flags()
@@ -326,24 +268,24 @@ func (a *app) instancesJournal() *cobra.Command {
 	return cmd
 }
 
-func (a *app) journal(ctx context.Context, c *apiclient.Client, id string, q apiclient.GetJournalQuery, follow bool) error {
+func (a commands) journal(ctx context.Context, c *apiclient.Client, id string, q apiclient.GetJournalQuery, follow bool) error {
 	for over := false; ; {
 		page, err := c.GetJournal(ctx, id, q)
 		if err != nil {
 			return err
 		}
-		if a.asData() && !follow {
-			v, err := decodeJSON(page.Bytes)
+		if a.AsData() && !follow {
+			v, err := ask.DecodeJSON(page.Bytes)
 			if err != nil {
 				return err
 			}
-			return a.data(v)
+			return a.Data(v)
 		}
 		for i := range page.Body.Items {
-			if a.asData() {
-				err = a.json(page.Body.Items[i], "")
+			if a.AsData() {
+				err = a.JSON(page.Body.Items[i], "")
 			} else {
-				_, err = fmt.Fprintln(a.out, a.journalLine(&page.Body.Items[i]))
+				_, err = fmt.Fprintln(a.Out, a.journalLine(&page.Body.Items[i]))
 			}
 			if err != nil {
 				return err
@@ -370,17 +312,17 @@ func (a *app) journal(ctx context.Context, c *apiclient.Client, id string, q api
 	}
 }
 
-func (a *app) instancesVariables() *cobra.Command {
+func (a commands) instancesVariables() *cobra.Command {
 	var commit, from, to int64
 	var changed bool
 	cmd := &cobra.Command{
-		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			id := ids("instances", args)[0]
+			id := ask.IDs("instances", args)[0]
 			given := func(name string, v *int64) *int64 {
 				if cmd.Flags().Changed(name) {
 					return v
@@ -402,12 +344,12 @@ func (a *app) instancesVariables() *cobra.Command {
 				}
 				raw = answer.Bytes
 			}
-			value, err := decodeJSON(raw)
-			if err != nil || a.asData() {
-				return errors.Join(err, a.data(value))
+			value, err := ask.DecodeJSON(raw)
+			if err != nil || a.AsData() {
+				return errors.Join(err, a.Data(value))
 			}
-			rows, _ := at(value, list).([]any)
-			return a.table(v, rows)
+			rows, _ := ask.At(value, list).([]any)
+			return a.Table(v, rows)
 		},
 	}
 	f := cmd.Flags()
@@ -418,12 +360,12 @@ func (a *app) instancesVariables() *cobra.Command {
 	return cmd
 }
 
-var variablesView = view{empty: "no variables", columns: []column{
-	{head: "NAME", path: "name"}, {head: "SCOPE", path: "activityId"}, {head: "VALUE", path: "value"}, {head: "SET BY", path: "byActivityId"}, {head: "COMMIT", path: "commit"}, {head: "TIME", path: "time", show: when},
+var variablesView = ask.View{Empty: "no variables", Columns: []ask.Column{
+	{Head: "NAME", Path: "name"}, {Head: "SCOPE", Path: "activityId"}, {Head: "VALUE", Path: "value"}, {Head: "SET BY", Path: "byActivityId"}, {Head: "COMMIT", Path: "commit"}, {Head: "TIME", Path: "time", Show: ask.When},
 }}
 
-var changesView = view{empty: "no changes", columns: []column{
-	{head: "NAME", path: "name"}, {head: "SCOPE", path: "activityId"}, {head: "BEFORE", path: "before.value"}, {head: "AFTER", path: "after.value"}, {head: "SET BY", path: "after.byActivityId"},
+var changesView = ask.View{Empty: "no changes", Columns: []ask.Column{
+	{Head: "NAME", Path: "name"}, {Head: "SCOPE", Path: "activityId"}, {Head: "BEFORE", Path: "before.value"}, {Head: "AFTER", Path: "after.value"}, {Head: "SET BY", Path: "after.byActivityId"},
 }}
 
 // several are the flags of what may be done to all instances of a filter.
@@ -446,7 +388,7 @@ func (s *several) args(_ *cobra.Command, args []string) error {
 }
 
 // job does something to all instances of a filter, after saying how many they are.
-func (a *app) job(ctx context.Context, c *apiclient.Client, s *several, body apiclient.JobRequest) error {
+func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body apiclient.JobRequest) error {
 	body.Q, body.Reason = s.query, s.reason
 	preview, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{DryRun: new(true)})
 	if err != nil {
@@ -457,11 +399,11 @@ func (a *app) job(ctx context.Context, c *apiclient.Client, s *several, body api
 		if p.More {
 			more = " or more"
 		}
-		if err := a.confirm("%s %d%s instances of %s", body.Kind, p.Matching, more, p.Query); err != nil {
+		if err := a.Confirm("%s %d%s instances of %s", body.Kind, p.Matching, more, p.Query); err != nil {
 			return err
 		}
 	}
-	made, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{}, a.opts("")...)
+	made, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{}, a.Opts()...)
 	if err != nil {
 		return err
 	}
@@ -478,7 +420,7 @@ func (a *app) job(ctx context.Context, c *apiclient.Client, s *several, body api
 			return a.jobOver(j, job.Bytes)
 		}
 		if time.Now().After(deadline) {
-			return &exitError{ExitNotOver, fmt.Errorf("job %s goes on; weft jobs get %s shows it", id, id)}
+			return ask.Exit(ask.ExitNotOver, fmt.Errorf("job %s goes on; weft jobs get %s shows it", id, id))
 		}
 		select {
 		case <-ctx.Done():
@@ -488,7 +430,7 @@ func (a *app) job(ctx context.Context, c *apiclient.Client, s *several, body api
 	}
 }
 
-func (a *app) jobOver(j *apiclient.Job, raw []byte) error {
+func (a commands) jobOver(j *apiclient.Job, raw []byte) error {
 	summary := fmt.Sprintf("done %d, accepted %d, refused %d", j.Done, j.Accepted, j.Refused)
 	for i, r := range j.Refusals {
 		if i == 5 {
@@ -503,41 +445,41 @@ func (a *app) jobOver(j *apiclient.Job, raw []byte) error {
 	if j.Unknown > 0 {
 		summary += fmt.Sprintf(", unknown %d", j.Unknown)
 	}
-	if err := a.done(raw, false, summary, "%s", j.Kind); err != nil {
+	if err := a.Done(raw, false, summary, "%s", j.Kind); err != nil {
 		return err
 	}
 	switch {
 	case j.Refused > 0:
-		return &exitError{ExitRefused, nil}
+		return ask.Exit(ask.ExitRefused, nil)
 	case j.Unknown > 0:
-		return &exitError{ExitUnknown, nil}
+		return ask.Exit(ask.ExitUnknown, nil)
 	case j.State != "done":
-		return &exitError{ExitBad, fmt.Errorf("the job is %s", j.State)}
+		return ask.Exit(ask.ExitBad, fmt.Errorf("the job is %s", j.State))
 	}
 	return nil
 }
 
-func (a *app) instancesCancel() *cobra.Command {
+func (a commands) instancesCancel() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "cancel ID...|--query QUERY", Short: "End instances at their next activity boundary", Args: s.args, ValidArgsFunction: a.completeInstances(),
+		Use: "cancel ID...|--query QUERY", Short: "End instances at their next activity boundary", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "cancel"})
 			}
-			if err := a.confirm("cancel %s", strings.Join(args, ", ")); err != nil {
+			if err := a.Confirm("cancel %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.each("instances", args, func(id, part string) error {
-				in, err := c.CancelInstance(cmd.Context(), id, a.opts(part)...)
+			return a.Each("instances", args, func(id string, opts []apiclient.Option) error {
+				in, err := c.CancelInstance(cmd.Context(), id, opts...)
 				if err != nil {
 					return err
 				}
-				return a.done(in.Bytes, in.Accepted, "cancelled", "%s", id)
+				return a.Done(in.Bytes, in.Accepted, "cancelled", "%s", id)
 			})
 		},
 	}
@@ -545,20 +487,20 @@ func (a *app) instancesCancel() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesRetry() *cobra.Command {
+func (a commands) instancesRetry() *cobra.Command {
 	var s several
 	var body apiclient.RetryOneRequest
 	var newKey bool
 	cmd := &cobra.Command{
-		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.completeInstances(),
+		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
 			if s.query != "" {
 				if body.From != "" || newKey {
-					return usage("--from and --new-key are for single instances")
+					return ask.Usage("--from and --new-key are for single instances")
 				}
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "retry"})
 			}
@@ -566,12 +508,12 @@ func (a *app) instancesRetry() *cobra.Command {
 			if newKey {
 				body.KeepKey = new(false)
 			}
-			return a.each("instances", args, func(id, part string) error {
-				in, err := c.RetryInstance(cmd.Context(), id, body, a.opts(part)...)
+			return a.Each("instances", args, func(id string, opts []apiclient.Option) error {
+				in, err := c.RetryInstance(cmd.Context(), id, body, opts...)
 				if err != nil {
 					return err
 				}
-				return a.done(in.Bytes, in.Accepted, "retried, is "+in.Body.SubStatus, "%s", id)
+				return a.Done(in.Bytes, in.Accepted, "retried, is "+in.Body.SubStatus, "%s", id)
 			})
 		},
 	}
@@ -582,39 +524,39 @@ func (a *app) instancesRetry() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesAlter() *cobra.Command {
+func (a commands) instancesAlter() *cobra.Command {
 	var file, reason string
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "alter ID --file FILE", Short: "Change an instance, all or nothing: skip, setVariable, migrate, reschedule, …",
 		Long: "Change an instance in one commit, all or nothing. FILE (- is standard input) has a JSON list of alterations, such as\n" +
 			`[{"type": "setVariable", "variable": "paid", "value": true}, {"type": "retry", "activity": "ship"}]` + "\ndocs/api.md#alterations has all of them.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
-				return usage("say with --file what to alter; - is standard input")
+				return ask.Usage("say with --file what to alter; - is standard input")
 			}
-			raw, err := a.readSmall(file, maxBody, "a list of alterations")
+			raw, err := a.ReadSmall(file, ask.MaxBody, "a list of alterations")
 			if err != nil {
 				return err
 			}
 			body := apiclient.AlterRequest{Reason: reason}
-			if err := decodeStrict(raw, &body.Alterations); err != nil {
-				return usage("%s is no list of alterations: %w", file, err)
+			if err := ask.DecodeStrict(raw, &body.Alterations); err != nil {
+				return ask.Usage("%s is no list of alterations: %w", file, err)
 			}
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			id := ids("instances", args)[0]
-			answer, err := c.AlterInstance(cmd.Context(), id, body, apiclient.AlterInstanceQuery{DryRun: &dry}, a.opts("")...)
+			id := ask.IDs("instances", args)[0]
+			answer, err := c.AlterInstance(cmd.Context(), id, body, apiclient.AlterInstanceQuery{DryRun: &dry}, a.Opts()...)
 			if err != nil {
 				return err
 			}
 			if x := answer.Body.Altered; x != nil {
 				return a.wouldAlter(x, answer.Bytes)
 			}
-			return a.done(answer.Bytes, answer.Accepted, "altered", "%s", id)
+			return a.Done(answer.Bytes, answer.Accepted, "altered", "%s", id)
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the alterations")
@@ -623,21 +565,21 @@ func (a *app) instancesAlter() *cobra.Command {
 	return cmd
 }
 
-func (a *app) wouldAlter(x *apiclient.Altered, raw []byte) error {
-	if a.asData() {
-		v, err := decodeJSON(raw)
+func (a commands) wouldAlter(x *apiclient.Altered, raw []byte) error {
+	if a.AsData() {
+		v, err := ask.DecodeJSON(raw)
 		if err != nil {
 			return err
 		}
-		if err := a.data(v); err != nil {
+		if err := a.Data(v); err != nil {
 			return err
 		}
 	} else {
 		for _, did := range x.Did {
-			fmt.Fprintln(a.out, "would:", did)
+			fmt.Fprintln(a.Out, "would:", did)
 		}
 		if len(x.Next) > 0 {
-			fmt.Fprintln(a.out, "next:", strings.Join(x.Next, ", "))
+			fmt.Fprintln(a.Out, "next:", strings.Join(x.Next, ", "))
 		}
 	}
 	if x.Fits {
@@ -647,30 +589,30 @@ func (a *app) wouldAlter(x *apiclient.Altered, raw []byte) error {
 	for _, e := range x.Errors {
 		lines = append(lines, "  "+e.Pointer+": "+e.Detail)
 	}
-	return &exitError{ExitBad, errors.New(strings.Join(lines, "\n"))}
+	return ask.Exit(ask.ExitBad, errors.New(strings.Join(lines, "\n")))
 }
 
-func (a *app) instancesDelete() *cobra.Command {
+func (a commands) instancesDelete() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.completeInstances(),
+		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "delete"})
 			}
-			if err := a.confirm("delete %s", strings.Join(args, ", ")); err != nil {
+			if err := a.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.each("instances", args, func(id, _ string) error {
+			return a.Each("instances", args, func(id string, _ []apiclient.Option) error {
 				answer, err := c.DeleteInstance(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				return a.done(nil, answer.Accepted, "deleted", "%s", id)
+				return a.Done(nil, answer.Accepted, "deleted", "%s", id)
 			})
 		},
 	}
@@ -678,21 +620,21 @@ func (a *app) instancesDelete() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesExport() *cobra.Command {
+func (a commands) instancesExport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeInstances(),
+		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			state, err := c.ExportState(cmd.Context(), ids("instances", args)[0])
+			state, err := c.ExportState(cmd.Context(), ask.IDs("instances", args)[0])
 			if err != nil {
 				return err
 			}
 			if out == "" {
-				_, err = a.out.Write(state.Bytes)
+				_, err = a.Out.Write(state.Bytes)
 				return err
 			}
 			return os.WriteFile(out, state.Bytes, 0o600)
@@ -702,26 +644,26 @@ func (a *app) instancesExport() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesImport() *cobra.Command {
+func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := a.readSmall(args[1], 2*maxBody, "an export")
+			raw, err := a.ReadSmall(args[1], 2*ask.MaxBody, "an export")
 			if err != nil {
 				return err
 			}
 			var body apiclient.StateRequest
-			if err := decodeStrict(raw, &body); err != nil {
-				return usage("%s is no export: %w", args[1], err)
+			if err := ask.DecodeStrict(raw, &body); err != nil {
+				return ask.Usage("%s is no export: %w", args[1], err)
 			}
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			id := ids("instances", args[:1])[0]
-			if err := a.confirm("replace the state of %s", id); err != nil {
+			id := ask.IDs("instances", args[:1])[0]
+			if err := a.Confirm("replace the state of %s", id); err != nil {
 				return err
 			}
 			var opts []apiclient.Option
@@ -732,7 +674,7 @@ func (a *app) instancesImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.done(nil, answer.Accepted, "imported", "%s", id)
+			return a.Done(nil, answer.Accepted, "imported", "%s", id)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also if it has moved since the export")

@@ -1,14 +1,13 @@
-package remote
+// Package here has the commands about this machine: contexts, this program, and what it knows by itself.
+package here
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,33 +15,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/workflow"
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
-func (a *app) hereCommands() []*cobra.Command {
+// commands are those of this family.
+type commands struct{ *ask.Asker }
+
+// Commands are the commands of this package, which ask as asker does.
+func Commands(asker *ask.Asker) []*cobra.Command {
+	a := commands{asker}
 	return []*cobra.Command{a.loginCommand(), a.logoutCommand(), a.contextCommand(), a.whoamiCommand(), a.doctorCommand(), a.versionCommand(), a.activitiesCommand(), a.schemaCommand()}
 }
 
-func encoded(v any) ([]byte, error) { return json.Marshal(v) }
-
-// decodeStrict refuses fields that are not known: a typo is no wish.
-func decodeStrict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("there is more behind its end")
-	}
-	return nil
-}
-
-func (a *app) loginCommand() *cobra.Command {
+func (a commands) loginCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "login", Short: "Keep a server and its token as a context, after trying them", Args: cobra.NoArgs,
@@ -50,126 +39,109 @@ func (a *app) loginCommand() *cobra.Command {
 			"input) or WEFT_TOKEN; without one the server must ask for none. Contexts are kept in a file that only you can read.",
 		Example: "  weft login --server https://weft.example --token-file key\n  weft login --server http://127.0.0.1:8080 --name local",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			at := place{Server: cmp.Or(a.server, a.environ["WEFT_SERVER"]), CACert: cmp.Or(a.caCert, a.environ["WEFT_CACERT"])}
-			if at.Server == "" {
-				return usage("say with --server where to sign in")
-			}
-			if a.tokenFile == "-" {
-				raw, err := readMost(a.in, "standard input", 64<<10, "a token")
-				if err != nil {
-					return err
-				}
-				a.token = strings.TrimSpace(string(raw))
-				a.server = at.Server
-			}
-			c, err := a.client()
+			host, at, err := a.SignIn(cmd.Context())
 			if err != nil {
 				return err
 			}
-			at.Token = a.token
-			if _, err := c.ListNodes(cmd.Context()); err != nil {
-				return err
-			}
-			all, err := a.readContexts()
+			all, err := a.ReadContexts()
 			if err != nil {
 				return err
 			}
-			u, _ := url.Parse(at.Server)
-			name := cmp.Or(name, a.context, u.Host)
+			name := cmp.Or(name, host)
 			all.Contexts[name], all.Current = at, name
-			if err := a.writeContexts(all); err != nil {
+			if err := a.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.done(nil, false, "signed in at "+at.Server, "%s", name)
+			return a.Done(nil, false, "signed in at "+at.Server, "%s", name)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the context (default: the server's host)")
 	return cmd
 }
 
-func (a *app) logoutCommand() *cobra.Command {
+func (a commands) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [CONTEXT]", Short: "Forget the token of a context", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.readContexts()
+			all, err := a.ReadContexts()
 			if err != nil {
 				return err
 			}
-			name := cmp.Or(append(args, "")[0], a.context, a.environ["WEFT_CONTEXT"], all.Current)
-			at, ok := all.Contexts[name]
-			if !ok {
-				return usage("there is no context %q; %s", name, known(all))
+			name := cmp.Or(append(args, "")[0], a.Used(all))
+			at, err := all.Get(name)
+			if err != nil {
+				return err
 			}
 			at.Token = ""
 			all.Contexts[name] = at
-			if err := a.writeContexts(all); err != nil {
+			if err := a.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.done(nil, false, "signed out", "%s", name)
+			return a.Done(nil, false, "signed out", "%s", name)
 		},
 	}
 }
 
-func (a *app) contextCommand() *cobra.Command {
+func (a commands) contextCommand() *cobra.Command {
 	parent := &cobra.Command{Use: "context", Aliases: []string{"contexts"}, Short: "The clusters that you work with"}
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List contexts", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			all, err := a.readContexts()
+			all, err := a.ReadContexts()
 			if err != nil {
 				return err
 			}
-			current := cmp.Or(a.context, a.environ["WEFT_CONTEXT"], all.Current)
+			current := a.Used(all)
 			var rows []any
 			for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
 				at := all.Contexts[name]
 				rows = append(rows, map[string]any{"name": name, "server": at.Server, "token": at.Token != "", "current": name == current})
 			}
-			if a.asData() {
-				return a.data(map[string]any{"items": rows})
+			if a.AsData() {
+				return a.Data(map[string]any{"items": rows})
 			}
-			return a.table(view{name: "contexts/name", empty: "no contexts; weft login makes one", columns: []column{
-				{head: "CONTEXT", path: "name"}, {head: "SERVER", path: "server"}, {head: "TOKEN", path: "token"}, {head: "CURRENT", path: "current"},
+			return a.Table(ask.View{Name: "contexts/name", Empty: "no contexts; weft login makes one", Columns: []ask.Column{
+				{Head: "CONTEXT", Path: "name"}, {Head: "SERVER", Path: "server"}, {Head: "TOKEN", Path: "token"}, {Head: "CURRENT", Path: "current"},
 			}}, rows)
 		},
 	}
 	use := &cobra.Command{
 		Use: "use NAME", Short: "Use a context from now on", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.readContexts()
+			all, err := a.ReadContexts()
 			if err != nil {
 				return err
 			}
-			name := ids("contexts", args)[0]
-			if _, ok := all.Contexts[name]; !ok {
-				return usage("there is no context %q; %s", name, known(all))
-			}
-			all.Current = name
-			if err := a.writeContexts(all); err != nil {
+			name := ask.IDs("contexts", args)[0]
+			if _, err := all.Get(name); err != nil {
 				return err
 			}
-			return a.done(nil, false, "is used", "%s", name)
+			all.Current = name
+			if err := a.WriteContexts(all); err != nil {
+				return err
+			}
+			return a.Done(nil, false, "is used", "%s", name)
 		},
 	}
 	remove := &cobra.Command{
 		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.readContexts()
+			all, err := a.ReadContexts()
 			if err != nil {
 				return err
 			}
-			name := ids("contexts", args)[0]
-			if _, ok := all.Contexts[name]; !ok {
-				return usage("there is no context %q; %s", name, known(all))
+			name := ask.IDs("contexts", args)[0]
+			if _, err := all.Get(name); err != nil {
+				return err
 			}
 			delete(all.Contexts, name)
 			if all.Current == name {
 				all.Current = ""
 			}
-			if err := a.writeContexts(all); err != nil {
+			if err := a.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.done(nil, false, "forgotten", "%s", name)
+			return a.Done(nil, false, "forgotten", "%s", name)
 		},
 	}
 	parent.AddCommand(list, use, remove)
@@ -192,11 +164,11 @@ var mayTry = []struct {
 	}},
 }
 
-func (a *app) whoamiCommand() *cobra.Command {
+func (a commands) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Which server is asked, and what you may do there", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
@@ -213,16 +185,16 @@ func (a *app) whoamiCommand() *cobra.Command {
 				role = t.role
 			}
 			more := map[bool]string{true: " or more", false: ""}[role == "designer"]
-			if a.asData() {
-				return a.data(map[string]any{"server": c.Server(), "token": a.token != "", "role": role})
+			if a.AsData() {
+				return a.Data(map[string]any{"server": c.Server(), "token": a.HasToken(), "role": role})
 			}
-			_, err = fmt.Fprintf(a.out, "server  %s\ntoken   %s\nrole    %s%s\n", c.Server(), map[bool]string{true: "yes", false: "none"}[a.token != ""], role, more)
+			_, err = fmt.Fprintf(a.Out, "server  %s\ntoken   %s\nrole    %s%s\n", c.Server(), map[bool]string{true: "yes", false: "none"}[a.HasToken()], role, more)
 			return err
 		},
 	}
 }
 
-func (a *app) doctorCommand() *cobra.Command {
+func (a commands) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look at what is in the way between here and the cluster, a line each; exit code 1 if something is", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -230,29 +202,29 @@ func (a *app) doctorCommand() *cobra.Command {
 			line := func(name string, err error, fine string) {
 				if err != nil {
 					bad = true
-					fmt.Fprintf(a.out, "bad  %-12s %s\n", name, a.explained(err))
+					fmt.Fprintf(a.Out, "bad  %-12s %s\n", name, a.Explained(err))
 					return
 				}
-				fmt.Fprintf(a.out, "ok   %-12s %s\n", name, fine)
+				fmt.Fprintf(a.Out, "ok   %-12s %s\n", name, fine)
 			}
-			line("program", nil, fmt.Sprintf("%s, %s, %s/%s", a.version, runtime.Version(), runtime.GOOS, runtime.GOARCH))
-			c, err := a.client()
-			line("context", err, fmt.Sprintf("server %s, token %v", a.server, a.token != ""))
+			line("program", nil, fmt.Sprintf("%s, %s, %s/%s", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH))
+			c, err := a.Client()
+			line("context", err, fmt.Sprintf("server %s, token %v", a.Server(), a.HasToken()))
 			if err != nil {
-				return &exitError{ExitBad, nil}
+				return ask.Exit(ask.ExitBad, nil)
 			}
 			began := time.Now()
 			live, err := c.Live(cmd.Context())
 			if err != nil {
 				line("server", err, "")
-				return &exitError{ExitBad, nil}
+				return ask.Exit(ask.ExitBad, nil)
 			}
 			line("server", nil, fmt.Sprintf("%s answers in %v", live.Body.NodeID, time.Since(began).Round(time.Millisecond)))
 			_, err = c.Ready(cmd.Context())
 			line("ready", err, "it takes work")
 			nodes, err := c.ListNodes(cmd.Context())
 			if line("credentials", err, "they count"); err != nil {
-				return &exitError{ExitBad, nil}
+				return ask.Exit(ask.ExitBad, nil)
 			}
 			a.doctorNodes(nodes.Body.Items, line)
 			balance, err := c.GetBalance(cmd.Context())
@@ -261,7 +233,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			}
 			line("balance", err, "nothing that was accepted has vanished")
 			if bad {
-				return &exitError{ExitBad, nil}
+				return ask.Exit(ask.ExitBad, nil)
 			}
 			return nil
 		},
@@ -269,7 +241,7 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 // doctorNodes looks at the nodes: clocks, versions, what stands still.
-func (a *app) doctorNodes(nodes []apiclient.Node, line func(string, error, string)) {
+func (a commands) doctorNodes(nodes []apiclient.Node, line func(string, error, string)) {
 	versions := map[string]int{}
 	for _, n := range nodes {
 		versions[n.Version]++
@@ -280,27 +252,27 @@ func (a *app) doctorNodes(nodes []apiclient.Node, line func(string, error, strin
 			text = "drains"
 		case n.Paused:
 			err = errors.New("the cluster is paused; weft cluster unpause goes on")
-		case n.Self && n.SeenAt != nil && a.now().Sub(*n.SeenAt).Abs() > 30*time.Second:
-			err = fmt.Errorf("its clock and the one here are %v apart, or it has not been heard of for so long", a.now().Sub(*n.SeenAt).Round(time.Second))
+		case n.Self && n.SeenAt != nil && a.Now().Sub(*n.SeenAt).Abs() > 30*time.Second:
+			err = fmt.Errorf("its clock and the one here are %v apart, or it has not been heard of for so long", a.Now().Sub(*n.SeenAt).Round(time.Second))
 		}
 		line(n.NodeID, err, text)
 	}
 	line("versions", nil, strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func (a commands) versionCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "The version of this program; --check compares it with the nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !check {
-				if a.asData() {
-					return a.data(map[string]any{"version": a.version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+				if a.AsData() {
+					return a.Data(map[string]any{"version": a.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 				}
-				_, err := fmt.Fprintf(a.out, "weft %s, %s, %s/%s\n", a.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				_, err := fmt.Fprintf(a.Out, "weft %s, %s, %s/%s\n", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err
 			}
-			c, err := a.client()
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
@@ -310,14 +282,14 @@ func (a *app) versionCommand() *cobra.Command {
 			}
 			other := 0
 			for _, n := range nodes.Body.Items {
-				if n.Version != a.version {
+				if n.Version != a.Version {
 					other++
 				}
-				fmt.Fprintf(a.out, "%s  %s\n", n.NodeID, n.Version)
+				fmt.Fprintf(a.Out, "%s  %s\n", n.NodeID, n.Version)
 			}
-			fmt.Fprintf(a.out, "here  %s\n", a.version)
+			fmt.Fprintf(a.Out, "here  %s\n", a.Version)
 			if other > 0 {
-				return &exitError{ExitBad, fmt.Errorf("%d nodes run another version than this program", other)}
+				return ask.Exit(ask.ExitBad, fmt.Errorf("%d nodes run another version than this program", other))
 			}
 			return nil
 		},
@@ -326,7 +298,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) activitiesCommand() *cobra.Command {
+func (a commands) activitiesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "activities [TYPE]", Aliases: []string{"activity"}, Short: "The built-in activities, or one with its inputs, outputs and outcomes", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -334,7 +306,7 @@ func (a *app) activitiesCommand() *cobra.Command {
 			if len(args) == 1 {
 				d := cmp.Or(registry.ByType(args[0]), registry.ByShortName(args[0]))
 				if d == nil {
-					return usage("there is no activity %q; weft activities lists them", args[0])
+					return ask.Usage("there is no activity %q; weft activities lists them", args[0])
 				}
 				return a.activity(d)
 			}
@@ -342,22 +314,22 @@ func (a *app) activitiesCommand() *cobra.Command {
 			for _, d := range registry.All() {
 				rows = append(rows, map[string]any{"key": d.ShortName(), "type": d.Type, "description": d.Description})
 			}
-			if a.asData() {
-				return a.data(map[string]any{"items": rows})
+			if a.AsData() {
+				return a.Data(map[string]any{"items": rows})
 			}
-			return a.table(view{name: "activities/key", columns: []column{{head: "ACTIVITY", path: "key"}, {head: "TYPE", path: "type", wide: true}, {head: "WHAT IT DOES", path: "description"}}}, rows)
+			return a.Table(ask.View{Name: "activities/key", Columns: []ask.Column{{Head: "ACTIVITY", Path: "key"}, {Head: "TYPE", Path: "type", Wide: true}, {Head: "WHAT IT DOES", Path: "description"}}}, rows)
 		},
 	}
 }
 
 // activity shows a descriptor.
-func (a *app) activity(d *workflow.Descriptor) error {
-	if a.asData() {
-		raw, err := encoded(d)
+func (a commands) activity(d *workflow.Descriptor) error {
+	if a.AsData() {
+		raw, err := json.Marshal(d)
 		if err != nil {
 			return err
 		}
-		return a.show(view{}, raw)
+		return a.Show(ask.View{}, raw)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  (%s)\n%s\n", d.ShortName(), d.Type, d.Description)
@@ -394,18 +366,18 @@ func (a *app) activity(d *workflow.Descriptor) error {
 		outcomes = "any"
 	}
 	fmt.Fprintf(&b, "\nOUTCOMES  %s\n", cmp.Or(outcomes, "Done"))
-	_, err := fmt.Fprint(a.out, b.String())
+	_, err := fmt.Fprint(a.Out, b.String())
 	return err
 }
 
-func (a *app) schemaCommand() *cobra.Command {
+func (a commands) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "The JSON Schema of definitions in YAML, for editors; of --server with its own activities", Args: cobra.NoArgs,
 		Example: "  weft schema > weft.schema.json\n  # first line of a definition: # yaml-language-server: $schema=weft.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			schema := weftyaml.Schema(activities.Default())
 			if cmd.Flags().Changed("server") {
-				c, err := a.client()
+				c, err := a.Client()
 				if err != nil {
 					return err
 				}
@@ -415,7 +387,7 @@ func (a *app) schemaCommand() *cobra.Command {
 				}
 				schema = answer.Bytes
 			}
-			_, err := a.out.Write(schema)
+			_, err := a.Out.Write(schema)
 			return err
 		},
 	}

@@ -1,0 +1,96 @@
+package ask
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// LooksLikeFile tells files from ids: they exist, have a folder, or end as definitions do.
+func LooksLikeFile(arg string) bool {
+	if arg == "-" || strings.ContainsAny(arg, `/\`) && !strings.HasPrefix(arg, "definitions/") && !strings.HasPrefix(arg, "instances/") {
+		return true
+	}
+	return IsDefinitionFile(arg)
+}
+
+// IsDefinitionFile tells definitions by their names from tests and all else.
+func IsDefinitionFile(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml":
+		return !strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), ".test")
+	case ".json":
+		return true
+	}
+	return false
+}
+
+// ReadDefinition reads a definition from a file or, for -, from standard input.
+func (a *Asker) ReadDefinition(name string) ([]byte, error) {
+	src, err := a.ReadSmall(name, MaxBody, "a definition")
+	if err == nil && strings.TrimSpace(string(src)) == "" {
+		return nil, Usage("%s is empty", name)
+	}
+	return src, err
+}
+
+// ContentType says in which notation a file is.
+func ContentType(name string) apiclient.Option {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return apiclient.ContentType("application/json")
+	case ".yaml", ".yml":
+		return apiclient.ContentType("application/yaml")
+	}
+	return apiclient.ContentType("application/x-www-form-urlencoded") // told by its look
+}
+
+// Source is a definition to be published.
+type Source struct {
+	Name string // of the file; - is standard input
+	Src  []byte
+}
+
+// Sources reads the definitions of a file, of a directory and what is below it, or of
+// standard input.
+func (a *Asker) Sources(args []string) ([]Source, error) {
+	var out []Source
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if arg == "-" || err == nil && !info.IsDir() {
+			src, err := a.ReadDefinition(arg)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Source{arg, src})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		before := len(out)
+		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
+				return filepath.SkipDir
+			case d.IsDir() || !IsDefinitionFile(path):
+				return nil
+			}
+			src, err := a.ReadDefinition(path)
+			out = append(out, Source{path, src})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == before {
+			return nil, Usage("%s has no definitions (*.yaml, *.yml, *.json)", arg)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,480 @@
+// Package cluster has the commands about the cluster: its queue, dead letters, timers, locks, jobs and nodes.
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/internal/command/ask"
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// commands are those of this family.
+type commands struct{ *ask.Asker }
+
+// Commands are the commands of this package, which ask as asker does.
+func Commands(asker *ask.Asker) []*cobra.Command {
+	a := commands{asker}
+	return []*cobra.Command{a.queueCommand(), a.lettersCommand(), a.timersCommand(), a.locksCommand(), a.jobsCommand(), a.nodesCommand(), a.clusterCommand()}
+}
+
+// editFlags are what a stimulus may be sent again with.
+func editFlags(cmd *cobra.Command) func(a *ask.Asker) (apiclient.EditRequest, error) {
+	f := cmd.Flags()
+	correlation := f.String("correlation", "", "with another correlation id; empty: none")
+	instance := f.String("instance", "", "to this instance only; empty: to all who wait for it")
+	name := f.String("name", "", "as another event")
+	data := f.StringP("data", "d", "", "with another payload: JSON, @file, @- or a text")
+	return func(a *ask.Asker) (apiclient.EditRequest, error) {
+		var body apiclient.EditRequest
+		for flag, to := range map[string]struct {
+			value *string
+			field **string
+		}{"correlation": {correlation, &body.CorrelationID}, "instance": {instance, &body.InstanceID}, "name": {name, &body.Name}} {
+			if f.Changed(flag) {
+				*to.field = to.value
+			}
+		}
+		if f.Changed("data") {
+			v, err := a.JSONArg(*data)
+			if err != nil {
+				return body, err
+			}
+			body.Payload = v
+		}
+		return body, nil
+	}
+}
+
+func (a commands) queueCommand() *cobra.Command {
+	v := ask.View{Name: "queue/id", Empty: "the queue is empty", Columns: []ask.Column{
+		{Head: "ID", Path: "id"}, {Head: "EVENT", Path: "name"}, {Head: "TYPE", Path: "activityType", Wide: true}, {Head: "CORRELATION", Path: "correlationId"},
+		{Head: "INSTANCE", Path: "instanceId"}, {Head: "GATED", Path: "gated"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "EXPIRES", Path: "expiresAt", Show: ask.When},
+	}}
+	queue := &cobra.Command{Use: "queue", Short: "Stimuli that nothing waits for yet"}
+	send := &cobra.Command{Use: "send ID", Short: "Take one out of the queue and send it again, edited", Args: cobra.ExactArgs(1)}
+	edited := editFlags(send)
+	send.RunE = func(cmd *cobra.Command, args []string) error {
+		body, err := edited(a.Asker)
+		if err != nil {
+			return err
+		}
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		answer, err := c.SendQueueItem(cmd.Context(), ask.IDs("queue", args)[0], body, a.Opts()...)
+		if err != nil {
+			return err
+		}
+		return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+	}
+	queue.AddCommand(
+		a.ListCommand("List the queue, the oldest first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+			return ask.BytesOf(c.ListQueue(ctx, apiclient.ListQueueQuery{Limit: limit, Cursor: cursor}))
+		}),
+		a.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+			return ask.BytesOf(c.GetQueueItem(ctx, id))
+		}),
+		send,
+		a.DeleteCommand("queue", "Forget stimuli of the queue", func(ctx context.Context, c *apiclient.Client, id string) error {
+			_, err := c.DeleteQueueItem(ctx, id)
+			return err
+		}),
+	)
+	return queue
+}
+
+func (a commands) lettersCommand() *cobra.Command {
+	v := ask.View{Name: "dead-letters/id", Empty: "no dead letters", Columns: []ask.Column{
+		{Head: "ID", Path: "id"}, {Head: "REASON", Path: "reason"}, {Head: "EVENT", Path: "name"}, {Head: "CORRELATION", Path: "correlationId"}, {Head: "INSTANCE", Path: "instanceId"},
+		{Head: "TYPE", Path: "activityType", Wide: true}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "DETAIL", Path: "detail"},
+	}}
+	letters := &cobra.Command{Use: "dead-letters", Aliases: []string{"dead-letter", "letters"}, Short: "Work that could not be done"}
+	var q apiclient.ListDeadLettersQuery
+	list := a.ListCommand("List dead letters, with the reason", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+		q.Limit, q.Cursor = limit, cursor
+		return ask.BytesOf(c.ListDeadLetters(ctx, q))
+	})
+	list.Flags().StringVar(&q.Reason, "reason", "", "only with this reason")
+	list.Flags().StringVar(&q.Name, "name", "", "only of this event")
+	list.Flags().StringVar(&q.CorrelationID, "correlation", "", "only with this correlation id")
+	list.Flags().StringVar(&q.InstanceID, "instance", "", "only of this instance")
+	letters.AddCommand(list,
+		a.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+			return ask.BytesOf(c.GetDeadLetter(ctx, id))
+		}),
+		a.replayCommand(), a.lettersDelete())
+	return letters
+}
+
+// lettersFilter are the flags of what may be done to all dead letters of a filter.
+func lettersFilter(cmd *cobra.Command) *apiclient.LettersRequest {
+	body := &apiclient.LettersRequest{}
+	f := cmd.Flags()
+	f.BoolVar(&body.All, "all", false, "all dead letters, or with the filters below all of these")
+	f.StringVar(&body.Reason, "reason", "", "all with this reason")
+	f.StringVar(&body.ActivityType, "type", "", "all of this type of activity")
+	return body
+}
+
+func anyFilter(b *apiclient.LettersRequest) bool {
+	return b.All || b.Reason != "" || b.ActivityType != ""
+}
+
+func (a commands) replayCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "replay ID...|--all|--reason REASON", Short: "Do the work of dead letters again, of a single one also edited", Args: cobra.ArbitraryArgs}
+	filter, edited := lettersFilter(cmd), editFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if anyFilter(filter) == (len(args) > 0) {
+			return ask.Usage("give ids, or --all, --reason or --type")
+		}
+		body, err := edited(a.Asker)
+		if err != nil {
+			return err
+		}
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			if err := a.Confirm("replay all dead letters of the filter"); err != nil {
+				return err
+			}
+			return a.letters(*filter, "replayed", func(b apiclient.LettersRequest) (*apiclient.Answer[apiclient.Several], error) {
+				return c.ReplayDeadLetters(cmd.Context(), apiclient.ReplayLettersRequest{
+					Reason: b.Reason, Name: b.Name, ActivityType: b.ActivityType, CorrelationID: b.CorrelationID, InstanceID: b.InstanceID, Before: b.Before, All: b.All, Limit: b.Limit, Cursor: b.Cursor,
+				}, a.Opts()...)
+			})
+		}
+		return a.Each("dead-letters", args, func(id string, opts []apiclient.Option) error {
+			answer, err := c.ReplayDeadLetter(cmd.Context(), id, body, opts...)
+			if err != nil {
+				return err
+			}
+			return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+		})
+	}
+	return cmd
+}
+
+func (a commands) lettersDelete() *cobra.Command {
+	cmd := &cobra.Command{Use: "delete ID...|--all|--reason REASON", Short: "Forget dead letters", Args: cobra.ArbitraryArgs}
+	filter := lettersFilter(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if anyFilter(filter) == (len(args) > 0) {
+			return ask.Usage("give ids, or --all, --reason or --type")
+		}
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		if err := a.Confirm("delete %s", map[bool]string{true: "all dead letters of the filter", false: strings.Join(args, ", ")}[len(args) == 0]); err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return a.letters(*filter, "deleted", func(b apiclient.LettersRequest) (*apiclient.Answer[apiclient.Several], error) {
+				return c.DeleteDeadLetters(cmd.Context(), b)
+			})
+		}
+		return a.Each("dead-letters", args, func(id string, _ []apiclient.Option) error {
+			if _, err := c.DeleteDeadLetter(cmd.Context(), id); err != nil {
+				return err
+			}
+			return a.Done(nil, false, "deleted", "%s", id)
+		})
+	}
+	return cmd
+}
+
+// letters does something to all dead letters of a filter, page by page.
+func (a commands) letters(body apiclient.LettersRequest, did string, do func(apiclient.LettersRequest) (*apiclient.Answer[apiclient.Several], error)) error {
+	body.Limit = ask.MaxPage
+	done, refused := 0, 0
+	for {
+		answer, err := do(body)
+		if err != nil {
+			return err
+		}
+		done += len(answer.Body.Done)
+		refused += len(answer.Body.Refused)
+		for _, r := range answer.Body.Refused {
+			fmt.Fprintf(a.ErrOut, "weft: %s: %s (%s)\n", r.ID, r.Detail, r.Code)
+		}
+		if answer.Body.NextCursor == nil {
+			break
+		}
+		body.Cursor = *answer.Body.NextCursor
+	}
+	fmt.Fprintf(a.Out, "%s %d, refused %d\n", did, done, refused)
+	if refused > 0 {
+		return ask.Exit(ask.ExitRefused, nil)
+	}
+	return nil
+}
+
+func (a commands) timersCommand() *cobra.Command {
+	v := ask.View{Empty: "no timers", Columns: []ask.Column{
+		{Head: "DUE", Path: "dueAt", Show: ask.When}, {Head: "KIND", Path: "kind"}, {Head: "INSTANCE", Path: "instanceId"}, {Head: "DEFINITION", Path: "definitionId"}, {Head: "ACTIVITY", Path: "activityId"},
+	}}
+	timers := &cobra.Command{Use: "timers", Aliases: []string{"timer"}, Short: "Timers and schedules to come"}
+	timers.AddCommand(a.ListCommand("List them, the next first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+		return ask.BytesOf(c.ListTimers(ctx, apiclient.ListTimersQuery{Limit: limit, Cursor: cursor}))
+	}))
+	return timers
+}
+
+func (a commands) locksCommand() *cobra.Command {
+	v := ask.View{Name: "locks/name", Empty: "no locks are held", Columns: []ask.Column{
+		{Head: "LOCK", Path: "name"}, {Head: "HOLDER", Path: "holder"}, {Head: "FENCE", Path: "fence"}, {Head: "SINCE", Path: "since", Show: ask.When}, {Head: "WAITERS", Path: "waiters", Show: func(_ *ask.Asker, v, _ any) string {
+			list, _ := v.([]any)
+			var out []string
+			for _, w := range list {
+				out = append(out, ask.Text(ask.At(w, "nodeId")))
+			}
+			if out == nil {
+				return "-"
+			}
+			return strings.Join(out, ", ")
+		}},
+	}}
+	locks := &cobra.Command{Use: "locks", Aliases: []string{"lock"}, Short: "Locks that are held, with who waits"}
+	var scope string
+	list := a.ListCommand("List them, waiters in the order in which they get it", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+		return ask.BytesOf(c.ListLocks(ctx, apiclient.ListLocksQuery{Scope: scope, Limit: limit, Cursor: cursor}))
+	})
+	list.Flags().StringVar(&scope, "scope", "", "only of this scope")
+	locks.AddCommand(list)
+	return locks
+}
+
+func (a commands) jobsCommand() *cobra.Command {
+	v := ask.View{Name: "jobs/id", Empty: "no jobs", Columns: []ask.Column{
+		{Head: "JOB", Path: "id"}, {Head: "KIND", Path: "kind"}, {Head: "STATE", Path: "state"}, {Head: "QUERY", Path: "query"}, {Head: "DONE", Path: "done"}, {Head: "ACCEPTED", Path: "accepted"},
+		{Head: "REFUSED", Path: "refused"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "BY", Path: "by", Wide: true},
+	}}
+	jobs := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "What is done to all instances of a filter"}
+	jobs.AddCommand(
+		a.ListCommand("List jobs", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+			return ask.BytesOf(c.ListJobs(ctx, apiclient.ListJobsQuery{Limit: limit, Cursor: cursor}))
+		}),
+		a.ShowCommand("get ID", "One job", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+			return ask.BytesOf(c.GetJob(ctx, id))
+		}),
+		a.DeleteCommand("jobs", "End jobs, and forget those that have ended", func(ctx context.Context, c *apiclient.Client, id string) error {
+			_, err := c.DeleteJob(ctx, id)
+			return err
+		}))
+	return jobs
+}
+
+var nodeView = ask.View{Name: "nodes/nodeId", Empty: "no live nodes", Columns: []ask.Column{
+	{Head: "NODE", Path: "nodeId"}, {Head: "ADDRESS", Path: "address"}, {Head: "VERSION", Path: "version"}, {Head: "STATE", Path: "draining", Show: func(_ *ask.Asker, _, row any) string {
+		switch {
+		case ask.At(row, "draining") == true:
+			return "draining"
+		case ask.At(row, "paused") == true:
+			return "paused"
+		}
+		return "working"
+	}}, {Head: "STARTED", Path: "startedAt", Show: ask.When}, {Head: "SEEN", Path: "seenAt", Show: ask.When}, {Head: "EPOCH", Path: "epoch", Wide: true}, {Head: "CATALOG", Path: "catalogRevision", Wide: true},
+}}
+
+func (a commands) nodesCommand() *cobra.Command {
+	nodes := &cobra.Command{Use: "nodes", Aliases: []string{"node"}, Short: "The live nodes"}
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the live nodes", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			return a.Repeated(cmd.Context(), func() error {
+				raw, err := ask.BytesOf(c.ListNodes(cmd.Context()))
+				if err != nil {
+					return err
+				}
+				return a.Show(nodeView, raw)
+			})
+		},
+	}
+	show := a.ShowCommand("show ID", "One node", nodeView, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		n, err := nodeOf(ctx, c, id)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil {
+			return nil, noNode(id)
+		}
+		return json.Marshal(n)
+	})
+	var wait time.Duration
+	drain := &cobra.Command{
+		Use: "drain ID", Short: "End a node as SIGTERM does: it finishes what it runs", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			id := ask.IDs("nodes", args)[0]
+			if err := a.Confirm("drain %s", id); err != nil {
+				return err
+			}
+			answer, err := c.DrainNode(cmd.Context(), id, a.Opts()...)
+			if err != nil {
+				return err
+			}
+			if wait == 0 {
+				return a.Done(answer.Bytes, false, "draining", "%s", id)
+			}
+			return a.drained(cmd.Context(), c, id, wait)
+		},
+	}
+	drain.Flags().DurationVar(&wait, "wait", 0, "wait so long for its end (alone: 60s); exit code 6 if it is still there")
+	drain.Flags().Lookup("wait").NoOptDefVal = "60s"
+	nodes.AddCommand(list, show, drain)
+	return nodes
+}
+
+func noNode(id string) error {
+	return ask.Exit(ask.ExitRefused, fmt.Errorf("there is no live node %q; weft nodes list has them", id))
+}
+
+// nodeOf is a live node, nil if there is none.
+func nodeOf(ctx context.Context, c *apiclient.Client, id string) (*apiclient.Node, error) {
+	all, err := c.ListNodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all.Body.Items {
+		if all.Body.Items[i].NodeID == id {
+			return &all.Body.Items[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// drained waits until a node is gone. That it answers no more is its end too, where it is the
+// one that is asked.
+func (a commands) drained(ctx context.Context, c *apiclient.Client, id string, wait time.Duration) error {
+	began, itself := time.Now(), false
+	for {
+		n, err := nodeOf(ctx, c, id)
+		itself = itself || err == nil && n != nil && n.Self
+		var lost *apiclient.NoAnswerError
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &lost) && itself:
+			return a.Done(nil, false, "it answers no more, after "+ask.Short(time.Since(began)), "%s", id)
+		case err != nil && time.Since(began) > wait:
+			return err
+		case err == nil && n == nil:
+			return a.Done(nil, false, "ended after "+ask.Short(time.Since(began)), "%s", id)
+		case time.Since(began) > wait:
+			return ask.Exit(ask.ExitNotOver, fmt.Errorf("%s still drains after %v", id, wait))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func (a commands) clusterCommand() *cobra.Command {
+	cluster := &cobra.Command{Use: "cluster", Short: "The cluster as a whole: status, balance, pause"}
+	pausing := func(use, short, did string, do func(ctx context.Context, c *apiclient.Client) ([]byte, error)) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				c, err := a.Client()
+				if err != nil {
+					return err
+				}
+				if err := a.Confirm("%s the cluster", use); err != nil {
+					return err
+				}
+				raw, err := do(cmd.Context(), c)
+				if err != nil {
+					return err
+				}
+				return a.Done(raw, false, did, "cluster")
+			},
+		}
+	}
+	cluster.AddCommand(a.statusCommand(), a.balanceCommand(),
+		pausing("pause", "Stop new work on all nodes: starts, events, timers, the queue", "paused", func(ctx context.Context, c *apiclient.Client) ([]byte, error) {
+			return ask.BytesOf(c.Pause(ctx, a.Opts()...))
+		}),
+		pausing("unpause", "Go on after a pause", "goes on", func(ctx context.Context, c *apiclient.Client) ([]byte, error) {
+			return ask.BytesOf(c.Unpause(ctx, a.Opts()...))
+		}))
+	return cluster
+}
+
+func (a commands) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Nodes, and whether the one that is asked is ready; exit code 1 if not", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			var notReady error
+			err = a.Repeated(cmd.Context(), func() error {
+				ready, err := c.Ready(cmd.Context())
+				var p *apiclient.ProblemError
+				if notReady = nil; errors.As(err, &p) {
+					notReady = ask.Exit(ask.ExitBad, errors.New(p.Detail))
+				} else if err != nil {
+					return err
+				}
+				nodes, err := ask.BytesOf(c.ListNodes(cmd.Context()))
+				if err != nil {
+					return err
+				}
+				if !a.AsData() && ready != nil {
+					fmt.Fprintf(a.Out, "%s  %s  asked at %s\n", ready.Body.NodeID, ready.Body.Status, c.Server())
+				}
+				return a.Show(nodeView, nodes)
+			})
+			return errors.Join(err, notReady)
+		},
+	}
+}
+
+func (a commands) balanceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "balance", Short: "What was accepted, and what became of it; exit code 1 if something vanished", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			b, err := c.GetBalance(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if x := &b.Body; a.AsData() {
+				err = a.Show(ask.View{}, b.Bytes)
+			} else {
+				_, err = fmt.Fprintf(a.Out, "accepted %d = applied %d + refused %d + deleted %d + set aside %d + mailboxes %d + queue %d + sends %d + dead letters %d\ndifference %d      revision %d, since %s\n",
+					x.Accepted, x.Applied, x.Refused, x.Deleted, x.SetAside, x.Mailboxes, x.Queue, x.Sends, x.DeadLetters, x.Difference, x.Revision, a.Moment(&x.Since))
+				for _, m := range x.Missing {
+					fmt.Fprintf(a.Out, "missing %s  revision %d\n", m.Key, m.Revision)
+				}
+			}
+			if err == nil && b.Body.Difference != 0 {
+				return ask.Exit(ask.ExitBad, fmt.Errorf("%d accepted commands have vanished; see docs/runbooks/balance-difference.md", b.Body.Difference))
+			}
+			return err
+		},
+	}
+}

@@ -209,7 +209,11 @@ func (x *Explanation) running(f *facts) {
 		x.because(at(d, long))
 	}
 	if long && x.Cause != CauseGone && x.Cause != CauseLock {
-		x.do(x.path("cancel") + " ends it after the activity that runs now")
+		if d != nil && d.Outside {
+			x.do(x.path("cancel") + " ends it, and the call that it waits for")
+		} else {
+			x.do(x.path("cancel") + " ends it after the activity that runs now")
+		}
 	}
 	x.cancelled(f)
 	if n := int64(len(x.Mail)) + x.MailLeft; n > 0 {
@@ -222,16 +226,28 @@ func at(d *engine.Doing, long bool) Reason {
 	if d.Attempt > 1 {
 		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
-	if long {
+	switch {
+	case long && d.Outside:
 		r.Text += ", which waits for the outside, or computes"
+	case long:
+		r.Text += ", which computes"
 	}
 	return r
 }
 
 func (x *Explanation) cancelled(f *facts) {
-	if f.Cancel != "" {
-		x.because(Reason{Kind: "cancel", Text: "it is to be cancelled or deleted, which takes effect between two activities", Key: f.Keys.Cancel, Object: f.Cancel})
+	if f.Cancel == "" {
+		return
 	}
+	r := Reason{Kind: "cancel", Text: "it is to be cancelled or deleted", Key: f.Keys.Cancel, Object: f.Cancel}
+	switch d := x.Doing; {
+	case d == nil:
+	case d.Outside:
+		r.Text += ": the activity was told, and has not returned yet"
+	default:
+		r.Text += " after the activity that runs now, which has no effect outside and is not interrupted"
+	}
+	x.because(r)
 }
 
 func (x *Explanation) queued(f *facts) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -56,7 +57,7 @@ func (a *API) instanceRoutes() []route {
 			summary: "Replace the state of an instance by an exported one", body: stateView{}, maxBody: maxState,
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing, workflow.CodeDefinitionNotFound, workflow.CodeInstanceMoved}, serve: (*call).importState},
 		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes, reserved: true,
-			summary: "End the instance at the next activity boundary",
+			summary: "End the instance, and the call that it waits for outside",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).cancel},
 		a.retryRoute(), a.retryOneRoute(), a.alterRoute(),
 		{method: "DELETE", path: "/instances/{id}", name: "deleteInstance", role: auth.Operator, tag: "instances", kind: changes,
@@ -227,7 +228,19 @@ func (c *call) ifMatch() (int64, error) {
 	return n, nil
 }
 
-func (c *call) cancel() (reply, error) { return c.command(c.api.cfg.Runtime.Cancel) }
+func (c *call) cancel() (reply, error) {
+	interrupted := ""
+	answer, err := c.command(func(ctx context.Context, id string) (accepted bool, err error) {
+		did, err := c.api.cfg.Runtime.Cancel(ctx, id)
+		interrupted = did.Interrupted
+		return did.Accepted, err
+	})
+	if view, ok := answer.body.(instanceView); ok && err == nil {
+		view.Interrupted = interrupted
+		answer.body = view
+	}
+	return answer, err
+}
 
 func (c *call) remove() (reply, error) {
 	id, err := c.id()

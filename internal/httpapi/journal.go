@@ -24,7 +24,7 @@ func (a *API) journalRoutes() []route {
 				{name: "before", typ: "integer", doc: "Only commits before this one: the nearest."},
 				{name: "after", typ: "integer", doc: "Only commits after this one: the nearest, unless tail is given."},
 				{name: "activity", typ: "string", doc: "Only items of this activity; several may be given."},
-				{name: "event", typ: "string", doc: "Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, WriteLine, or what an activity calls its own; several may be given."},
+				{name: "event", typ: "string", doc: "Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, Interrupted, WriteLine, or what an activity calls its own; several may be given."},
 				{name: "text", typ: "string", doc: "Only items whose text or data has this, in any case of letters."},
 			}, pageParams...),
 			answers: map[int]any{200: journalPageView{}}, problems: missing, serve: journal},

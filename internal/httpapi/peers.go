@@ -53,6 +53,7 @@ type doingView struct {
 	ActivityType string    `json:"activityType"`
 	Since        time.Time `json:"since" doc:"By the clock of its node."`
 	Attempt      *int      `json:"attempt" doc:"Which attempt of its work the activity makes, from 1; null: it does not tell."`
+	Outside      bool      `json:"outside" doc:"It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end."`
 }
 
 type refusalsView struct {
@@ -73,7 +74,7 @@ func viewDoing(d *engine.Doing) *doingView {
 	if d == nil {
 		return nil
 	}
-	v := doingView{ActivityID: d.ActivityID, ActivityType: d.ActivityType, Since: d.Since.UTC()}
+	v := doingView{ActivityID: d.ActivityID, ActivityType: d.ActivityType, Since: d.Since.UTC(), Outside: d.Outside}
 	if d.Attempt > 0 {
 		v.Attempt = &d.Attempt
 	}
@@ -84,7 +85,7 @@ func (v *doingView) doing() *engine.Doing {
 	if v == nil {
 		return nil
 	}
-	d := engine.Doing{ActivityID: v.ActivityID, ActivityType: v.ActivityType, Since: v.Since}
+	d := engine.Doing{ActivityID: v.ActivityID, ActivityType: v.ActivityType, Since: v.Since, Outside: v.Outside}
 	if v.Attempt != nil {
 		d.Attempt = *v.Attempt
 	}

@@ -30,6 +30,8 @@ type instanceView struct {
 	Incidents        []incidentView     `json:"incidents"`
 	Bookmarks        []bookmarkView     `json:"bookmarks"`
 
+	Interrupted string `json:"interrupted,omitempty" doc:"In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet."`
+
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }

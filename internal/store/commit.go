@@ -79,6 +79,8 @@ type Effect struct {
 	Command    string           `json:"command,omitempty"` // of an accepted one: whose record will tell what became of it
 	Seq        int64            `json:"seq,omitempty"`     // of the commit that consumed it; 0: none did
 	Dead       string           `json:"dead,omitempty"`    // id of the dead letter that it became
+	// Interrupted is the activity whose call a cancel ended; "": none is known.
+	Interrupted string `json:"interrupted,omitempty"`
 }
 
 // Misfit is one thing for which an alteration was refused, and the place in the request

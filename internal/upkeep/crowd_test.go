@@ -200,11 +200,11 @@ root:
 			left = append(left, id)
 			continue
 		}
-		end := c[i%2].Cancel
-		if len(ended)%4 > 1 {
-			end = c[i%2].Delete
+		_, err := c[i%2].Delete(t.Context(), id)
+		if len(ended)%4 < 2 {
+			_, err = c[i%2].Cancel(t.Context(), id)
 		}
-		if _, err := end(t.Context(), id); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 		ended = append(ended, id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
@@ -123,6 +124,137 @@ func TestInterruptStopsAtTheNextActivity(t *testing.T) {
 	}
 	if out, _ := next.Run(t.Context(), workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}); out != engine.Applied || fmt.Sprint(lines) != "[a b]" {
 		t.Errorf("%s %v", out, lines)
+	}
+	if out, _ := burst.Run(t.Context(), workflow.Command{ID: "c", Kind: workflow.CommandCancel}); out != engine.Applied || burst.Header().SubStatus != workflow.Cancelled {
+		t.Errorf("%s %s", out, burst.Header().SubStatus)
+	}
+}
+
+// calling is an activity that is interrupted in each of its calls. It waits for the end of
+// the context of the first one only.
+type calling struct {
+	waits bool // it makes its call as it is resumed
+	burst *engine.Burst
+	keys  []string
+}
+
+func (c *calling) Execute(ctx context.Context, x *engine.Execution) error {
+	if c.waits {
+		_, err := x.Wait(engine.Wait{Name: "w"})
+		return err
+	}
+	return c.call(ctx, x)
+}
+
+func (c *calling) Resume(ctx context.Context, x *engine.Execution, _ engine.Resume) error {
+	return c.call(ctx, x)
+}
+
+func (c *calling) call(ctx context.Context, x *engine.Execution) error {
+	c.keys = append(c.keys, x.IdempotencyKey())
+	if _, err := x.Wait(engine.Wait{Name: "undone"}); err != nil {
+		return err
+	}
+	c.burst.Interrupt()
+	if len(c.keys) == 1 {
+		<-ctx.Done()
+		return fmt.Errorf("the call was cut: %w", ctx.Err())
+	}
+	x.Unwait(func(workflow.Bookmark) bool { return true })
+	return ctx.Err()
+}
+
+// Whoever goes on makes an interrupted call again, before all else and with its key, and does
+// not interrupt it again.
+func TestAnInterruptedCallIsTheNextWithItsKey(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{false, true} {
+		for _, elsewhere := range []bool{false, true} {
+			t.Run(fmt.Sprintf("resumed %t, elsewhere %t", waits, elsewhere), func(t *testing.T) {
+				t.Parallel()
+				c := &calling{waits: waits}
+				reg := activities.Default()
+				if err := reg.Register(workflow.Descriptor{Type: "test.Calling"}, c); err != nil {
+					t.Fatal(err)
+				}
+				around := "Parallel" // the line is in the schedule already
+				if waits {
+					around = "Sequence"
+				}
+				def := &workflow.Definition{ID: "d", Root: act(around, nil, &workflow.Activity{Type: "test.Calling"}, line("b"))}
+				prog, problems := engine.Compile(def, engine.Options{Registry: reg})
+				if problems != nil {
+					t.Fatal(problems)
+				}
+				var lines []string
+				env := engine.Env{Now: nowT0, Lines: func(s string) { lines = append(lines, s) }}
+				run := func(cmd workflow.Command, want engine.Outcome) engine.Result {
+					t.Helper()
+					if out, err := c.burst.Run(t.Context(), cmd); out != want || err != nil {
+						t.Fatalf("%s: %s %v", cmd.Kind, out, err)
+					}
+					res, err := c.burst.Result()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return res
+				}
+				c.burst, _ = engine.New(prog, "i", &workflow.Start{}, t0, env)
+				cmd := workflow.Command{ID: "s", Kind: workflow.CommandStart}
+				if waits {
+					run(cmd, engine.Applied)
+					c.burst.Committed()
+					cmd = workflow.Command{ID: "r", Kind: workflow.CommandResume, Bookmark: c.burst.Header().Bookmarks[0].ID}
+				}
+				res := run(cmd, engine.Interrupted)
+				if res.Instance.SubStatus != workflow.Executing || len(res.Instance.Bookmarks) > 0 || len(res.Instance.Incidents) > 0 {
+					t.Fatalf("it left %+v", res.Instance)
+				}
+				env.Stopped = c.burst.Stopped()
+				if c.burst.Committed(); elsewhere {
+					var err error
+					if c.burst, err = engine.Load(prog, res.Instance, res.State, env); err != nil {
+						t.Fatal(err)
+					}
+				} else if !c.burst.Renew(prog, env) {
+					t.Fatal("it is not renewed")
+				}
+				run(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, engine.Interrupted) // at the boundary behind the call
+				if len(c.keys) != 2 || c.keys[0] != c.keys[1] || c.keys[0] == "" || len(lines) > 0 {
+					t.Fatalf("calls with %q, lines %v", c.keys, lines)
+				}
+				res = run(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, engine.Applied)
+				if res.Instance.SubStatus != workflow.Finished || len(lines) != 1 {
+					t.Errorf("%s, lines %v", res.Instance.SubStatus, lines)
+				}
+			})
+		}
+	}
+}
+
+// An interrupt that comes as a call is about to begin ends it too.
+func TestAnInterruptBetweenTwoActivities(t *testing.T) {
+	t.Parallel()
+	var burst *engine.Burst
+	told := false
+	call := activities.Inline(func(ctx context.Context, _ *engine.Execution) error {
+		select {
+		case <-ctx.Done():
+			told = true
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Second):
+			return nil
+		}
+	})
+	prog, problems := engine.Compile(&workflow.Definition{ID: "d", Root: seq(call, line("never"))}, engine.Options{Registry: activities.Default()})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	env := engine.Env{Now: nowT0, Barrier: func(context.Context) error { burst.Interrupt(); return nil }}
+	burst, _ = engine.New(prog, "i", &workflow.Start{}, t0, env)
+	out, err := burst.Run(t.Context(), workflow.Command{ID: "s", Kind: workflow.CommandStart})
+	if out != engine.Interrupted || err != nil || !told || burst.Stopped().Activity == "" {
+		t.Fatalf("%s %v, told %t, %+v", out, err, told, burst.Stopped())
 	}
 	if out, _ := burst.Run(t.Context(), workflow.Command{ID: "c", Kind: workflow.CommandCancel}); out != engine.Applied || burst.Header().SubStatus != workflow.Cancelled {
 		t.Errorf("%s %s", out, burst.Header().SubStatus)

@@ -60,6 +60,7 @@ func (s *served) nothing() bool {
 func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x := &burst{handle: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
+	x.env.Stopped = o.course.stopped
 	x.env.Takeover = work.counted
 	x.env.Version = func(version int) (*engine.Program, error) { return o.n.cfg.Program(ctx, x.definition, version) }
 	if o.free() {
@@ -279,7 +280,11 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		}
 		return x.tooLate(cmd, workflow.DeadInstanceFinished, workflow.CodeInstanceFinished, inHand), err
 	}
-	return store.Effect{Outcome: effectOf(cmd.Kind)}, err
+	effect := store.Effect{Outcome: effectOf(cmd.Kind)}
+	if cmd.Kind == workflow.CommandCancel {
+		effect.Interrupted = x.env.Stopped.Activity
+	}
+	return effect, err
 }
 
 // maxMisfits bounds what is kept of why alterations were refused.

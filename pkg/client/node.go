@@ -114,9 +114,10 @@ func NewNode(cfg Config) (*Node, error) {
 // Env is what bursts of this node see of the world.
 func (n *Node) Env() engine.Env { return n.cfg.Env() }
 
-// Interrupt makes the node's burst of an instance, if there is one, end at the
-// next activity boundary and look into its mailbox: a cancel is there. If the
-// instance waits for a place, its mailbox is worked without one.
+// Interrupt makes the node's burst of an instance, if there is one, end at the next
+// activity boundary, or in a call that waits for the outside, and look into its mailbox:
+// a cancel is there. It is a hint: what runs and what is committed goes by the mailbox. If
+// the instance waits for a place, its mailbox is worked without one.
 func (n *Node) Interrupt(id string) {
 	n.places.interrupt(id)
 	n.mu.Lock()

@@ -42,7 +42,7 @@ func (h *handle) hand(w *waiter) (joined *waiter, open bool, err error) {
 	return joined, open, err
 }
 
-// interrupt makes the burst that runs, if there is one, end at its next activity.
+// interrupt makes the burst that runs, if there is one, end, as [engine.Burst.Interrupt] says.
 func (h *handle) interrupt() {
 	if b := h.running.Load(); b != nil {
 		b.Interrupt()
@@ -113,10 +113,11 @@ type lockWait struct{ from, till time.Time }
 
 // course is what the rounds so far say about the next one.
 type course struct {
-	atMost    int    // commands that a burst takes, since more were too large; 0: no limit
-	unfit     *unfit // the command that is to be set aside
-	deletion  string // the command that comes again until all children are told
-	unmatched bool   // stimuli that were queued before its bookmarks are still to be looked for
+	atMost    int            // commands that a burst takes, since more were too large; 0: no limit
+	unfit     *unfit         // the command that is to be set aside
+	deletion  string         // the command that comes again until all children are told
+	stopped   engine.Stopped // the call that was interrupted: it is not a second time, and who cancelled hears of it
+	unmatched bool           // stimuli that were queued before its bookmarks are still to be looked for
 }
 
 // unfit is a command that does not fit a commit.

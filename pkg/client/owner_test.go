@@ -459,12 +459,12 @@ func TestCancelInterruptsABurst(t *testing.T) {
 	for _, strategy := range []string{"", "ActivityExecutedStrict"} {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
-			def := define("d", seq(line("in"), through(), line("never"), line("never")))
+			def := define("d", seq(line("in"), within(), line("never"), line("never")))
 			def.Options.CommitStrategy = strategy
 			w := newWorld(t, def)
 			a := w.member("a", cluster.ModeDistributed, soon)
 			got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
-			<-w.valve.entered
+			<-w.inside.entered
 			if r := <-got; r.err != nil || !r.Accepted {
 				t.Fatalf("got %+v, %v", r.Result, r.err)
 			}
@@ -473,7 +473,7 @@ func TestCancelInterruptsABurst(t *testing.T) {
 				t.Fatal(out, err)
 			}
 			a.Interrupt("i")
-			w.valve.pass <- struct{}{}
+			w.inside.pass <- struct{}{}
 			eventually(t, "it ends", func() bool {
 				rec := must(a.store.Reader.Instance(t.Context(), "i"))(t)
 				return rec.Header.Status == workflow.StatusFinished

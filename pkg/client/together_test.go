@@ -332,7 +332,7 @@ func TestACallWhoseTwinIsMailIsJudgedAsMail(t *testing.T) {
 func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: []*workflow.Activity{
-		seq(waitFor("e"), through()), seq(waitFor("f"), line("f"), line("more")), waitFor("g")}}))
+		seq(waitFor("e"), within()), seq(waitFor("f"), line("f"), line("more")), waitFor("g")}}))
 	m := w.member("a", cluster.ModeDistributed, slow)
 	r := must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	for i := range 2 {
@@ -342,13 +342,13 @@ func TestAnEventIsMetBeforeACancelInterrupts(t *testing.T) {
 	}
 	worked := make(chan error, 1)
 	go func() { worked <- m.open("i").Work(t.Context(), false, nil) }()
-	<-w.valve.entered // the first of the two; the second is next in this burst
+	<-w.inside.entered // the first of the two; the second is next in this burst
 	stop := workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()}
 	if out, _, err := m.store.Stimuli.PutMail(t.Context(), "i", stop, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
 	m.Interrupt("i")
-	w.valve.pass <- struct{}{}
+	w.inside.pass <- struct{}{}
 	if err := <-worked; err != nil {
 		t.Fatal(err)
 	}

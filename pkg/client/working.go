@@ -36,6 +36,7 @@ func (s working) next(o *owner) state {
 	if ctx.Err() != nil && s.ctx.Err() == nil { // who served at the desk has dropped the burst
 		err = context.Cause(ctx)
 	}
+	o.course.stopped = s.x.b.Stopped()
 	o.course.deletion = cmp.Or(s.x.deletion, o.course.deletion)
 	o.n.cfg.Metrics.Burst(took, tracing.TraceID(s.ctx))
 	switch {

@@ -14,7 +14,10 @@ import (
 // does its work. When it returns nil and the execution has no children, no
 // scheduled work and no bookmarks, the execution completes with the outcomes
 // given to [Execution.SetOutcomes] (default Done); an activity that waits needs
-// nothing more. An error is an incident. It must return when ctx ends.
+// nothing more. An error is an incident. It must return when ctx ends, which it also
+// does when the instance is cancelled and the activity may have an effect outside: with an
+// error it did not do its work then, and whoever goes on calls it again with the same key;
+// without one it did.
 type Activity interface {
 	Execute(ctx context.Context, x *Execution) error
 }

@@ -25,6 +25,7 @@ type Env struct {
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
 	Takeover bool                                             // this burst repeats a command another node had begun
+	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again; zero: none was
 	Barrier  func(context.Context) error                      // called before the code of each activity that may have an effect outside ([workflow.Descriptor].NoEffect); with an error that is not called, and Run returns it; nil: nothing is in the way
 }
 
@@ -47,7 +48,7 @@ const (
 	NotRunning  Outcome = "notRunning"  // the instance is finished
 	NotFaulted  Outcome = "notFaulted"  // the instance runs, and there is nothing to retry
 	Refused     Outcome = "refused"     // alterations do not fit: [Burst.Refusal] says why, and nothing was changed
-	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule
+	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule, and a call that it ended is the first of it
 	CommitFirst Outcome = "commitFirst" // a commit strategy asks for a commit; then call Run with a continue command
 )
 

@@ -71,6 +71,8 @@ type Burst struct {
 	owed        owed
 	lastCommit  time.Time
 	interrupted atomic.Bool
+	ends        atomic.Pointer[context.CancelCauseFunc] // ends the call that waits for the outside; nil: none does
+	stopped     Stopped                                 // the last call that was interrupted
 	doing       doing
 }
 
@@ -171,15 +173,21 @@ func newBurst(p *Program, env Env) *Burst {
 
 // look makes env what the burst sees of the world.
 func look(b *Burst, env Env) {
-	b.env, b.log, b.limits = env, env.Log, env.Limits.withDefaults()
+	b.env, b.log, b.limits, b.stopped = env, env.Log, env.Limits.withDefaults(), env.Stopped
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 }
 
-// Interrupt asks the burst, from any goroutine, to stop at the next activity
-// boundary; Run then returns [Interrupted].
-func (b *Burst) Interrupt() { b.interrupted.Store(true) }
+// Interrupt asks the burst, from any goroutine, to stop: at the next activity boundary,
+// or within a call that may have an effect outside, whose context it ends. Run then
+// returns [Interrupted], and the call is the next of the schedule.
+func (b *Burst) Interrupt() {
+	b.interrupted.Store(true)
+	if end := b.ends.Load(); end != nil {
+		(*end)(errInterrupted)
+	}
+}
 
 // Header is the instance as it stands.
 func (b *Burst) Header() workflow.Instance { return b.snapshot() }

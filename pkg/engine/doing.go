@@ -10,6 +10,7 @@ type Doing struct {
 	ActivityID, ActivityType string
 	Since                    time.Time // it was called then, or a moment later
 	Attempt                  int       // of its work, from 1, as it tells, or a retry around it; 0: neither does
+	Outside                  bool      // it may wait for the outside, so a cancel interrupts it; else its end is waited for
 }
 
 // doing is what the burst is at, for other goroutines. It costs a call of an activity no
@@ -40,7 +41,7 @@ func (b *Burst) Doing() (Doing, bool) {
 		if n == nil {
 			return Doing{}, false
 		}
-		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, since).UTC(), Attempt: int(b.doing.attempt.Load())}
+		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, since).UTC(), Attempt: int(b.doing.attempt.Load()), Outside: !n.desc.NoEffect}
 		if b.doing.node.Load() == n && b.doing.since.Load() == since {
 			return now, true
 		}

@@ -314,16 +314,7 @@ func (a *altering) repeat(x *Execution, newKey bool) {
 // again executes the activity of x from its beginning.
 func (a *altering) again(x *Execution, newKey bool) {
 	b := a.b
-	given := map[string]any{}
-	for k, v := range x.vars {
-		if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {
-			given[k] = v
-		}
-	}
-	if len(given) == 0 {
-		given = nil
-	}
-	w := work{kind: workExecute, node: x.node, tag: x.tag, vars: given, hidden: x.hidden, led: x.led, cmd: b.cmd}
+	w := x.anew()
 	if !newKey {
 		w.key, w.inner = x.CallKeys()
 		if !x.node.wraps() {
@@ -335,9 +326,21 @@ func (a *altering) again(x *Execution, newKey bool) {
 		b.schedule.push(work{kind: workExecute, node: x.node, cmd: b.cmd})
 		return
 	}
-	parent := x.parent
 	b.cancelTree(x) // with what it still waits for, if it was resumed
-	parent.pending++
-	w.owner = parent
+	w.owner.pending++
 	b.schedule.push(w)
+}
+
+// anew is work that executes the activity of x from its beginning, with a new key.
+func (x *Execution) anew() work {
+	given := map[string]any{}
+	for k, v := range x.vars {
+		if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {
+			given[k] = v
+		}
+	}
+	if len(given) == 0 {
+		given = nil
+	}
+	return work{kind: workExecute, node: x.node, owner: x.parent, tag: x.tag, vars: given, hidden: x.hidden, led: x.led, cmd: x.b.cmd}
 }

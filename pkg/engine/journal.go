@@ -15,7 +15,9 @@ const (
 	EventResumed   = "Resumed"
 	EventFaulted   = "Faulted"
 	EventCanceled  = "Canceled"
-	EventWriteLine = "WriteLine"
+	// EventInterrupted is of a call that was ended as the instance is to be cancelled.
+	EventInterrupted = "Interrupted"
+	EventWriteLine   = "WriteLine"
 )
 
 const (

@@ -220,7 +220,11 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	before := b.effects()
 	ctx, span := b.trace(x, c)
 	err := b.protected(ctx, x, c)
-	if err != nil {
+	stopped := errors.Is(err, errInterrupted)
+	switch {
+	case stopped:
+		span.Fail("interrupted")
+	case err != nil:
 		span.Fail("fault")
 	}
 	span.End()
@@ -239,6 +243,12 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	if err != nil {
 		b.finishing = false
 		b.undo(x, before)
+	}
+	switch {
+	case stopped:
+		b.setBack(x, c)
+		return
+	case err != nil:
 		b.fault(x, err, c)
 		return
 	}
@@ -298,7 +308,7 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 		if err := barrier(ctx, x); err != nil {
 			return err
 		}
-		return x.node.impl.Execute(ctx, x)
+		return outside(ctx, x, c)
 	case workResume:
 		if x.node.resumer == nil {
 			return nil
@@ -306,7 +316,7 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 		if err := barrier(ctx, x); err != nil {
 			return err
 		}
-		return x.node.resumer.Resume(ctx, x, *c.Resume)
+		return outside(ctx, x, c)
 	case workChild:
 		if x.node.parenter == nil {
 			return nil

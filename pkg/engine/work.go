@@ -37,6 +37,16 @@ type schedule struct {
 
 func (s *schedule) push(w work) { s.items = append(s.items, w) }
 
+// pushFront makes w the next piece of work.
+func (s *schedule) pushFront(w work) {
+	if s.head == 0 {
+		s.items = slices.Insert(s.items, 0, w)
+		return
+	}
+	s.head--
+	s.items[s.head] = w
+}
+
 // usualRoom is how much room for work a burst keeps between its commits.
 const usualRoom = 64
 

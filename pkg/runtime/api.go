@@ -95,6 +95,8 @@ type TargetOutcome struct {
 	Code       string
 	Detail     string // why, for people
 
+	Interrupted string // of a cancel: the activity whose call it ended
+
 	problems *workflow.Problems // of alterations that were refused; nil: none
 }
 

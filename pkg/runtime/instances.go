@@ -25,9 +25,25 @@ type commander struct {
 	answers   *answers.Waiter
 }
 
-// Cancel ends an instance. accepted: the command is durable, not applied yet.
-func (c *commander) Cancel(ctx context.Context, id string) (accepted bool, err error) {
-	return c.command(ctx, id, workflow.Command{Kind: workflow.CommandCancel})
+// Cancelled is what is known of a cancel when its caller is answered.
+type Cancelled struct {
+	Accepted    bool   // it is durable, not applied yet: what runs goes on until its next activity
+	Interrupted string // the activity whose call it ended; "": none is known
+}
+
+// Cancel ends an instance, and the call that the instance waits for outside. It waits a
+// little until that is done.
+func (c *commander) Cancel(ctx context.Context, id string) (Cancelled, error) {
+	res, err := c.commanded(ctx, id, workflow.Command{Kind: workflow.CommandCancel})
+	if err != nil {
+		return Cancelled{}, err
+	}
+	accepted, err := c.told(ctx, id, workflow.CommandCancel, res)
+	did := Cancelled{Accepted: accepted}
+	if len(res.Outcomes) > 0 {
+		did.Interrupted = res.Outcomes[0].Interrupted
+	}
+	return did, err
 }
 
 // Delete ends an instance and removes it with its journal.
@@ -82,12 +98,21 @@ func (c *commander) importable(ctx context.Context, in *StateExport) error {
 
 // command gives an existing instance a command that is not for a bookmark.
 func (c *commander) command(ctx context.Context, id string, cmd workflow.Command) (accepted bool, err error) {
+	res, err := c.commanded(ctx, id, cmd)
+	if err != nil {
+		return false, err
+	}
+	return c.told(ctx, id, cmd.Kind, res)
+}
+
+// commanded is command, and gives what the command did as it is recorded.
+func (c *commander) commanded(ctx context.Context, id string, cmd workflow.Command) (SendResult, error) {
 	wants := intake.GoesOn
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
 		wants = intake.Ends
 	}
 	if err := c.intake.Accepts(wants); err != nil {
-		return false, err
+		return SendResult{}, err
 	}
 	cmd.ID = commandID(cmd.Key)
 	for range maxLooks {
@@ -95,29 +120,30 @@ func (c *commander) command(ctx context.Context, id string, cmd workflow.Command
 		if cmd.Key != nil {
 			if a, err := c.answers.Used(ctx, cmd.Key); err != nil || a != nil {
 				if err != nil {
-					return false, err
+					return SendResult{}, err
 				}
-				res, err := answered(ctx, a, cmd.Key, c.answers.Effects)
-				if err != nil {
-					return false, err
-				}
-				return c.told(ctx, id, cmd.Kind, res)
+				return answered(ctx, a, cmd.Key, c.answers.Effects)
 			}
 		}
 		if _, err := inspect.Record(ctx, c.cfg.Reader, id); err != nil {
-			return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+			return removed(id), c.unlessRemoved(ctx, id, cmd.Kind, err)
 		}
 		res, done, err := c.give(ctx, id, cmd)
 		switch {
 		case err != nil:
-			return false, c.unlessRemoved(ctx, id, cmd.Kind, err)
+			return removed(id), c.unlessRemoved(ctx, id, cmd.Kind, err)
 		case done:
-			return c.told(ctx, id, cmd.Kind, res)
+			return res, nil
 		case cmd.Key == nil:
-			return false, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+			return SendResult{}, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 		}
 	}
-	return false, busy(id)
+	return SendResult{}, busy(id)
+}
+
+// removed is what a delete did that [commander.unlessRemoved] made.
+func removed(id string) SendResult {
+	return SendResult{Outcomes: []TargetOutcome{{InstanceID: id, Outcome: workflow.OutcomeResumed}}}
 }
 
 // give gives a command to an instance: in hand if it is idle, through the mailbox if it

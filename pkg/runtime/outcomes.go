@@ -6,7 +6,7 @@ import (
 )
 
 func outcomeOf(id string, e *store.Effect) TargetOutcome {
-	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail}
+	t := TargetOutcome{InstanceID: id, Code: e.Code, Detail: e.Detail, Interrupted: e.Interrupted}
 	if len(e.Misfits) > 0 {
 		t.problems = new(workflow.Problems)
 		for _, m := range e.Misfits {

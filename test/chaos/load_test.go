@@ -359,7 +359,8 @@ func (c *caller) end(ctx context.Context, kind, id string) {
 	defer cancel()
 	var err error
 	if kind == "cancel" {
-		call.accepted, err = m.Cancel(ctx, id)
+		did, failed := m.Cancel(ctx, id)
+		call.accepted, err = did.Accepted, failed
 	} else {
 		call.accepted, err = m.Delete(ctx, id)
 	}

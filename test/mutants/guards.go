@@ -32,10 +32,12 @@ const (
 	inAPI     = "./internal/httpapi"
 	inLive    = "./internal/live"
 	inWebhook = "./internal/webhook"
+	// inActivities are also the tests of the engine, which has no activities.
+	inActivities = "./pkg/activities"
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// errInterrupted is why the context of a call ended.
+var errInterrupted = errors.New("the instance is to be cancelled")
+
+// outside calls the code of x. If that may wait for the outside, an interrupt ends its
+// context, and its error is errInterrupted then; what it has done nonetheless counts. Code
+// without an effect outside computes, and is soon over.
+func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
+	b := x.b
+	if key, _ := x.CallKeys(); !x.node.desc.NoEffect && key != b.stopped.Key {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		defer end(nil)
+		b.ends.Store(&end)
+		defer b.ends.Store(nil)
+		if b.interrupted.Load() { // since the look before this call
+			end(errInterrupted)
+		}
+	}
+	if c.Kind == workResume {
+		err = x.node.resumer.Resume(ctx, x, *c.Resume)
+	} else {
+		err = x.node.impl.Execute(ctx, x)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		return fmt.Errorf("%w: %w", errInterrupted, err)
+	}
+	return err
+}
+
+// setBack makes an interrupted call the next of the schedule, with the idempotency key that
+// it had: whoever interrupted it ends the instance first. If nobody does, it is made again,
+// and not interrupted a second time.
+func (b *Burst) setBack(x *Execution, c brokenCall) {
+	b.journal(x, EventInterrupted, "", nil)
+	b.stopped.Key, _ = x.CallKeys()
+	b.stopped.Activity = x.node.id
+	b.fresh = false // the command did something
+	if c.Kind == workResume {
+		x.pending++
+		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, cmd: b.cmd})
+		return
+	}
+	w := x.anew()
+	w.key, w.inner = x.CallKeys()
+	b.cancelTree(x)
+	w.owner.pending++
+	b.schedule.pushFront(w)
+}
+
+// Stopped is a call that an interrupt ended; zero: none.
+type Stopped struct {
+	Activity string // its id
+	Key      string // with which the execution began
+}
+
+// Stopped is the last call that was interrupted, for the [Env] of what goes on with it.
+func (b *Burst) Stopped() Stopped { return b.stopped }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // describe writes the OpenAPI document of the routes.
 func describe(routes []route, version string) ([]byte, error) {
-	types := &schemas{components: map[string]schema{}}
+	types := &schemas{components: map[string]schema{}, types: map[string]reflect.Type{}}
 	problem := types.of(problemView{}, false)
 	paths := map[string]map[string]any{}
 	for i := range routes {

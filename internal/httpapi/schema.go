@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ type oneOf []any
 // is written once.
 type schemas struct {
 	components map[string]schema
+	types      map[string]reflect.Type // of the components: two with one name would be one
 }
 
 var (
@@ -81,10 +83,13 @@ func (s *schemas) component(t reflect.Type, request bool) schema {
 	}
 	ref := schema{"$ref": "#/components/schemas/" + name}
 	if s.components[name] != nil {
+		if s.types[name] != t {
+			panic(fmt.Sprintf("httpapi: %v and %v are both the component %s", s.types[name], t, name)) // every test meets it
+		}
 		return ref
 	}
 	object := schema{"type": "object"}
-	s.components[name] = object // before the fields, which may refer back to it
+	s.components[name], s.types[name] = object, t // before the fields, which may refer back to it
 	properties := schema{}
 	required := []string{}
 	for i := range t.NumField() {

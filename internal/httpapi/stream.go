@@ -50,13 +50,13 @@ func (a *API) streamRoutes() []route {
 }
 
 type liveInstanceView struct {
-	Topic    string        `json:"topic"`
-	Revision int64         `json:"revision" doc:"Of etcd: of its last write, or at which it was seen that there is none."`
-	Instance *liveInstance `json:"instance" doc:"null: there is none."`
+	Topic    string             `json:"topic"`
+	Revision int64              `json:"revision" doc:"Of etcd: of its last write, or at which it was seen that there is none."`
+	Instance *liveInstanceState `json:"instance" doc:"null: there is none."`
 }
 
-// liveInstance has a bounded size, however large the instance is.
-type liveInstance struct {
+// liveInstanceState has a bounded size, however large the instance is.
+type liveInstanceState struct {
 	InstanceID       string             `json:"instanceId"`
 	DefinitionID     string             `json:"definitionId"`
 	Version          int                `json:"version"`
@@ -330,7 +330,7 @@ func (a *API) viewEvent(e live.Event) (name string, view any) {
 	return string(live.Instance), liveInstanceView{topic, e.Revision, viewLive(e)}
 }
 
-func viewLive(e live.Event) *liveInstance {
+func viewLive(e live.Event) *liveInstanceState {
 	in := e.Instance
 	if in == nil {
 		return nil
@@ -339,7 +339,7 @@ func viewLive(e live.Event) *liveInstance {
 	whole.Bookmarks = in.Bookmarks[:min(len(in.Bookmarks), liveBookmarks)]
 	whole.Input, whole.Output = nil, nil
 	v := viewInstance(whole)
-	out := &liveInstance{
+	out := &liveInstanceState{
 		InstanceID: v.InstanceID, DefinitionID: v.DefinitionID, Version: v.Version, Status: v.Status, SubStatus: v.SubStatus,
 		Name: v.Name, CorrelationID: v.CorrelationID, Labels: v.Labels, ParentInstanceID: v.ParentInstanceID,
 		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, FinishedAt: v.FinishedAt, Commit: e.Sequence,

@@ -28,7 +28,7 @@ func (c *Client) AlterInstance(ctx context.Context, id string, body AlterRequest
 	return call[InstanceOrAltered](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/alterations", query: query.values(), body: body}, opts)
 }
 
-// CancelInstance: End the instance at the next activity boundary.
+// CancelInstance: End the instance, and the call that it waits for outside.
 // It is POST /api/v1/instances/{id}/cancel, for the role operator; problems of its own are instance-not-found, instance-finished.
 func (c *Client) CancelInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
 	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
@@ -278,7 +278,7 @@ type GetJournalQuery struct {
 	Before   *int64   // Only commits before this one: the nearest.
 	After    *int64   // Only commits after this one: the nearest, unless tail is given.
 	Activity []string // Only items of this activity; several may be given.
-	Event    []string // Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, WriteLine, or what an activity calls its own; several may be given.
+	Event    []string // Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, Interrupted, WriteLine, or what an activity calls its own; several may be given.
 	Text     string   // Only items whose text or data has this, in any case of letters.
 	Limit    int64    // Items of a page, 1 to 500, 50 if absent.
 	Cursor   string   // nextCursor of the page before.

@@ -197,6 +197,7 @@ type Doing struct {
 	ActivityID   string    `json:"activityId"`
 	ActivityType string    `json:"activityType"`
 	Attempt      *int64    `json:"attempt"` // Which attempt of its work the activity makes, from 1; null: it does not tell.
+	Outside      bool      `json:"outside"` // It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end.
 	Since        time.Time `json:"since"`   // By the clock of its node.
 }
 
@@ -317,7 +318,8 @@ type Instance struct {
 	Incidents        []Incident        `json:"incidents"`
 	Input            map[string]any    `json:"input"`
 	InstanceID       string            `json:"instanceId"`
-	Labels           map[string]string `json:"labels"` // By which it is found; none: {}.
+	Interrupted      string            `json:"interrupted,omitempty"` // In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
+	Labels           map[string]string `json:"labels"`                // By which it is found; none: {}.
 	Name             *string           `json:"name"`
 	Output           map[string]any    `json:"output"`
 	ParentInstanceID *string           `json:"parentInstanceId"`
@@ -492,9 +494,31 @@ type LiveDefinitions struct {
 
 // LiveInstance is a part of other answers.
 type LiveInstance struct {
-	Instance *LiveInstance `json:"instance"` // null: there is none.
-	Revision int64         `json:"revision"` // Of etcd: of its last write, or at which it was seen that there is none.
-	Topic    string        `json:"topic"`
+	Instance *LiveInstanceState `json:"instance"` // null: there is none.
+	Revision int64              `json:"revision"` // Of etcd: of its last write, or at which it was seen that there is none.
+	Topic    string             `json:"topic"`
+}
+
+// LiveInstanceState is a part of other answers.
+type LiveInstanceState struct {
+	Bookmarks        []Bookmark        `json:"bookmarks"`     // The first 20.
+	BookmarksLeft    int64             `json:"bookmarksLeft"` // How many more there are.
+	Commit           int64             `json:"commit"`        // The last one; its journal begins there to be new.
+	CorrelationID    *string           `json:"correlationId"`
+	CreatedAt        time.Time         `json:"createdAt"`
+	Damaged          bool              `json:"damaged,omitempty"`
+	DefinitionID     string            `json:"definitionId"`
+	FinishedAt       *time.Time        `json:"finishedAt"`
+	Incident         *string           `json:"incident"`  // The message of the last one, 1,000 characters at most.
+	Incidents        int64             `json:"incidents"` // How many it has.
+	InstanceID       string            `json:"instanceId"`
+	Labels           map[string]string `json:"labels"`
+	Name             *string           `json:"name"`
+	ParentInstanceID *string           `json:"parentInstanceId"`
+	Status           string            `json:"status"`    // One of Running, Finished. Empty only of a damaged instance.
+	SubStatus        string            `json:"subStatus"` // One of Pending, Executing, Suspended, Finished, Cancelled, Faulted.
+	UpdatedAt        time.Time         `json:"updatedAt"`
+	Version          int64             `json:"version"`
 }
 
 // LiveReset is a part of other answers.

@@ -57,7 +57,7 @@ func child(id string) workflow.Bookmark {
 }
 
 func doing(activity string, since time.Duration, attempt int) *client.Running {
-	return &client.Running{InstanceID: "i", Doing: &engine.Doing{ActivityID: activity, ActivityType: "Elsa.SendHttpRequest", Since: ago(since), Attempt: attempt}}
+	return &client.Running{InstanceID: "i", Doing: &engine.Doing{ActivityID: activity, ActivityType: "Elsa.SendHttpRequest", Since: ago(since), Attempt: attempt, Outside: true}}
 }
 
 func (f *facts) with(change func(*facts)) *facts { change(f); return f }

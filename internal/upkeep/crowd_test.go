@@ -200,8 +200,10 @@ root:
 			left = append(left, id)
 			continue
 		}
-		_, err := c[i%2].Delete(t.Context(), id)
-		if len(ended)%4 < 2 {
+		var err error
+		if len(ended)%4 > 1 {
+			_, err = c[i%2].Delete(t.Context(), id)
+		} else {
 			_, err = c[i%2].Cancel(t.Context(), id)
 		}
 		if err != nil {

@@ -164,7 +164,7 @@ func (c *calling) call(ctx context.Context, x *engine.Execution) error {
 	return ctx.Err()
 }
 
-// Whoever goes on makes an interrupted call again, before all else and with its key, and does
+// Who goes on makes an interrupted call again, before all else and with its key, and does
 // not interrupt it again.
 func TestAnInterruptedCallIsTheNextWithItsKey(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestAnInterruptedCallIsTheNextWithItsKey(t *testing.T) {
 				if res.Instance.SubStatus != workflow.Executing || len(res.Instance.Bookmarks) > 0 || len(res.Instance.Incidents) > 0 {
 					t.Fatalf("it left %+v", res.Instance)
 				}
-				env.Stopped = c.burst.Stopped()
+				env.Stopped = engine.StoppedIn(c.burst)
 				if c.burst.Committed(); elsewhere {
 					var err error
 					if c.burst, err = engine.Load(prog, res.Instance, res.State, env); err != nil {
@@ -253,8 +253,8 @@ func TestAnInterruptBetweenTwoActivities(t *testing.T) {
 	env := engine.Env{Now: nowT0, Barrier: func(context.Context) error { burst.Interrupt(); return nil }}
 	burst, _ = engine.New(prog, "i", &workflow.Start{}, t0, env)
 	out, err := burst.Run(t.Context(), workflow.Command{ID: "s", Kind: workflow.CommandStart})
-	if out != engine.Interrupted || err != nil || !told || burst.Stopped().Activity == "" {
-		t.Fatalf("%s %v, told %t, %+v", out, err, told, burst.Stopped())
+	if out != engine.Interrupted || err != nil || !told || engine.StoppedIn(burst).Activity == "" {
+		t.Fatalf("%s %v, told %t, %+v", out, err, told, engine.StoppedIn(burst))
 	}
 	if out, _ := burst.Run(t.Context(), workflow.Command{ID: "c", Kind: workflow.CommandCancel}); out != engine.Applied || burst.Header().SubStatus != workflow.Cancelled {
 		t.Errorf("%s %s", out, burst.Header().SubStatus)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/engine"
 )
 
 // working is the state in which the burst runs. It is the only one in which the desk is
@@ -36,7 +37,7 @@ func (s working) next(o *owner) state {
 	if ctx.Err() != nil && s.ctx.Err() == nil { // who served at the desk has dropped the burst
 		err = context.Cause(ctx)
 	}
-	o.course.stopped = s.x.b.Stopped()
+	o.course.stopped = engine.StoppedIn(s.x.b)
 	o.course.deletion = cmp.Or(s.x.deletion, o.course.deletion)
 	o.n.cfg.Metrics.Burst(took, tracing.TraceID(s.ctx))
 	switch {

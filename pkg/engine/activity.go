@@ -16,7 +16,7 @@ import (
 // given to [Execution.SetOutcomes] (default Done); an activity that waits needs
 // nothing more. An error is an incident. It must return when ctx ends, which it also
 // does when the instance is cancelled and the activity may have an effect outside: with an
-// error it did not do its work then, and whoever goes on calls it again with the same key;
+// error it did not do its work then, and who goes on calls it again with the same key;
 // without one it did.
 type Activity interface {
 	Execute(ctx context.Context, x *Execution) error

@@ -314,7 +314,7 @@ func (a *altering) repeat(x *Execution, newKey bool) {
 // again executes the activity of x from its beginning.
 func (a *altering) again(x *Execution, newKey bool) {
 	b := a.b
-	w := x.anew()
+	w := x.begunAgain()
 	if !newKey {
 		w.key, w.inner = x.CallKeys()
 		if !x.node.wraps() {
@@ -331,8 +331,8 @@ func (a *altering) again(x *Execution, newKey bool) {
 	b.schedule.push(w)
 }
 
-// anew is work that executes the activity of x from its beginning, with a new key.
-func (x *Execution) anew() work {
+// begunAgain is work that executes the activity of x from its beginning, with a new key.
+func (x *Execution) begunAgain() work {
 	given := map[string]any{}
 	for k, v := range x.vars {
 		if !slices.ContainsFunc(x.node.vars, func(d variable) bool { return d.name == k }) {

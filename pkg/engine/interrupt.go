@@ -36,9 +36,10 @@ func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 }
 
 // setBack makes an interrupted call the next of the schedule, with the idempotency key that
-// it had: whoever interrupted it ends the instance first. If nobody does, it is made again,
+// it had: who interrupted it ends the instance first. If nobody does, it is made again,
 // and not interrupted a second time.
-func (b *Burst) setBack(x *Execution, c brokenCall) {
+func setBack(x *Execution, c brokenCall) {
+	b := x.b
 	b.journal(x, EventInterrupted, "", nil)
 	b.stopped.Key, _ = x.CallKeys()
 	b.stopped.Activity = x.node.id
@@ -48,7 +49,7 @@ func (b *Burst) setBack(x *Execution, c brokenCall) {
 		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, cmd: b.cmd})
 		return
 	}
-	w := x.anew()
+	w := x.begunAgain()
 	w.key, w.inner = x.CallKeys()
 	b.cancelTree(x)
 	w.owner.pending++
@@ -61,5 +62,5 @@ type Stopped struct {
 	Key      string // with which the execution began
 }
 
-// Stopped is the last call that was interrupted, for the [Env] of what goes on with it.
-func (b *Burst) Stopped() Stopped { return b.stopped }
+// StoppedIn is the last call that b interrupted, for the [Env] of the burst that goes on with it.
+func StoppedIn(b *Burst) Stopped { return b.stopped }

@@ -246,7 +246,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	}
 	switch {
 	case stopped:
-		b.setBack(x, c)
+		setBack(x, c)
 		return
 	case err != nil:
 		b.fault(x, err, c)

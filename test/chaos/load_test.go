@@ -359,8 +359,7 @@ func (c *caller) end(ctx context.Context, kind, id string) {
 	defer cancel()
 	var err error
 	if kind == "cancel" {
-		did, failed := m.Cancel(ctx, id)
-		call.accepted, err = did.Accepted, failed
+		call.accepted, err = m.Cancel(ctx, id)
 	} else {
 		call.accepted, err = m.Delete(ctx, id)
 	}

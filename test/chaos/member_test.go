@@ -223,6 +223,12 @@ func (m *member) Publish(ctx context.Context, source string) error {
 }
 
 // Retract takes a definition back.
+// Cancel tells what both kinds of nodes do.
+func (m *member) Cancel(ctx context.Context, id string) (accepted bool, err error) {
+	did, err := m.Runtime.Cancel(ctx, id)
+	return did.Accepted, err
+}
+
 func (m *member) Retract(ctx context.Context, id string) error { return m.catalog.Retract(ctx, id) }
 
 // kill ends the node as a dying process does: from now on nothing of it reaches

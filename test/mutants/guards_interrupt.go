@@ -11,7 +11,7 @@ var interruptGuards = []patch{
 	{"an interrupted call keeps its key", "pkg/engine/interrupt.go",
 		"\tw.key, w.inner = x.CallKeys()\n", "", inActivities, "TestAnInterruptedCall"},
 	{"an interrupted call is no fault", "pkg/engine/loop.go",
-		"\tcase stopped:\n\t\tb.setBack(x, c)\n\t\treturn\n", "", inClient, "TestACancelInterruptsACall"},
+		"\tcase stopped:\n\t\tsetBack(x, c)\n\t\treturn\n", "", inClient, "TestACancelInterruptsACall"},
 	{"what an interrupted call left is taken back", "pkg/engine/loop.go",
 		"\t\tb.finishing = false\n\t\tb.undo(x, before)\n", "\t\tb.finishing = false\n", inActivities, "TestAnInterruptedCall"},
 	{"an interrupted resume is no new command", "pkg/engine/interrupt.go",

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -32,21 +33,28 @@ type Loading struct {
 // it is read.
 func (s *Instances) Loading(id, key, definition string, known *store.Record) *Loading {
 	q := &Loading{s: s, id: id, answerTo: key, definition: definition, known: known}
-	if at := s.keys.instance(id); known != nil {
-		q.record = q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)}))
-	} else {
-		q.record = q.value(at)
+	at := s.keys.instance(id)
+	if known != nil {
+		return q.with(q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)})))
 	}
-	q.mail = q.add(s.getMail(id))
-	if key != "" || definition != "" {
-		q.answer, q.head = q.value(s.keys.keyRecord(key)), q.key(s.keys.head(definition))
+	return q.with(q.value(at))
+}
+
+// with adds all reads but that of the record, which is there.
+func (q *Loading) with(record read) *Loading {
+	q.record, q.mail = record, q.add(q.s.getMail(q.id))
+	if q.answerTo != "" || q.definition != "" {
+		q.answer, q.head = q.value(q.s.keys.keyRecord(q.answerTo)), q.key(q.s.keys.head(q.definition))
+	}
+	if q.claimants != "" {
+		q.lock = q.any(q.claimants)
 	}
 	return q
 }
 
-// WithLock makes it ask also who has the lock, below whose name this is.
+// WithLock makes it ask also whether somebody has the lock, below whose name this is.
 func (q *Loading) WithLock(prefix string) *Loading {
-	q.claimants, q.lock = prefix, q.first(prefix)
+	q.claimants, q.lock = prefix, q.any(prefix)
 	return q
 }
 
@@ -59,19 +67,36 @@ func (s *Instances) Load(ctx context.Context, id, key, definition string) (*stor
 }
 
 // Load sends the reads in a request of their own, without the compare: etcd makes a
-// proposal of each transaction that has another one in it.
+// proposal of each transaction that has another one in it. Of an instance that is known
+// only the key is read, and all again if it moved.
 func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
-	plain := q
+	at := q.s.keys.instance(q.id)
 	if q.known != nil {
-		if plain = q.s.Loading(q.id, q.answerTo, q.definition, nil); q.claimants != "" {
-			plain.WithLock(q.claimants)
+		p := q.plain()
+		l, err := p.with(p.key(at)).send(ctx, q.known)
+		if !errors.Is(err, errMoved) {
+			return l, err
 		}
 	}
-	resp, err := q.s.read(ctx, "load instance "+q.id, plain.ops...)
+	p := q.plain()
+	return p.with(p.value(at)).send(ctx, nil)
+}
+
+// plain is for the same reads, of an instance that may be another by now.
+func (q *Loading) plain() *Loading {
+	return &Loading{s: q.s, id: q.id, answerTo: q.answerTo, definition: q.definition, claimants: q.claimants}
+}
+
+// errMoved: the instance is not of the revision that is known, and its key alone was read.
+var errMoved = errors.New("the instance moved")
+
+// send sends the reads. Of a record that may be same its key was read alone.
+func (q *Loading) send(ctx context.Context, same *store.Record) (*store.Loaded, error) {
+	resp, err := q.s.read(ctx, "load instance "+q.id, q.ops...)
 	if err != nil {
 		return nil, err
 	}
-	return plain.decode(resp, q.known)
+	return q.decode(resp, same)
 }
 
 // Decode reads the answers to [Loading.Ops], which were read at one revision.
@@ -79,8 +104,7 @@ func (q *Loading) Decode(responses []*pb.ResponseOp, revision int64) (*store.Loa
 	return q.decode(&pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses}, nil)
 }
 
-// decode reads the answers. A record that was read and is of the revision of same is not
-// decoded again.
+// decode reads the answers. Of a record that may be same its key was read alone; else same is nil.
 func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loaded, error) {
 	l := &store.Loaded{Revision: resp.Header.Revision}
 	at, in := q.record, resp
@@ -93,7 +117,9 @@ func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loade
 		var err error
 		switch kv := at.one(in); {
 		case kv == nil:
-		case same != nil && kv.ModRevision == same.Modified:
+		case same != nil && kv.ModRevision != same.Modified:
+			return nil, errMoved
+		case same != nil:
 			l.Record = same
 		default:
 			if l.Record, err = wholeRecord(kv); err != nil {

@@ -4,7 +4,39 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
+
+// A load is one request. Of what is known its key is read, and no value; of what moved all, in
+// a second request. None is a proposal.
+func TestALoadOfWhatIsKnownReadsItsKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.instance("a", "paid")
+	known := w.record("a")
+	costs := func(known *store.Record) (requests int, bytes int64) {
+		t.Helper()
+		before, at := w.faults.Values(), w.faults.Calls("txn")
+		armed := w.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: writes})
+		l, err := w.Loading("a", "", "", known).WithLock(w.lockOf("a")).Load(w.ctx())
+		armed.Disarm()
+		if w.ok(err); l.Record == nil || l.Locked {
+			t.Errorf("%+v", l)
+		}
+		return w.faults.Calls("txn") - at, w.faults.Values() - before
+	}
+	if n, bytes := costs(known); n != 1 || bytes != 0 {
+		t.Errorf("of what is known: %d requests, %d bytes of values", n, bytes)
+	}
+	n, whole := costs(nil)
+	if n != 1 || whole == 0 {
+		t.Errorf("of what is not: %d requests, %d bytes", n, whole)
+	}
+	w.commit(w.next("a", nil))
+	if n, bytes := costs(known); n != 2 || bytes < whole {
+		t.Errorf("of what moved: %d requests, %d bytes, and all of it has %d", n, bytes, whole)
+	}
+}
 
 // What has not moved is as it was known, and is not read; all else is read.
 func TestALoadReadsWhatMoved(t *testing.T) {

@@ -256,7 +256,7 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 		t.when(s.sendStands(send)...)
 		s.leave(t.ops, send, rest)
 		if len(targets) == 0 && len(rest) == 0 {
-			s.done(t.ops, send.ID) // nothing else says what became of it
+			s.done(t.ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
 		}
 	case len(targets) > 0:
 		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))

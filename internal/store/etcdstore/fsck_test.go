@@ -1,7 +1,9 @@
 package etcdstore
 
 import (
+	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,7 +62,22 @@ func sound(t *testing.T) *world {
 		t.Fatal("not queued")
 	}
 	w.job("runs")
+	w.void("i")
 	return w
+}
+
+// void leaves the record of a commit without a lock that was refused, as somebody had the lock.
+func (w *world) void(id string) (record string) {
+	w.tb.Helper()
+	u, gone := w.standing()
+	c := w.resuming(id, u)
+	other := w.lock(id, "other")
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrHeld) {
+		w.tb.Fatal(err)
+	}
+	w.unlock(other)
+	gone()
+	return w.keys.commandRecord(id, "~commit@"+c.ID)
 }
 
 // taskOf is the key of a task of [sound].
@@ -75,6 +92,21 @@ func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
 	w.ok(err)
 	if len(check.Findings) > 0 || check.Keys < 12 {
 		t.Errorf("%d keys, findings %+v", check.Keys, check.Findings)
+	}
+}
+
+// The record of a void commit is one like any other: it has an end, which fsck gives back.
+func TestFsckKnowsAVoidCommit(t *testing.T) {
+	t.Parallel()
+	w := sound(t)
+	record := w.void("k")
+	if _, err := w.raw.Delete(w.ctx(), w.keys.expiry(w.elapsed.Load(), record)); err != nil {
+		t.Fatal(err)
+	}
+	check, err := w.Fsck(w.ctx())
+	w.ok(err)
+	if len(check.Findings) != 1 || check.Findings[0].Rule != "record-without-end" || check.Findings[0].Key != strings.TrimPrefix(record, w.keys.root) {
+		t.Errorf("%+v", check.Findings)
 	}
 }
 

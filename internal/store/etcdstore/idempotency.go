@@ -28,9 +28,11 @@ func (s *conn) record(o *ops, key string, v any) {
 }
 
 // done leaves a record of a send record or queue item that goes, and of which nothing is made
-// in the same transaction.
-func (s *conn) done(o *ops, id string) {
-	s.record(o, s.keys.commandRecord(doneRecords, id), store.Effect{Outcome: workflow.OutcomeAccepted})
+// in the same transaction: what became of it. It tells where.
+func (s *conn) done(o *ops, id string, outcome workflow.Outcome) (record string) {
+	record = s.keys.commandRecord(doneRecords, id)
+	s.record(o, record, store.Effect{Outcome: outcome})
+	return record
 }
 
 // MadeKey begins the names of keys that no caller knows, made for calls that came

@@ -224,9 +224,7 @@ func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send
 	t.del(item.At)
 	r := s.resend(t, send)
 	if send == nil {
-		rec := s.keys.commandRecord(doneRecords, item.ID)
-		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeDropped})
-		there := t.otherwise.value(rec)
+		there := t.otherwise.value(s.done(t.ops, item.ID, workflow.OutcomeDropped))
 		r.earlier = func(resp *pb.TxnResponse) bool {
 			var e store.Effect
 			kv := there.one(resp)

@@ -102,7 +102,7 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	t := s.begin("drop queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
-	s.done(t.ops, item.ID)
+	s.done(t.ops, item.ID, workflow.OutcomeAccepted)
 	_, err := t.submitSmall(ctx)
 	return err
 }

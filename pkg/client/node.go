@@ -252,10 +252,13 @@ func (n *Node) join(ctx context.Context, id string, cmd *workflow.Command) (h *h
 }
 
 // leave ends an owner that could not take its instance: everybody who joined
-// it gets the same answer.
+// it gets the same answer. Mail that it was told of is for the next one.
 func (n *Node) leave(h *handle, err error) {
 	n.forget(h)
 	h.close(nil, err)
+	if h.inbox.unseen() {
+		n.cfg.Hint([]string{h.id}, false)
+	}
 	n.wg.Done()
 }
 

@@ -412,6 +412,41 @@ func TestMailThatWasToldIsHintedAgain(t *testing.T) {
 	w.waits(1, 3)
 }
 
+// An owner that could not take its instance has not looked for mail either.
+func TestMailThatWasToldBeforeTheLockIsRefusedIsHintedAgain(t *testing.T) {
+	t.Parallel()
+	hinted := make(chan []string, 10)
+	w := unlockedWorldOf(t, func(c *client.Config) { c.Hint = func(ids []string, _ bool) { hinted <- ids } })
+	lock := w.held()
+	tries, let := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	w.a.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if c.PutsUnder(cluster.Root(w.name) + "lock/") {
+			once.Do(func() {
+				close(tries)
+				<-let
+			})
+		}
+		return false
+	}})
+	got := make(chan error, 1)
+	go func() { got <- w.a.open("i").Work(t.Context(), false, nil) }()
+	<-tries
+	if err := w.a.open("i").Work(t.Context(), false, nil); err != nil { // tells it of mail
+		t.Error(err)
+	}
+	close(let)
+	if err := <-got; !errors.Is(err, client.ErrBusy) {
+		t.Error(err)
+	}
+	if ids := <-hinted; !slices.Equal(ids, []string{"i"}) {
+		t.Errorf("hinted %q", ids)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Whose session ended commits nothing.
 func TestAResumeWhoseSessionEndsIsNotApplied(t *testing.T) {
 	t.Parallel()

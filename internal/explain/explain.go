@@ -24,7 +24,7 @@ type State string
 
 // The states.
 const (
-	Running  State = "running"  // a node holds its lock
+	Running  State = "running"  // a node works it
 	Queued   State = "queued"   // it has work, and nobody runs it yet
 	Waiting  State = "waiting"  // for an event, a time, a task, a child
 	Finished State = "finished" // also cancelled
@@ -238,13 +238,39 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 
 // askOwner asks the node that has the lock what it does, if it is another one.
 func (f *facts) askOwner(ctx context.Context, id string, peers Peers) {
-	if len(f.claims) == 0 || f.claims[0].NodeID == f.self {
+	switch {
+	case len(f.claims) == 0:
+		f.askAll(ctx, id, peers)
+	case f.claims[0].NodeID != f.self:
+		f.running = nil // what this node does is only waiting for the lock
+		if n := f.member(f.claims[0]); n != nil {
+			f.running, f.unasked = peers.Running(ctx, *n, id)
+		}
+	}
+}
+
+// askAll asks every other node whether it works the instance without its lock, as it may
+// for a moment if that waits: no key tells who does.
+func (f *facts) askAll(ctx context.Context, id string, peers Peers) {
+	if f.running != nil || f.Record == nil || f.Record.Header.Status == workflow.StatusFinished {
 		return
 	}
-	f.running = nil // what this node does is only waiting for the lock
-	if n := f.member(f.claims[0]); n != nil {
-		f.running, f.unasked = peers.Running(ctx, *n, id)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, n := range f.members {
+		if n.ID == f.self {
+			continue
+		}
+		all.Go(func() {
+			theirs, err := peers.Running(ctx, n, id)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && theirs != nil && theirs.Doing != nil && f.by == "" {
+				f.running, f.by = theirs, n.ID
+			}
+		})
 	}
+	all.Wait()
 }
 
 // Of the children of an instance, so many of the newest are looked at for faulted ones.

@@ -26,6 +26,7 @@ type facts struct {
 	self     string
 	skews    map[string]time.Duration // of the clocks of nodes, by id
 	running  *client.Running          // what the owner does with it; nil: nothing, or it is not known
+	by       string                   // the other node that works it without its lock; "": none, as far as is known
 	unasked  error                    // why the owner could not be asked
 	history  *History
 	kids     []workflow.Instance // children that are faulted
@@ -127,7 +128,7 @@ func (x *Explanation) takeClaims(f *facts) {
 	case len(x.Waiters) > 0:
 		x.Owner, x.Waiters = &x.Waiters[0], x.Waiters[1:]
 	case f.running != nil && f.running.Doing != nil: // without a lock; one that has answered is still there for a moment
-		x.Owner = &Claim{Node: f.self, Self: true}
+		x.Owner = &Claim{Node: cmp.Or(f.by, f.self), Self: f.by == ""}
 	}
 	if f.running != nil {
 		x.Doing = f.running.Doing

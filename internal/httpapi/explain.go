@@ -57,7 +57,7 @@ type reasonView struct {
 type claimView struct {
 	NodeID   string     `json:"nodeId"`
 	Since    *time.Time `json:"since" doc:"By its own clock."`
-	Fence    int64      `json:"fence" doc:"Create revision of its key in etcd."`
+	Fence    int64      `json:"fence" doc:"Create revision of its key in etcd; 0: it works without the lock."`
 	Gone     bool       `json:"gone" doc:"No live node has that session: the lock ends with it."`
 	Draining bool       `json:"draining"`
 	Self     bool       `json:"self" doc:"Whether it is the node that answers."`

@@ -114,7 +114,7 @@ type Bursts struct {
 // Claim is a part of other answers.
 type Claim struct {
 	Draining bool       `json:"draining"`
-	Fence    int64      `json:"fence"` // Create revision of its key in etcd.
+	Fence    int64      `json:"fence"` // Create revision of its key in etcd; 0: it works without the lock.
 	Gone     bool       `json:"gone"`  // No live node has that session: the lock ends with it.
 	NodeID   string     `json:"nodeId"`
 	Self     bool       `json:"self"`  // Whether it is the node that answers.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // counted is what one operation asks of etcd and allocates, counted with one caller:
@@ -21,12 +23,12 @@ type counted struct {
 
 // countedOperation is one that is counted; prepare comes before each and is not.
 type countedOperation struct {
-	name    string
-	prepare func(ctx context.Context, s *system) (pausedW2, error)
-	run     func(ctx context.Context, s *system, w pausedW2) error
+	name, locking string // of resumes
+	prepare       func(ctx context.Context, s *system) (pausedW2, error)
+	run           func(ctx context.Context, s *system, w pausedW2) error
 }
 
-// countedOperations are those of the table.
+// countedOperations are those of the table: what resumes also with the lock first.
 func countedOperations() (all []countedOperation) {
 	none := func(context.Context, *system) (pausedW2, error) { return pausedW2{}, nil }
 	for _, commit := range []string{"burst", "joined", "activity"} {
@@ -36,18 +38,20 @@ func countedOperations() (all []countedOperation) {
 		}
 		wait := func(ctx context.Context, s *system) (pausedW2, error) { return s.startWaiting(ctx, commit) }
 		resume := func(ctx context.Context, s *system, w pausedW2) error { return s.resume(ctx, w, commit) }
-		all = append(all,
-			countedOperation{name("W1"), none, w1("W1")},
-			countedOperation{name("W2"), none, func(ctx context.Context, s *system, _ pausedW2) error {
-				w, err := wait(ctx, s)
-				if err != nil {
-					return err
-				}
-				return resume(ctx, s, w)
-			}},
-			countedOperation{name("W2, its resume"), wait, resume},
-			countedOperation{name(threeCalls), none, w1(threeCalls)},
-		)
+		all = append(all, countedOperation{name("W1"), node.ResumeLockingAuto, none, w1("W1")})
+		for _, locking := range []string{node.ResumeLockingAuto, node.ResumeLockingAlways} {
+			first := map[string]string{node.ResumeLockingAlways: ", the lock first"}[locking]
+			all = append(all,
+				countedOperation{name("W2") + first, locking, none, func(ctx context.Context, s *system, _ pausedW2) error {
+					w, err := wait(ctx, s)
+					if err != nil {
+						return err
+					}
+					return resume(ctx, s, w)
+				}},
+				countedOperation{name("W2, its resume") + first, locking, wait, resume})
+		}
+		all = append(all, countedOperation{name(threeCalls), node.ResumeLockingAuto, none, w1(threeCalls)})
 	}
 	return all
 }
@@ -57,34 +61,46 @@ func countedOperations() (all []countedOperation) {
 const countedTimes = 50
 
 // countAll counts every operation twice: for etcd through a door, and for allocations
-// without it, as it allocates too.
+// without it, as it allocates too. A locking that was asked for is counted alone.
 func countAll(ctx context.Context, o options, operations []countedOperation) ([]counted, error) {
+	operations = slices.DeleteFunc(operations, func(op countedOperation) bool { return o.resumeLocking != "" && op.locking != o.resumeLocking })
 	all := make([]counted, len(operations))
 	for i := range operations {
 		all[i].Name = operations[i].name
 	}
-	alone := setup{Etcd: "one", Transport: "inprocess", Group: "on", Nodes: 1}
 	o.endpoints, o.targets = nil, nil
-	for _, through := range []bool{true, false} {
-		o.door = through
-		err := func() (err error) {
-			sys, err := alone.start(ctx, o)
-			if err != nil {
-				return err
+	for _, locking := range []string{node.ResumeLockingAuto, node.ResumeLockingAlways} {
+		if !slices.ContainsFunc(operations, func(op countedOperation) bool { return op.locking == locking }) {
+			continue
+		}
+		o.resumeLocking = locking
+		for _, through := range []bool{true, false} {
+			o.door = through
+			if err := countWith(ctx, o, operations, all); err != nil {
+				return nil, err
 			}
-			defer func() { err = errors.Join(err, sys.close()) }()
-			for i := range operations {
-				if err := all[i].count(ctx, sys, &operations[i]); err != nil {
-					return fmt.Errorf("count %s: %w", all[i].Name, err)
-				}
-			}
-			return nil
-		}()
-		if err != nil {
-			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// countWith counts the operations of one locking, with or without the door.
+func countWith(ctx context.Context, o options, operations []countedOperation, all []counted) (err error) {
+	alone := setup{Etcd: "one", Transport: "inprocess", Group: "on", Nodes: 1}
+	sys, err := alone.start(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sys.close()) }()
+	for i := range operations {
+		if operations[i].locking != o.resumeLocking {
+			continue
+		}
+		if err := all[i].count(ctx, sys, &operations[i]); err != nil {
+			return fmt.Errorf("count %s: %w", all[i].Name, err)
+		}
+	}
+	return nil
 }
 
 // count counts one operation, at the door if there is one.

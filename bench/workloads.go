@@ -102,6 +102,16 @@ func (s *system) runToEnd(ctx context.Context, name, commit string) error {
 	}
 	in, err := s.target.start(ctx, with)
 	if err == nil && in.Status != workflow.StatusFinished {
+		err = s.ends(ctx, in.ID)
+	}
+	return err
+}
+
+// ends waits for the end of what is durable, and was not done when its answer came: a node
+// accepts what takes longer than a second.
+func (s *system) ends(ctx context.Context, id string) error {
+	ended, err := s.target.wait(ctx, id, 30*time.Second)
+	if err == nil && !ended {
 		err = errNotFinished
 	}
 	return err
@@ -143,15 +153,8 @@ func (s *system) startWaiting(ctx context.Context, commit string) (pausedW2, err
 
 func (s *system) resume(ctx context.Context, w pausedW2, commit string) error {
 	resumed, err := s.target.send(ctx, "go", w.correlation)
-	switch {
-	case err != nil || resumed:
-	case commit != "burst": // the event is queued, or accepted
-		var ended bool
-		if ended, err = s.target.wait(ctx, w.id, waitFor(commit)); err == nil && !ended {
-			err = errNotFinished
-		}
-	default:
-		err = errNotResumed
+	if err == nil && !resumed { // the event is queued, or accepted
+		err = s.ends(ctx, w.id)
 	}
 	return err
 }

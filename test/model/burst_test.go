@@ -3,8 +3,13 @@ package model
 // workSteps: the burst ends in a commit, or a command is made durable first.
 func (m *model) workSteps(s *state, n uint8, v visit) {
 	c := *s
-	m.burst(&c, n)
+	m.burst(&c, n, 0)
 	v(action{what: ownerStep, a: n, b: uint8(working)}, &c)
+	for ahead := uint8(1); ahead <= m.joins; ahead++ {
+		c := *s
+		m.burst(&c, n, ahead)
+		v(action{what: aheadStep, a: n, b: ahead}, &c)
+	}
 	if !m.late {
 		return
 	}
@@ -27,6 +32,8 @@ func (m *model) workSteps(s *state, n uint8, v visit) {
 type run struct {
 	m       *model
 	stage   uint8
+	saved   uint8 // the stage that is durable
+	ahead   uint8 // how many activities may still run before what is owed is saved
 	removed bool
 	calls   bool
 	t       txn
@@ -34,17 +41,16 @@ type run struct {
 }
 
 // burst runs what is known of the mailbox and what is in hand, and builds the commit.
-func (m *model) burst(s *state, n uint8) {
+func (m *model) burst(s *state, n, ahead uint8) {
 	o := &s.owner[n]
 	hands := m.inHand(s, n) &^ o.mail
 	if o.base == 0 && !m.anyStart(o.mail|hands) {
 		m.nothingThere(s, n, hands)
 		return
 	}
-	x := run{m: m, stage: o.stage, t: txn{kind: commit, node: n, at: o.fence, base: o.base, seen: o.seen, seq: o.seq + 1, id: s.ids + 1}}
+	x := run{m: m, stage: o.stage, saved: s.instance.stage, ahead: ahead, t: txn{kind: commit, node: n, at: o.fence, base: o.base, seen: o.seen, seq: o.seq + 1, id: s.ids + 1}}
 	if o.mail.has(continueCmd) {
 		x.one(continueCmd, true)
-		x.joined(o.run)
 	}
 	o.mail.each(func(c uint8) {
 		if c != continueCmd && x.t.how&goesOn == 0 {
@@ -82,11 +88,10 @@ func (m *model) burst(s *state, n uint8) {
 		return
 	}
 	s.ids++
-	o.phase, o.t, o.run = committing, x.t, 0
+	o.phase, o.t = committing, x.t
 }
 
-// callOutside: the outside is called by who has the lock, as far as it can know, and after
-// all that came before is durable.
+// callOutside: the outside is called by who has the lock, as far as it can know.
 func (m *model) callOutside(s *state, n uint8, x *run) {
 	if !x.calls {
 		return
@@ -96,30 +101,29 @@ func (m *model) callOutside(s *state, n uint8, x *run) {
 	}
 }
 
-// joined takes into the commit what ran while the one before it was under way.
-func (x *run) joined(activities uint8) {
-	for ; activities > 1 && x.m.goesOn(x.stage); activities-- {
-		x.stage++
-	}
-	if x.t.how &^= goesOn; x.m.goesOn(x.stage) {
-		x.t.how |= goesOn
+// advance runs an activity, and those that follow while their saves may be joined.
+func (x *run) advance() {
+	x.activity()
+	for ; x.ahead > 0 && x.mayWait(); x.ahead-- {
+		x.activity()
 	}
 }
 
-// runAhead: an activity runs while the commit of those before it is under way. One that
-// calls the outside waits until that is answered.
-func (m *model) runAhead(s *state, n uint8, v visit) {
-	o := &s.owner[n]
-	at := o.t.stage + o.run
-	if o.t.how&goesOn == 0 || o.run >= m.joins || !m.goesOn(at) || m.place(at+1).calls && !m.lacks(barrier) {
+// mayWait tells whether the next activity may run before what is owed is saved: not if
+// it calls the outside, and not behind one that did.
+func (x *run) mayWait() bool {
+	return x.m.goesOn(x.stage) && (x.m.lacks(saveFirst) || !x.calls && !x.m.place(x.stage+1).calls)
+}
+
+func (x *run) activity() {
+	x.stage++
+	if !x.m.place(x.stage).calls {
 		return
 	}
-	c := *s
-	c.owner[n].run++
-	if m.place(at+1).calls && s.instance.stage < at {
-		m.violated("the outside was called before what came before was durable")
+	x.calls = true
+	if x.m.joins > 0 && x.saved+1 < x.stage {
+		x.m.violated("the outside was called before what came before was durable")
 	}
-	v(action{what: aheadStep, a: n}, &c)
 }
 
 func (m *model) anyStart(all cmds) bool {
@@ -182,8 +186,7 @@ func (x *run) one(c uint8, durable bool) {
 	if effect {
 		x.t.applied |= only(c)
 		if !x.removed {
-			x.stage++
-			x.calls = x.calls || x.m.place(x.stage).calls
+			x.advance()
 			if x.m.goesOn(x.stage) {
 				x.t.how |= goesOn
 			}

@@ -124,13 +124,13 @@ func withoutLock(how resuming) []world {
 	return worlds
 }
 
-// joinedSaves are worlds in which activities run while a commit is under way.
+// joinedSaves are worlds in which the saves of activities are joined.
 func joinedSaves() (worlds []world) {
-	script := []place{{}, {}, {calls: true}, {}, {waits: hashA}, {}}
+	script := []place{{}, {}, {}, {calls: true}, {}, {waits: hashA}, {}}
 	for _, joins := range []uint8{1, 3} {
 		worlds = append(worlds,
-			world{name: fmt.Sprintf("%d ahead, answers are lost", joins), nodes: 2, events: []event{begins}, calls: []request{{0, 0}}, script: script, faults: faults{late: 1, lost: 1, crashes: 1}, late: true, sweeps: true, joins: joins},
-			world{name: fmt.Sprintf("%d ahead, sessions end", joins), nodes: 2, events: []event{begins, eventA}, calls: each, script: script, faults: faults{ends: 1}, sweeps: true, joins: joins})
+			world{name: fmt.Sprintf("%d joined, answers are lost", joins), nodes: 2, events: []event{begins}, calls: []request{{0, 0}}, script: script, faults: faults{late: 1, lost: 1, crashes: 1}, late: true, sweeps: true, joins: joins},
+			world{name: fmt.Sprintf("%d joined, sessions end", joins), nodes: 2, events: []event{begins, eventA}, calls: each, script: script, faults: faults{ends: 1}, sweeps: true, joins: joins})
 	}
 	return worlds
 }
@@ -141,8 +141,7 @@ func TestResumeWithoutLock(t *testing.T) {
 	holds(t, withoutLock(lasting))
 }
 
-// TestJoinedSaves walks through the worlds of the first way that decision 7 weighs, which have all orders of the
-// one that is built, and more: there the burst goes on while its commit is under way.
+// TestJoinedSaves walks through the worlds of decision 7.
 func TestJoinedSaves(t *testing.T) {
 	t.Parallel()
 	holds(t, joinedSaves())

@@ -81,7 +81,6 @@ func (m *model) ownerSteps(s *state, n uint8, v visit) {
 	case securing:
 		answered = func(c *state, r result) { m.secured(c, n, r) }
 	case committing:
-		m.runAhead(s, n, v)
 		answered = func(c *state, r result) { m.sent(c, n, r) }
 	case claiming:
 		answered = func(c *state, r result) {

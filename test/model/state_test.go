@@ -121,7 +121,6 @@ type owner struct {
 	base  rev // of the instance as loaded
 	seq   uint8
 	stage uint8
-	run   uint8 // activities that ran since the commit under way was built
 	seen  rev
 	mail  cmds // known to lie in the mailbox
 	t     txn  // under way

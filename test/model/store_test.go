@@ -78,6 +78,7 @@ const (
 	resumeMarks
 	relockInstance
 	barrier
+	saveFirst
 	guards // how many there are
 )
 

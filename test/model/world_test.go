@@ -14,7 +14,7 @@ type world struct {
 	prompt bool // no sweep behind the mailboxes either: who puts mail tells its own node, once
 	resume resuming
 	locks  nodes // that resume with the lock, whatever the others do
-	joins  uint8 // how many activities the burst may be ahead of what is durable
+	joins  uint8 // how many activities may join the save of the one before them
 }
 
 // event is one command of a caller, with its id for life.

@@ -33,14 +33,14 @@ func TestProcesses(t *testing.T) {
 			}
 		})
 	}
-	if options.rounds > 1 {
+	if options.rounds >= enoughRounds {
 		sum.wanted = append(sum.wanted, wantedOfLongRuns...)
 	}
 	t.Run("namespaces", func(t *testing.T) {
 		_, err := newNamespace(t)
 		switch {
 		case err == nil:
-			if options.rounds > 1 {
+			if options.rounds >= enoughRounds {
 				sum.wanted = append(sum.wanted, wantedOfNamespaces...)
 			}
 		case os.Getenv("WEFT_REQUIRE_TOOLS") == "1":

@@ -37,7 +37,7 @@ func countedOperations() (all []countedOperation) {
 			return func(ctx context.Context, s *system, _ pausedW2) error { return s.runToEnd(ctx, definition, commit) }
 		}
 		wait := func(ctx context.Context, s *system) (pausedW2, error) { return s.startWaiting(ctx, commit) }
-		resume := func(ctx context.Context, s *system, w pausedW2) error { return s.resume(ctx, w, commit) }
+		resume := func(ctx context.Context, s *system, w pausedW2) error { return s.resume(ctx, w) }
 		all = append(all, countedOperation{name("W1"), node.ResumeLockingAuto, none, w1("W1")})
 		for _, locking := range []string{node.ResumeLockingAuto, node.ResumeLockingAlways} {
 			first := map[string]string{node.ResumeLockingAlways: ", the lock first"}[locking]

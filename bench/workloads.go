@@ -134,7 +134,7 @@ func waitAndResume(ctx context.Context, m *meter, name, commit string, callers i
 				return err
 			}
 			t := time.Now()
-			err = m.sys.resume(ctx, w, commit)
+			err = m.sys.resume(ctx, w)
 			resumes.add(time.Since(t))
 			return err
 		})
@@ -151,7 +151,7 @@ func (s *system) startWaiting(ctx context.Context, commit string) (pausedW2, err
 	return w, err
 }
 
-func (s *system) resume(ctx context.Context, w pausedW2, commit string) error {
+func (s *system) resume(ctx context.Context, w pausedW2) error {
 	resumed, err := s.target.send(ctx, "go", w.correlation)
 	if err == nil && !resumed { // the event is queued, or accepted
 		err = s.ends(ctx, w.id)

@@ -193,6 +193,7 @@ func (c *Console) mount() error {
 	c.mux.HandleFunc("POST "+Path+"sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"sign-out", c.signOut)
 	c.mux.HandleFunc("POST "+Path+"theme", c.theme)
+	c.mux.HandleFunc("POST "+Path+"zone", c.zoned)
 	c.mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{console: c, w: w, r: r}
 		v.render(http.StatusNotFound, "problem", page{Title: "No such page", Problem: &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})
@@ -217,6 +218,11 @@ func (c *Console) signedIn(serve func(*visit)) http.HandlerFunc {
 // show reads a page and shows it.
 func (v *visit) show(s screen) {
 	title, view, err := s.read(v)
+	var other *elsewhere
+	if errors.As(err, &other) {
+		http.Redirect(v.w, v.r, other.to, http.StatusSeeOther)
+		return
+	}
 	if err != nil {
 		v.fail(s.here, err)
 		return
@@ -240,7 +246,7 @@ func (v *visit) fail(here string, err error) {
 // render shows a page; one that fails halfway is not sent.
 func (v *visit) render(status int, name string, p page) {
 	c := v.console
-	p.Cluster, p.Node, p.At, p.Path, p.operations = c.cfg.Cluster, c.cfg.NodeID, c.cfg.Now().UTC(), v.r.URL.RequestURI(), c.operations
+	p.Cluster, p.Node, p.At, p.Path, p.operations = c.cfg.Cluster, c.cfg.NodeID, c.cfg.Now().In(v.zone()), v.r.URL.RequestURI(), c.operations
 	if v.r.Method != http.MethodGet {
 		p.Path = v.back() // what a form answers has no address
 	}

@@ -26,16 +26,17 @@ var functions = template.FuncMap{
 		}
 		return *s
 	},
-	"path":   func(parts ...string) string { return strings.TrimSuffix(Path, "/") + at(parts...) },
-	"short":  short,
-	"json":   func(raw json.RawMessage) value { return pretty(raw, shownBytes) },
-	"part":   func(raw json.RawMessage) value { return pretty(raw, partBytes) },
-	"time":   func(t time.Time) stamp { return stamp{t} },
-	"times":  func(t *time.Time) stamp { return some(t) },
-	"since":  func(from, to time.Time) string { return lasted(to.Sub(from)) },
-	"lower":  strings.ToLower,
-	"search": func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
-	"quote":  quote,
+	"path":    func(parts ...string) string { return strings.TrimSuffix(Path, "/") + at(parts...) },
+	"short":   short,
+	"json":    func(raw json.RawMessage) value { return pretty(raw, shownBytes) },
+	"part":    func(raw json.RawMessage) value { return pretty(raw, partBytes) },
+	"time":    func(t time.Time) stamp { return stamp{t} },
+	"times":   func(t *time.Time) stamp { return some(t) },
+	"since":   func(from, to time.Time) string { return lasted(to.Sub(from)) },
+	"lasting": lasted,
+	"lower":   strings.ToLower,
+	"search":  func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
+	"quote":   quote,
 	"args": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -66,7 +67,7 @@ func short(n int, text string) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
-// stamp is a time as a page shows it, in UTC.
+// stamp is a time as a page shows it.
 type stamp struct{ t time.Time }
 
 func some(t *time.Time) stamp {
@@ -82,7 +83,10 @@ func (s stamp) Known() bool { return !s.t.IsZero() }
 // ISO is for the machine.
 func (s stamp) ISO() string { return s.t.UTC().Format(time.RFC3339Nano) }
 
-func (s stamp) String() string { return s.t.UTC().Format("2006-01-02 15:04:05Z") }
+// In writes it in the zone of now, which is that of the page, with what the zone is off UTC.
+func (s stamp) In(now time.Time) string {
+	return s.t.In(now.Location()).Format("2006-01-02 15:04:05Z07:00")
+}
 
 // From says how long ago it was at now, or in how long it will be.
 func (s stamp) From(now time.Time) string {
@@ -95,6 +99,8 @@ func (s stamp) From(now time.Time) string {
 // lasted says how long something lasted in its two largest units.
 func lasted(d time.Duration) string {
 	switch {
+	case d > 0 && d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", max(0, d.Milliseconds()))
 	case d < time.Minute:

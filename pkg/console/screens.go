@@ -26,6 +26,8 @@ var screens = []screen{
 	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs")},
 	{path: "timers", template: "timers", here: "timers", every: 5, read: plain[timer]("Timers and schedules", "/timers")},
 	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", read: theCluster},
+	{path: "receipts", template: "receipts", here: "events", read: receiptsOf},
+	{path: "go", template: "go", here: "instances", read: goTo},
 	{path: "me", template: "me", here: "me", read: me},
 }
 
@@ -142,6 +144,7 @@ type instanceView struct {
 	Tab         string
 	Tabs        []string
 	Journal     *journalTab
+	Timeline    *timeline
 	Variables   *variables
 	Lineage     *lineage
 	Picture     template.HTML
@@ -172,7 +175,7 @@ const (
 // journalCommits is how many commits a page of a journal has.
 const journalCommits = "100"
 
-var instanceTabs = []string{"waits", "journal", "variables", "incidents", "data", "lineage", "owners"}
+var instanceTabs = []string{"waits", "journal", "timeline", "variables", "incidents", "data", "lineage", "owners"}
 
 func oneInstance(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
@@ -200,8 +203,10 @@ func oneInstance(v *visit) (string, any, error) {
 		}
 	}
 	switch view.Tab {
-	case "journal":
-		err = readJournal(v, id, &view)
+	case "journal", "timeline":
+		if err = readJournal(v, id, &view); err == nil && view.Tab == "timeline" {
+			view.Timeline = drawTimeline(&view.Journal.journal, view.FinishedAt, v.console.cfg.Now())
+		}
 	case "variables":
 		ask := url.Values{}
 		if text := query.Get("at"); text != "" {
@@ -220,7 +225,7 @@ func oneInstance(v *visit) (string, any, error) {
 
 func readJournal(v *visit, id string, view *instanceView) error {
 	query := v.r.URL.Query()
-	ask, own := url.Values{"tail": {journalCommits}}, url.Values{"tab": {"journal"}}
+	ask, own := url.Values{"tail": {journalCommits}}, url.Values{"tab": {view.Tab}}
 	tab := &journalTab{Filter: map[string]string{}}
 	for _, name := range []string{"activity", "event", "text"} {
 		tab.Filter[name] = query.Get(name)
@@ -376,8 +381,9 @@ func theCluster(v *visit) (string, any, error) {
 
 type meView struct {
 	Open bool // nobody is asked who it is
+	Zone string
 }
 
 func me(v *visit) (string, any, error) {
-	return "Me", meView{Open: v.console.cfg.Open}, nil
+	return "Me", meView{Open: v.console.cfg.Open, Zone: v.zone().String()}, nil
 }

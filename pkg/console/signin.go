@@ -113,21 +113,3 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 	c.forget(w)
 	http.Redirect(w, r, Path+"sign-in", http.StatusSeeOther)
 }
-
-const themeCookie = "weft-theme"
-
-// theme keeps whether pages are light or dark; neither: as the system is.
-func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	if err := v.readForm(maxKept); err != nil {
-		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
-		return
-	}
-	chosen := r.PostForm.Get("theme")
-	age := 365 * 24 * 3600
-	if chosen != "light" && chosen != "dark" {
-		chosen, age = "", -1
-	}
-	http.SetCookie(w, &http.Cookie{Name: themeCookie, Value: chosen, Path: Path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	http.Redirect(w, r, v.back(), http.StatusSeeOther)
-}

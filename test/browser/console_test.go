@@ -205,7 +205,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	broken := call(t, "POST", api+"/definitions/breaks/dispatch", "", "")["instanceId"].(string)
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
-	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + broken,
+	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + waits + "?tab=timeline", "receipts?key=none", "go?q=nobody", "instances/" + broken,
 		"definitions", "definitions/order", "definitions/order-approval", "publish", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {

@@ -15,7 +15,7 @@ import (
 )
 
 // plain are the pages that need nothing to be there.
-var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me"}
+var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody"}
 
 // check reads a page as a browser does and finds what is wrong with it.
 func (v *visitor) check(path string, want int) page {
@@ -192,7 +192,7 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		}
 		var looked strings.Builder
 		for _, id := range []string{waits, faulted} {
-			for _, tab := range []string{"", "waits", "journal", "variables", "incidents", "data", "lineage", "owners"} {
+			for _, tab := range []string{"", "waits", "journal", "timeline", "variables", "incidents", "data", "lineage", "owners"} {
 				p := v.check("/console/instances/"+id+"?tab="+tab, http.StatusOK)
 				looked.WriteString(p.text)
 			}
@@ -202,6 +202,8 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		v.check("/console/definitions/shop", http.StatusOK)
 		v.check("/console/publish?from=shop", http.StatusOK)
 		v.check("/console/events?name="+url.QueryEscape(hostile), http.StatusOK)
+		v.check("/console/receipts?key="+url.QueryEscape(hostile), http.StatusOK)
+		looked.WriteString(v.check("/console/go?q="+url.QueryEscape(hostile[:40]), http.StatusOK).text)
 		if text := looked.String(); strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") || strings.Contains(text, "<i>stock") {
 			t.Errorf("%s: what somebody wrote is markup", role)
 		}
@@ -214,6 +216,90 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		}
 		s.api(http.MethodPost, "/unpause", nil)
 	}
+}
+
+// What is typed into the one field of every page leads to what it is.
+func TestWhatIsLookedForIsFound(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	waits, _ := fill(t, s)
+	for q, want := range map[string]string{
+		waits:             "/console/instances/" + waits,
+		"status:faulted":  "/console/instances?q=status%3Afaulted",
+		"":                "/console/instances?q=",
+		" " + waits + " ": "/console/instances/" + waits,
+	} {
+		if p := v.get("/console/go?q=" + url.QueryEscape(q)); p.url.RequestURI() != want || p.status != http.StatusOK {
+			t.Errorf("%q leads to %s with %d, want %s", q, p.url.RequestURI(), p.status, want)
+		}
+	}
+	status, _ := s.api(http.MethodPost, "/definitions/breaks/dispatch", map[string]any{"correlationId": "two words"})
+	if status >= 300 {
+		t.Fatal(status)
+	}
+	for q, want := range map[string][]string{
+		"shop":      {"<h2>Definition</h2>", "/console/definitions/shop"},
+		"two words": {">Correlation</a></h2>", "/console/definitions/breaks"},
+		"paid":      {">Event</a></h2>", "resume <a", waits},
+		"nobody":    {"Nothing has this as its id"},
+	} {
+		p := v.check("/console/go?q="+url.QueryEscape(q), http.StatusOK)
+		for _, text := range want {
+			if !strings.Contains(p.text, text) {
+				t.Errorf("%q: no %q in\n%s", q, text, p.text)
+			}
+		}
+	}
+	if p := v.post("/console/do/sendEvent", url.Values{"p.name": {"paid"}, "b.instanceId": {waits}, "key": {"k-1"}, "back": {"/console/events"}}); p.status != http.StatusOK {
+		t.Fatalf("%d %s", p.status, p.text)
+	}
+	for _, path := range []string{"/console/go?q=k-1", "/console/receipts?key=k-1"} {
+		if p := v.check(path, http.StatusOK); !strings.Contains(p.text, "<b>applied</b>") || !strings.Contains(p.text, waits) {
+			t.Errorf("%s says not what became of the event:\n%s", path, p.text)
+		}
+	}
+}
+
+// Times are in the zone that a person chose, and say what it is off UTC.
+func TestTimesHaveTheirZone(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	waits, _ := fill(t, s)
+	page := "/console/instances/" + waits
+	shows := func(zone string) {
+		t.Helper()
+		p := v.get(page)
+		m := regexp.MustCompile(`<dt>Started</dt><dd><time datetime="([^"]+)" title="[^"]*">([^<]+)<`).FindStringSubmatch(p.text)
+		if m == nil {
+			t.Fatalf("no time in\n%s", p.text)
+		}
+		at, err := time.Parse(time.RFC3339Nano, html.UnescapeString(m[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := html.UnescapeString(m[2]), at.In(in).Format("2006-01-02 15:04:05Z07:00"); got != want {
+			t.Errorf("in %s it is %s, want %s", zone, got, want)
+		}
+	}
+	shows("UTC")
+	for _, zone := range []string{"Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati", "UTC"} {
+		if p := v.post("/console/zone", url.Values{"zone": {zone}, "back": {page}}); p.status != http.StatusOK || p.url.RequestURI() != page {
+			t.Fatalf("%s: %d at %s", zone, p.status, p.url)
+		}
+		shows(zone)
+	}
+	for _, wrong := range []string{"Mars/Olympus", "Local", "../../etc/passwd", hostile, strings.Repeat("a", 10_000)} {
+		if p := v.post("/console/zone", url.Values{"zone": {wrong}, "back": {page}}); p.status != http.StatusUnprocessableEntity || strings.Contains(p.text, "<script>alert") {
+			t.Errorf("%.40q: %d", wrong, p.status)
+		}
+	}
+	shows("UTC")
 }
 
 func TestActions(t *testing.T) {

@@ -131,6 +131,11 @@ let went = 0; // when g was pressed
 
 document.addEventListener("keydown", (event) => {
   const at = event.target as HTMLElement;
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+    document.getElementById("find")?.focus();
+    event.preventDefault();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (at.matches("input, textarea, select")) {
     if (event.key === "Escape") at.blur();
@@ -160,6 +165,14 @@ document.addEventListener("keydown", (event) => {
       break;
   }
 });
+
+// The zone of the browser is known to the browser alone.
+const zone = document.querySelector<HTMLButtonElement>("button[data-zone]");
+if (zone) {
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  zone.textContent = `As this browser: ${zone.value}`;
+  zone.hidden = zone.value === "";
+}
 
 const topics = main.dataset["topics"];
 const every = Number(main.dataset["every"] ?? "0");

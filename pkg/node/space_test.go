@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -82,11 +83,10 @@ const smallQuota = 16 << 20
 // filling is a node that is filled with instances which wait.
 type filling struct {
 	*node.Node
-	t      *testing.T
-	etcd   *clientv3.Client
-	small  string   // an instance that has no ballast
-	large  []string // those that have
-	others int      // keys that are not the node's
+	t     *testing.T
+	etcd  *clientv3.Client
+	small string   // an instance that has no ballast
+	large []string // those that have
 }
 
 func startFilling(t *testing.T) *filling {
@@ -103,22 +103,14 @@ func startFilling(t *testing.T) *filling {
 	t.Cleanup(func() { etcd.Close() })
 	f.etcd, f.small = etcd, f.execute(100).InstanceID
 	// The last bit is no start: the node may refuse one by then.
-	f.fill(0.69, func() bool {
-		a := f.execute(400 << 10)
-		if a.status != 200 {
-			t.Fatalf("start: %+v", a)
-		}
-		f.large = append(f.large, a.InstanceID)
-		return true
-	})
-	f.fill(0.73, func() bool { return f.put(100 << 10) })
-	f.reaches(1)
+	f.fill(0.69)
+	f.others(0.73, 1)
 	return f
 }
 
-// fill writes until a part of the quota is in use. It asks etcd, as the node
-// looks once a second only, and after each write, which etcd counts in a moment.
-func (f *filling) fill(part float64, write func() (written bool)) {
+// fill starts instances until a part of the quota is in use. It asks etcd, as the
+// node looks once a second only, and after each start, which etcd counts in a moment.
+func (f *filling) fill(part float64) {
 	f.t.Helper()
 	used := func() int64 {
 		s, err := f.etcd.Status(f.t.Context(), f.EtcdEndpoints()[0])
@@ -128,19 +120,25 @@ func (f *filling) fill(part float64, write func() (written bool)) {
 		return s.DbSizeInUse
 	}
 	for before := used(); float64(before) < part*smallQuota; before = used() {
-		written := false
-		polltest.Eventually(f.t, "etcd takes and counts a write", func() bool {
-			written = written || write()
-			return written && used() != before
-		})
+		a := f.execute(400 << 10)
+		if a.Code == "store-nearly-full" {
+			return // the count came late
+		}
+		if a.status != 200 {
+			f.t.Fatalf("start: %+v", a)
+		}
+		f.large = append(f.large, a.InstanceID)
+		polltest.Eventually(f.t, "etcd counts the start", func() bool { return used() != before })
 	}
 }
 
-// put puts something of somebody else.
-func (f *filling) put(bytes int) bool {
-	f.others++
-	_, err := f.etcd.Put(f.t.Context(), fmt.Sprintf("/ballast/%d", f.others), ballast(bytes))
-	return err == nil
+// others fills etcd with what is not the node's until the node's level is as wanted.
+func (f *filling) others(part float64, level int) {
+	f.t.Helper()
+	clustertest.Fill(f.t, f.etcd, fmt.Sprintf("/ballast/%v/", part), smallQuota, part, func() bool {
+		_, l := inUse(f.t, f.Node)
+		return l == level
+	})
 }
 
 func (f *filling) ask(method, path, body string) answer {
@@ -181,8 +179,7 @@ func TestAFullStoreRefusesStartsThenAllButEndsAndComesBack(t *testing.T) {
 		t.Errorf("event into a nearly full store: %+v", a)
 	}
 
-	f.fill(0.87, func() bool { return f.put(100 << 10) })
-	f.reaches(2)
+	f.others(0.87, 2)
 	if a := f.event(f.small); a.status != 503 || a.Code != "store-nearly-full" {
 		t.Errorf("event into a full store: %+v", a)
 	}
@@ -190,9 +187,12 @@ func TestAFullStoreRefusesStartsThenAllButEndsAndComesBack(t *testing.T) {
 		t.Errorf("cancel in a full store: %+v", a)
 	}
 
-	// On to the alarm, which refuses deletes too, as they write a little.
-	f.fill(0.96, func() bool { return f.put(100 << 10) })
-	for f.put(1 << 20) {
+	// On to the alarm, which refuses deletes too, as they write a little. The puts are
+	// small, as etcd takes some more before it counts them.
+	f.others(0.96, 2)
+	var err error
+	for i := 0; err == nil; i++ {
+		_, err = f.etcd.Put(t.Context(), fmt.Sprintf("/ballast/%d", i), ballast(64<<10))
 	}
 	polltest.Eventually(t, "the node takes back the alarm", func() bool {
 		alarms, err := f.etcd.AlarmList(t.Context())

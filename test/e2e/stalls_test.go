@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -243,21 +241,9 @@ func fullStore(t *testing.T, _ *cluster) (*cluster, string) {
 		t.Fatal(err)
 	}
 	defer etcd.Close()
-	raw := make([]byte, 50<<10) // of twice as much text, which does not get smaller
-	used := func() int64 {
-		s, err := etcd.Status(t.Context(), etcd.Endpoints()[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.DbSizeInUse
-	}
-	// etcd counts a write in a moment, and its alarm at the quota would be another stall.
-	for i, size := 0, used(); size < quota*87/100; i, size = i+1, used() {
-		_, _ = rand.Read(raw)
-		if _, err := etcd.Put(t.Context(), fmt.Sprintf("/ballast/%d", i), hex.EncodeToString(raw)); err != nil {
-			t.Fatal(err)
-		}
-		polltest.Within(t, 10*time.Second, "etcd counts what was put", func() bool { return used() != size })
-	}
+	// At the quota etcd's alarm would be another stall.
+	clustertest.Fill(t, etcd, "/ballast/", quota, 0.87, func() bool {
+		return c.metric(t, c.members[0], "weft_store_level") == 2
+	})
 	return c, "f"
 }

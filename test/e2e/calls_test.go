@@ -226,8 +226,12 @@ func (c *cluster) instance(t *testing.T, m *member, id string) answer {
 	return c.call(t, m, "GET", "/api/v1/instances/"+id, "")
 }
 
+// patience is what is waited for what has to come about, on a slow machine too. Where
+// it must not take long, a test asks how long it took.
+const patience = time.Minute
+
 // waitFor waits until an instance has a sub-status, as one of the nodes sees it.
-func (c *cluster) waitFor(t *testing.T, m *member, id, subStatus string, timeout time.Duration) time.Duration {
+func (c *cluster) waitFor(t *testing.T, m *member, id, subStatus string) time.Duration {
 	t.Helper()
 	var last answer
 	begin := time.Now()
@@ -235,8 +239,8 @@ func (c *cluster) waitFor(t *testing.T, m *member, id, subStatus string, timeout
 		if last = c.instance(t, m, id); last.text("subStatus") == subStatus {
 			return time.Since(begin)
 		}
-		if time.Since(begin) > timeout {
-			t.Fatalf("instance %s is not %s within %v: %s", id, subStatus, timeout, last)
+		if time.Since(begin) > patience {
+			t.Fatalf("instance %s is not %s within %v: %s", id, subStatus, patience, last)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

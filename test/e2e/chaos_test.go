@@ -104,10 +104,10 @@ root:
 		p.Heal()
 	}
 	for _, m := range c.members {
-		polltest.Within(t, 30*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+		polltest.Eventually(t, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 	}
 	bound := takeoverBound(t)
-	took := polltest.Within(t, 30*time.Second, "all instances finish", func() bool {
+	took := polltest.Within(t, patience, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=work&subStatus=Finished")) == len(ids)
 	})
 	if took > bound() {
@@ -132,7 +132,7 @@ root:
 	for _, list := range []string{"queue", "dead-letters", "locks"} {
 		var left []map[string]any
 		if list == "locks" { // of the last bursts, on their way out
-			polltest.Within(t, 10*time.Second, "no lock is left", func() bool {
+			polltest.Eventually(t, "no lock is left", func() bool {
 				left = c.list(t, c.any(), "/api/v1/locks")
 				return len(left) == 0
 			})

@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,13 +153,52 @@ func (c *cluster) keys(t *testing.T) []string {
 // takeoverBound is how long a takeover that began with the call may take: session
 // TTL and two seconds, and one TTL more for each change of leader of an etcd in
 // this process since, since that renews every lease (G5). A starved machine
-// brings about such changes.
+// brings about such changes; and there two seconds of work take longer, by as much
+// as a thread of this process waits for a processor meanwhile.
 func takeoverBound(t *testing.T) func() time.Duration {
 	t.Helper()
-	before := leaderChanges(t)
+	before, slower := leaderChanges(t), starvation(t)
 	return func() time.Duration {
-		return takeoverTime + time.Duration(leaderChanges(t)-before)*shortTTL
+		return shortTTL + time.Duration(slower()*float64(takeoverTime-shortTTL)) + time.Duration(leaderChanges(t)-before)*shortTTL
 	}
+}
+
+// starvation tells how much longer than alone on the machine a thread ran between the
+// two calls: 1 is not at all.
+func starvation(t *testing.T) func() float64 {
+	t.Helper()
+	used := func() time.Duration { // by this thread
+		var u syscall.Rusage
+		const thread = 1
+		if err := syscall.Getrusage(thread, &u); err != nil {
+			return 0
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	over, result := make(chan struct{}), make(chan float64, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		const work, every = 10 * time.Millisecond, 200 * time.Millisecond
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		var wall, cpu time.Duration
+		for {
+			begun, before := time.Now(), used()
+			for used()-before < work && time.Since(begun) < time.Second {
+			}
+			wall, cpu = wall+time.Since(begun), cpu+used()-before
+			select {
+			case <-ticks.C:
+			case <-over:
+				result <- max(1, float64(wall)/float64(max(1, cpu)))
+				return
+			}
+		}
+	}()
+	end := sync.OnceValue(func() float64 { close(over); return <-result })
+	t.Cleanup(func() { end() })
+	return end
 }
 
 // leaderChanges counts for the etcds of this process.

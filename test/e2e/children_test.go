@@ -48,7 +48,7 @@ root:
 		// The children run on their own; they can be found by their correlation.
 		child := make([]string, children)
 		for i := range children {
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(patience)
 			for child[i] == "" && time.Now().Before(deadline) {
 				items := c.call(t, c.any(), "GET", fmt.Sprintf("/api/v1/instances?correlationId=%s-%d&subStatus=Suspended", id, i), "").items()
 				if len(items) == 1 {
@@ -77,7 +77,7 @@ root:
 	})
 	for p := range n {
 		id := fmt.Sprintf("p%d", p)
-		c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		lines := c.lines(t, c.any(), id)
 		slices.Sort(lines)
 		want := []string{"0 Finished", "1 Finished", "2 Finished", "3 Finished", "4 Finished", "5 Finished", "6 Finished", "7 Faulted", "8 Cancelled", "9 Cancelled", "all"}

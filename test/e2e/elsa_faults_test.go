@@ -21,7 +21,7 @@ import (
 func (c *cluster) persist(t *testing.T, members []*member, path, body, key string) answer {
 	t.Helper()
 	var a answer
-	for deadline, try := time.Now().Add(30*time.Second), 0; time.Now().Before(deadline); try++ {
+	for deadline, try := time.Now().Add(patience), 0; time.Now().Before(deadline); try++ {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Second)
 		a = c.callContext(ctx, members[try%len(members)], "POST", path, body, "Idempotency-Key: "+key)
 		cancel()
@@ -80,10 +80,10 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 				}
 			})
 		}
-		polltest.Within(t, 30*time.Second, "the load runs", func() bool { return ops.Load() > 3*callers })
+		polltest.Eventually(t, "the load runs", func() bool { return ops.Load() > 3*callers })
 		members[0].kill(t)
 		after := ops.Load()
-		polltest.Within(t, 30*time.Second, "the load goes on", func() bool { return ops.Load() > after+2*callers })
+		polltest.Eventually(t, "the load goes on", func() bool { return ops.Load() > after+2*callers })
 		close(over)
 		load.Wait()
 		fresh := c.launch(t, fmt.Sprintf("fresh%d", kill), "--session-ttl", shortTTL.String())
@@ -96,7 +96,7 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 	if len(waiting) == 0 || len(sentTo) == 0 {
 		t.Fatal("nothing was shown")
 	}
-	polltest.Within(t, 30*time.Second, "all that were sent their event finish", func() bool {
+	polltest.Eventually(t, "all that were sent their event finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?subStatus=Finished")) == len(sentTo)
 	})
 	c.waitAtOneBookmark(t, waiting)
@@ -109,7 +109,7 @@ func TestE01_KilledUnderLoadNoInstanceIsLeftWithoutItsBookmark(t *testing.T) {
 		}
 	})
 	all := append(slices.Clone(sentTo), waiting...)
-	polltest.Within(t, 30*time.Second, "all finish", func() bool {
+	polltest.Eventually(t, "all finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?subStatus=Finished")) == len(all)
 	})
 	concurrently(len(all), 8, func(i int) { c.wantLines(t, c.any(), all[i], "for "+all[i]) })
@@ -182,7 +182,7 @@ func TestE02ToE05_KilledInsideOfABurst(t *testing.T) {
 	calls.Wait()
 	ids := []string{"E02", "E03", "E04", "E05"}
 	for _, id := range ids {
-		out.wait(t, "/"+id+"/held", 1, 10*time.Second)
+		out.wait(t, "/"+id+"/held", 1)
 		if c.holder(t, c.any(), id) != victim {
 			t.Fatalf("%s is not in the hands of %s", id, victim.id)
 		}
@@ -194,12 +194,12 @@ func TestE02ToE05_KilledInsideOfABurst(t *testing.T) {
 	calls.Go(func() {
 		unsaid <- c.call(t, victim, "POST", "/api/v1/definitions/burst/execute", start, "Idempotency-Key: unsaid")
 	})
-	out.wait(t, "/unsaid/held", 1, 10*time.Second)
+	out.wait(t, "/unsaid/held", 1)
 	killed, bound := time.Now(), takeoverBound(t)
 	victim.kill(t)
 	t.Logf("the caller of the start that was not acknowledged hears: %s", <-unsaid)
 	for _, id := range ids {
-		c.waitFor(t, c.any(), id, "Finished", 5*takeoverTime)
+		c.waitFor(t, c.any(), id, "Finished")
 	}
 	took := time.Since(killed)
 	t.Logf("all went on and finished %v after the kill", took.Round(time.Millisecond))
@@ -237,7 +237,7 @@ func TestE02ToE05_KilledInsideOfABurst(t *testing.T) {
 	t.Run("E02_TheFirstBurstIsDoneByAnother", func(t *testing.T) {
 		ran(t, "E02", "/E02", 2)
 		a := c.persist(t, c.live(), "/api/v1/definitions/burst/execute", start, "unsaid")
-		c.waitFor(t, c.any(), a.text("instanceId"), "Finished", 5*takeoverTime)
+		c.waitFor(t, c.any(), a.text("instanceId"), "Finished")
 		ran(t, a.text("instanceId"), "/unsaid", 2)
 		if n := len(c.list(t, c.any(), "/api/v1/instances?correlationId=unsaid")); n != 1 {
 			t.Errorf("%d instances were started with one key", n)
@@ -303,7 +303,7 @@ func (c *cluster) inTheSecond(t *testing.T, out *outside, id string, owner *memb
 	f.step(0, owner)
 	out.hold(f.path(1))
 	f.sent.Go(func() { f.step(1, owner) }) // answered with 202 after a second
-	out.wait(t, f.path(1), 1, 10*time.Second)
+	out.wait(t, f.path(1), 1)
 	f.sent.Wait()
 	if c.holder(t, c.any(), id) != owner {
 		t.Fatalf("%s is not in the hands of %s", id, owner.id)
@@ -315,7 +315,7 @@ func (c *cluster) inTheSecond(t *testing.T, out *outside, id string, owner *memb
 // the nodes sees it.
 func (f *fiveStepsOf) tookAll(m *member) {
 	f.t.Helper()
-	f.waitFor(f.t, m, f.id, "Finished", 5*takeoverTime)
+	f.waitFor(f.t, m, f.id, "Finished")
 	var want []string
 	for n := range 5 {
 		want = append(want, f.path(n))
@@ -351,7 +351,7 @@ func TestE06_AWokenOwnerOverwritesNothing(t *testing.T) {
 		owner.pause(t)
 		out.release(f.path(1)) // the answer waits in the stopped process's socket
 		others := c.others(owner)
-		out.wait(t, f.path(1), 2, 5*takeoverTime)
+		out.wait(t, f.path(1), 2)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		if a := c.callContext(ctx, owner, "POST", "/api/v1/events/step", fmt.Sprintf(`{"instanceId": %q, "payload": {"path": %q}}`, f.id, f.path(2)), fmt.Sprintf("Idempotency-Key: %s-2", f.id)); a.outcome != unknown {
 			t.Errorf("the stopped process answers: %s", a)
@@ -362,10 +362,10 @@ func TestE06_AWokenOwnerOverwritesNothing(t *testing.T) {
 		owner.proceed(t)
 		f.step(3, others[1])
 		c.waitForLines(t, others[0], f.id, 4)
-		polltest.Within(t, 15*time.Second, "the owner's lost burst is counted", func() bool { return lost()-before >= 1 })
+		polltest.Eventually(t, "the owner's lost burst is counted", func() bool { return lost()-before >= 1 })
 		f.step(4, owner, others[0])
 		f.tookAll(others[1])
-		polltest.Within(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
+		polltest.Eventually(t, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
 		f.tookAll(owner)
 		c.nothingLeft(t)
 	}
@@ -376,7 +376,7 @@ func TestE06_AWokenOwnerOverwritesNothing(t *testing.T) {
 // waitForLines waits until an instance has written so many lines.
 func (c *cluster) waitForLines(t *testing.T, m *member, id string, n int) {
 	t.Helper()
-	polltest.Within(t, 15*time.Second, fmt.Sprintf("%s has written %d lines", id, n), func() bool { return len(c.lines(t, m, id)) >= n })
+	polltest.Eventually(t, fmt.Sprintf("%s has written %d lines", id, n), func() bool { return len(c.lines(t, m, id)) >= n })
 }
 
 // The owner's session ends in etcd, without any pause, while the owner is inside
@@ -414,7 +414,7 @@ func TestE07_AnOwnerWhoseSessionEndedCommitsNothing(t *testing.T) {
 		}
 		f.tookAll(c.others(owner)[1])
 		for _, m := range c.members {
-			polltest.Within(t, 15*time.Second, m.id+" is ready", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+			polltest.Eventually(t, m.id+" is ready", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 		}
 	}
 	if lost := c.total(t, "weft_commits_total", `outcome="fenced"`) + c.total(t, "weft_commits_total", `outcome="abandoned"`); lost < float64(runs(t, 6)) {
@@ -430,7 +430,7 @@ func TestE07_AnOwnerWhoseSessionEndedCommitsNothing(t *testing.T) {
 // owner still has it, and takes effect when another has taken over.
 func TestE08_NobodyWaitsForTheLockOfAStoppedOwner(t *testing.T) {
 	t.Parallel()
-	const ttl = 5 * time.Second
+	const ttl = 10 * time.Second // the others are answered long before
 	c := processes(t, "--session-ttl", ttl.String())
 	out := newOutside(t)
 	c.publish(t, fiveSteps)
@@ -449,11 +449,11 @@ func TestE08_NobodyWaitsForTheLockOfAStoppedOwner(t *testing.T) {
 	if holder != owner {
 		t.Error("the owner's session has ended before all were answered: this shows nothing")
 	}
-	c.waitFor(t, others[1], f.id, "Finished", 5*ttl)
+	c.waitFor(t, others[1], f.id, "Finished")
 	want := []string{f.path(0), f.path(1), f.path(2), f.path(3), f.path(4)}
 	c.sameLines(t, others[0], f.id, want)
 	owner.proceed(t)
-	polltest.Within(t, 15*time.Second, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
+	polltest.Eventually(t, "the owner is back", func() bool { return c.call(t, owner, "GET", "/readyz", "").status == 200 })
 	c.sameLines(t, owner, f.id, want)
 	c.nothingLeft(t)
 	c.fsckFindsNothing(t)

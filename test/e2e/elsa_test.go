@@ -61,7 +61,7 @@ func (c *cluster) sameLines(t *testing.T, m *member, id string, want []string) {
 // queued event, lock or dead letter.
 func (c *cluster) nothingLeft(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		left := slices.DeleteFunc(c.keys(t), func(key string) bool {
 			return !slices.ContainsFunc([]string{"bookmark/", "mailbox/", "send/", "queue/", "dead/", "lock/"}, func(p string) bool { return strings.HasPrefix(key, p) })
@@ -98,7 +98,7 @@ func TestE09_FortyEventsAtOnceByIDAndByCorrelationAllArrive(t *testing.T) {
 				t.Errorf("event %d: %s", i, a)
 			}
 		})
-		c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.sameLines(t, c.any(), id, want)
 		t.Logf("round %d: %v", round, all.count)
 	}
@@ -124,7 +124,7 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 				t.Fatalf("event: %s", a)
 			}
 		}
-		out.wait(t, path, 1, 10*time.Second)
+		out.wait(t, path, 1)
 		holder := c.holder(t, c.any(), id)
 		if holder == nil {
 			t.Fatalf("nobody holds %s", id)
@@ -133,8 +133,8 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 			t.Errorf("cancel of a burst that runs elsewhere: %s", a)
 		}
 		out.release(path)
-		c.waitFor(t, c.any(), id, "Cancelled", 5*time.Second)
-		polltest.Within(t, 5*time.Second, "nobody holds it", func() bool { return c.holder(t, c.any(), id) == nil })
+		c.waitFor(t, c.any(), id, "Cancelled")
+		polltest.Eventually(t, "nobody holds it", func() bool { return c.holder(t, c.any(), id) == nil })
 		for _, m := range c.members {
 			if a := c.call(t, m, "POST", "/api/v1/events/never", fmt.Sprintf(`{"instanceId": %q}`, id)); a.status != 409 || a.text("code") != "instance-finished" {
 				t.Errorf("an event for a cancelled instance: %s", a)
@@ -189,7 +189,7 @@ func TestE11_AnInstanceThatWaitsIsNotRunFromItsRootAgain(t *testing.T) {
 		if a := c.event(t, c.any(), "go", id); kind(a) != "resumed" {
 			t.Errorf("event: %s", a)
 		}
-		c.waitFor(t, c.any(), id, "Finished", 5*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "begun", "went")
 	}
 	c.nothingLeft(t)
@@ -234,7 +234,7 @@ func TestE12_OfASingletonStartedAtOneMomentOneRuns(t *testing.T) {
 			if a := c.call(t, c.any(), "POST", "/api/v1/events/end", fmt.Sprintf(`{"instanceId": %q}`, running)); !acknowledged(a) {
 				t.Errorf("end of try %d of %s: %s", try, definition, a)
 			}
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(patience)
 			for c.instance(t, c.any(), running).text("status") != "Finished" {
 				if time.Now().After(deadline) {
 					t.Errorf("try %d of %s does not end", try, definition)
@@ -258,7 +258,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 	c.publish(t, "id: every\nroot:\n  - timer: 1s\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	c.publish(t, "id: cron\nroot:\n  - cron: \"*/2 * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	first := map[string]time.Time{} // the first occurrence that is known to come
-	polltest.Within(t, 5*time.Second, "both are scheduled", func() bool {
+	polltest.Eventually(t, "both are scheduled", func() bool {
 		for _, timer := range c.list(t, c.any(), "/api/v1/timers") {
 			definition, _ := timer["definitionId"].(string)
 			if _, known := first[definition]; !known {
@@ -274,7 +274,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 	}
 	many := map[string]int{"every": rounds(8, 4), "cron": rounds(4, 2)}
 	for definition, n := range many {
-		polltest.Within(t, 30*time.Second, definition+" fires", func() bool {
+		polltest.Eventually(t, definition+" fires", func() bool {
 			return c.instance(t, c.any(), occurrence(definition, n-1)).status == 200
 		})
 	}
@@ -291,7 +291,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 				t.Errorf("%s: nothing was started at occurrence %d; %d were started", definition, k, len(started))
 				continue
 			}
-			c.waitFor(t, c.any(), id, "Finished", 5*time.Second)
+			c.waitFor(t, c.any(), id, "Finished")
 			c.wantLines(t, c.any(), id, "tick")
 			due := first[definition].Add(time.Duration(k) * step[definition])
 			if early := due.Sub(stamp(t, c.instance(t, c.any(), id).body["createdAt"])); early > 0 {
@@ -324,7 +324,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 		}
 		c.execute(t, c.any(), "waits", "other", `{"correlationId": "other"}`) // not for this one
 		c.execute(t, c.any(), "waits", "early", `{"correlationId": "early"}`)
-		c.waitFor(t, c.any(), "early", "Finished", 5*time.Second)
+		c.waitFor(t, c.any(), "early", "Finished")
 		c.wantLines(t, c.any(), "early", "went")
 		if a := c.instance(t, c.any(), "other"); a.text("subStatus") != "Suspended" {
 			t.Errorf("the event of another correlation moved it: %s", a)
@@ -360,7 +360,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 				t.Errorf("event: %s", a)
 			}
 		}
-		polltest.Within(t, 15*time.Second, "what nobody claimed is a dead letter", func() bool {
+		polltest.Eventually(t, "what nobody claimed is a dead letter", func() bool {
 			return len(c.list(t, c.any(), "/api/v1/dead-letters")) == n && len(c.list(t, c.any(), "/api/v1/queue")) == 0
 		})
 		for i := range n {
@@ -376,7 +376,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 			}
 		}
 		for i := range n {
-			c.waitFor(t, c.any(), "e"+strconv.Itoa(i), "Finished", 10*time.Second)
+			c.waitFor(t, c.any(), "e"+strconv.Itoa(i), "Finished")
 			c.wantLines(t, c.any(), "e"+strconv.Itoa(i), "went")
 		}
 		c.nothingLeft(t)
@@ -425,13 +425,13 @@ func TestE16_AnEventSentAgainWhileItIsConsumedTakesEffectOnce(t *testing.T) {
 	})
 	for run := range runs {
 		id := fmt.Sprintf("consumes%d", run)
-		c.waitFor(t, c.any(), id, "Finished", 5*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "consumed")
 		if a := c.event(t, c.any(), "go", id, "Idempotency-Key: go-"+id); a.status != 200 || a.outcomes()[id] != "resumed" {
 			t.Errorf("the same again, when it is over: %s", a)
 		}
 	}
 	// The events without a key are there, each once, for whoever waits next.
-	polltest.Within(t, 5*time.Second, "the other events wait", func() bool { return len(c.list(t, c.any(), "/api/v1/queue")) == runs })
+	polltest.Eventually(t, "the other events wait", func() bool { return len(c.list(t, c.any(), "/api/v1/queue")) == runs })
 	c.checkHistories(t)
 }

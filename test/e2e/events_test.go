@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -63,29 +64,36 @@ func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 		atOnce(3, func(k int) {
 			answers[k] = c.call(t, c.members[k], "POST", "/api/v1/events/go", fmt.Sprintf(`{"correlationId": %q, "payload": {"send": %d}}`, correlation, k))
 		})
-		mover := -1
+		var moved, unsaid []string
 		for k, a := range answers {
 			what := kind(a)
 			all.add(what)
-			if what == "resumed" {
-				if mover >= 0 {
-					t.Errorf("round %d: sends %d and %d both moved it", i, mover, k)
-				}
-				mover = k
+			switch what {
+			case "resumed":
+				moved = append(moved, "moved by "+strconv.Itoa(k))
+			case "accepted": // on a slow machine: it was not said within a second what came of it
+				unsaid = append(unsaid, "moved by "+strconv.Itoa(k))
+			case "queued":
+			default:
+				t.Errorf("round %d: send %d: %s", i, k, what)
 			}
 		}
-		if mover < 0 {
-			t.Errorf("round %d: no send was told that it moved the instance: %v", i, answers)
+		if len(moved) > 1 || len(moved)+len(unsaid) == 0 {
+			t.Errorf("round %d: these were told that they moved the instance: %q", i, moved)
 			return
 		}
-		c.wantLines(t, c.any(), id, "moved by "+strconv.Itoa(mover))
+		if len(moved) == 0 {
+			c.waitForLines(t, c.any(), id, 1)
+			if moved = c.lines(t, c.any(), id); len(moved) != 1 || !slices.Contains(unsaid, moved[0]) {
+				t.Errorf("round %d: it wrote %q, one of %q had to move it", i, moved, unsaid)
+			}
+			return
+		}
+		c.wantLines(t, c.any(), id, moved...)
 	})
 	t.Logf("%d rounds: %v", n, all.count)
-	if all.count["resumed"] != n || all.count["queued"] != 2*n {
-		t.Errorf("want %d resumed and %d queued, got %v", n, 2*n, all.count)
-	}
 	// What is queued is in the queue: two of each correlation, and nothing died.
-	polltest.Within(t, 10*time.Second, "every queued send is in the queue", func() bool {
+	polltest.Eventually(t, "every queued send is in the queue", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/queue")) == 2*n
 	})
 	waiting := map[string]int{}
@@ -146,7 +154,7 @@ root:
 			step()
 		}
 	})
-	took := polltest.Within(t, 30*time.Second, "all instances finish", func() bool {
+	took := polltest.Within(t, patience, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=steps&subStatus=Finished")) == n
 	})
 	t.Logf("%d instances; the last one finished %v after the last call", n, took)
@@ -165,27 +173,31 @@ func TestUnmatchedEventsDoNotHoldUpANewInstance(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
 	c.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
+	three := func(name string) time.Duration {
+		begin := time.Now()
+		for i, m := range c.members {
+			id := name + strconv.Itoa(i)
+			if a := c.execute(t, m, "waits", id, fmt.Sprintf(`{"correlationId": %q}`, id)); a.text("subStatus") != "Suspended" {
+				t.Fatalf("execute: %s", a)
+			}
+			if a := c.event(t, c.members[(i+1)%3], "go", id); kind(a) != "resumed" && kind(a) != "accepted" {
+				t.Errorf("event: %s", a)
+			}
+			c.waitFor(t, m, id, "Finished")
+			c.wantLines(t, m, id, "went")
+		}
+		return time.Since(begin)
+	}
+	before := three("before")
 	n := rounds(200, 50)
 	concurrently(n, 16, func(i int) {
 		if a := c.event(t, c.any(), "go", "other"+strconv.Itoa(i)); kind(a) != "queued" {
 			t.Errorf("event %d: %s", i, a)
 		}
 	})
-	begin := time.Now()
-	for i, m := range c.members {
-		id, correlation := "mine"+strconv.Itoa(i), "mine"+strconv.Itoa(i)
-		if a := c.execute(t, m, "waits", id, fmt.Sprintf(`{"correlationId": %q}`, correlation)); a.text("subStatus") != "Suspended" {
-			t.Fatalf("execute: %s", a)
-		}
-		if a := c.event(t, c.members[(i+1)%3], "go", correlation); kind(a) != "resumed" {
-			t.Errorf("event: %s", a)
-		}
-		c.waitFor(t, m, id, "Finished", 5*time.Second)
-		c.wantLines(t, m, id, "went")
-	}
-	took := time.Since(begin)
-	t.Logf("three instances started and resumed in %v beside %d unmatched events", took, n)
-	if took > 5*time.Second {
+	took := three("mine")
+	t.Logf("three instances started and resumed in %v beside %d unmatched events, in %v without them", took, n, before)
+	if took > 5*time.Second+10*before {
 		t.Errorf("it took %v", took)
 	}
 	if left := len(c.list(t, c.any(), "/api/v1/queue")); left != n {

@@ -19,7 +19,7 @@ func TestExplainTellsWhatAnotherNodeIsAt(t *testing.T) {
 	out := newOutside(t)
 	c.publish(t, "id: calling\ninputs: {url: string}\nroot:\n  - sendHttpRequest: {url: \"${{ inputs.url }}\", retries: 2}\n    id: charge\n")
 	c.dispatch(t, c.members[0], "calling", "o", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/o")))
-	out.wait(t, "/o", 1, 10*time.Second)
+	out.wait(t, "/o", 1)
 	holder := c.holder(t, c.members[0], "o")
 	if holder == nil {
 		t.Fatal("nobody holds it")
@@ -46,7 +46,7 @@ func TestExplainTellsWhatAnotherNodeIsAt(t *testing.T) {
 		t.Errorf("of a node that is not there: %s", a)
 	}
 	out.release("/o")
-	c.waitFor(t, c.any(), "o", "Finished", 10*time.Second)
+	c.waitFor(t, c.any(), "o", "Finished")
 }
 
 // A node whose lock was taken while it called outside commits nothing, and says so: any
@@ -58,7 +58,7 @@ func TestOwnersTellOfTheNodeThatWasRefused(t *testing.T) {
 	c.publish(t, "id: calling\ninputs: {url: string}\nroot:\n  - event: go\n  - sendHttpRequest: \"${{ inputs.url }}\"\n")
 	c.execute(t, c.members[0], "calling", "z", fmt.Sprintf(`{"correlationId": "z", "input": {"url": %q}}`, out.hold("/z")))
 	c.must(t, c.members[0], "POST", "/api/v1/events/go", `{"correlationId": "z"}`, 202)
-	out.wait(t, "/z", 1, 10*time.Second)
+	out.wait(t, "/z", 1)
 	zombie := c.holder(t, c.any(), "z")
 	if zombie == nil {
 		t.Fatal("nobody holds it")
@@ -72,11 +72,11 @@ func TestOwnersTellOfTheNodeThatWasRefused(t *testing.T) {
 	if _, err := etcd.Delete(t.Context(), string(lost.Key)); err != nil {
 		t.Fatal(err)
 	}
-	polltest.Within(t, 15*time.Second, "another holding finishes it", func() bool { return c.instance(t, c.any(), "z").text("subStatus") == "Finished" })
+	polltest.Eventually(t, "another holding finishes it", func() bool { return c.instance(t, c.any(), "z").text("subStatus") == "Finished" })
 	out.release("/z")
 	for _, m := range c.members {
 		var refusals []map[string]any
-		polltest.Within(t, 10*time.Second, m.id+" tells of the refusal", func() bool {
+		polltest.Eventually(t, m.id+" tells of the refusal", func() bool {
 			history, _ := c.must(t, m, "GET", "/api/v1/instances/z/owners", "", 200).body["history"].(map[string]any)
 			refusals = objects(history["refusals"])
 			return len(refusals) > 0

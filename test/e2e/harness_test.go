@@ -99,7 +99,7 @@ func processes(t *testing.T, args ...string) *cluster {
 func (c *cluster) settle(t *testing.T) {
 	t.Helper()
 	for _, m := range c.live() {
-		polltest.Within(t, 15*time.Second, m.id+" sees all nodes", func() bool {
+		polltest.Eventually(t, m.id+" sees all nodes", func() bool {
 			return len(c.call(t, m, "GET", "/api/v1/nodes", "").items()) == len(c.live())
 		})
 	}
@@ -196,7 +196,7 @@ func (c *cluster) launch(t *testing.T, id string, args ...string) *member {
 	if m == nil {
 		return nil
 	}
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(patience)
 	for {
 		if addr := m.readyAddr(); addr != "" {
 			m.base = "http://" + addr
@@ -207,7 +207,7 @@ func (c *cluster) launch(t *testing.T, id string, args ...string) *member {
 			t.Errorf("%s ended: %s", id, m.log.String())
 			return nil
 		case <-deadline:
-			t.Errorf("%s is not ready after 30 s: %s", id, m.log.String())
+			t.Errorf("%s is not ready after %v: %s", id, patience, m.log.String())
 			return nil
 		case <-time.After(10 * time.Millisecond):
 		}
@@ -274,7 +274,7 @@ func (m *member) signal(t *testing.T, s syscall.Signal) {
 	if s == syscall.SIGSTOP {
 		// The signal is sent when the call returns, not obeyed: a thread that runs
 		// on the other core can still finish a burst.
-		polltest.Within(t, 10*time.Second, m.id+" stands still", m.stands)
+		polltest.Eventually(t, m.id+" stands still", m.stands)
 	}
 }
 
@@ -311,7 +311,7 @@ func (m *member) kill(t *testing.T) {
 func (m *member) pause(t *testing.T) {
 	t.Helper()
 	m.signal(t, syscall.SIGSTOP)
-	polltest.Within(t, 10*time.Second, m.id+" stands still", func() bool {
+	polltest.Eventually(t, m.id+" stands still", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", m.process.cmd.Process.Pid))
 		if err != nil || len(threads) == 0 {
 			t.Fatalf("the threads of %s: %v, %v", m.id, threads, err)
@@ -337,13 +337,13 @@ func (m *member) proceed(t *testing.T) {
 }
 
 // exit waits for the end of the process and gives its exit code.
-func (m *member) exit(t *testing.T, timeout time.Duration) int {
+func (m *member) exit(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-m.process.ended:
 		return m.process.cmd.ProcessState.ExitCode()
-	case <-time.After(timeout):
-		t.Fatalf("%s has not ended after %v", m.id, timeout)
+	case <-time.After(patience):
+		t.Fatalf("%s has not ended after %v", m.id, patience)
 		return -1
 	}
 }

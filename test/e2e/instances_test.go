@@ -52,7 +52,7 @@ root:
 			// A parent's child meets the same gate; the parent hears that it was refused.
 			parent := fmt.Sprintf("starter-%d-%s", round, how)
 			c.execute(t, c.any(), "starter", parent, "{}")
-			c.waitFor(t, c.any(), running, "Suspended", 5*time.Second)
+			c.waitFor(t, c.any(), running, "Suspended")
 			if n := len(c.list(t, c.any(), "/api/v1/instances?definitionId=single&status=Running")); n != 1 {
 				t.Errorf("round %d, %s: %d run beside a parent's child", round, how, n)
 			}
@@ -60,7 +60,7 @@ root:
 			if kind(a) != "resumed" {
 				t.Errorf("round %d, %s: end: %s", round, how, a)
 			}
-			c.waitFor(t, c.any(), parent, "Finished", 10*time.Second)
+			c.waitFor(t, c.any(), parent, "Finished")
 		}
 	}
 	// By an event: the start is refused, and said so.
@@ -88,7 +88,7 @@ func TestCancelAndDeleteInterruptARunningInstance(t *testing.T) {
 		begin := func(what string) (id string, other *member) {
 			id = fmt.Sprintf("%s%d", what, round)
 			c.dispatch(t, c.any(), "calling", id, fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/"+id)))
-			out.wait(t, "/"+id, 1, 10*time.Second)
+			out.wait(t, "/"+id, 1)
 			holder := c.holder(t, c.any(), id)
 			if holder == nil {
 				t.Fatalf("nobody holds %s", id)
@@ -100,7 +100,7 @@ func TestCancelAndDeleteInterruptARunningInstance(t *testing.T) {
 			t.Errorf("cancel inside of an activity: %s", a)
 		}
 		out.release("/" + id)
-		took := c.waitFor(t, other, id, "Cancelled", 5*time.Second)
+		took := c.waitFor(t, other, id, "Cancelled")
 		t.Logf("cancelled %v after the end of the activity", took.Round(time.Millisecond))
 		c.wantLines(t, other, id, "before")
 		if a := c.call(t, c.any(), "POST", "/api/v1/instances/"+id+"/cancel", "{}"); a.status >= 500 {
@@ -112,7 +112,7 @@ func TestCancelAndDeleteInterruptARunningInstance(t *testing.T) {
 			t.Errorf("delete inside of an activity: %s", a)
 		}
 		out.release("/" + id)
-		took = polltest.Within(t, 5*time.Second, "it is gone", func() bool { return c.instance(t, other, id).status == 404 })
+		took = polltest.Within(t, patience, "it is gone", func() bool { return c.instance(t, other, id).status == 404 })
 		t.Logf("deleted %v after the end of the activity", took.Round(time.Millisecond))
 		if n := len(out.keys("/" + id)); n != 1 {
 			t.Errorf("the outside was called %d times for the deleted instance", n)
@@ -163,7 +163,7 @@ func TestDeletedInstanceNeverComesBack(t *testing.T) {
 			}
 		}
 	})
-	polltest.Within(t, 10*time.Second, "all are gone", func() bool {
+	polltest.Eventually(t, "all are gone", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=steps")) == 0
 	})
 	for i := range n {

@@ -44,7 +44,7 @@ func TestSameKeyAtThreeNodesAtOnceHasOneEffectAndOneAnswer(t *testing.T) {
 			body: func(i int) string { return fmt.Sprintf(`{"input": {"n": %d}, "correlationId": "d%d"}`, i, i) },
 			effects: func(t *testing.T, i int, a answer) {
 				t.Helper()
-				c.waitFor(t, c.any(), a.text("instanceId"), "Suspended", 5*time.Second)
+				c.waitFor(t, c.any(), a.text("instanceId"), "Suspended")
 				if n := instances(fmt.Sprintf("correlationId=d%d", i)); n != 1 {
 					t.Errorf("%d instances", n)
 				}
@@ -125,7 +125,7 @@ func TestSameKeyAtThreeNodesAtOnceHasOneEffectAndOneAnswer(t *testing.T) {
 					t.Errorf("%d outcomes: %s", n, a)
 				}
 				for k := range 3 {
-					c.waitFor(t, c.any(), fmt.Sprintf("m%d-%d", i, k), "Finished", 5*time.Second)
+					c.waitFor(t, c.any(), fmt.Sprintf("m%d-%d", i, k), "Finished")
 					c.wantLines(t, c.any(), fmt.Sprintf("m%d-%d", i, k), strconv.Itoa(k), "gone")
 				}
 			},

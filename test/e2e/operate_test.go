@@ -30,7 +30,7 @@ func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 	c.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
 	c.execute(t, c.any(), "waits", "w", `{"correlationId": "w"}`)
 	c.dispatch(t, c.any(), "calling", "running", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/running")))
-	out.wait(t, "/running", 1, 10*time.Second)
+	out.wait(t, "/running", 1)
 	c.execute(t, c.any(), "later", "timer", "{}")
 
 	c.must(t, c.members[1], "POST", "/api/v1/pause", "{}", 200)
@@ -44,14 +44,14 @@ func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 		}
 	}
 	for _, m := range c.members {
-		polltest.Within(t, 5*time.Second, m.id+" shows the pause", func() bool { // its view of the others follows
+		polltest.Eventually(t, m.id+" shows the pause", func() bool { // its view of the others follows
 			return !slices.ContainsFunc(c.call(t, m, "GET", "/api/v1/nodes", "").items(), func(n map[string]any) bool { return n["paused"] != true })
 		})
 	}
 	out.release("/running")
-	c.waitFor(t, c.any(), "running", "Finished", 5*time.Second)
+	c.waitFor(t, c.any(), "running", "Finished")
 	fresh := c.start(t) // a node that starts meanwhile is paused too
-	polltest.Within(t, 10*time.Second, "the new node is paused", func() bool {
+	polltest.Eventually(t, "the new node is paused", func() bool {
 		return c.call(t, fresh, "POST", "/api/v1/definitions/later/dispatch", "{}").text("code") == "paused"
 	})
 	// The timer is due after a second; a good second later it still has not fired.
@@ -68,7 +68,7 @@ func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 	if a := c.event(t, c.any(), "go", "w"); kind(a) != "resumed" {
 		t.Errorf("event after the pause: %s", a)
 	}
-	took := c.waitFor(t, c.any(), "timer", "Finished", 10*time.Second)
+	took := c.waitFor(t, c.any(), "timer", "Finished")
 	t.Logf("the timer fired %v after the end of the pause", took.Round(time.Millisecond))
 	c.wantLines(t, c.any(), "timer", "due")
 	c.wantLines(t, c.any(), "w", "went")
@@ -121,37 +121,37 @@ func TestDrainUnderLoadFailsNoRequest(t *testing.T) {
 			}
 		})
 	}
-	polltest.Within(t, 10*time.Second, "the load runs", func() bool { return ops.Load() > 30 })
+	polltest.Eventually(t, "the load runs", func() bool { return ops.Load() > 30 })
 	// One burst is in the middle of a request when the signal comes.
 	c.dispatch(t, drained, "calling", "slow", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/slow")))
-	out.wait(t, "/slow", 1, 10*time.Second)
+	out.wait(t, "/slow", 1)
 	before := ops.Load()
 	drained.signal(t, syscall.SIGTERM)
-	polltest.Within(t, 15*time.Second, "the load goes on", func() bool { return ops.Load() > before+30 })
+	polltest.Eventually(t, "the load goes on", func() bool { return ops.Load() > before+30 })
 	select {
 	case <-drained.process.ended:
 		t.Error("it ended before its burst did")
 	default:
 	}
 	out.release("/slow")
-	if code := drained.exit(t, 20*time.Second); code != 0 {
+	if code := drained.exit(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	drained.gone = true
 	after := ops.Load()
-	polltest.Within(t, 15*time.Second, "the load goes on without it", func() bool { return ops.Load() > after+30 })
+	polltest.Eventually(t, "the load goes on without it", func() bool { return ops.Load() > after+30 })
 	close(over)
 	wg.Wait()
 	t.Logf("%d instances; %d calls were repeated elsewhere", ops.Load(), again.Load())
 	if again.Load() == 0 {
 		t.Error("no call met the draining node: nothing was shown")
 	}
-	c.waitFor(t, c.any(), "slow", "Finished", 5*time.Second)
+	c.waitFor(t, c.any(), "slow", "Finished")
 	c.wantLines(t, c.any(), "slow", "before", "after")
 	if keys := out.keys("/slow"); len(keys) != 1 {
 		t.Errorf("the burst of the draining node ran %d times", len(keys))
 	}
-	polltest.Within(t, 10*time.Second, "all instances finish", func() bool {
+	polltest.Eventually(t, "all instances finish", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=work&status=Running")) == 0
 	})
 	finished := c.list(t, c.any(), "/api/v1/instances?definitionId=work&subStatus=Finished")
@@ -211,7 +211,7 @@ func TestNothingIsAcknowledgedWhileEtcdIsAway(t *testing.T) {
 	}
 	for _, m := range c.members {
 		var a answer
-		polltest.Within(t, 10*time.Second, m.id+" is not ready", func() bool {
+		polltest.Eventually(t, m.id+" is not ready", func() bool {
 			a = c.call(t, m, "GET", "/readyz", "")
 			return a.status == 503
 		})
@@ -227,12 +227,12 @@ func TestNothingIsAcknowledgedWhileEtcdIsAway(t *testing.T) {
 	proxy.Heal()
 	healed := time.Now()
 	for _, m := range c.members {
-		polltest.Within(t, 20*time.Second, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
+		polltest.Eventually(t, m.id+" is ready again", func() bool { return c.call(t, m, "GET", "/readyz", "").status == 200 })
 	}
 	t.Logf("ready again after %v", time.Since(healed).Round(time.Millisecond))
 	for i := range 2 * n {
 		path, body, key := request(i)
-		polltest.Within(t, 15*time.Second, "the repeated call is answered", func() bool {
+		polltest.Eventually(t, "the repeated call is answered", func() bool {
 			a := c.call(t, c.any(), "POST", path, body, key)
 			if a.outcome == failed {
 				t.Fatalf("repeated: POST %s %s: %s", path, body, a)
@@ -242,9 +242,9 @@ func TestNothingIsAcknowledgedWhileEtcdIsAway(t *testing.T) {
 	}
 	for i := range n {
 		id, during := "before"+strconv.Itoa(i), "during"+strconv.Itoa(2*i)
-		c.waitFor(t, c.any(), id, "Finished", 10*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "one", "two")
-		c.waitFor(t, c.any(), during, "Suspended", 10*time.Second)
+		c.waitFor(t, c.any(), during, "Suspended")
 		c.wantLines(t, c.any(), during, "one")
 	}
 	if left := c.list(t, c.any(), "/api/v1/queue"); len(left) != 0 {
@@ -280,12 +280,12 @@ func TestStartWithoutEtcdEndsWithAMessage(t *testing.T) {
 		}
 		select {
 		case <-m.process.ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("%s: it does not end", endpoint)
 			return
 		}
 		const dialTimeout = 5 * time.Second
-		if took := time.Since(begin); took > dialTimeout+5*time.Second { // the rest is for the process to start
+		if took := time.Since(begin); took > dialTimeout+20*time.Second { // the rest is for the process to start
 			t.Errorf("%s: it ended after %v", endpoint, took)
 		}
 		if code := m.process.cmd.ProcessState.ExitCode(); code != 1 {

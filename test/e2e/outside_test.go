@@ -77,9 +77,9 @@ func (o *outside) keys(path string) []string {
 }
 
 // wait waits until a path was called n times.
-func (o *outside) wait(t *testing.T, path string, n int, timeout time.Duration) {
+func (o *outside) wait(t *testing.T, path string, n int) {
 	t.Helper()
-	over := time.After(timeout)
+	over := time.After(patience)
 	for {
 		o.mu.Lock()
 		got, came := len(o.calls[path]), o.came
@@ -90,7 +90,7 @@ func (o *outside) wait(t *testing.T, path string, n int, timeout time.Duration) 
 		select {
 		case <-came:
 		case <-over:
-			t.Fatalf("%s was called %d times within %v, want %d", path, got, timeout, n)
+			t.Fatalf("%s was called %d times within %v, want %d", path, got, patience, n)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 )
@@ -165,7 +164,7 @@ func TestEventWaitsForTheDefinitionThatItStarts(t *testing.T) {
 		}
 	})
 	c.publish(t, "id: late\nroot:\n  - event: early\n    trigger: true\n  - writeLine: started\n")
-	polltest.Within(t, 10*time.Second, "the queued events start it", func() bool {
+	polltest.Eventually(t, "the queued events start it", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=late&subStatus=Finished")) == n
 	})
 	if left := c.list(t, c.any(), "/api/v1/queue"); len(left) != 0 {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
@@ -23,7 +22,7 @@ func TestAStreamBeginsAgainAfterARestore(t *testing.T) {
 	c.execute(t, m, "waits", "one", `{"correlationId": "one"}`)
 	file := saveSnapshot(t, c.etcd)
 	c.event(t, m, "go", "one")
-	c.waitFor(t, m, "one", "Finished", 10*time.Second)
+	c.waitFor(t, m, "one", "Finished")
 	text := c.streamUntil(t, m, "instance:one", "", `"subStatus":"Finished"`)
 	_, last, _ := strings.Cut(text, "id: ")
 	last, _, _ = strings.Cut(last, "\n")
@@ -41,7 +40,7 @@ func TestAStreamBeginsAgainAfterARestore(t *testing.T) {
 // streamUntil reads a stream until a line has what is wanted.
 func (c *cluster) streamUntil(t *testing.T, m *member, topics, after, want string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+"/api/v1/stream?topics="+topics, nil)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	}
 	answered := byKey(old[0])
 	c.execute(t, old[0], "calling", "burst", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/burst")))
-	out.wait(t, "/burst", 1, 10*time.Second)
+	out.wait(t, "/burst", 1)
 	if c.holder(t, old[0], "burst") == nil {
 		t.Fatal("nobody holds the instance of the burst")
 	}
@@ -128,16 +128,16 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	c.publish(t, "id: changed\nroot:\n  - event: lost\n    trigger: true\n  - writeLine: lost\n")
 	c.execute(t, old[0], "lost", "never-was", "{}")
 	c.event(t, old[0], "go", "ended-later")
-	c.waitFor(t, old[0], "ended-later", "Finished", 10*time.Second)
-	c.waitFor(t, old[0], "fired", "Finished", 10*time.Second)
+	c.waitFor(t, old[0], "ended-later", "Finished")
+	c.waitFor(t, old[0], "fired", "Finished")
 	out.release("/burst")
-	c.waitFor(t, old[0], "burst", "Finished", 10*time.Second)
-	polltest.Within(t, 15*time.Second, "the zombie knows the definitions that are lost", func() bool {
+	c.waitFor(t, old[0], "burst", "Finished")
+	polltest.Eventually(t, "the zombie knows the definitions that are lost", func() bool {
 		return len(c.event(t, zombie, "lost", "any").outcomes()) == 2
 	})
 	// The zombie begins to work on an instance, and is cut off.
 	c.event(t, zombie, "go", "late", "Idempotency-Key: late-1")
-	out.wait(t, "/late", 1, 10*time.Second)
+	out.wait(t, "/late", 1)
 	if c.holder(t, old[0], "late") != zombie {
 		t.Fatal("the zombie does not hold the instance")
 	}
@@ -169,7 +169,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	}
 	// A burst of a session that does not live any more is taken over, and calls the
 	// outside again under its key.
-	c.waitFor(t, c.any(), "burst", "Finished", 30*time.Second)
+	c.waitFor(t, c.any(), "burst", "Finished")
 	c.wantLines(t, c.any(), "burst", "before", "after")
 	wantOneKey(t, out, "/burst", 2)
 	if a := byKey(fresh[0]); a.raw != answered.raw {
@@ -180,13 +180,13 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	fenced := c.metric(t, zombie, "weft_commits_total", `outcome="fenced"`)
 	proxy.Heal()
 	out.release("/late")
-	polltest.Within(t, 60*time.Second, "the zombie's commit is refused", func() bool {
+	polltest.Eventually(t, "the zombie's commit is refused", func() bool {
 		return c.metric(t, zombie, "weft_commits_total", `outcome="fenced"`) > fenced
 	})
 	if n := c.metric(t, zombie, "weft_sessions_lost_total"); n != 0 {
 		t.Errorf("the zombie lost %v sessions: this shows less than it should", n)
 	}
-	c.waitFor(t, fresh[0], "late", "Suspended", 10*time.Second)
+	c.waitFor(t, fresh[0], "late", "Suspended")
 	c.wantLines(t, fresh[0], "late")
 	// It serves again, by the definitions that were restored: no event starts one
 	// that is forgotten.
@@ -202,7 +202,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	if a := c.event(t, zombie, "lost", "again"); kind(a) != "queued" {
 		t.Errorf("event for a trigger that is lost: %s", a)
 	}
-	polltest.Within(t, 30*time.Second, "the zombie lists the definitions that are there", func() bool {
+	polltest.Eventually(t, "the zombie lists the definitions that are there", func() bool {
 		return c.call(t, zombie, "GET", "/api/v1/definitions?limit=500", "").raw == c.call(t, fresh[0], "GET", "/api/v1/definitions?limit=500", "").raw
 	})
 
@@ -211,17 +211,17 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 		if a := c.event(t, c.any(), "go", id); kind(a) != "resumed" {
 			t.Errorf("event for %s: %s", id, a)
 		}
-		c.waitFor(t, c.any(), id, "Finished", 10*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "begun", "gone")
 	}
 	c.event(t, fresh[1], "go", "late", "Idempotency-Key: late-1")
-	c.waitFor(t, c.any(), "late", "Finished", 10*time.Second)
+	c.waitFor(t, c.any(), "late", "Finished")
 	c.wantLines(t, c.any(), "late", "called")
 	wantOneKey(t, out, "/late", 2)
 	c.execute(t, c.any(), "waits", "claims", waits("early"))
-	c.waitFor(t, c.any(), "claims", "Finished", 10*time.Second)
+	c.waitFor(t, c.any(), "claims", "Finished")
 	for _, id := range []string{"fired", "pending"} {
-		c.waitFor(t, c.any(), id, "Finished", 30*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "due")
 	}
 	c.finishLoad(t)
@@ -292,7 +292,7 @@ func (l *load) started() []string {
 
 func (l *load) wait(t *testing.T, n int) {
 	t.Helper()
-	polltest.Within(t, 30*time.Second, strconv.Itoa(n)+" instances of the load", func() bool { return len(l.started()) >= n })
+	polltest.Eventually(t, strconv.Itoa(n)+" instances of the load", func() bool { return len(l.started()) >= n })
 }
 
 func (l *load) stop() {
@@ -318,7 +318,7 @@ func (c *cluster) finishLoad(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+		c.waitFor(t, c.any(), id, "Finished")
 		c.wantLines(t, c.any(), id, "begun", "gone")
 	}
 	if resumed == 0 {
@@ -339,7 +339,7 @@ func TestRestoreWithoutTheBumpRepeatsRevisions(t *testing.T) {
 			client := etcd.Client(t)
 			put := func(value string) int64 {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				// While etcd starts again the client may answer that it is away.
 				for {
@@ -370,7 +370,7 @@ func TestRestoreWithoutTheBumpRepeatsRevisions(t *testing.T) {
 				t.Errorf("the late transaction was accepted: %v", late.Succeeded)
 			}
 			marker := put("marker")
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			first := <-client.Watch(clientv3.WithRequireLeader(ctx), "key", clientv3.WithRev(known+1))
 			if bump > 0 {

@@ -59,7 +59,7 @@ func TestExplainNamesEveryStall(t *testing.T) {
 			for _, m := range c.live() {
 				var x answer
 				wrong := []string{"it was not asked"}
-				deadline := time.Now().Add(30 * time.Second) // clocks are known after some heartbeats
+				deadline := time.Now().Add(patience) // clocks are known after some heartbeats
 				for ; len(wrong) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 					x = c.must(t, m, "GET", "/api/v1/instances/"+id+"/explain", "", 200)
 					wrong = s.misnamed(x)
@@ -139,12 +139,12 @@ func heldLock(t *testing.T, c *cluster) (*cluster, string) {
 		_ = errors.Join(<-ran, ghost.Close(context.WithoutCancel(t.Context()))) // its lease ends anyway
 	})
 	c.execute(t, c.any(), "asks", "held", `{"correlationId": "held"}`)
-	polltest.Within(t, 10*time.Second, "the ghost has the lock", func() bool {
+	polltest.Eventually(t, "the ghost has the lock", func() bool {
 		_, err := ghost.Locks().TryAcquire(t.Context(), nodes.InstanceLock("held"))
 		return err == nil
 	})
 	for _, m := range c.live() {
-		polltest.Within(t, 15*time.Second, m.id+" sees the ghost", func() bool {
+		polltest.Eventually(t, m.id+" sees the ghost", func() bool {
 			return slices.ContainsFunc(c.call(t, m, "GET", "/api/v1/nodes", "").items(), func(n map[string]any) bool { return n["nodeId"] == "ghost" })
 		})
 	}
@@ -169,7 +169,7 @@ func slowActivity(t *testing.T, c *cluster) (*cluster, string) {
 	c.dispatch(t, c.any(), "charges", "slow", "{}")
 	select {
 	case <-hangs:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the second attempt does not come")
 	}
 	return c, "slow"
@@ -200,7 +200,7 @@ func faultedChild(t *testing.T, c *cluster) (*cluster, string) {
 func deadLetter(t *testing.T, _ *cluster) (*cluster, string) {
 	c := alone(t, 2, func(cfg *node.Config) { cfg.QueueTTL = time.Second })
 	c.must(t, c.any(), "POST", "/api/v1/events/approved", `{"correlationId": "early"}`, 202)
-	polltest.Within(t, 30*time.Second, "the event is a dead letter", func() bool {
+	polltest.Eventually(t, "the event is a dead letter", func() bool {
 		return len(c.call(t, c.any(), "GET", "/api/v1/dead-letters", "").items()) == 1
 	})
 	c.publish(t, "id: asks\nroot:\n  - event: approved\n")
@@ -214,7 +214,7 @@ func drainedNode(t *testing.T, _ *cluster) (*cluster, string) {
 	out := newOutside(t)
 	c.publish(t, calling)
 	c.dispatch(t, c.members[0], "calling", "drained", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/drained")))
-	out.wait(t, "/drained", 1, 10*time.Second)
+	out.wait(t, "/drained", 1)
 	if holder := c.holder(t, c.members[0], "drained"); holder != c.members[0] {
 		t.Fatalf("it is %v that holds it", holder)
 	}
@@ -224,7 +224,7 @@ func drainedNode(t *testing.T, _ *cluster) (*cluster, string) {
 		c.members[0].stop(t)
 	}()
 	t.Cleanup(func() { out.release("/drained"); <-stopped })
-	polltest.Within(t, 15*time.Second, "it is draining", func() bool {
+	polltest.Eventually(t, "it is draining", func() bool {
 		return slices.ContainsFunc(c.call(t, c.members[1], "GET", "/api/v1/nodes", "").items(), func(n map[string]any) bool { return n["nodeId"] == "n0" && n["draining"] == true })
 	})
 	return c, "drained"

@@ -45,7 +45,7 @@ func TestKilledNodesInstanceIsFinishedByAnotherInTime(t *testing.T) {
 	for run := range runs(t, 1) {
 		id, path := fmt.Sprintf("k%d", run), fmt.Sprintf("/k%d", run)
 		c.dispatch(t, c.any(), "calling", id, fmt.Sprintf(`{"input": {"url": %q}}`, out.hold(path)))
-		out.wait(t, path, 1, 10*time.Second)
+		out.wait(t, path, 1)
 		victim := c.holder(t, c.any(), id)
 		if victim == nil {
 			t.Fatal("nobody holds the instance")
@@ -55,7 +55,7 @@ func TestKilledNodesInstanceIsFinishedByAnotherInTime(t *testing.T) {
 		bound := takeoverBound(t)
 		victim.kill(t)
 		other := c.any()
-		took := c.waitFor(t, other, id, "Finished", 5*takeoverTime)
+		took := c.waitFor(t, other, id, "Finished")
 		t.Logf("run %d: finished %v after the kill; promised: %v", run, took.Round(time.Millisecond), takeoverTime)
 		if took > bound() {
 			t.Errorf("it took %v, longer than session TTL + 2 s", took)
@@ -131,7 +131,7 @@ func TestRevokedHolderCannotCommit(t *testing.T) {
 	for ; run < most && (run < rounds(6, 3) || count("fenced") == 0); run++ {
 		id := "revoked" + strconv.Itoa(run)
 		c.dispatch(t, c.members[run%3], "calling", id, fmt.Sprintf(`{"input": {"url": "%s/%d"}}`, outside.URL, run))
-		c.waitFor(t, c.members[(run+1)%3], id, "Finished", 15*time.Second)
+		c.waitFor(t, c.members[(run+1)%3], id, "Finished")
 		if got := calls[run].Load(); got != 2 {
 			t.Errorf("run %d: %d calls outside, want 2", run, got)
 		}
@@ -140,10 +140,10 @@ func TestRevokedHolderCannotCommit(t *testing.T) {
 			if _, err := etcd.Revoke(t.Context(), clientv3.LeaseID(first.Load())); err != nil {
 				t.Fatal(err)
 			}
-			polltest.Within(t, 15*time.Second, "the loss is noticed", func() bool { return c.total(t, "weft_sessions_lost_total") == 1 })
+			polltest.Eventually(t, "the loss is noticed", func() bool { return c.total(t, "weft_sessions_lost_total") == 1 })
 		}
 		for _, m := range c.members {
-			polltest.Within(t, 15*time.Second, m.id+" has a session", func() bool {
+			polltest.Eventually(t, m.id+" has a session", func() bool {
 				return c.call(t, m, "GET", "/readyz", "").status == 200
 			})
 		}
@@ -177,7 +177,7 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 		}
 		holds := 0
 		for i := range held {
-			out.wait(t, path(i), 1, 10*time.Second)
+			out.wait(t, path(i), 1)
 			if c.holder(t, victim, id(i)) == victim {
 				holds++
 			}
@@ -193,7 +193,7 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 		}
 		other := c.members[(run+1)%3]
 		for i := range held {
-			c.waitFor(t, other, id(i), "Finished", 5*takeoverTime)
+			c.waitFor(t, other, id(i), "Finished")
 		}
 		took := time.Since(stopped)
 		journals := make([]string, held)
@@ -201,9 +201,9 @@ func TestStoppedNodeWritesNothingWhenItGoesOn(t *testing.T) {
 			journals[i] = fmt.Sprint(c.journal(t, other, id(i)))
 		}
 		victim.proceed(t)
-		polltest.Within(t, 15*time.Second, "the lost bursts are counted", func() bool { return lost()-before >= float64(holds) })
-		polltest.Within(t, 15*time.Second, "the node is back", func() bool {
-			return c.metric(t, victim, "weft_sessions_lost_total") == sessions+1 && c.call(t, victim, "GET", "/readyz", "").status == 200
+		polltest.Eventually(t, "the lost bursts are counted", func() bool { return lost()-before >= float64(holds) })
+		polltest.Eventually(t, "the node is back", func() bool {
+			return c.metric(t, victim, "weft_sessions_lost_total") > sessions && c.call(t, victim, "GET", "/readyz", "").status == 200
 		})
 		if got := lost() - before; got != float64(holds) {
 			t.Errorf("run %d: %v bursts are counted as fenced or abandoned, want %d", run, got, holds)

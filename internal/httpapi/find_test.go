@@ -53,7 +53,7 @@ root:
 		t.Fatalf("the parent's bookmark does not name its child: %v", bookmarks)
 	}
 	kid, _, _ := strings.Cut(child, "-")
-	for end := time.Now().Add(20 * time.Second); s.get(t, "/api/v1/instances/"+child).json(t)["subStatus"] != "Suspended"; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); s.get(t, "/api/v1/instances/"+child).json(t)["subStatus"] != "Suspended"; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the child does not come to wait")
 		}

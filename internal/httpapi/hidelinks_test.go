@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/polltest"
@@ -64,7 +63,7 @@ root:
 	if a := g.do(t, "POST", "/api/v1/events/broken", `{"instanceId": "one"}`, g.keys[auth.Operator]); a.status != 200 && a.status != 202 {
 		t.Fatalf("the event that breaks it: %d %s", a.status, a.body)
 	}
-	polltest.Within(t, 10*time.Second, "it is faulted", func() bool {
+	polltest.Eventually(t, "it is faulted", func() bool {
 		return strings.Contains(get("/api/v1/instances/one", auth.Viewer), "broken by ")
 	})
 	viewerSeesNone() // of the incident neither

@@ -13,7 +13,7 @@ func (s *server) job(t *testing.T, body string) map[string]any {
 	t.Helper()
 	a := s.post(t, "/api/v1/jobs", body, 202)
 	path := a.header.Get("Location")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		job := s.get(t, path).json(t)
 		if job["state"] != "running" {
 			return job

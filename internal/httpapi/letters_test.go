@@ -60,7 +60,7 @@ func TestDeadLettersAreMended(t *testing.T) {
 		s.post(t, "/api/v1/events/"+name, `{"correlationId": "wrong", "payload": "x"}`, 202)
 	}
 	letters := func(query string) []any { return s.get(t, "/api/v1/dead-letters"+query).json(t)["items"].([]any) }
-	for deadline := time.Now().Add(30 * time.Second); len(letters("")) < 4; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(letters("")) < 4; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("dead letters: %v", letters(""))
 		}

@@ -216,7 +216,7 @@ func read(from io.Reader, to chan<- event) {
 	}
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // next gives the next event, comments and the time for a retry aside.
 func (l *listener) next() event {

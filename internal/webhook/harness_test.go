@@ -112,7 +112,7 @@ func (r *receiver) all() []told {
 func (r *receiver) about(instance string) told {
 	r.t.Helper()
 	var out told
-	polltest.Within(r.t, 20*time.Second, "the receiver hears of "+instance, func() bool {
+	polltest.Eventually(r.t, "the receiver hears of "+instance, func() bool {
 		for _, g := range r.all() {
 			if g.event.Data.InstanceID == instance {
 				out = g
@@ -152,7 +152,7 @@ func memberOn(t *testing.T, etcd *clustertest.Etcd, on *membertest.Member, tune 
 	var mu sync.Mutex
 	cfg := webhook.Config{
 		Store: kept.Webhooks, Session: on.Session, Client: outgoing.NewClient(true), Secrets: func() *secrets.Set { return sign }, Cluster: "test",
-		Timeout: time.Second, Backoff: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, Sweep: 200 * time.Millisecond,
+		Timeout: time.Minute, Backoff: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, Sweep: 200 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
 			mu.Lock()
 			defer mu.Unlock()

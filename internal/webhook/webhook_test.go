@@ -144,11 +144,11 @@ func TestAReceiverThatIsAwayIsToldLater(t *testing.T) {
 			for i := range n {
 				m.Start("quick", fmt.Sprintf("i%d", i), "")
 			}
-			polltest.Within(t, 20*time.Second, "what is not taken is put by", func() bool { return m.status("w").Waiting > 0 })
+			polltest.Eventually(t, "what is not taken is put by", func() bool { return m.status("w").Waiting > 0 })
 			polltest.Eventually(t, "it is tried again", func() bool { return len(r.all()) > 9 })
 			before := r.ids()
 			r.answers(nil)
-			polltest.Within(t, 30*time.Second, "all is taken", func() bool { return len(r.ids()) == n && m.status("w").Waiting == 0 })
+			polltest.Eventually(t, "all is taken", func() bool { return len(r.ids()) == n && m.status("w").Waiting == 0 })
 			after := r.ids()
 			for id, instance := range before {
 				if after[id] != instance {
@@ -197,7 +197,7 @@ func TestWhatIsNeverTakenIsGivenUp(t *testing.T) {
 	for i := range 20 {
 		m.Start("quick", fmt.Sprintf("i%d", i), "")
 	}
-	polltest.Within(t, 20*time.Second, "the others are taken, and it is given up", func() bool {
+	polltest.Eventually(t, "the others are taken, and it is given up", func() bool {
 		s := m.status("w")
 		return len(r.ids()) == 21 && s.Waiting == 0 && s.Failed == 1
 	})
@@ -211,7 +211,7 @@ func TestWhatIsNeverTakenIsGivenUp(t *testing.T) {
 	}
 	again := len(r.all())
 	m.Start("quick", "more", "") // wakes it
-	polltest.Within(t, 20*time.Second, "it is tried again and given up", func() bool { return len(r.all()) > again+1 && m.status("w").Failed == 1 })
+	polltest.Eventually(t, "it is tried again and given up", func() bool { return len(r.all()) > again+1 && m.status("w").Failed == 1 })
 	if n, err := m.hooks.Again(t.Context(), "w", true); err != nil || n != 1 || m.status("w").Failed != 0 {
 		t.Error(n, err, m.status("w"))
 	}
@@ -248,7 +248,7 @@ func TestAnotherNodeGoesOn(t *testing.T) {
 			teller.Leave()
 		}
 	}
-	polltest.Within(t, 60*time.Second, "all is told", func() bool { return len(r.ids()) == n && other.status("w").Waiting == 0 })
+	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) == n && other.status("w").Waiting == 0 })
 	if s := other.status("w"); s.Node != other.Session.NodeID() {
 		t.Errorf("told by %s", s.Node)
 	}
@@ -315,7 +315,7 @@ func TestTenThousandThatEndAtOnce(t *testing.T) {
 	const n = 10_000
 	writes := m.writes()
 	endMany(t, m, n)
-	polltest.Within(t, 60*time.Second, "all is told", func() bool { return len(r.ids()) == n })
+	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) == n })
 	if r.most > 8 {
 		t.Errorf("%d requests at once", r.most)
 	}
@@ -354,12 +354,12 @@ func TestTenThousandThatNobodyTakes(t *testing.T) {
 	writes := m.writes()
 	w.Paused = false
 	m.put(w)
-	polltest.Within(t, 60*time.Second, "all is put by", func() bool { return m.status("w").Waiting >= n/100 })
+	polltest.Eventually(t, "all is put by", func() bool { return m.status("w").Waiting >= n/100 })
 	if writes.Load() > 100 {
 		t.Errorf("%d transactions", writes.Load())
 	}
 	r.answers(nil)
-	polltest.Within(t, 60*time.Second, "all is told", func() bool { return len(r.ids()) == n && m.status("w").Waiting == 0 })
+	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) == n && m.status("w").Waiting == 0 })
 }
 
 // etcd has compacted what came while nobody told: what is there is told.
@@ -387,7 +387,7 @@ func TestWhatEtcdHasForgottenIsListed(t *testing.T) {
 	m.Start("quick", "after", "")
 	w.Paused = false
 	m.put(w)
-	polltest.Within(t, 20*time.Second, "all is told", func() bool { return len(r.ids()) >= 32 })
+	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) >= 32 })
 	m.Start("quick", "last", "")
 	r.about("last")
 	for _, g := range r.all() {
@@ -460,7 +460,7 @@ func TestPrivateAddressesAreNotTold(t *testing.T) {
 	r := newReceiver(t)
 	m.put(webhook.Definition{Name: "w", URL: strings.Replace(r.server.URL, "127.0.0.1", "localhost", 1), On: []webhook.Kind{webhook.Ended}})
 	m.Start("quick", "one", "")
-	polltest.Within(t, 20*time.Second, "it is given up", func() bool { return m.status("w").Failed == 1 })
+	polltest.Eventually(t, "it is given up", func() bool { return m.status("w").Failed == 1 })
 	failed, _, err := m.hooks.Failed(t.Context(), "w", "", 10)
 	if err != nil || len(failed) != 1 || !strings.Contains(failed[0].Last, "private") || strings.Contains(failed[0].Last, "127.0.0.1") || len(r.all()) > 0 {
 		t.Errorf("%+v %v %d", failed, err, len(r.all()))

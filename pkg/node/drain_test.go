@@ -40,7 +40,7 @@ func TestAnyNodeDrainsAnyNode(t *testing.T) {
 		if err != nil {
 			t.Errorf("the drained node ended with %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the drained node does not end")
 	}
 	if err := asked.Ready(); err != nil {
@@ -58,7 +58,7 @@ func TestDrainOrder(t *testing.T) {
 	}))
 	t.Cleanup(slow.Close)
 	etcd := clustertest.Shared(t)
-	cfg := node.Config{Cluster: clustertest.Namespace(t), EtcdEndpoints: etcd.Endpoints(), AllowPrivateAddresses: true, DrainDelay: 500 * time.Millisecond, DrainTimeout: 20 * time.Second}
+	cfg := node.Config{Cluster: clustertest.Namespace(t), EtcdEndpoints: etcd.Endpoints(), AllowPrivateAddresses: true, DrainDelay: 5 * time.Second, DrainTimeout: 2 * time.Minute} // the delay: long enough for a look and a start
 	n := start(t, cfg)
 	definition := "id: slow\nroot:\n  - sendHttpRequest: {url: \"" + slow.URL + "\"}\n  - writeLine: done\n"
 	if status, v := call(t, n, "POST", "/api/v1/definitions", definition); status != 201 {

@@ -177,21 +177,23 @@ func TestWrongAccessToEtcdIsTold(t *testing.T) {
 		"no authority in the PEM": {func(c *node.Config) { c.EtcdCACert = wrongPassword }, "no certificate in PEM form"},
 	} {
 		cfg := s.cfg
-		cfg.HTTPAddr, cfg.EtcdDialTimeout = "127.0.0.1:0", 2*time.Second
+		cfg.HTTPAddr, cfg.EtcdDialTimeout = "127.0.0.1:0", 10*time.Second
 		c.change(&cfg)
-		n, err := node.New(t.Context(), cfg)
-		if err == nil {
-			t.Errorf("%s: it starts", name)
-			_ = n.Stop(t.Context())
-			continue
-		}
-		told := false
-		for _, want := range strings.Split(c.want, "|") {
-			told = told || strings.Contains(err.Error(), want)
-		}
-		if !told || strings.Contains(err.Error(), nodePassword) {
-			t.Errorf("%s: %v; want %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, err := node.New(t.Context(), cfg)
+			if err == nil {
+				_ = n.Stop(t.Context())
+				t.Fatal("it starts")
+			}
+			told := false
+			for _, want := range strings.Split(c.want, "|") {
+				told = told || strings.Contains(err.Error(), want)
+			}
+			if !told || strings.Contains(err.Error(), nodePassword) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
 	}
 }
 
@@ -204,7 +206,7 @@ func TestExpiredCertificateOfEtcdIsRefused(t *testing.T) {
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 		c.ClientTLSInfo.CertFile, c.ClientTLSInfo.KeyFile = cert, key
 	})
-	_, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", EtcdEndpoints: e.Endpoints(), EtcdCACert: ca.file, EtcdDialTimeout: 2 * time.Second})
+	_, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", EtcdEndpoints: e.Endpoints(), EtcdCACert: ca.file, EtcdDialTimeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("got %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 // outcome is what a caller knows after a call.
@@ -268,7 +270,14 @@ func (c *cluster) list(t *testing.T, m *member, path string) []map[string]any {
 		join = "&"
 	}
 	for cursor := ""; ; {
-		a := c.must(t, m, "GET", path+join+"limit=500&cursor="+url.QueryEscape(cursor), "", 200)
+		var a answer
+		polltest.Eventually(t, m.id+" has a session", func() bool { // on a starved machine it has none for a moment
+			a = c.call(t, m, "GET", path+join+"limit=500&cursor="+url.QueryEscape(cursor), "")
+			return a.status != 503
+		})
+		if a.status != 200 {
+			t.Fatalf("GET %s on %s: %s", path, m.id, a)
+		}
 		items = append(items, a.items()...)
 		if cursor = a.text("nextCursor"); cursor == "" {
 			return items

@@ -1,9 +1,7 @@
 package expression_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,13 +11,12 @@ import (
 	"github.com/weft-run/weft/internal/expression/js"
 	"github.com/weft-run/weft/internal/expression/liquid"
 	"github.com/weft-run/weft/internal/expression/native"
+	"github.com/weft-run/weft/internal/pagetest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 //go:generate go test -run TestReferenceIsCurrent -count=1 -update .
-
-var update = flag.Bool("update", false, "write docs/expressions.md instead of comparing it")
 
 // example shows a name in use. What it gives is worked out as the page is written.
 type example struct{ name, source string }
@@ -28,18 +25,7 @@ type example struct{ name, source string }
 // examples gives. Every function and filter has one.
 func TestReferenceIsCurrent(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "expressions.md")
-	want := referencePage(t)
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil || string(got) != want {
-		t.Errorf("docs/expressions.md is stale (%v); run go generate ./internal/expression", err)
-	}
+	pagetest.Current(t, filepath.Join("..", "..", "docs", "expressions.md"), referencePage(t))
 }
 
 func referenceScope() *expressiontest.Scope {

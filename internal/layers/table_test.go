@@ -105,6 +105,7 @@ var table = map[string]place{
 	"internal/secrets":       {floor: 0, wing: "waits", step: 1},
 	"internal/auth":          {floor: 0, wing: "waits", step: 1},
 	"internal/auth/authtest": {floor: 0},
+	"internal/pagetest":      {floor: 0},
 	"internal/polltest":      {floor: 0},
 }
 
@@ -116,6 +117,7 @@ var strangers = []struct{ pkg, apart, why string }{
 // testHelpers may be imported by every test, also by one inside a package.
 var testHelpers = map[string]string{
 	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",
+	"internal/pagetest":       "it compares files and knows nothing of this project",
 	"internal/polltest":       "it asks again and again and knows nothing of this project",
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
 

@@ -1,17 +1,15 @@
 package metrics
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-)
 
-var update = flag.Bool("update", false, "write docs/metrics.md instead of comparing it")
+	"github.com/weft-run/weft/internal/pagetest"
+)
 
 func TestDocumentationIsCurrent(t *testing.T) {
 	t.Parallel()
@@ -19,24 +17,7 @@ func TestDocumentationIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("..", "..", "docs", "metrics.md")
-	want := page(m.families)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go generate ./pkg/metrics", err)
-	}
-	if string(got) != want {
-		t.Errorf("docs/metrics.md is stale; run go generate ./pkg/metrics")
-	}
+	pagetest.Current(t, filepath.Join("..", "..", "docs", "metrics.md"), page(m.families))
 }
 
 // page writes docs/metrics.md.

@@ -1,58 +1,28 @@
 package command
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/weft-run/weft/internal/pagetest"
 )
 
 //go:generate go test -run PageIsCurrent -count=1 -update .
 
-var update = flag.Bool("update", false, "write the generated pages instead of comparing them")
-
 func TestSettingsPageIsCurrent(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "settings.md")
-	want := settingsPage()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go generate ./internal/command", err)
-	}
-	if string(got) != want {
-		t.Error("docs/settings.md is stale; run go generate ./internal/command")
-	}
+	pagetest.Current(t, filepath.Join("..", "..", "docs", "settings.md"), settingsPage())
 }
 
 func TestCommandsPageIsCurrent(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "cli.md")
-	want := commandsPage()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go generate ./internal/command", err)
-	}
-	if string(got) != want {
-		t.Error("docs/cli.md is stale; run go generate ./internal/command")
-	}
+	pagetest.Current(t, filepath.Join("..", "..", "docs", "cli.md"), commandsPage())
 }
 
 const commandsIntro = `# The command line

@@ -31,6 +31,7 @@ What ` + "`weft`" + ` does beside running a node: ` + "`weft COMMAND --help`" + 
 [settings.md](settings.md), it runs a node.
 
 ` + "```sh" + `
+weft dev flows/                                             # a cluster here; publishes what you save
 weft login --server https://weft.example --token-file key   # or WEFT_SERVER and WEFT_TOKEN
 weft apply flows/                                           # publish what has changed
 weft run order-approval -i orderId=o-2 -i amount=1200 --correlation o-2
@@ -81,7 +82,7 @@ func commandsPage() string {
 	for _, group := range append(root.Groups(), &cobra.Group{Title: "Beside a node:"}) {
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(group.Title, ":"))
 		for _, cmd := range root.Commands() {
-			if cmd.GroupID == group.ID && cmd.Name() != "help" {
+			if cmd.GroupID == group.ID && cmd.Name() != "help" && !cmd.Hidden {
 				commandText(&b, cmd, shared)
 			}
 		}

@@ -29,6 +29,7 @@ var table = map[string]place{
 	"internal/command/remote": {floor: 7, wing: "program", step: 1},
 
 	"internal/command/ask":                {floor: 7, wing: "program"},
+	"internal/command/dev":                {floor: 7, wing: "program", step: 1},
 	"internal/command/remote/cluster":     {floor: 7, wing: "program", step: 1},
 	"internal/command/remote/definitions": {floor: 7, wing: "program", step: 1},
 	"internal/command/remote/events":      {floor: 7, wing: "program", step: 1},

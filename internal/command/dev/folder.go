@@ -1,0 +1,81 @@
+package dev
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/command/ask"
+)
+
+// maxFiles bounds what is looked through each time: a home directory is no directory of definitions.
+const maxFiles = 20_000
+
+// folder knows which definitions in a directory have changed.
+type folder struct {
+	dir   string
+	files map[string]file
+}
+
+// file is what was last seen of a file.
+type file struct {
+	size int64
+	at   time.Time
+	told bool // what was seen has been given as changed
+}
+
+// look gives the files that have changed since the look before, and those that are gone. A file
+// that is being written is given once it rests from one look to the next; at the first look all are given.
+func (f *folder) look() (changed, gone []string, err error) {
+	first, seen, entries := f.files == nil, map[string]file{}, 0
+	err = filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
+		if entries++; entries > maxFiles {
+			return fmt.Errorf("%s has more than %d files: name the directory with the definitions", f.dir, maxFiles)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path != f.dir: // it has gone in the meantime
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && path != f.dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case d.IsDir() || !ask.IsDefinitionFile(path):
+			return nil
+		}
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := file{size: info.Size(), at: info.ModTime()}
+		before, known := f.files[path]
+		rests := known && before.size == now.size && before.at.Equal(now.at)
+		now.told = rests && before.told
+		if first || rests && !before.told {
+			changed, now.told = append(changed, path), true
+		}
+		seen[path] = now
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for path := range f.files {
+		if _, there := seen[path]; !there {
+			gone = append(gone, path)
+		}
+	}
+	f.files = seen
+	slices.Sort(gone)
+	return changed, gone, nil
+}
+
+// again lets the next look give all files.
+func (f *folder) again() { f.files = nil }

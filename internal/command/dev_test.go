@@ -1,0 +1,203 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// devRun is weft dev in a process of its own.
+type devRun struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	keys io.WriteCloser
+	temp string // where its temporary files are
+
+	mu  sync.Mutex
+	out bytes.Buffer // guarded by mu
+}
+
+func (d *devRun) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.out.Write(b)
+}
+
+func (d *devRun) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.out.String()
+}
+
+func runDev(t *testing.T, args ...string) *devRun {
+	t.Helper()
+	d := &devRun{t: t, temp: t.TempDir()}
+	d.cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"dev", "--http-addr", "127.0.0.1:0", "--keys"}, args...)...)
+	d.cmd.Env = append(os.Environ(), "TEST_RUN_MAIN=1", "TMPDIR="+d.temp)
+	d.cmd.Stdout, d.cmd.Stderr = d, d
+	var err error
+	if d.keys, err = d.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = d.cmd.Process.Kill()
+		_ = d.cmd.Wait()
+		if t.Failed() {
+			t.Log(d.text())
+		}
+	})
+	return d
+}
+
+// wants waits until the program has written something, n times in all.
+func (d *devRun) wants(n int, pattern string) []string {
+	d.t.Helper()
+	what := regexp.MustCompile(pattern)
+	var found []string
+	polltest.Eventually(d.t, fmt.Sprintf("%d times %s in what it writes", n, pattern), func() bool {
+		found = what.FindStringSubmatch(d.text())
+		return len(what.FindAllString(d.text(), -1)) >= n
+	})
+	return found
+}
+
+func (d *devRun) key(key string) {
+	d.t.Helper()
+	if _, err := io.WriteString(d.keys, key+"\n"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *devRun) api() *apiclient.Client {
+	d.t.Helper()
+	c, err := apiclient.New(apiclient.Config{Server: d.wants(1, `api +(http://127\.0\.0\.1:\d+)/api/v1`)[1]})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// ends checks that it ends in order, and leaves nothing.
+func (d *devRun) ends() {
+	d.t.Helper()
+	if err := d.cmd.Wait(); err != nil {
+		d.t.Errorf("it ends with %v", err)
+	}
+	left, err := os.ReadDir(d.temp)
+	if err != nil || len(left) > 0 {
+		d.t.Errorf("it leaves %v, %v", left, err)
+	}
+}
+
+func TestDevPublishesWhatIsSaved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	save := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("one.yaml", "id: one\ninputs: {n: {type: number}}\nroot:\n  - writeLine: one\n")
+	save("one.test.yaml", "not a definition")
+	d := runDev(t, dir)
+	d.wants(1, `console +http://127\.0\.0\.1:\d+/\n`)
+	d.wants(1, `published +one v1 +\S+one\.yaml\n`)
+	d.wants(1, `try +weft run one -i n=…\n`)
+
+	save("two.yaml", "id: two\nroot:\n  - writeLin: two\n")
+	d.wants(1, `two\.yaml:3:5: .*did you mean writeLine.*\n.*\|   - writeLin: two`)
+	save("two.yaml", "id: two\nroot:\n  - fault: it broke\n")
+	d.wants(1, `published +two v1 +\S+two\.yaml\n`)
+	in, err := d.api().ExecuteDefinition(t.Context(), "two", apiclient.StartRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.wants(1, `faulted +`+in.Body.InstanceID+` of two v1: weft explain `+in.Body.InstanceID+`\n`)
+
+	if err := os.Rename(filepath.Join(dir, "two.yaml"), filepath.Join(dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	d.wants(1, `gone +\S+two\.yaml: two stays published until: weft definitions retract two\n`)
+	d.key("r")
+	d.wants(1, `as it was +one v1`)
+	d.key("x")
+	d.wants(2, `keys:? +r publish again, q quit`)
+	if text := d.text(); strings.Contains(text, "one.test.yaml") {
+		t.Errorf("a test file was taken for a definition:\n%s", text)
+	}
+	d.key("q")
+	d.ends()
+}
+
+func TestDevWithoutADirectoryHasAnExample(t *testing.T) {
+	t.Parallel()
+	d := runDev(t)
+	d.wants(1, `try +weft run hello -i name=…\n`)
+	if _, err := d.api().ExecuteDefinition(t.Context(), "hello", apiclient.StartRequest{Input: map[string]any{"name": "Ada"}}); err != nil {
+		t.Fatal(err)
+	}
+	d.wants(1, `(?m)^Hello, Ada!\n`)
+	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	d.ends()
+}
+
+func TestDevKillsAndPausesNodes(t *testing.T) {
+	t.Parallel()
+	d := runDev(t, "--nodes", "3")
+	api := d.api()
+	nodes := func(want int) {
+		t.Helper()
+		polltest.Eventually(t, fmt.Sprintf("%d live nodes", want), func() bool {
+			all, err := api.ListNodes(t.Context())
+			return err == nil && len(all.Body.Items) == want
+		})
+	}
+	nodes(3)
+	d.key("k")
+	d.wants(1, `killed +node-3: `)
+	nodes(2)
+	d.key("p")
+	d.wants(1, `node-3 does not run: k starts it`)
+	d.key("k")
+	d.wants(1, `ready +node-3\n`)
+	nodes(3)
+	d.key("p")
+	d.wants(1, `paused +node-3: `)
+	nodes(2)
+	d.key("p")
+	d.wants(1, `goes on +node-3\n`)
+	nodes(3)
+	d.key("p")
+	d.wants(2, `paused +node-3: `)
+	d.key("q")
+	d.ends()
+}
+
+func TestDevRefusesWhatIsNoDirectory(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"dev", "--nodes", "0"}, {"dev", "a", "b"}, {"dev", filepath.Join(t.TempDir(), "none")}, {"dev", "dev_test.go"}} {
+		var stdout, stderr bytes.Buffer
+		cmd := newCommand(&stdout, &stderr, func() []string { return nil })
+		cmd.SetArgs(args)
+		if got := code(cmd.ExecuteContext(t.Context()), &stderr); got != 2 {
+			t.Errorf("weft %q ends with %d, want 2: %s", args, got, stderr.String())
+		}
+	}
+}

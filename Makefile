@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test race lint fmt generate bench bench-report bench-million bench-sustained bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ build: ## Build the binary ./weft
 
 image: build ## Build the image weft; needs no registry
 	docker build --target prebuilt --tag weft .
+
+release: ## Make binaries, packages, checksums and bills of materials in dist/ (TARGETS=linux/amd64 VERSION=1.2.3)
+	@bash .ci/run release
 
 test: ## Run all tests, on real embedded etcd
 	@bash .ci/run test

@@ -59,7 +59,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	cmd.SetErr(stderr)
 	s.flags(cmd.Flags())
 	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ),
-		newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr))
+		newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr), newManCommand(version(), environ))
 	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -128,6 +129,67 @@ func flagText(f *pflag.Flag) string {
 		text += " (`" + f.DefValue + "`)"
 	}
 	return text
+}
+
+func TestConfigurationFilePageIsCurrent(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "deploy", "package", "weft.yaml")
+	want := configurationFile()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run go generate ./internal/command", err)
+	}
+	if string(got) != want {
+		t.Error("deploy/package/weft.yaml is stale; run go generate ./internal/command")
+	}
+	// What it says is a configuration, and so is each of its comments that has a value.
+	for _, text := range []string{want, regexp.MustCompile(`(?m)^#([a-z])`).ReplaceAllString(want, "$1")} {
+		file := filepath.Join(t.TempDir(), "weft.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var s settings
+		fs := pflag.NewFlagSet("weft", pflag.ContinueOnError)
+		s.flags(fs)
+		if err := layer(fs, func() []string { return []string{"WEFT_CONFIG=" + file} }); err != nil {
+			t.Error(err)
+		}
+		if s.node.DataDir != "/var/lib/weft" {
+			t.Errorf("the data directory is %q", s.node.DataDir)
+		}
+	}
+}
+
+// configurationFile writes deploy/package/weft.yaml: every setting, with its default.
+func configurationFile() string {
+	var s settings
+	fs := pflag.NewFlagSet("weft", pflag.ContinueOnError)
+	s.flags(fs)
+	var b strings.Builder
+	b.WriteString("# Settings of the node that weft.service runs, with their defaults. Remove the # to change one, then\n")
+	b.WriteString("# systemctl restart weft. A node alone has an etcd of its own in data-dir; several share one: etcd-endpoints.\n")
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Name == configFlag {
+			return
+		}
+		value := strings.Trim(f.DefValue, "[]")
+		if value == "" {
+			value = `""`
+		}
+		fmt.Fprintf(&b, "\n# %s\n", f.Usage)
+		if f.Name == "data-dir" {
+			b.WriteString("data-dir: /var/lib/weft\n")
+			return
+		}
+		fmt.Fprintf(&b, "#%s: %s\n", f.Name, value)
+	})
+	return b.String()
 }
 
 // settingsPage writes docs/settings.md.

@@ -3,21 +3,11 @@ package node
 import (
 	"net"
 	"sync"
-	"syscall"
 	"time"
 )
 
 // maxConnections is the default while there are descriptors enough.
 const maxConnections = 10_000
-
-// openFiles is how many descriptors this process may have open.
-func openFiles() uint64 {
-	var most syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil {
-		return 1024 // the least that is usual
-	}
-	return most.Cur
-}
 
 // connectionsFor leaves half of the descriptors to etcd's files, whose want ends
 // the process, and to outgoing connections.

@@ -255,10 +255,9 @@ func (s *session) greet(took time.Duration) {
 	if s.server != "http://"+standard {
 		line("weft", "export WEFT_SERVER=%s   (in other shells)", s.server)
 	}
-	switch {
-	case s.Dir == "":
+	if s.Dir == "" {
 		line("publishes", "an example; weft dev DIRECTORY publishes what is in it, as you save it")
-	default:
+	} else {
 		line("publishes", "%s, as you save it", s.Dir)
 	}
 	if s.temporary {

@@ -32,13 +32,39 @@ type file struct {
 // look gives the files that have changed since the look before, and those that are gone. A file
 // that is being written is given once it rests from one look to the next; at the first look all are given.
 func (f *folder) look() (changed, gone []string, err error) {
-	first, seen, entries := f.files == nil, map[string]file{}, 0
-	err = filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
+	seen, err := f.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	for path, now := range seen {
+		before, known := f.files[path]
+		rests := known && before.size == now.size && before.at.Equal(now.at)
+		now.told = rests && before.told
+		if f.files == nil || rests && !before.told {
+			changed, now.told = append(changed, path), true
+		}
+		seen[path] = now
+	}
+	for path := range f.files {
+		if _, there := seen[path]; !there {
+			gone = append(gone, path)
+		}
+	}
+	f.files = seen
+	slices.Sort(changed)
+	slices.Sort(gone)
+	return changed, gone, nil
+}
+
+// read gives the definitions that are there. What goes away meanwhile is not there.
+func (f *folder) read() (map[string]file, error) {
+	seen, entries := map[string]file{}, 0
+	return seen, filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
 		if entries++; entries > maxFiles {
 			return fmt.Errorf("%s has more than %d files: name the directory with the definitions", f.dir, maxFiles)
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && path != f.dir: // it has gone in the meantime
+		case errors.Is(err, fs.ErrNotExist) && path != f.dir:
 			return nil
 		case err != nil:
 			return err
@@ -48,33 +74,13 @@ func (f *folder) look() (changed, gone []string, err error) {
 			return nil
 		}
 		info, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
+		if err == nil {
+			seen[path] = file{size: info.Size(), at: info.ModTime()}
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		now := file{size: info.Size(), at: info.ModTime()}
-		before, known := f.files[path]
-		rests := known && before.size == now.size && before.at.Equal(now.at)
-		now.told = rests && before.told
-		if first || rests && !before.told {
-			changed, now.told = append(changed, path), true
-		}
-		seen[path] = now
 		return nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	for path := range f.files {
-		if _, there := seen[path]; !there {
-			gone = append(gone, path)
-		}
-	}
-	f.files = seen
-	slices.Sort(gone)
-	return changed, gone, nil
 }
 
 // again lets the next look give all files.

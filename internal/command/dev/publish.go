@@ -79,7 +79,7 @@ func (p *publisher) file(ctx context.Context, name string) (problem string, publ
 	case errors.Is(err, fs.ErrNotExist): // the next look says so
 		return "", false, nil
 	case err != nil:
-		return err.Error(), false, nil
+		return err.Error(), false, nil //nolint:nilerr // it is said about the file
 	case len(src) > maxBody:
 		return fmt.Sprintf("%s: it is larger than a definition may be (%d KiB)", name, maxBody>>10), false, nil
 	case strings.TrimSpace(string(src)) == "":

@@ -56,7 +56,7 @@ func (f *folder) look() (changed, gone []string, err error) {
 	return changed, gone, nil
 }
 
-// read gives the definitions that are there. What goes away meanwhile is not there.
+// read gives the definitions that are there. What goes away while it reads is not there.
 func (f *folder) read() (map[string]file, error) {
 	seen, entries := map[string]file{}, 0
 	return seen, filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -81,16 +82,16 @@ func summary(h *store.DefinitionHead) Summary {
 }
 
 // List lists the definitions by id, drafts included, at most limit (1 to 500,
-// 50 if it is 0). next is the cursor for what follows, "" at the end.
-func (c *Catalog) List(ctx context.Context, cursor string, limit int) (items []Summary, next string, err error) {
+// 50 if it is 0), at one revision.
+func (c *Catalog) List(ctx context.Context, cursor string, limit int) (items []Summary, end etcdstore.PageEnd, err error) {
 	if limit <= 0 {
 		limit = 50
 	}
-	heads, next, err := c.store.ListDefinitions(ctx, cursor, min(limit, 500))
+	heads, end, err := c.store.ListDefinitions(ctx, cursor, min(limit, 500))
 	for i := range heads {
 		items = append(items, summary(&heads[i]))
 	}
-	return items, next, explain(err)
+	return items, end, explain(err)
 }
 
 // Latest tells of one definition that exists, published or not, as etcd has it now.

@@ -236,12 +236,12 @@ func TestListAndSource(t *testing.T) {
 	n := newBundle(t).node()
 	n.mustPublish(simple("b", "x") + "# kept\n")
 	n.mustPublish(simple("a", "x"))
-	items, next, err := n.List(t.Context(), "", 1)
-	if err != nil || len(items) != 1 || items[0].ID != "a" || next == "" {
-		t.Fatalf("%+v, %q, %v", items, next, err)
+	items, end, err := n.List(t.Context(), "", 1)
+	if err != nil || len(items) != 1 || items[0].ID != "a" || end.Next == "" {
+		t.Fatalf("%+v, %+v, %v", items, end, err)
 	}
-	if items, next, err = n.List(t.Context(), next, 1); err != nil || len(items) != 1 || items[0].ID != "b" || next != "" {
-		t.Errorf("%+v, %q, %v", items, next, err)
+	if items, end, err = n.List(t.Context(), end.Next, 1); err != nil || len(items) != 1 || items[0].ID != "b" || end.Next != "" {
+		t.Errorf("%+v, %+v, %v", items, end, err)
 	}
 	src, err := n.Source(t.Context(), "b", 0, catalog.YAML)
 	if err != nil || string(src.Content) != simple("b", "x")+"# kept\n" || src.Converted || !src.Published {

@@ -124,11 +124,11 @@ func (c *call) listDefinitions() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	items, next, err := c.api.cfg.Catalog.List(c.r.Context(), cursor, limit)
+	items, end, err := c.api.cfg.Catalog.List(c.r.Context(), cursor, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: list(runtime.Page[catalog.Summary]{Items: items, Next: next}, viewDefinition)}, nil
+	return reply{body: list(runtime.Page[catalog.Summary]{Items: items, Next: end.Next, Revision: end.Revision}, viewDefinition)}, nil
 }
 
 func viewDefinition(d catalog.Summary) definitionView {

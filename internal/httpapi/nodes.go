@@ -44,7 +44,8 @@ func (a *API) viewNode(n cluster.Node) nodeView {
 
 // nodes has no pages: a cluster has few nodes.
 func (c *call) nodes() (reply, error) {
-	return reply{body: listView[nodeView]{Items: each(c.api.cfg.Session.Members(), c.api.viewNode)}}, nil
+	nodes, revision := c.api.cfg.Session.MembersAt()
+	return reply{body: listView[nodeView]{Items: each(nodes, c.api.viewNode), Revision: revision}}, nil
 }
 
 func (c *call) drainNode() (reply, error) {

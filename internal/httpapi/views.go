@@ -140,11 +140,12 @@ type deadLetterView struct {
 type listView[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"nextCursor" doc:"Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one."`
+	Revision   int64   `json:"revision" doc:"Of etcd: all of the page is as it was then."`
 }
 
 // list maps a page, item by item.
 func list[T, V any](page runtime.Page[T], view func(T) V) listView[V] {
-	return listView[V]{Items: each(page.Items, view), NextCursor: some(page.Next)}
+	return listView[V]{Items: each(page.Items, view), NextCursor: some(page.Next), Revision: page.Revision}
 }
 
 // each maps a list; it is never null.

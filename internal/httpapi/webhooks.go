@@ -161,7 +161,7 @@ func failedEvents(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	letters, next, err := c.api.cfg.Webhooks.Failed(c.r.Context(), name, cursor, limit)
+	letters, end, err := c.api.cfg.Webhooks.Failed(c.r.Context(), name, cursor, limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -171,7 +171,7 @@ func failedEvents(c *call) (reply, error) {
 			out.Events = append(out.Events, webhookEventView{e.ID, e.What, e.Subject, some(e.DefinitionID)})
 		}
 		return out
-	}), NextCursor: some(next)}
+	}), NextCursor: some(end.Next), Revision: end.Revision}
 	return reply{body: v}, nil
 }
 

@@ -17,11 +17,10 @@ type BookmarkFilter struct {
 // AwaitingBookmark is a place where an instance waits.
 type AwaitingBookmark = etcdstore.AwaitingBookmark
 
-// BookmarkPage is a page of them, read at one revision.
+// BookmarkPage is a page of them.
 type BookmarkPage struct {
 	Page[AwaitingBookmark]
-	Revision int64
-	Looked   int // how many were looked at for it
+	Looked int // how many were looked at for it
 }
 
 // Bookmarks lists places where instances wait. A page may be shorter than its limit, and even
@@ -41,5 +40,5 @@ func (i *Inspector) Bookmarks(ctx context.Context, f BookmarkFilter, cursor stri
 	if err != nil {
 		return BookmarkPage{}, etcdstore.ReadFailed("bookmarks", err)
 	}
-	return BookmarkPage{Page[AwaitingBookmark]{read.Items, writeCursor(read.Next)}, read.Revision, read.Looked}, nil
+	return BookmarkPage{Page[AwaitingBookmark]{read.Items, writeCursor(read.Next), read.Revision}, read.Looked}, nil
 }

@@ -89,12 +89,11 @@ type Paging struct {
 	Show func(string) string
 }
 
-// InstancePage is a page of instances, read at one revision.
+// InstancePage is a page of instances.
 type InstancePage struct {
 	Page[workflow.Instance]
-	Revision int64     // of etcd
-	Looked   int       // how many instances were looked at for it
-	Now      time.Time // that durations of the filter count from, on each page of the list
+	Looked int       // how many instances were looked at for it
+	Now    time.Time // that durations of the filter count from, on each page of the list
 }
 
 // Instances lists instances, the newest first. A page may be shorter than its limit,
@@ -111,7 +110,7 @@ func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (Ins
 	if err != nil {
 		return InstancePage{}, etcdstore.ReadFailed("instances", err)
 	}
-	out := InstancePage{Page: Page[workflow.Instance]{Items: read.Items}, Revision: read.Revision, Looked: read.Looked, Now: now}
+	out := InstancePage{Page: Page[workflow.Instance]{Items: read.Items, Revision: read.Revision}, Looked: read.Looked, Now: now}
 	if out.Items == nil {
 		out.Items = []workflow.Instance{}
 	}

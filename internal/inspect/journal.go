@@ -33,7 +33,7 @@ type JournalPage struct {
 // Journal reads what an instance did, commit by commit, from cursor on.
 func (i *Inspector) Journal(ctx context.Context, id, cursor string, limit int) (Page[workflow.JournalEntry], error) {
 	page, err := i.JournalPart(ctx, id, JournalQuery{Cursor: cursor, Limit: limit})
-	return Page[workflow.JournalEntry]{Items: page.Entries, Next: page.Newer}, err
+	return Page[workflow.JournalEntry]{Items: page.Entries, Next: page.Newer, Revision: page.Revision}, err
 }
 
 // JournalPart reads a part of what an instance did.

@@ -9,15 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Page is one page of a list; Next is "" at the end.
+// Page is one page of a list.
 type Page[T any] struct {
-	Items []T
-	Next  string
+	Items    []T
+	Next     string // "" at the end
+	Revision int64  // of etcd, that all of it was read at
 }
 
 func limitOf(n int) int {
@@ -39,25 +42,25 @@ func writeCursor(s string) string { return base64.RawURLEncoding.EncodeToString(
 
 // list reads one page of a list of the store and turns its items into what the
 // API shows.
-func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, string, error), show func(S) T) (Page[T], error) {
+func list[S, T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]S, etcdstore.PageEnd, error), show func(S) T) (Page[T], error) {
 	page := Page[T]{Items: []T{}}
 	raw, err := readCursor(cursor)
 	if err != nil {
 		return page, err
 	}
-	items, next, err := read(ctx, raw, int64(limitOf(limit)))
+	items, end, err := read(ctx, raw, int64(limitOf(limit)))
 	if err != nil {
 		return page, etcdstore.ReadFailed(what, err)
 	}
 	for _, item := range items {
 		page.Items = append(page.Items, show(item))
 	}
-	page.Next = writeCursor(next)
+	page.Next, page.Revision = writeCursor(end.Next), end.Revision
 	return page, nil
 }
 
 // List reads one page of a list whose items are shown as they are.
-func List[T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]T, string, error)) (Page[T], error) {
+func List[T any](ctx context.Context, what, cursor string, limit int, read func(context.Context, string, int64) ([]T, etcdstore.PageEnd, error)) (Page[T], error) {
 	return list(ctx, what, cursor, limit, read, func(t T) T { return t })
 }
 
@@ -97,7 +100,7 @@ func (i *Inspector) Queue(ctx context.Context, f QueueFilter, cursor string, lim
 	return page, err
 }
 
-func (i *Inspector) queueItems(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, string, error) {
+func (i *Inspector) queueItems(ctx context.Context, cursor string, limit int64) ([]store.QueueItem, etcdstore.PageEnd, error) {
 	return i.cfg.Reader.QueueItems(ctx, "", cursor, limit)
 }
 
@@ -144,21 +147,26 @@ type TimerItem struct {
 
 // Timers lists what is to come: timers of instances, then the next occurrence of each schedule.
 func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
-	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, etcdstore.PageEnd, error) {
 		rest, schedules := strings.CutPrefix(cursor, schedulesCursor)
 		if schedules {
-			return i.readSchedules(ctx, rest, limit)
+			return i.readSchedules(ctx, rest, limit, 0)
 		}
-		due, next, err := i.cfg.Reader.Timers(ctx, cursor, limit)
+		due, end, err := i.cfg.Reader.Timers(ctx, cursor, limit)
 		var items []TimerItem
 		for _, d := range due {
 			items = append(items, showTimer(d))
 		}
-		if err != nil || next != "" || int64(len(items)) == limit {
-			return items, cmp.Or(next, schedulesCursor), err
+		if err != nil || end.Next != "" || int64(len(items)) == limit {
+			end.Next = cmp.Or(end.Next, schedulesCursor)
+			return items, end, err
 		}
-		more, next, err := i.readSchedules(ctx, "", limit-int64(len(items)))
-		return append(items, more...), next, err
+		more, behind, err := i.readSchedules(ctx, "", limit-int64(len(items)), end.Revision)
+		if errors.Is(err, rpctypes.ErrCompacted) { // etcd has forgotten that revision: the timers are a page
+			end.Next = schedulesCursor
+			return items, end, nil
+		}
+		return append(items, more...), behind, err
 	}
 	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) TimerItem { return t })
 }
@@ -170,16 +178,16 @@ func showTimer(d etcdstore.Due) TimerItem {
 // schedulesCursor begins the cursors of the second part of the list.
 const schedulesCursor = "schedules:"
 
-func (i *Inspector) readSchedules(ctx context.Context, cursor string, limit int64) ([]TimerItem, string, error) {
-	entries, next, err := i.cfg.Reader.Schedules(ctx, cursor, limit)
+func (i *Inspector) readSchedules(ctx context.Context, cursor string, limit, revision int64) ([]TimerItem, etcdstore.PageEnd, error) {
+	entries, end, err := i.cfg.Reader.Schedules(ctx, cursor, limit, revision)
 	items := make([]TimerItem, len(entries))
 	for n, e := range entries {
 		items[n] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Damaged: e.Damaged != "", Damage: e.Damaged}
 	}
-	if next != "" {
-		next = schedulesCursor + next
+	if end.Next != "" {
+		end.Next = schedulesCursor + end.Next
 	}
-	return items, next, err
+	return items, end, err
 }
 
 // DeadLetter is work that could not be done, with the reason.
@@ -244,7 +252,7 @@ type Task struct {
 // restricts them, without it they come name by name. A task's id is the id of its
 // bookmark. A page may be shorter than its limit and have a next one.
 func (i *Inspector) Tasks(ctx context.Context, name, cursor string, limit int) (Page[Task], error) {
-	read := func(ctx context.Context, cursor string, limit int64) ([]etcdstore.Task, string, error) {
+	read := func(ctx context.Context, cursor string, limit int64) ([]etcdstore.Task, etcdstore.PageEnd, error) {
 		return i.cfg.Reader.Tasks(ctx, name, cursor, limit)
 	}
 	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) Task {

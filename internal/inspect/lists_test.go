@@ -1,9 +1,14 @@
 package inspect_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
 // A page has as many tasks as were asked for also where an instance has more,
@@ -86,5 +91,31 @@ func TestTheListOfTimersHasBothKinds(t *testing.T) {
 	}
 	if kinds["bookmark"] != 3 || kinds["cron"] != 1 {
 		t.Errorf("got %v", kinds)
+	}
+}
+
+// The timers and the schedules of one page are as etcd was at one revision.
+func TestAPageOfTimersIsOfOneRevision(t *testing.T) {
+	t.Parallel()
+	m := newMember(t)
+	m.Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
+	m.Start("delayed", "d", "")
+	raw := clustertest.Shared(t).Client(t)
+	changed := int64(0)
+	armed := m.Faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if changed == 0 && !c.Mutating && slices.Contains(c.Keys, m.Root+"cron/") { // the second read of the page
+			resp, err := raw.Delete(context.Background(), m.Root+"cron/", clientv3.WithPrefix())
+			if err != nil {
+				t.Error(err)
+				return false
+			}
+			changed = resp.Header.Revision
+		}
+		return false
+	}})
+	page, err := m.Timers(t.Context(), "", 10)
+	armed.Disarm()
+	if err != nil || len(page.Items) != 2 || page.Next != "" || page.Revision == 0 || page.Revision >= changed {
+		t.Errorf("%+v, %v; the schedule went at %d", page, err, changed)
 	}
 }

@@ -69,7 +69,7 @@ func (j *jobs) purge(ctx context.Context, keep time.Duration, most int) error {
 	var errs []error
 	age := j.cfg.Age.Now()
 	for cursor := ""; ; {
-		page, next, err := j.cfg.Jobs.List(ctx, cursor, jobsPageSize)
+		page, end, err := j.cfg.Jobs.List(ctx, cursor, jobsPageSize)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (j *jobs) purge(ctx context.Context, keep time.Duration, most int) error {
 			}
 			ended = append(ended, store.Job{ID: page[i].ID, Modified: page[i].Modified})
 		}
-		if cursor = next; next == "" {
+		if cursor = end.Next; cursor == "" {
 			break
 		}
 	}

@@ -165,14 +165,14 @@ func (q *queue) queueHashes(ctx context.Context, hashes []string) error {
 	}
 	for _, hash := range hashes {
 		for cursor := ""; awaited[hash]; {
-			items, next, err := q.cfg.Reader.QueueItems(ctx, hash+"/", cursor, queueValues)
+			items, end, err := q.cfg.Reader.QueueItems(ctx, hash+"/", cursor, queueValues)
 			if err != nil {
 				return err
 			}
 			if err := q.queuePage(ctx, items); err != nil {
 				return err
 			}
-			if cursor = next; next == "" {
+			if cursor = end.Next; cursor == "" {
 				break
 			}
 		}

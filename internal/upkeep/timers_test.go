@@ -74,7 +74,7 @@ func TestAScheduleThatIsDueWithinTheMillisecondWaits(t *testing.T) {
 	set(time.Now().Add(-time.Hour))
 	m := newCluster(t, 1, func(cfg *membertest.Config) { cfg.Now = func() time.Time { return *now.Load() } })[0]
 	m.Publish("id: often\nroot:\n  - timer: 1s\n    trigger: true\n  - writeLine: tick\n")
-	entries, _, err := m.Store.Reader.Schedules(t.Context(), "", 10)
+	entries, _, err := m.Store.Reader.Schedules(t.Context(), "", 10, 0)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%+v, %v", entries, err)
 	}

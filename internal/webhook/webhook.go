@@ -170,15 +170,15 @@ func (h *Webhooks) Delete(ctx context.Context, name string) error {
 type Letter = store.WebhookLetter
 
 // Failed gives a page of what was given up.
-func (h *Webhooks) Failed(ctx context.Context, name, cursor string, limit int) ([]Letter, string, error) {
+func (h *Webhooks) Failed(ctx context.Context, name, cursor string, limit int) ([]Letter, etcdstore.PageEnd, error) {
 	if _, err := h.Get(ctx, name); err != nil {
-		return nil, "", err
+		return nil, etcdstore.PageEnd{}, err
 	}
-	page, next, err := h.cfg.Store.Failed(ctx, name, cursor, int64(limit))
+	page, end, err := h.cfg.Store.Failed(ctx, name, cursor, int64(limit))
 	if err != nil {
-		return nil, "", etcdstore.ReadFailed("what the webhook gave up", err)
+		return nil, end, etcdstore.ReadFailed("what the webhook gave up", err)
 	}
-	return page, next, nil
+	return page, end, nil
 }
 
 // Again tries all that was given up once more, or forgets it. It gives the number of events.

@@ -201,9 +201,9 @@ func TestWhatIsNeverTakenIsGivenUp(t *testing.T) {
 		s := m.status("w")
 		return len(r.ids()) == 21 && s.Waiting == 0 && s.Failed == 1
 	})
-	failed, next, err := m.hooks.Failed(t.Context(), "w", "", 10)
-	if err != nil || next != "" || len(failed) != 1 || len(failed[0].Events) != 1 || failed[0].Events[0].Subject != "poison" || !strings.Contains(failed[0].Last, "400") {
-		t.Fatalf("%+v %q %v", failed, next, err)
+	failed, end, err := m.hooks.Failed(t.Context(), "w", "", 10)
+	if err != nil || end.Next != "" || len(failed) != 1 || len(failed[0].Events) != 1 || failed[0].Events[0].Subject != "poison" || !strings.Contains(failed[0].Last, "400") {
+		t.Fatalf("%+v %+v %v", failed, end, err)
 	}
 	// It can be tried again, and be forgotten.
 	if n, err := m.hooks.Again(t.Context(), "w", false); err != nil || n != 1 {

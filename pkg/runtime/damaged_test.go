@@ -85,11 +85,11 @@ func (m *member) listed() (damaged []string) {
 		return p.Next, err
 	})
 	pages("definitions", func(cursor string) (string, error) {
-		items, next, err := m.Catalog.List(ctx, cursor, 2)
+		items, end, err := m.Catalog.List(ctx, cursor, 2)
 		for _, h := range items {
 			note(h.Damaged != "", "definition", h.ID)
 		}
-		return next, err
+		return end.Next, err
 	})
 	for _, id := range []string{"v", "o"} {
 		pages("journal of "+id, func(cursor string) (string, error) {

@@ -33,19 +33,19 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 		r.to[token][instance]++
 	}
 	for cursor := ""; ; {
-		items, next, err := e.store.Reader.QueueItems(ctx, "", cursor, 500)
+		items, end, err := e.store.Reader.QueueItems(ctx, "", cursor, 500)
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range items {
 			add(e.tokenOf(&it.Stimulus), it.Stimulus.InstanceID)
 		}
-		if cursor = next; next == "" {
+		if cursor = end.Next; cursor == "" {
 			break
 		}
 	}
 	for cursor := ""; ; {
-		letters, next, err := e.store.Reader.DeadLetters(ctx, cursor, 500)
+		letters, end, err := e.store.Reader.DeadLetters(ctx, cursor, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (e *evidence) residues(ctx context.Context) (*residue, error) {
 			add(token, d.InstanceID)
 			e.checkLetter(&d, token)
 		}
-		if cursor = next; next == "" {
+		if cursor = end.Next; cursor == "" {
 			return r, nil
 		}
 	}

@@ -153,41 +153,51 @@ const page = 500
 var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of this list")
 
 // ListDefinitions lists the definitions that are not deleted, by id, at most
-// limit. next is the cursor for what follows, "" at the end.
-func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, next string, err error) {
+// limit, at one revision.
+func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, end PageEnd, err error) {
 	from := s.keys.definitions()
 	if cursor != "" {
 		if workflow.CheckID("cursor", cursor) != nil {
-			return nil, "", errBadCursor
+			return nil, end, errBadCursor
 		}
 		from = s.keys.head(cursor) + "\x00"
 	}
 	limit = max(limit, 1)
 	for {
 		chunk := max(firstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
-		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(int64(chunk)))
-		if err != nil {
-			return nil, "", err
+		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
+		if errors.Is(err, rpctypes.ErrCompacted) && end.Revision != 0 { // between two reads: what was read is a page
+			end.Next = s.definitionOf(strings.TrimSuffix(from, "\x00"))
+			return heads, end, nil
 		}
+		if err != nil {
+			return nil, PageEnd{}, err
+		}
+		end.Revision = cmp.Or(end.Revision, resp.Header.Revision)
 		for _, kv := range resp.Kvs {
 			h, err := decodeHead(kv)
 			if err != nil {
-				id := strings.TrimSuffix(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/head")
-				h = &store.DefinitionHead{ID: id, Modified: kv.ModRevision, Damaged: err.Error()}
+				h = &store.DefinitionHead{ID: s.definitionOf(string(kv.Key)), Modified: kv.ModRevision, Damaged: err.Error()}
 			}
 			if h.Deleted != nil {
 				continue
 			}
 			if len(heads) == limit {
-				return heads, heads[limit-1].ID, nil
+				end.Next = heads[limit-1].ID
+				return heads, end, nil
 			}
 			heads = append(heads, *h)
 		}
 		if !resp.More {
-			return heads, "", nil
+			return heads, end, nil
 		}
 		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}
+}
+
+// definitionOf is the id of the definition whose head has a key.
+func (s *Definitions) definitionOf(key string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(key, s.keys.definitions()), "/head")
 }
 
 // ChangedHeads reads every head that changed after a revision, deleted ones

@@ -248,17 +248,17 @@ func testList(d *defs) {
 	var got []string
 	cursor := ""
 	for {
-		heads, next, err := d.ListDefinitions(d.ctx(), cursor, 2)
+		heads, end, err := d.ListDefinitions(d.ctx(), cursor, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, h := range heads {
 			got = append(got, h.ID)
 		}
-		if next == "" {
+		if end.Next == "" {
 			break
 		}
-		cursor = next
+		cursor = end.Next
 	}
 	if want := []string{"B", "a.b", "a", "c", "d"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -139,9 +139,9 @@ func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
 
 // List lists jobs by their ids: those that were made without a key in the order of their
 // creation.
-func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, string, error) {
+func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, PageEnd, error) {
 	var out []store.Job
-	next, err := s.values(ctx, "list jobs", s.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.values(ctx, "list jobs", s.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		job := store.Job{Modified: kv.ModRevision}
 		if err := Decode(kv.Value, &job); err != nil {
 			job = store.Job{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.jobs())), Modified: kv.ModRevision, Damaged: err.Error()}
@@ -149,7 +149,7 @@ func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Jo
 		out = append(out, job)
 		return nil
 	})
-	return out, next, err
+	return out, end, err
 }
 
 // MaxOpenJobs is how many jobs are looked at that have not ended.

@@ -15,7 +15,7 @@ import (
 // one.
 func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
 	var out []store.Send
-	next, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
 		if err := DecodeWhole(kv.Value, &send); err != nil {
 			s.left(kv.Key, err)
@@ -24,7 +24,7 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		out = append(out, send)
 		return nil
 	})
-	return out, next, err
+	return out, end.Next, err
 }
 
 // PutSend accepts a stimulus as a send record, with the answer for its key.

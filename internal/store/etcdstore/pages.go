@@ -1,11 +1,14 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -71,42 +74,58 @@ func plainSize(value []byte) int {
 	return int(h.FrameContentSize)
 }
 
+// PageEnd is where a page of a list ends, and the revision that all of it was read at.
+type PageEnd struct {
+	Next     string // the cursor of the next page; "": this is the last one
+	Revision int64
+}
+
 // page reads one page of a range of small values, or of keys only; next is "" at
 // the end.
 func (s *conn) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
-	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit)}, opts...)
-	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
-	if err != nil {
-		return nil, "", err
-	}
-	next := ""
-	if resp.More && len(resp.Kvs) > 0 {
-		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
-	}
-	return resp.Kvs, next, nil
+	kvs, end, err := s.pageAt(ctx, what, prefix, cursor, limit, 0, opts...)
+	return kvs, end.Next, err
 }
 
-// values reads one page of a range whose values may be large, and gives each to do
-// as it comes.
-func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (next string, err error) {
+// pageAt is [conn.page] at a revision (0: the present one, which it tells).
+func (s *conn) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, PageEnd, error) {
+	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithRev(revision)}, opts...)
+	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
+	if err != nil {
+		return nil, PageEnd{}, err
+	}
+	end := PageEnd{Revision: cmp.Or(revision, resp.Header.Revision)}
+	if resp.More && len(resp.Kvs) > 0 {
+		end.Next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+	}
+	return resp.Kvs, end, nil
+}
+
+// values reads one page of a range whose values may be large, at one revision, and gives
+// each to do as it comes. Where etcd forgets that revision between two reads, the page ends.
+func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (PageEnd, error) {
 	var b budget
-	for {
+	for revision := int64(0); ; {
 		n := min(limit-int64(b.values), int64(b.chunk()))
-		kvs, more, err := s.page(ctx, what, prefix, cursor, n)
-		if err != nil {
-			return "", err
+		kvs, end, err := s.pageAt(ctx, what, prefix, cursor, n, revision)
+		if errors.Is(err, rpctypes.ErrCompacted) && revision != 0 {
+			return PageEnd{cursor, revision}, nil
 		}
+		if err != nil {
+			return PageEnd{}, err
+		}
+		revision = end.Revision
 		for _, kv := range kvs {
 			if !b.takes(kv.Value) {
-				return cursor, nil
+				return PageEnd{cursor, revision}, nil
 			}
 			if err := do(kv); err != nil {
-				return "", err
+				return PageEnd{}, err
 			}
 			cursor = strings.TrimPrefix(string(kv.Key), prefix)
 		}
-		if more == "" || int64(b.values) >= limit {
-			return more, nil
+		if end.Next == "" || int64(b.values) >= limit {
+			return end, nil
 		}
 	}
 }
@@ -120,16 +139,17 @@ func pageFrom(prefix, cursor string) string {
 	return prefix + cursor + "\x00"
 }
 
-// records reads instances by their ids as long as a page holds them, and gives each
-// to do, nil if it is not there or damaged, which is said then. It returns how many of ids it has looked at: all,
-// unless do said that it was enough, or the page is full.
-func (s *conn) records(ctx context.Context, ids []string, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
+// records reads instances by their ids, at a revision (0: each chunk at the present one), as
+// long as a page holds them, and gives each to do, nil if it is not there or damaged, which is
+// said then. It returns how many of ids it has looked at: all, unless do said that it was
+// enough, or the page is full.
+func (s *conn) records(ctx context.Context, ids []string, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
 	var b budget
 	for at := 0; at < len(ids); {
 		chunk := ids[at:min(len(ids), at+b.chunk())]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			reads[i] = get(s.keys.instance(id))
+			reads[i] = clientv3.OpGet(s.keys.instance(id), clientv3.WithRev(revision))
 		}
 		resp, err := s.read(ctx, "read instances", reads...)
 		if err != nil {

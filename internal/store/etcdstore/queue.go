@@ -271,10 +271,10 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 // QueueItems lists queue items from cursor on; shard (the beginning of a hash)
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
-func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, string, error) {
+func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, PageEnd, error) {
 	prefix := s.keys.queues() + shard
 	var items []store.QueueItem
-	next, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		var err error
 		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
@@ -287,7 +287,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 		items = append(items, item)
 		return nil
 	})
-	return items, next, err
+	return items, end, err
 }
 
 // ExpireQueueItem turns an item, which has waited for so long, into a dead letter and

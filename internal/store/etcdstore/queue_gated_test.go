@@ -242,7 +242,7 @@ func TestAScheduleSaysWhatAGateKeptOut(t *testing.T) {
 		if err != nil || !ok || gated != c.gated {
 			t.Errorf("%+v: %t, %d, %v", c, ok, gated, err)
 		}
-		entries, _, err := w.Schedules(w.ctx(), "", 10)
+		entries, _, err := w.Schedules(w.ctx(), "", 10, 0)
 		if err != nil || len(entries) != 1 || entries[0].Gated != int64(c.gated) || entries[0].GatedAt.IsZero() != (c.gated == 0) {
 			t.Errorf("%+v: %+v, %v", c, entries, err)
 		}

@@ -76,11 +76,20 @@ type Task struct {
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
 // A page may be shorter than its limit and have a next one.
-func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, string, error) {
+func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
+	for {
+		tasks, end, err := s.tasks(ctx, name, cursor, limit)
+		if !errors.Is(err, rpctypes.ErrCompacted) { // between two reads of the page
+			return tasks, end, err
+		}
+	}
+}
+
+func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
 	prefix := s.keys.tasks(name)
-	kvs, next, err := s.page(ctx, "list tasks", prefix, cursor, limit, clientv3.WithKeysOnly())
+	kvs, end, err := s.pageAt(ctx, "list tasks", prefix, cursor, limit, 0, clientv3.WithKeysOnly())
 	if err != nil {
-		return nil, "", err
+		return nil, PageEnd{}, err
 	}
 	var ids []string // of their instances, each once
 	place := map[string]int{}
@@ -96,7 +105,7 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 		}
 	}
 	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
-	n, err := s.records(ctx, ids, func(i int, r *store.Record, damage error) bool {
+	n, err := s.records(ctx, ids, end.Revision, func(i int, r *store.Record, damage error) bool {
 		if damage != nil {
 			damaged[ids[i]] = damage.Error()
 		}
@@ -110,13 +119,14 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 		return false
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, PageEnd{}, err
 	}
 	var out []Task
 	for i, entry := range bookmarks {
 		instance, _ := workflow.SplitBookmarkID(entry.ID)
 		if place[instance] >= n { // the page is full
-			return out, strings.TrimPrefix(string(kvs[i-1].Key), prefix), nil
+			end.Next = strings.TrimPrefix(string(kvs[i-1].Key), prefix)
+			return out, end, nil
 		}
 		if why := damaged[instance]; why != "" {
 			out = append(out, Task{InstanceID: instance, Bookmark: entry, Damaged: why})
@@ -124,14 +134,14 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 			out = append(out, Task{InstanceID: instance, Bookmark: b})
 		}
 	}
-	return out, next, nil
+	return out, end, nil
 }
 
 // DeadLetters lists dead letters. A page may be shorter than its limit and have a
 // next one.
-func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, string, error) {
+func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, PageEnd, error) {
 	var out []store.DeadLetter
-	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, Decode)
 		if err != nil {
 			d = store.DeadLetter{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())), Created: kv.CreateRevision, Damaged: err.Error()}
@@ -139,5 +149,5 @@ func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([
 		out = append(out, d)
 		return nil
 	})
-	return out, next, err
+	return out, end, err
 }

@@ -8,7 +8,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -50,7 +49,7 @@ func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage,
 	const mostRead = 1000
 	page, at := &BookmarkPage{}, q.Cursor
 	for n := q.Limit; ; n = mostRead {
-		kvs, more, revision, err := s.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
+		kvs, end, err := s.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
 		if errors.Is(err, rpctypes.ErrCompacted) && at != q.Cursor { // between two reads: what was read is a page
 			page.Next = at
 			return page, nil
@@ -58,7 +57,8 @@ func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage,
 		if err != nil {
 			return nil, err
 		}
-		page.Revision = revision
+		more := end.Next != ""
+		page.Revision = end.Revision
 		for _, kv := range kvs {
 			at = strings.TrimPrefix(string(kv.Key), prefix)
 			page.Looked++
@@ -78,18 +78,6 @@ func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage,
 			return page, nil
 		}
 	}
-}
-
-// pageAt is [conn.page] at a revision (0: the present one, which it tells).
-func (s *conn) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64) (kvs []*mvccpb.KeyValue, more bool, at int64, err error) {
-	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithRev(revision))
-	if err != nil {
-		return nil, false, 0, err
-	}
-	if revision == 0 {
-		revision = resp.Header.Revision
-	}
-	return resp.Kvs, resp.More, revision, nil
 }
 
 func (q *BookmarkQuery) fits(b *AwaitingBookmark) bool {

@@ -205,7 +205,7 @@ type DeadSize struct {
 // DeadSizes lists dead letters; next is "" at the end.
 func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
 	var out []DeadSize
-	next, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
 		if err := Decode(kv.Value, &d); err != nil {
 			s.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
@@ -215,7 +215,7 @@ func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]D
 			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
 		return nil
 	})
-	return out, next, err
+	return out, end.Next, err
 }
 
 // MaxPurgeDead is how many dead letters [Upkeep.PurgeDead] takes at once.

@@ -106,11 +106,12 @@ func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
 func ScheduleShard(definition string) int { return timerShard(definition) }
 
 // Schedules lists the occurrences to come, one for each schedule, soonest first
-// within a shard.
-func (s *Reader) Schedules(ctx context.Context, cursor string, limit int64) ([]store.CronEntry, string, error) {
-	kvs, next, err := s.page(ctx, "list schedules", s.keys.root+"cron/", cursor, limit)
+// within a shard: at a revision, of which etcd may know nothing any more
+// ([rpctypes.ErrCompacted]), or at the present one (0).
+func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, PageEnd, error) {
+	kvs, end, err := s.pageAt(ctx, "list schedules", s.keys.root+"cron/", cursor, limit, revision)
 	if err != nil {
-		return nil, "", err
+		return nil, PageEnd{}, err
 	}
 	out := make([]store.CronEntry, len(kvs))
 	for i, kv := range kvs {
@@ -121,5 +122,5 @@ func (s *Reader) Schedules(ctx context.Context, cursor string, limit int64) ([]s
 				Due: fromMillis(parts[len(parts)-3]), DefinitionID: parts[len(parts)-2], ActivityID: decode(parts[len(parts)-1])}
 		}
 	}
-	return out, next, nil
+	return out, end, nil
 }

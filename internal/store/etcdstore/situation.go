@@ -103,7 +103,7 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 	for i, c := range st.Children {
 		ids[i] = c.ID
 	}
-	_, err := s.records(ctx, ids, func(i int, r *store.Record, _ error) bool {
+	_, err := s.records(ctx, ids, 0, func(i int, r *store.Record, _ error) bool {
 		if r != nil {
 			st.Children[i].Header = &r.Header
 		}

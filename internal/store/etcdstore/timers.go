@@ -134,10 +134,10 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 }
 
 // Timers lists timers to come, soonest first within a shard.
-func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, string, error) {
-	kvs, next, err := s.page(ctx, "list timers", s.keys.root+"timer/", cursor, limit)
+func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, PageEnd, error) {
+	kvs, end, err := s.pageAt(ctx, "list timers", s.keys.root+"timer/", cursor, limit, 0)
 	if err != nil {
-		return nil, "", err
+		return nil, PageEnd{}, err
 	}
 	var out []Due
 	for _, kv := range kvs {
@@ -152,7 +152,7 @@ func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due,
 		d.At = d.entry.Due
 		out = append(out, d)
 	}
-	return out, next, nil
+	return out, end, nil
 }
 
 // Bookmark is the id of the bookmark that the timer resumes.

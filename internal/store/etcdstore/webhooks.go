@@ -280,8 +280,8 @@ func (s *Webhooks) Settle(ctx context.Context, w *store.Webhook, l *store.Webhoo
 }
 
 // Failed gives a page of the letters that were given up.
-func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, next string, err error) {
-	next, err = s.values(ctx, "list failed letters", s.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
+func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, end PageEnd, err error) {
+	end, err = s.values(ctx, "list failed letters", s.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
 			s.left(kv.Key, err)
@@ -290,7 +290,7 @@ func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64)
 		page = append(page, *l)
 		return nil
 	})
-	return page, next, err
+	return page, end, err
 }
 
 // Replay makes a letter that was given up due again, or forgets it. False: it is gone.

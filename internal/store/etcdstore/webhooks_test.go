@@ -63,9 +63,9 @@ func TestTransactionsOfWebhooks(t *testing.T) {
 	if _, due, failed := read(); due != 1 || failed != 1 {
 		t.Errorf("%d due, %d failed", due, failed)
 	}
-	given, next, err := h.Failed(w.ctx(), "h", "", 10)
-	if w.ok(err); len(given) != 1 || given[0].ID != "two" || next != "" {
-		t.Fatalf("%+v %q", given, next)
+	given, end, err := h.Failed(w.ctx(), "h", "", 10)
+	if w.ok(err); len(given) != 1 || given[0].ID != "two" || end.Next != "" {
+		t.Fatalf("%+v %+v", given, end)
 	}
 	did(true)(h.Replay(w.ctx(), hook, &given[0], w.now, false))
 	did(false)(h.Replay(w.ctx(), hook, &given[0], w.now, false))

@@ -46,7 +46,11 @@ func all(s *Store) allParts {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	etcd := clustertest.Shared(tb)
+	return newWorldOn(tb, clustertest.Shared(tb))
+}
+
+func newWorldOn(tb testing.TB, etcd *clustertest.Etcd) *world {
+	tb.Helper()
 	faults := clustertest.NewFaults(1)
 	s, err := New(Config{Client: faults.Wrap(etcd.Client(tb)), Root: "/weft/" + clustertest.Namespace(tb) + "/"})
 	if err != nil {

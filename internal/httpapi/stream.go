@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,12 +38,12 @@ func (a *API) streamRoutes() []route {
 		{method: "GET", path: streamPath, name: "stream", role: auth.Viewer, tag: "cluster", kind: reads, streams: true,
 			summary: "Tell what changes, as server-sent events",
 			query: []param{
-				{name: "topics", typ: "string", doc: "Separated by commas: instance:ID, cluster, definitions; 100 at most."},
+				{name: "topics", typ: "string", doc: "Separated by commas, or one each: instance:ID, cluster, definitions; instances:LINE, the first page of a list, the line as q of GET /instances takes it and to its end; 100 at most."},
 				{name: "after", typ: "string", doc: "As the header Last-Event-ID, for who cannot send it."},
 			},
 			answers: map[int]any{200: textOf{"text/event-stream"}},
 			events: map[string]any{
-				string(live.Instance): liveInstanceView{}, string(live.Cluster): liveClusterView{}, string(live.Definitions): liveDefinitionsView{},
+				string(live.Instance): liveInstanceView{}, string(live.Instances): liveListView{}, string(live.Cluster): liveClusterView{}, string(live.Definitions): liveDefinitionsView{},
 				"reset": liveResetView{}, "bye": liveByeView{},
 			},
 			serve: stream},
@@ -75,6 +76,14 @@ type liveInstanceState struct {
 	Bookmarks        []bookmarkView     `json:"bookmarks" doc:"The first 20."`
 	BookmarksLeft    int                `json:"bookmarksLeft" doc:"How many more there are."`
 	Damaged          bool               `json:"damaged,omitempty"`
+}
+
+type liveListView struct {
+	Topic    string        `json:"topic"`
+	Revision int64         `json:"revision" doc:"Of etcd: the list is as it was then."`
+	IDs      []string      `json:"ids" doc:"Of the first 50 instances of the list, the newest first."`
+	Items    []summaryView `json:"items" doc:"Those of them that came or changed since what was told before; at first all."`
+	More     bool          `json:"more" doc:"Others stand behind them, or may: so many were looked at that the search was ended."`
 }
 
 type liveClusterView struct {
@@ -143,12 +152,13 @@ func stream(c *call) (reply, error) {
 		return reply{rawType: "text/event-stream"}, nil
 	}
 	hub := c.api.cfg.Live
-	viewer, err := hub.Look(c.r.Context(), c.caller(), topics, after)
+	looks := live.Caller{Name: c.caller(), Sight: strconv.FormatBool(c.api.onlyLooks(c.r)), Show: c.shown()}
+	viewer, err := hub.Look(c.r.Context(), looks, topics, after)
 	if errors.Is(err, live.ErrTooMany) {
 		all, each := hub.MayFollow()
 		c.linger(time.Second)
 		return reply{}, c.api.busy(metrics.ShedOther, metrics.ShedStreams,
-			fmt.Sprintf("streams look at as many instances on this node as may be: %d in all, %d of one caller; close some", all, each))
+			fmt.Sprintf("streams look at as many instances on this node as may be: %d in all, %d of one caller, and a list counts as 16; close some", all, each))
 	}
 	if err != nil {
 		return reply{}, err
@@ -163,14 +173,34 @@ func stream(c *call) (reply, error) {
 	})}, nil
 }
 
+// topicTexts are the topics of the parameters. A list's line may have commas in it, and goes on
+// to the end of its parameter.
+func topicTexts(params []string) (texts []string) {
+	for _, rest := range params {
+		for more := true; more; {
+			text := rest
+			if !strings.HasPrefix(rest, string(live.Instances)+":") {
+				text, rest, more = strings.Cut(rest, ",")
+			} else {
+				more = false
+			}
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // readTopics reads what is looked at.
-func readTopics(texts []string) ([]live.Topic, error) {
+func readTopics(params []string) ([]live.Topic, error) {
 	var topics []live.Topic
-	for text := range strings.SplitSeq(strings.Join(texts, ","), ",") {
+	for _, text := range topicTexts(params) {
 		t, err := live.ParseTopic(text)
+		var line *workflow.Error
 		switch {
 		case text == "":
-			return nil, invalid("missing-parameter", "", "topics says what to look at: instance:ID, cluster, definitions, separated by commas")
+			return nil, missingTopics()
+		case errors.As(err, &line) && line.Problems != nil: // of a list
+			return nil, line
 		case err != nil:
 			return nil, invalid("bad-topic", "", err.Error())
 		case slices.Contains(topics, t):
@@ -180,7 +210,14 @@ func readTopics(texts []string) ([]live.Topic, error) {
 		}
 		topics = append(topics, t)
 	}
+	if topics == nil {
+		return nil, missingTopics()
+	}
 	return topics, nil
+}
+
+func missingTopics() error {
+	return invalid("missing-parameter", "", "topics says what to look at: instance:ID, cluster, definitions, separated by commas, or instances:LINE")
 }
 
 // teller writes one stream.
@@ -319,6 +356,8 @@ func (a *API) viewEvent(e live.Event) (name string, view any) {
 	switch {
 	case e.Reset:
 		return "reset", liveResetView{topic}
+	case e.Topic.Kind == live.Instances:
+		return string(live.Instances), liveListView{topic, e.Revision, e.List.IDs, each(e.List.Rows, viewRow), e.List.More}
 	case e.Topic.Kind == live.Cluster:
 		return string(live.Cluster), liveClusterView{topic, e.Revision, each(e.Nodes, a.viewNode)}
 	case e.Topic.Kind == live.Definitions:
@@ -328,6 +367,12 @@ func (a *API) viewEvent(e live.Event) (name string, view any) {
 		}), len(told) < len(e.Definitions)}
 	}
 	return string(live.Instance), liveInstanceView{topic, e.Revision, viewLive(e)}
+}
+
+func viewRow(r live.Row) summaryView {
+	v := viewSummary(r.Instance)
+	v.Incidents, v.Waits = r.Incidents, r.Waits
+	return v
 }
 
 func viewLive(e live.Event) *liveInstanceState {

@@ -430,6 +430,7 @@ func TestAsManyInstancesAreFollowedAsMayBe(t *testing.T) {
 	}
 	l := d.listen(some(0, 4), "", a)
 	refused(some(4, 5), a, "a fifth of one caller")
+	refused("instances:def:a", a, "a list, which counts as 16")
 	other := d.listen(some(0, 6), "", b) // four of them are followed already
 	if n := d.hub.Followed(); n != 6 {
 		t.Errorf("%d are followed", n)
@@ -622,7 +623,9 @@ func TestWhatIsNoStreamIsRefused(t *testing.T) {
 		{"instance", "", "there is no topic"},
 		{"instance:a%20b", "", "instance id"},
 		{"cluster:x", "", "there is no topic"},
-		{"instances:status:faulted", "", "there is no topic"},
+		{"instances:state:faulted", "", "did you mean"},
+		{"instances:status:faulty,cluster", "", "faulty,cluster"}, // it goes on to the end
+		{"instances:def:a&topics=instances:def:a", "", "twice"},
 		{"cluster,definitions,cluster", "", "twice"},
 		{strings.Join(many, ","), "", "more than 100"},
 		{"cluster&limit=3", "", "no query parameter"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -18,7 +19,7 @@ import (
 // Topic is what somebody looks at.
 type Topic struct {
 	Kind Kind
-	ID   string // of the instance
+	ID   string // of the instance; of a list its line, as it was given
 }
 
 // Kind is a kind of topic.
@@ -27,6 +28,7 @@ type Kind string
 // The kinds.
 const (
 	Instance    Kind = "instance"
+	Instances   Kind = "instances"
 	Cluster     Kind = "cluster"
 	Definitions Kind = "definitions"
 )
@@ -45,10 +47,13 @@ func ParseTopic(text string) (Topic, error) {
 	switch {
 	case t.Kind == Instance && has:
 		return t, workflow.CheckID("instance id", id)
+	case t.Kind == Instances:
+		_, err := find.Parse(id, "/topics")
+		return t, err
 	case (t.Kind == Cluster || t.Kind == Definitions) && !has:
 		return t, nil
 	}
-	return t, fmt.Errorf("there is no topic %q; the topics are instance:ID, cluster and definitions", workflow.CutChars(text, 80))
+	return t, fmt.Errorf("there is no topic %q; the topics are instance:ID, instances:LINE, cluster and definitions", workflow.CutChars(text, 80))
 }
 
 // Position says what somebody was told. The zero Position is nothing.
@@ -99,6 +104,7 @@ type Event struct {
 
 	Instance    *workflow.Instance // nil: there is none
 	Sequence    int64              // of its last commit
+	List        *List
 	Nodes       []cluster.Node
 	Definitions []catalog.Change // that changed after what was told before
 }
@@ -108,7 +114,7 @@ type Viewer struct {
 	hub    *Hub
 	looks  []look
 	etcd   string
-	wake   chan struct{} // an instance changed
+	wake   chan struct{} // an instance or a list changed
 	more   <-chan struct{}
 	nodes  <-chan struct{}
 	cancel func()
@@ -119,14 +125,37 @@ type look struct {
 	topic Topic
 	at    int64 // what was told
 	reset bool  // is to be told first
-	feed  *feed
+	feed  *feed // of an instance or a list
 	told  []cluster.Node
-	first bool // nothing was told to this viewer
+	list  *List // that was told
+	first bool  // nothing was told to this viewer
+}
+
+// Caller is who looks.
+type Caller struct {
+	Name string // for whom places are counted
+	// Sight names what they may see: those with the same see the same.
+	Sight string
+	// Show gives a text as they may see it; nil: as it is.
+	Show func(string) string
+}
+
+// follow enters what a topic is about; nil, as [Hub.enter].
+func (h *Hub) follow(t Topic, caller *Caller, v *Viewer) (*feed, error) {
+	if t.Kind == Instance {
+		return h.enter(t.String(), caller.Name, 1, v, func(f *feed) followed { return &instance{feed: f, id: t.ID} }), nil
+	}
+	filter, err := find.Parse(t.ID, "/topics")
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("%s:%s:%s", Instances, caller.Sight, filter.String())
+	return h.enter(key, caller.Name, listWeight, v, func(f *feed) followed { return &list{feed: f, filter: filter, show: caller.Show} }), nil
 }
 
 // Look begins to look, for a caller. after is what was told before, maybe by another node.
 // [ErrTooMany] says that no more instances may be followed here.
-func (h *Hub) Look(ctx context.Context, caller string, topics []Topic, after Position) (*Viewer, error) {
+func (h *Hub) Look(ctx context.Context, caller Caller, topics []Topic, after Position) (*Viewer, error) {
 	v := &Viewer{hub: h, wake: make(chan struct{}, 1), cancel: func() {}}
 	for i, t := range topics {
 		l := look{topic: t, first: true}
@@ -134,10 +163,11 @@ func (h *Hub) Look(ctx context.Context, caller string, topics []Topic, after Pos
 			l.at = after.At[i]
 		}
 		switch t.Kind {
-		case Instance:
-			if l.feed = h.enter(t.ID, caller, v); l.feed == nil {
+		case Instance, Instances:
+			var err error
+			if l.feed, err = h.follow(t, &caller, v); l.feed == nil {
 				v.Close()
-				return nil, ErrTooMany
+				return nil, cmp.Or(err, ErrTooMany)
 			}
 		case Cluster:
 			v.nodes, v.cancel = h.cfg.Session.MembersChanged()
@@ -163,13 +193,17 @@ func (l *look) resume(ctx context.Context, now int64, another bool) error {
 	if another || l.at > now {
 		l.at, l.reset = 0, true
 	}
-	if l.topic.Kind != Instance {
+	if l.feed == nil {
 		return nil
 	}
-	if err := l.feed.look(ctx); err != nil { // what was seen before may be older than the position
+	if err := l.feed.of.look(ctx); err != nil { // what was seen before may be older than the position
 		return err
 	}
-	st := l.feed.current()
+	in, is := l.feed.of.(*instance)
+	if !is {
+		return nil
+	}
+	st := in.current()
 	if st.Modified > 0 || l.at == 0 || l.at >= st.since {
 		return nil
 	}
@@ -247,7 +281,7 @@ func (v *Viewer) news(l *look) (Event, bool) {
 	l.first = false
 	switch l.topic.Kind {
 	case Instance:
-		st := l.feed.current()
+		st := l.feed.of.(*instance).current()
 		if st.since <= l.at {
 			return e, false
 		}
@@ -258,6 +292,12 @@ func (v *Viewer) news(l *look) (Event, bool) {
 		case st.Damage != nil:
 			e.Instance = &workflow.Instance{ID: l.topic.ID, Damaged: st.Damage.Error()}
 		}
+	case Instances:
+		is := l.feed.of.(*list).current()
+		if is == l.list {
+			return e, false
+		}
+		e.List, l.list, l.at = is.since(l.list), is, max(l.at, is.Revision)
 	case Cluster:
 		nodes, revision := v.hub.cfg.Session.MembersAt()
 		for i := range nodes {

@@ -27,7 +27,7 @@ func (e Event) Decode(into any) error { return decode(e.Data, into) }
 // quiet is how long a stream may be silent: a node sends a comment every 15 s.
 const quiet = 45 * time.Second
 
-// Stream tells what changes, such as instance:o-1, cluster or definitions, until ctx ends or
+// Stream tells what changes, such as instance:o-1, instances:status:faulted, cluster or definitions, until ctx ends or
 // the caller stops. It comes back by itself, to any node, with the id of the last event, so
 // that nothing is missed; after is such an id, "" from now on. It ends with an error when the
 // server refuses, or has not answered [Config].Attempts times in a row.
@@ -84,7 +84,7 @@ func (c *Client) listen(ctx context.Context, topics []string, after string, tell
 	defer cancel(nil)
 	watchdog := time.AfterFunc(quiet, func() { cancel(errSilent) })
 	defer watchdog.Stop()
-	query := url.Values{"topics": {strings.Join(topics, ",")}}
+	query := url.Values{"topics": topics} // one each: the line of a list may have commas in it
 	if after != "" {
 		query.Set("after", after)
 	}

@@ -42,8 +42,9 @@ type InstanceQuery struct {
 // InstancePage is what [Reader.Instances] gives: all of it read at one revision.
 type InstancePage struct {
 	Items    []workflow.Instance
-	Next     string // the cursor of the next page; "" at the end
-	Looked   int    // how many instances were looked at for it
+	Modified []int64 // their records' mod revisions
+	Next     string  // the cursor of the next page; "" at the end
+	Looked   int     // how many instances were looked at for it
 	Revision int64
 }
 
@@ -176,7 +177,7 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 					return n, true, nil
 				}
 				if fits {
-					page.Items = append(page.Items, in)
+					page.Items, page.Modified = append(page.Items, in), append(page.Modified, kvs[0].ModRevision)
 				}
 				scanned.count(kvs[0].Value)
 			}

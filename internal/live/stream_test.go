@@ -623,7 +623,8 @@ func TestWhatIsNoStreamIsRefused(t *testing.T) {
 		{"instance", "", "there is no topic"},
 		{"instance:a%20b", "", "instance id"},
 		{"cluster:x", "", "there is no topic"},
-		{"instances:state:faulted", "", "did you mean"},
+		{"instances:state:faulted", "", "there is no word"},
+		{"instances", "", "there is no topic"},
 		{"instances:status:faulty,cluster", "", "faulty,cluster"}, // it goes on to the end
 		{"instances:def:a&topics=instances:def:a", "", "twice"},
 		{"cluster,definitions,cluster", "", "twice"},

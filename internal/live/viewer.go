@@ -34,7 +34,7 @@ const (
 )
 
 func (t Topic) String() string {
-	if t.ID == "" {
+	if t.ID == "" && t.Kind != Instances {
 		return string(t.Kind)
 	}
 	return string(t.Kind) + ":" + t.ID
@@ -47,7 +47,7 @@ func ParseTopic(text string) (Topic, error) {
 	switch {
 	case t.Kind == Instance && has:
 		return t, workflow.CheckID("instance id", id)
-	case t.Kind == Instances:
+	case t.Kind == Instances && has:
 		_, err := find.Parse(id, "/topics")
 		return t, err
 	case (t.Kind == Cluster || t.Kind == Definitions) && !has:

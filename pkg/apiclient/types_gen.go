@@ -165,6 +165,7 @@ type DeadLetter struct {
 type DeadLetterList struct {
 	Items      []DeadLetter `json:"items"`
 	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64        `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Definition is a part of other answers.
@@ -185,6 +186,7 @@ type Definition struct {
 type DefinitionList struct {
 	Items      []Definition `json:"items"`
 	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64        `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Dispatched is the answer of [Client.DeleteInstance], [Client.DispatchDefinition].
@@ -376,6 +378,7 @@ type Job struct {
 type JobList struct {
 	Items      []Job   `json:"items"`
 	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64   `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // JobPreview is the answer of [Client.CreateJob].
@@ -521,6 +524,15 @@ type LiveInstanceState struct {
 	Version          int64             `json:"version"`
 }
 
+// LiveList is a part of other answers.
+type LiveList struct {
+	Ids      []string  `json:"ids"`      // Of the first 50 instances of the list, the newest first.
+	Items    []Summary `json:"items"`    // Those of them that came or changed since what was told before; at first all.
+	More     bool      `json:"more"`     // Others stand behind them, or may: so many were looked at that the search was ended.
+	Revision int64     `json:"revision"` // Of etcd: the list is as it was then.
+	Topic    string    `json:"topic"`
+}
+
 // LiveReset is a part of other answers.
 type LiveReset struct {
 	Topic string `json:"topic"`
@@ -591,6 +603,7 @@ type Node struct {
 type NodeList struct {
 	Items      []Node  `json:"items"`
 	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64   `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // NotRefreshed is a part of other answers.
@@ -701,6 +714,7 @@ type QueueItem struct {
 type QueueItemList struct {
 	Items      []QueueItem `json:"items"`
 	NextCursor *string     `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64       `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Queued is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
@@ -991,6 +1005,7 @@ type Task struct {
 type TaskList struct {
 	Items      []Task  `json:"items"`
 	NextCursor *string `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64   `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // TaskRequest is the body of [Client.CompleteTask]. Zero fields are left out.
@@ -1017,6 +1032,7 @@ type TimerItem struct {
 type TimerItemList struct {
 	Items      []TimerItem `json:"items"`
 	NextCursor *string     `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64       `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Trigger is a part of other answers.
@@ -1143,6 +1159,7 @@ type WebhookLetter struct {
 type WebhookLetterList struct {
 	Items      []WebhookLetter `json:"items"`
 	NextCursor *string         `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64           `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // WebhookRequest is the body of [Client.PutWebhook]. Zero fields are left out.

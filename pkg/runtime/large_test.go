@@ -84,9 +84,9 @@ root:
 
 // queued is how many stimuli wait in the queue.
 func queued(t *testing.T, m *member) int {
-	items, next, err := m.Store.Reader.QueueItems(t.Context(), "", "", 500)
-	if err != nil || next != "" {
-		t.Fatal(next, err)
+	items, end, err := m.Store.Reader.QueueItems(t.Context(), "", "", 500)
+	if err != nil || end.Next != "" {
+		t.Fatal(end, err)
 	}
 	return len(items)
 }

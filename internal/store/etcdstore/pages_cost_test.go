@@ -25,14 +25,14 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		"instances of a definition":  w.listInstances(find.Filter{DefinitionID: "order"}, limit),
 		"instances of a status":      w.listInstances(find.Filter{Status: workflow.StatusRunning}, limit),
 		"instances of a correlation": w.listInstances(find.Filter{CorrelationID: "k"}, limit),
-		"tasks":                      counting(func(c string) ([]Task, string, error) { return ending(w.Tasks(w.ctx(), "", c, limit)) }),
-		"tasks of a name":            counting(func(c string) ([]Task, string, error) { return ending(w.Tasks(w.ctx(), "pack", c, limit)) }),
-		"queue":                      counting(func(c string) ([]store.QueueItem, string, error) { return ending(w.QueueItems(w.ctx(), "", c, limit)) }),
-		"dead letters":               counting(func(c string) ([]store.DeadLetter, string, error) { return ending(w.DeadLetters(w.ctx(), c, limit)) }),
-		"timers":                     counting(func(c string) ([]Due, string, error) { return ending(w.Timers(w.ctx(), c, limit)) }),
-		"schedules":                  counting(func(c string) ([]store.CronEntry, string, error) { return ending(w.Schedules(w.ctx(), c, limit, 0)) }),
+		"tasks":                      counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "", c, limit)) }),
+		"tasks of a name":            counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "pack", c, limit)) }),
+		"queue":                      counting(func(c string) ([]store.QueueItem, string, error) { return cursorOf(w.QueueItems(w.ctx(), "", c, limit)) }),
+		"dead letters":               counting(func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, limit)) }),
+		"timers":                     counting(func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, limit)) }),
+		"schedules":                  counting(func(c string) ([]store.CronEntry, string, error) { return cursorOf(w.Schedules(w.ctx(), c, limit, 0)) }),
 		"definitions": counting(func(c string) ([]store.DefinitionHead, string, error) {
-			return ending(w.ListDefinitions(w.ctx(), c, limit))
+			return cursorOf(w.ListDefinitions(w.ctx(), c, limit))
 		}),
 	} {
 		all := 0

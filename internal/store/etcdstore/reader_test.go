@@ -32,8 +32,8 @@ func pages[T any](t *testing.T, read func(cursor string) ([]T, string, error), i
 	return nil
 }
 
-// ending is a page with its cursor alone.
-func ending[T any](items []T, end PageEnd, err error) ([]T, string, error) {
+// cursorOf is a page with its cursor alone.
+func cursorOf[T any](items []T, end PageEnd, err error) ([]T, string, error) {
 	return items, end.Next, err
 }
 
@@ -104,11 +104,11 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 		}
 		check("instances "+what, got, want)
 	}
-	check("queue", pages(t, func(c string) ([]store.QueueItem, string, error) { return ending(w.QueueItems(w.ctx(), "", c, 2)) }, func(q store.QueueItem) string { return q.ID }), name("q/"))
-	check("dead letters", pages(t, func(c string) ([]store.DeadLetter, string, error) { return ending(w.DeadLetters(w.ctx(), c, 2)) }, func(d store.DeadLetter) string { return d.ID }), name("d/"))
+	check("queue", pages(t, func(c string) ([]store.QueueItem, string, error) { return cursorOf(w.QueueItems(w.ctx(), "", c, 2)) }, func(q store.QueueItem) string { return q.ID }), name("q/"))
+	check("dead letters", pages(t, func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, 2)) }, func(d store.DeadLetter) string { return d.ID }), name("d/"))
 	check("send records", pages(t, func(c string) ([]store.Send, string, error) { return w.Sends(w.ctx(), c, 2) }, func(s store.Send) string { return s.ID }), name("s"))
 	check("mailboxes", pages(t, func(c string) ([]Pending, string, error) { return w.Sweep(w.ctx(), c, 2) }, func(p Pending) string { return p.InstanceID }), mail)
-	timers := pages(t, func(c string) ([]Due, string, error) { return ending(w.Timers(w.ctx(), c, 2)) }, func(d Due) string { return d.Bookmark() })
+	timers := pages(t, func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, 2)) }, func(d Due) string { return d.Bookmark() })
 	check("timers", timers, name("t"))
 	var sharded []string
 	for _, shard := range QueueShards {
@@ -234,7 +234,7 @@ func TestTasksFollowTheirBookmarks(t *testing.T) {
 		w.commit(w.first("a", nil, task("one"), task("two")))
 		is := func(want ...string) {
 			t.Helper()
-			got := pages(t, func(cursor string) ([]Task, string, error) { return ending(w.Tasks(w.ctx(), name, cursor, 2)) }, func(task Task) string { return task.Bookmark.ID })
+			got := pages(t, func(cursor string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), name, cursor, 2)) }, func(task Task) string { return task.Bookmark.ID })
 			if !slices.Equal(got, want) {
 				t.Errorf("%.20q: %v, want %v", name, got, want)
 			}
@@ -292,14 +292,14 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	w.commit(c)
 	lists := map[string]func(cursor string) ([]string, string, error){
 		"queue": func(cursor string) (ids []string, next string, err error) {
-			items, next, err := ending(w.QueueItems(w.ctx(), "", cursor, 500))
+			items, next, err := cursorOf(w.QueueItems(w.ctx(), "", cursor, 500))
 			for _, it := range items {
 				ids = append(ids, it.ID)
 			}
 			return ids, next, err
 		},
 		"dead letters": func(cursor string) (ids []string, next string, err error) {
-			items, next, err := ending(w.DeadLetters(w.ctx(), cursor, 500))
+			items, next, err := cursorOf(w.DeadLetters(w.ctx(), cursor, 500))
 			for _, it := range items {
 				ids = append(ids, it.ID)
 			}
@@ -320,7 +320,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 			return ids, next, err
 		},
 		"tasks": func(cursor string) (ids []string, next string, err error) {
-			items, next, err := ending(w.Tasks(w.ctx(), "pack", cursor, 500))
+			items, next, err := cursorOf(w.Tasks(w.ctx(), "pack", cursor, 500))
 			for _, it := range items {
 				ids = append(ids, it.InstanceID)
 			}

@@ -28,9 +28,12 @@ func (a *API) jobRoutes() []route {
 			serve: func(c *call) (reply, error) { return paged(c, c.api.cfg.Runtime.Jobs, viewJob) }},
 		{method: "GET", path: "/jobs/{id}", name: "getJob", role: auth.Viewer, tag: "jobs", kind: reads, summary: "How far a job is, and who refused",
 			answers: map[int]any{200: jobView{}}, problems: missing, serve: getJob},
+		{method: "POST", path: "/jobs/{id}/cancel", name: "cancelJob", role: auth.Operator, tag: "jobs", kind: changes, reserved: true,
+			summary: "Cancel a job: it goes no further; one that has ended stays as it is",
+			answers: map[int]any{200: jobView{}}, problems: missing, serve: cancelJob},
 		{method: "DELETE", path: "/jobs/{id}", name: "deleteJob", role: auth.Operator, tag: "jobs", kind: changes, reserved: true,
-			summary: "Cancel a job that runs: it goes no further; forget one that has ended",
-			answers: map[int]any{204: nil}, problems: missing, serve: deleteJob},
+			summary: "Forget a job that has ended",
+			answers: map[int]any{204: nil}, problems: append(missing, workflow.CodeJobRunning), serve: deleteJob},
 	}
 }
 
@@ -56,7 +59,7 @@ type jobView struct {
 	Done      int64            `json:"done" doc:"Instances that took the command."`
 	Accepted  int64            `json:"accepted" doc:"In whose mailboxes it was left, as they were busy for long."`
 	Refused   int64            `json:"refused"`
-	Unknown   int64            `json:"unknown" doc:"A node died that may have given them the command, more than 5 minutes before another went on: it is not given again."`
+	Unknown   int64            `json:"unknown" doc:"That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again."`
 	Refusals  []jobRefusalView `json:"refusals" doc:"The first 100."`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
@@ -191,7 +194,22 @@ func deleteJob(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{status: 204}, c.api.cfg.Runtime.CancelJob(c.r.Context(), id)
+	return reply{status: 204}, c.api.cfg.Runtime.ForgetJob(c.r.Context(), id)
+}
+
+func cancelJob(c *call) (reply, error) {
+	id, err := c.madeID(workflow.CodeJobNotFound)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.decode(&struct{}{}); err != nil {
+		return reply{}, err
+	}
+	job, err := c.api.cfg.Runtime.CancelJob(c.r.Context(), id)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{body: viewJob(job)}, nil
 }
 
 func viewJob(j runtime.Job) jobView {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 func (s *server) job(t *testing.T, body string) map[string]any {
@@ -67,6 +69,11 @@ func TestJobs(t *testing.T) {
 		t.Errorf("%v", job)
 	}
 	path := "/api/v1/jobs/" + job["id"].(string)
+	for range 2 { // one that has ended stays as it is
+		if a := s.post(t, path+"/cancel", "", 200); a.json(t)["state"] != "done" {
+			t.Errorf("%s", a.body)
+		}
+	}
 	if a := s.do(t, http.MethodDelete, path, ""); a.status != 204 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -87,6 +94,25 @@ func TestAKeyMakesOneJob(t *testing.T) {
 	again := s.do(t, http.MethodPost, "/api/v1/jobs", body, key)
 	if first.status != 202 || again.status != 202 || first.json(t)["id"] != again.json(t)["id"] {
 		t.Errorf("%d %s, and then %d %s", first.status, first.body, again.status, again.body)
+	}
+	r := s.receipt(t, "jobs-#")
+	made := r["job"].(map[string]any)
+	if r["request"] != "POST /api/v1/jobs" || made["id"] != first.json(t)["id"] || made["state"] == "gone" || len(r["effects"].([]any)) != 0 {
+		t.Errorf("%v", r)
+	}
+	path := "/api/v1/jobs/" + made["id"].(string)
+	polltest.Eventually(t, "it ends", func() bool { return s.get(t, path).json(t)["state"] == "done" })
+	if r := s.receipt(t, "jobs-#"); r["open"] != false || r["job"].(map[string]any)["state"] != "done" {
+		t.Errorf("%v", r)
+	}
+	if a := s.do(t, http.MethodDelete, path, ""); a.status != 204 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if r := s.receipt(t, "jobs-#"); r["job"].(map[string]any)["state"] != "gone" {
+		t.Errorf("%v", r)
+	}
+	if a := s.do(t, http.MethodPost, "/api/v1/jobs", body, key); a.code() != "idempotency-key-reused" {
+		t.Errorf("the key of a job that was deleted: %d %s", a.status, a.body)
 	}
 	if a := s.do(t, http.MethodPost, "/api/v1/jobs", `{"kind": "delete", "q": "def:nobody#"}`, key); a.code() != "idempotency-key-reused" {
 		t.Errorf("%d %s", a.status, a.body)

@@ -36,6 +36,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
 	workflow.CodeReceiptNotFound:    http.StatusNotFound,
 	workflow.CodeJobNotFound:        http.StatusNotFound,
+	workflow.CodeJobRunning:         http.StatusConflict,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
 	workflow.CodeWebhookNotFound:    http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,

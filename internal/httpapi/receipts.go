@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -33,8 +34,15 @@ type receiptView struct {
 	Effects        []fateView `json:"effects" doc:"For each instance that it was for, 100 at most; one without an instance, while it has met none."`
 	Unlisted       int        `json:"unlisted" doc:"How many there are beyond those."`
 
+	Job *jobFateView `json:"job" doc:"That was made of it; null: none was."`
+
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
+}
+
+type jobFateView struct {
+	ID    string `json:"id"`
+	State string `json:"state" enum:"running,done,cancelled,gone" doc:"gone: it was deleted, or cannot be read."`
 }
 
 type fateView struct {
@@ -84,6 +92,9 @@ func viewReceipt(r *runtime.Receipt) receiptView {
 	}
 	if r.Status != 0 {
 		v.ResponseStatus = &r.Status
+	}
+	if r.Job != nil {
+		v.Job, v.Open = &jobFateView{r.Job.ID, cmp.Or(string(r.Job.State), "gone")}, r.Job.Open()
 	}
 	for i := range r.Fates {
 		f := &r.Fates[i]

@@ -59,6 +59,7 @@ type Answer struct {
 	Queued   string             `json:"queued,omitempty"` // id of the queue item; with targets: what it met since
 	Instance *workflow.Instance `json:"instance,omitempty"`
 	Response *workflow.Response `json:"response,omitempty"`
+	Job      string             `json:"job,omitempty"`   // id of the job that was made
 	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it; taken from the key when it is kept
 
 	// For the receipt, taken from the key when it is kept.

@@ -34,6 +34,9 @@ type Job struct {
 	Cursor    string               `json:"cursor,omitempty"` // what comes after it was not looked at
 	Page      []string             `json:"page,omitempty"`   // ids of the instances that are being given the command
 	Next      string               `json:"next,omitempty"`   // the cursor behind them; "": they are the last
+	// Late is when the page was written, if nobody went on with it for so long, or until the
+	// job was cancelled: each of its instances is looked for before it is given the command.
+	Late time.Time `json:"late,omitzero"`
 
 	Done     int64        `json:"done,omitempty"`     // instances that took the command
 	Accepted int64        `json:"accepted,omitempty"` // in whose mailboxes it was left
@@ -41,8 +44,9 @@ type Job struct {
 	Unknown  int64        `json:"unknown,omitempty"` // given the command by a node that died too long ago to know more
 	Refusals []JobRefusal `json:"refusals,omitempty"`
 
-	Modified int64  `json:"-"`
-	Damaged  string `json:"-"` // why it cannot be read; "": it can
+	Key      *workflow.CommandKey `json:"-"` // of the request that makes it; nil: it had none
+	Modified int64                `json:"-"`
+	Damaged  string               `json:"-"` // why it cannot be read; "": it can
 }
 
 // Open tells that a node has to work it: it runs, or it was cancelled and what became of

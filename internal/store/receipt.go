@@ -23,6 +23,7 @@ type Receipt struct {
 	Status          int       // of the HTTP response that the workflow wrote; 0: none
 	Fates           []Fate    // of each target; one without an instance of what has met none
 	Unlisted        int       // how many targets more there are
+	Job             *Job      // that was made of it; only its id: it is not there any more, or cannot be read; nil: none was
 	Damage          string    // why the record cannot be read; "": it can
 }
 
@@ -38,6 +39,7 @@ type Fate struct {
 	Letter     string           // the dead letter
 	LetterGone bool             // which was replayed, deleted or let go by retention since
 	Commit     *FateCommit      // that took it up; nil: none, or it is not known any more
+	Absent     bool             // it is unknown, as nobody gave it to the instance: neither is it in the mailbox, nor did a commit take it up
 }
 
 // FateCommit is the journal entry in which a request took effect.

@@ -1,8 +1,10 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -88,7 +90,8 @@ func (j *jobs) purge(ctx context.Context, keep time.Duration, most int) error {
 			break
 		}
 	}
-	for i := range max(0, len(ended)-most) { // the oldest come first
+	slices.SortFunc(ended, func(a, b store.Job) int { return cmp.Compare(a.Modified, b.Modified) }) // ids made of keys have no order
+	for i := range max(0, len(ended)-most) {
 		_, err := j.cfg.Jobs.Delete(ctx, &ended[i])
 		errs = append(errs, err)
 	}

@@ -91,7 +91,7 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1)[0]
 	for i := range 5 {
-		job := &store.Job{ID: fmt.Sprint("j", i), State: store.JobDone, Write: "w", CreatedAt: time.Now().UTC()}
+		job := &store.Job{ID: fmt.Sprint("j", 9-i), State: store.JobDone, Write: "w", CreatedAt: time.Now().UTC()}
 		if i == 0 {
 			job.State = store.JobRunning
 			job.Filter = "def:nobody" // ends by itself at once
@@ -100,7 +100,7 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the first ends", func() bool { is, err := m.ReadJob(t.Context(), "j0"); return err == nil && !is.Open() })
+	eventually(t, "the first ends", func() bool { is, err := m.ReadJob(t.Context(), "j9"); return err == nil && !is.Open() })
 	left := func() (ids []string) {
 		page, err := m.Jobs(t.Context(), "", 10)
 		if err != nil {
@@ -115,7 +115,7 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 		keep time.Duration
 		most int
 		want string
-	}{{time.Hour, 10, "[j0 j1 j2 j3 j4]"}, {time.Hour, 3, "[j2 j3 j4]"}, {-time.Second, 3, "[]"}} {
+	}{{time.Hour, 10, "[j5 j6 j7 j8 j9]"}, {time.Hour, 3, "[j5 j6 j9]"}, {-time.Second, 3, "[]"}} {
 		if err := m.Upkeep.PurgeJobs(t.Context(), tt.keep, tt.most); err != nil {
 			t.Fatal(err)
 		}

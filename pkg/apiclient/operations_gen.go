@@ -34,6 +34,12 @@ func (c *Client) CancelInstance(ctx context.Context, id string, opts ...Option) 
 	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
 }
 
+// CancelJob: Cancel a job: it goes no further; one that has ended stays as it is.
+// It is POST /api/v1/jobs/{id}/cancel, for the role operator; problems of its own are job-not-found.
+func (c *Client) CancelJob(ctx context.Context, id string, opts ...Option) (*Answer[Job], error) {
+	return call[Job](ctx, c, request{method: "POST", path: "/api/v1/jobs/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
+}
+
 // CompleteTask: Report the result of a task, or its error.
 // It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished.
 func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
@@ -100,8 +106,8 @@ func (c *Client) DeleteInstance(ctx context.Context, id string, opts ...Option) 
 	return call[Dispatched](ctx, c, request{method: "DELETE", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
-// DeleteJob: Cancel a job that runs: it goes no further; forget one that has ended.
-// It is DELETE /api/v1/jobs/{id}, for the role operator; problems of its own are job-not-found.
+// DeleteJob: Forget a job that has ended.
+// It is DELETE /api/v1/jobs/{id}, for the role operator; problems of its own are job-not-found, job-running.
 func (c *Client) DeleteJob(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/jobs/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }

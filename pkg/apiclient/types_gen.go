@@ -353,7 +353,7 @@ type ItemsRequest struct {
 	Name          string     `json:"name,omitempty"`  // Of the event.
 }
 
-// Job is the answer of [Client.CreateJob], [Client.GetJob].
+// Job is the answer of [Client.CancelJob], [Client.CreateJob], [Client.GetJob].
 type Job struct {
 	Accepted  int64        `json:"accepted"` // In whose mailboxes it was left, as they were busy for long.
 	By        *string      `json:"by"`       // Who asked for it.
@@ -370,8 +370,14 @@ type Job struct {
 	Refusals  []JobRefusal `json:"refusals"` // The first 100.
 	Refused   int64        `json:"refused"`
 	State     string       `json:"state"`   // One of running, done, cancelled.
-	Unknown   int64        `json:"unknown"` // A node died that may have given them the command, more than 5 minutes before another went on: it is not given again.
+	Unknown   int64        `json:"unknown"` // That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again.
 	UpdatedAt time.Time    `json:"updatedAt"`
+}
+
+// JobFate is a part of other answers.
+type JobFate struct {
+	ID    string `json:"id"`
+	State string `json:"state"` // One of running, done, cancelled, gone. gone: it was deleted, or cannot be read.
 }
 
 // JobList is the answer of [Client.ListJobs].
@@ -745,6 +751,7 @@ type Receipt struct {
 	Damage         string     `json:"damage,omitempty"`  // Why it cannot be read.
 	Damaged        bool       `json:"damaged,omitempty"` // The record cannot be read by any node.
 	Effects        []Fate     `json:"effects"`           // For each instance that it was for, 100 at most; one without an instance, while it has met none.
+	Job            *JobFate   `json:"job"`               // That was made of it; null: none was.
 	KeptUntil      time.Time  `json:"keptUntil"`         // About when the key is forgotten; a repeat is a new request from then on.
 	Open           bool       `json:"open"`              // Something may still come of it.
 	Request        *string    `json:"request"`           // Method and path.

@@ -84,7 +84,7 @@ var done = map[string]string{
 	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
 	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",
-	"createJob": "The job was taken; it goes on without this page.", "deleteJob": "The job goes no further, or is forgotten.",
+	"createJob": "The job was taken; it goes on without this page.", "cancelJob": "The job goes no further.", "deleteJob": "The job is forgotten.",
 	"publishVersion": "The version is published.", "retractDefinition": "The definition is retracted.", "deleteDefinition": "The definition is deleted.",
 	"reloadDefinitions": "The directory of definitions was read again.", "refreshDefinitions": "The definitions were refreshed.",
 	"theme": "", "signed-in": "",

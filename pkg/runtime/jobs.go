@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,6 +65,7 @@ const (
 	jobWait     = 10 * time.Second // for what became of a page
 	jobStale    = 5 * time.Minute  // so old is a page that is not sent again: records of commands live twice as long
 	jobRefusals = 100              // that are kept
+	jobAlter    = 512 << 10        // bytes of what is altered: each instance is given all of it
 	countPage   = 500              // instances that a preview reads together
 )
 
@@ -97,7 +99,7 @@ func (j *jobs) CreateJob(ctx context.Context, req JobRequest) (Job, error) {
 	}
 	job := Job{ID: workflow.NewID(), Kind: req.Kind, Alter: req.Alter, Filter: filter, By: req.By, State: store.JobRunning, CreatedAt: now, UpdatedAt: now, Write: workflow.NewID(), Node: j.cfg.Session.NodeID()}
 	if k := req.Key.Command(); k != nil {
-		job.ID, job.BodyHash = workflow.DeriveID("job", k.Name), k.BodyHash
+		job.ID, job.BodyHash, job.Key = workflow.DeriveID("job", k.Name), k.BodyHash, k
 	}
 	var old *Job
 	err = retryUnknown(ctx, func() (err error) {
@@ -135,6 +137,9 @@ func (j *jobs) check(ctx context.Context, req *JobRequest) error {
 	problems := req.Alter.Check()
 	if len(req.Alter.Alterations) > workflow.MaxAlterations {
 		return invalidAlter(problems)
+	}
+	if raw, err := json.Marshal(req.Alter); err != nil || len(raw) > jobAlter {
+		return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the alterations of a job have at most %d bytes as JSON, which is fixed, and these have %d", jobAlter, len(raw)))
 	}
 	for i, alt := range req.Alter.Alterations {
 		if alt.Execution != 0 {
@@ -262,8 +267,27 @@ func (j *jobs) Jobs(ctx context.Context, cursor string, limit int) (Page[Job], e
 }
 
 // CancelJob lets a job go no further: instances that were given the command have it. One
-// that has ended, or that cannot be read, is forgotten.
-func (j *jobs) CancelJob(ctx context.Context, id string) error {
+// that has ended stays as it is.
+func (j *jobs) CancelJob(ctx context.Context, id string) (Job, error) {
+	for range maxLooks {
+		job, err := j.ReadJob(ctx, id)
+		if err != nil || job.State != store.JobRunning {
+			return job, err
+		}
+		now := j.cfg.Now().UTC()
+		job.State, job.EndedAt = store.JobCancelled, &now
+		if len(job.Page) > 0 {
+			job.Late = cmp.Or(job.Late, job.UpdatedAt)
+		}
+		if done, err := j.write(ctx, &job); err != nil || done {
+			return job, err
+		}
+	}
+	return Job{}, workedJob(id)
+}
+
+// ForgetJob forgets a job that has ended, or that cannot be read.
+func (j *jobs) ForgetJob(ctx context.Context, id string) error {
 	for range maxLooks {
 		job, err := j.cfg.Jobs.Job(ctx, id)
 		switch unreadable := errors.Is(err, etcdstore.ErrDamaged); {
@@ -271,20 +295,19 @@ func (j *jobs) CancelJob(ctx context.Context, id string) error {
 			return etcdstore.Unavailable("the job could not be read", err)
 		case job == nil:
 			return workflow.Fail(workflow.CodeJobNotFound, fmt.Sprintf("there is no job %q", id))
-		case unreadable || job.State != store.JobRunning:
-			done := false
-			err := retryUnknown(ctx, func() (err error) { done, err = j.cfg.Jobs.Delete(ctx, job); return err })
-			if err != nil || done {
-				return err
-			}
-		default:
-			now := j.cfg.Now().UTC()
-			job.State, job.EndedAt = store.JobCancelled, &now
-			if done, err := j.write(ctx, job); err != nil || done {
-				return err
-			}
+		case !unreadable && job.State == store.JobRunning:
+			return workflow.Fail(workflow.CodeJobRunning, fmt.Sprintf("job %q runs; cancel it first", id))
+		}
+		done := false
+		err = retryUnknown(ctx, func() (err error) { done, err = j.cfg.Jobs.Delete(ctx, job); return err })
+		if err != nil || done {
+			return err
 		}
 	}
+	return workedJob(id)
+}
+
+func workedJob(id string) error {
 	return &workflow.Error{Code: workflow.CodeBusy, Detail: fmt.Sprintf("job %q is being worked; repeat the request", id), RetryAfter: time.Second}
 }
 
@@ -312,7 +335,10 @@ func (j *jobs) WorkJob(ctx context.Context, id string) (more bool, err error) {
 	case err != nil || job == nil || !job.Open() || wantsOf(job.Kind) == intake.GoesOn && j.intake.HoldsBack():
 		return false, err
 	}
-	late := job.State != store.JobRunning || len(job.Page) > 0 && j.cfg.Age().Of(job.Modified) > jobStale
+	late := job.State != store.JobRunning || len(job.Page) > 0 && (!job.Late.IsZero() || j.cfg.Age().Of(job.Modified) > jobStale)
+	if late {
+		return j.workLate(ctx, job)
+	}
 	if len(job.Page) == 0 {
 		if err := j.fill(ctx, job); err != nil {
 			return false, err
@@ -324,11 +350,60 @@ func (j *jobs) WorkJob(ctx context.Context, id string) (more bool, err error) {
 			return err == nil, err
 		}
 	}
-	effects, err := j.send(ctx, job, late)
-	if err != nil {
+	effects := commandsOf(job)
+	if err := j.send(ctx, job, effects); err != nil {
 		return false, err
 	}
 	return j.noted(ctx, job, effects)
+}
+
+// workLate goes on with a page whose commands may have left no trace any more, or whose job
+// was cancelled: it finds out what became of them, and gives them to those to whom nobody
+// did, if the job runs. That the page is late is written down first: an earlier copy of a command
+// is not put behind that, and who goes on after this node looks again.
+func (j *jobs) workLate(ctx context.Context, job *Job) (more bool, err error) {
+	job.Late = cmp.Or(job.Late, job.UpdatedAt)
+	if job.State == store.JobRunning {
+		if done, err := j.write(ctx, job); !done {
+			return err == nil, err // another one is at it
+		}
+	}
+	effects := commandsOf(job)
+	fates, err := j.cfg.Reader.CommandFates(ctx, effects, job.Late)
+	if err != nil {
+		return false, err
+	}
+	var again []store.Effect
+	for i := range fates {
+		switch f := &fates[i]; {
+		case f.Absent && job.State == store.JobRunning:
+			again = append(again, effects[i])
+			effects[i].Outcome = ""
+		case f.Absent:
+			effects[i].Outcome = ""
+		case f.State == store.FateUnknown:
+			effects[i].Outcome = workflow.OutcomeDropped
+		case f.State == store.FateApplied && f.Outcome == workflow.OutcomeAccepted: // as the journal has it
+			effects[i].Outcome = workflow.OutcomeApplied
+		default: // an accepted one lies in the mailbox
+			effects[i].Outcome, effects[i].Code, effects[i].Detail = f.Outcome, f.Code, f.Detail
+		}
+	}
+	if len(again) > 0 {
+		if err := j.send(ctx, job, again); err != nil {
+			return false, err
+		}
+	}
+	return j.noted(ctx, job, append(effects, again...))
+}
+
+// commandsOf are the commands of a job's page, as nothing is known of them.
+func commandsOf(job *Job) []store.Effect {
+	effects := make([]store.Effect, len(job.Page))
+	for i, id := range job.Page {
+		effects[i] = store.Effect{InstanceID: id, Outcome: workflow.OutcomeAccepted, Command: "job-" + workflow.DeriveID(job.ID, id)}
+	}
+	return effects
 }
 
 // fill gives a job its next page.
@@ -361,45 +436,32 @@ func (j *jobs) turn(ctx context.Context, job *Job) (more bool, err error) {
 
 // turned puts a job behind its page.
 func (j *jobs) turned(job *Job) {
-	job.Page, job.Cursor, job.Next = nil, job.Next, ""
+	job.Page, job.Cursor, job.Next, job.Late = nil, job.Next, "", time.Time{}
 	if job.Cursor == "" && job.State == store.JobRunning {
 		now := j.cfg.Now().UTC()
 		job.State, job.EndedAt = store.JobDone, &now
 	}
 }
 
-// send gives each instance of the page its command, unless it is too late, and waits for
-// what becomes of it.
-func (j *jobs) send(ctx context.Context, job *Job, late bool) ([]store.Effect, error) {
-	effects := make([]store.Effect, len(job.Page))
-	for i, id := range job.Page {
-		effects[i] = store.Effect{InstanceID: id, Outcome: workflow.OutcomeAccepted, Command: "job-" + workflow.DeriveID(job.ID, id)}
-	}
-	if late { // the job was cancelled, or commands may have left no trace any more
-		effects = j.answers.EffectsNow(ctx, effects)
-		for i := range effects {
-			if effects[i].Outcome == workflow.OutcomeAccepted {
-				effects[i].Outcome = workflow.OutcomeDropped
-			}
-		}
-		return effects, ctx.Err()
-	}
+// send gives instances of the page their commands, and waits for what becomes of them, which
+// it notes.
+func (j *jobs) send(ctx context.Context, job *Job, effects []store.Effect) error {
 	var gives errgroup.Group
 	gives.SetLimit(jobsAtOnce)
+	ids := make([]string, len(effects))
 	for i := range effects {
+		ids[i] = effects[i].InstanceID
 		gives.Go(func() error { return j.give(ctx, job, &effects[i]) })
 	}
 	if err := gives.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	j.cfg.Hint(job.Page, false)
-	for until := j.cfg.Now().Add(jobWait); ; {
-		effects = j.answers.Effects(ctx, effects)
-		open := slices.ContainsFunc(effects, func(e store.Effect) bool { return e.Outcome == workflow.OutcomeAccepted })
-		if !open || ctx.Err() != nil || j.cfg.Now().After(until) {
-			return effects, ctx.Err()
-		}
+	j.cfg.Hint(ids, false)
+	open := func(e store.Effect) bool { return e.Outcome == workflow.OutcomeAccepted }
+	for until := j.cfg.Now().Add(jobWait); slices.ContainsFunc(effects, open) && ctx.Err() == nil && !j.cfg.Now().After(until); {
+		copy(effects, j.answers.Effects(ctx, effects))
 	}
+	return ctx.Err()
 }
 
 // give puts one command into its mailbox, and into effect why that cannot be.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
@@ -141,7 +143,12 @@ func TestJobsEndAndAreForgotten(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != job.ID {
 		t.Errorf("%+v, %v", page, err)
 	}
-	if err := c[1].CancelJob(t.Context(), job.ID); err != nil {
+	for range 2 { // of one that has ended nothing changes
+		if is, err := c[1].CancelJob(t.Context(), job.ID); err != nil || is.State != store.JobDone {
+			t.Errorf("%+v, %v", is, err)
+		}
+	}
+	if err := c[1].ForgetJob(t.Context(), job.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := c[0].ReadJob(t.Context(), job.ID); workflow.CodeOf(err) != workflow.CodeJobNotFound {
@@ -178,7 +185,7 @@ func TestAJobCancelledMidway(t *testing.T) {
 			if call.PutsUnder(m.Root + "mailbox/") {
 				<-made
 				if puts.Add(1) == stopAt {
-					if err := c[1-i].CancelJob(t.Context(), begun.ID); err != nil {
+					if _, err := c[1-i].CancelJob(t.Context(), begun.ID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -247,6 +254,74 @@ func TestAPageThatIsTooOld(t *testing.T) {
 	}
 }
 
+// A page that is late, or was so once, is given to those to whom nobody gave it: what a commit has
+// taken up is not given again, whose record is gone.
+func TestALatePage(t *testing.T) {
+	t.Parallel()
+	for _, once := range []bool{false, true} {
+		m := newCluster(t, 1, func(c *membertest.Config) { c.AgeEvery = 50 * time.Millisecond })[0]
+		m.Publish(countedSteps)
+		m.Start("counted", "taken", "")
+		m.Start("counted", "never", "")
+		began := time.Now().UTC()
+		alter := &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}
+		given := workflow.Command{ID: "job-" + workflow.DeriveID("j", "taken"), Kind: workflow.CommandAlter, Alter: alter, CreatedAt: began}
+		if _, _, err := m.Store.Stimuli.PutMail(t.Context(), "taken", given, nil); err != nil {
+			t.Fatal(err)
+		}
+		m.Wakeups.Hint([]string{"taken"}, false)
+		eventually(t, "the command of an earlier node is taken up", func() bool { return len(m.Lines("taken")) == 2 })
+		if err := m.Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the node has heard of the pause", m.Intake().Suspended)
+		if _, err := clustertest.Shared(t).Client(t).Delete(t.Context(), m.Root+"idem/c/taken/", clientv3.WithPrefix()); err != nil {
+			t.Fatal(err)
+		}
+		job := &runtime.Job{ID: "j", Kind: workflow.CommandAlter, Alter: alter, State: store.JobRunning, Write: "w", CreatedAt: began, UpdatedAt: began, Page: []string{"taken", "never", "gone"}}
+		if once {
+			job.Late = began
+		}
+		if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		job, err := m.Store.Jobs.Job(t.Context(), "j")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !once {
+			eventually(t, "the page is old", func() bool {
+				m.Elapsed.Add(int64(time.Minute))
+				return m.Age.Now().Of(job.Modified) > 6*time.Minute
+			})
+		}
+		if err := m.Unpause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if is := m.ended("j"); is.State != store.JobDone || is.Done != 2 || is.Unknown != 1 || is.Accepted+is.Refused != 0 || !is.Late.IsZero() {
+			t.Errorf("late once %t: %+v", once, is)
+		}
+		for _, id := range []string{"taken", "never"} {
+			if lines := m.Lines(id); len(lines) != 2 {
+				t.Errorf("late once %t: %s: %v", once, id, lines)
+			}
+		}
+		m.Sound()
+	}
+}
+
+// Each instance gets all of what is altered, so that is bounded.
+func TestAJobIsBounded(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish(countedSteps)
+	req := runtime.JobRequest{Kind: workflow.CommandAlter, Filter: find.Filter{DefinitionID: "counted"},
+		Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSetVariable, Variable: "x", Value: strings.Repeat("x", 600<<10)}}}}
+	if job, err := m.CreateJob(t.Context(), req); workflow.CodeOf(err) != workflow.CodeTooLarge || !strings.Contains(err.Error(), "524288 bytes") {
+		t.Errorf("%+v, %v", job, err)
+	}
+}
+
 // Of a job that was cancelled while the node that worked it was dead, another one notes
 // what became of its page, and gives no command.
 func TestACancelledPage(t *testing.T) {
@@ -258,19 +333,22 @@ func TestACancelledPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the node has heard of the pause", m.Intake().Suspended)
-	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC(), Page: []string{"x"}}
+	now := time.Now().UTC()
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandCancel, State: store.JobRunning, Write: "w", CreatedAt: now, UpdatedAt: now, Page: []string{"x", "gone"}}
 	if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.CancelJob(t.Context(), "j"); err != nil {
-		t.Fatal(err)
+	for range 2 { // as one whose answer was lost
+		if is, err := m.CancelJob(t.Context(), "j"); err != nil || is.State != store.JobCancelled {
+			t.Fatal(is, err)
+		}
 	}
 	if err := m.Unpause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "what became of the page is noted", func() bool {
 		is, err := m.ReadJob(t.Context(), "j")
-		return err == nil && is.State == store.JobCancelled && is.Unknown == 1 && !is.Open()
+		return err == nil && is.State == store.JobCancelled && is.Unknown == 1 && is.Done+is.Accepted+is.Refused == 0 && !is.Open()
 	})
 	if in, err := m.Instance(t.Context(), "x"); err != nil || in.Status != workflow.StatusRunning {
 		t.Errorf("%+v, %v", in, err)
@@ -332,7 +410,10 @@ func TestACancelledJobGoesNoFurther(t *testing.T) {
 	if _, err := c[0].Store.Jobs.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	if err := c[1].CancelJob(t.Context(), "j"); err != nil {
+	if err := c[1].ForgetJob(t.Context(), "j"); workflow.CodeOf(err) != workflow.CodeJobRunning {
+		t.Errorf("one that runs was forgotten: %v", err)
+	}
+	if _, err := c[1].CancelJob(t.Context(), "j"); err != nil {
 		t.Fatal(err)
 	}
 	if more, err := c[0].WorkJob(t.Context(), "j"); more || err != nil {
@@ -390,7 +471,7 @@ func TestACancelThatCannotReadSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Faults.Add(clustertest.Rule{Times: 1, Match: func(c clustertest.Call) bool { return c.Touches(m.Root + "job/") }})
-	err := m.CancelJob(t.Context(), job.ID)
+	_, err := m.CancelJob(t.Context(), job.ID)
 	is, unread := m.ReadJob(t.Context(), job.ID)
 	if unread != nil || err == nil && is.State != store.JobCancelled {
 		t.Errorf("cancelled: %v; the job is %q, %v", err, is.State, unread)
@@ -408,7 +489,7 @@ func TestAKeyOfAForgottenJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.ended(job.ID)
-	if err := m.CancelJob(t.Context(), job.ID); err != nil {
+	if err := m.ForgetJob(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := m.CreateJob(t.Context(), req); workflow.CodeOf(err) != workflow.CodeKeyReused {

@@ -60,7 +60,7 @@ type Runtime struct {
 	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
 	*commander         // Cancel, Delete, Retry, RetryFaulted, Alter, PreviewAlter, Import
 	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter, those of many, and of queue items
-	*jobs              // CreateJob, PreviewJob, Jobs, ReadJob, CancelJob; WorkJob, for the node's upkeep
+	*jobs              // CreateJob, PreviewJob, Jobs, ReadJob, CancelJob, ForgetJob; WorkJob, for the node's upkeep
 	*outbox            // Resolve, for the node's upkeep
 	*pauser            // Pause, Unpause
 

@@ -29,6 +29,7 @@ const (
 	CodeQueueItemNotFound  Code = "queue-item-not-found"
 	CodeReceiptNotFound    Code = "receipt-not-found" // nothing is known of an Idempotency-Key
 	CodeJobNotFound        Code = "job-not-found"
+	CodeJobRunning         Code = "job-running"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeWebhookNotFound    Code = "webhook-not-found"
 	CodeRouteNotFound      Code = "route-not-found"

@@ -112,6 +112,7 @@ var golden = []struct {
 		By: "key:ops", BodyHash: "b0d1", State: store.JobCancelled, CreatedAt: goldenAt, UpdatedAt: goldenLater, EndedAt: &goldenLater, Node: "node-1", Write: "w1", Cursor: "c", Page: []string{"i1", "i2"}, Next: "n",
 		Done: 1, Accepted: 2, Refused: 3, Unknown: 4, Refusals: []store.JobRefusal{{InstanceID: "i3", Code: "invalid-request", Detail: "charge does not run now"}},
 	}},
+	{"job/<id>", "job-late", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Page: []string{"i1"}, Late: goldenAt}},
 	{"dead/<id>", "dead", &store.DeadLetter{
 		ID: "c1@1", Reason: workflow.DeadTooLarge, Detail: "its commit is too large", Stimulus: &goldenStimulus, Targets: []store.Target{goldenTarget}, Command: &goldenCommand,
 		Dropped: &store.Dropped{Bytes: 2 << 20, SHA256: "5a5a"}, InstanceID: "i1", CreatedAt: goldenAt,
@@ -130,6 +131,7 @@ var golden = []struct {
 		BodyHash: "b0d1", Targets: []store.Effect{{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "instance-finished", Seq: 7, Dead: "d1"}}, Queued: "q1", Slot: "hash/-",
 		Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt,
 	}},
+	{"idem/k/<key>", "answer-job", &store.Answer{BodyHash: "b0d1", Job: "j1", Request: "POST /api/v1/jobs", Caller: "key:ops", At: goldenAt}},
 	{"mailbox/<shard>/<id>/<command>", "mail-receipt", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt,
 		Key: &workflow.CommandKey{Name: "call-1", BodyHash: "b0d1", Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt}}},
 	{"idem/k/<key>", "answer", &store.Answer{

@@ -244,6 +244,23 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			}
 			return false, err
 		}, "job-open/"},
+		{"creating a job whose key was used for one that is gone, with its record", func(w *world) (bool, error) {
+			job := func() *store.Job {
+				return &store.Job{ID: "j", State: store.JobRunning, Write: "w1", Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
+			}
+			_, err := w.Jobs.Create(w.ctx(), job())
+			w.ok(err)
+			is, err := w.Jobs.Job(w.ctx(), "j")
+			w.ok(err)
+			_, err = w.Jobs.Delete(w.ctx(), is)
+			w.ok(err)
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecord("~job", "j"))))
+			_, err = w.Jobs.Create(w.ctx(), job())
+			if workflow.CodeOf(err) == workflow.CodeKeyReused {
+				return true, nil
+			}
+			return false, err
+		}, "job-open/"},
 		{"deleting a job that another node has written", func(w *world) (bool, error) {
 			job, other := w.job("j"), *w.job("j")
 			other.State, other.Write = store.JobCancelled, "w2"

@@ -24,14 +24,18 @@ func (k jobKeys) openJobs() string     { return k.root + "job-open/" }
 // Create keeps a new job. It gives the one of this id that was created before, if there
 // is one; nil: this one was created, or it was and is gone since.
 //
-// If: no job of its id, and no record that there was one. A repeat after a lost answer
-// finds its own write.
+// If: no job of its id, and no record that there was one; with a key, no record of the key. A
+// repeat after a lost answer finds its own write.
 func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
 	key, rec := s.keys.job(job.ID), s.keys.commandRecord("~job", job.ID)
 	t := s.begin("create job", absent(key), absent(rec))
 	t.put(key, job)
 	t.putRaw(s.keys.openJobs()+encode(job.ID), nil)
 	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	if k := job.Key; k != nil {
+		t.when(absent(s.keys.keyRecord(k.Name)))
+		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Job: job.ID})
+	}
 	there := t.otherwise.value(key)
 	resp, err := t.submit(ctx)
 	if err != nil || resp.Succeeded {

@@ -27,10 +27,12 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		"instances of a correlation": w.listInstances(find.Filter{CorrelationID: "k"}, limit),
 		"tasks":                      counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "", c, limit)) }),
 		"tasks of a name":            counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "pack", c, limit)) }),
-		"queue":                      counting(func(c string) ([]store.QueueItem, string, error) { return cursorOf(w.QueueItems(w.ctx(), "", c, limit)) }),
-		"dead letters":               counting(func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, limit)) }),
-		"timers":                     counting(func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, limit)) }),
-		"schedules":                  counting(func(c string) ([]store.CronEntry, string, error) { return cursorOf(w.Schedules(w.ctx(), c, limit, 0)) }),
+		"queue": counting(func(c string) ([]store.QueueItem, string, error) {
+			return cursorOf(w.QueueItems(w.ctx(), "", c, limit))
+		}),
+		"dead letters": counting(func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, limit)) }),
+		"timers":       counting(func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, limit)) }),
+		"schedules":    counting(func(c string) ([]store.CronEntry, string, error) { return cursorOf(w.Schedules(w.ctx(), c, limit, 0)) }),
 		"definitions": counting(func(c string) ([]store.DefinitionHead, string, error) {
 			return cursorOf(w.ListDefinitions(w.ctx(), c, limit))
 		}),

@@ -35,7 +35,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 		return nil, err
 	}
 	out := &store.Receipts{More: resp.More, Revision: resp.Header.Revision, Kept: s.keepKeys}
-	f := &pursuit{s: s, revision: out.Revision}
+	f := &pursuit{s: s, revision: out.Revision, journals: mostSearched}
 	for _, kv := range resp.Kvs {
 		key := string(kv.Key)
 		f.name = decode(key[strings.LastIndexByte(key, '/')+1:])
@@ -55,6 +55,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 type pursuit struct {
 	s        *Reader
 	revision int64
+	journals int    // in how many of them commands are looked for
 	name     string // of the key, and id of what was made of the request
 
 	sent   string          // id of the stimulus, if it is one
@@ -93,6 +94,9 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, r *store.Receipt)
 	if a.Response != nil {
 		r.Status = cmp.Or(a.Response.Status, 200)
 	}
+	if a.Job != "" {
+		return f.job(ctx, a.Job, r)
+	}
 	if len(a.Targets) == 0 {
 		fate, err := f.item(ctx, a)
 		r.Fates = []store.Fate{fate}
@@ -108,6 +112,35 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, r *store.Receipt)
 		return err
 	}
 	return f.letters(ctx, r.Fates)
+}
+
+// job is how far a job is.
+func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
+	r.Job = &store.Job{ID: id}
+	resp, err := f.s.get(ctx, "read job", jobKeys{f.s.keys.root}.job(id), clientv3.WithRev(f.revision))
+	if err != nil || len(resp.Kvs) == 0 {
+		return err
+	}
+	var job store.Job
+	if Decode(resp.Kvs[0].Value, &job) == nil {
+		r.Job = &job
+	}
+	return nil
+}
+
+// CommandFates tells where commands of instances are, and what became of them, all at one
+// revision. Those that nothing else tells of are looked for in the journals, in what was
+// committed since a time.
+func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, since time.Time) ([]store.Fate, error) {
+	at, _, err := s.Revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, fates := &pursuit{s: s, revision: at, journals: len(commands)}, make([]store.Fate, len(commands))
+	if err := f.targets(ctx, commands, fates); err != nil {
+		return nil, err
+	}
+	return fates, f.search(ctx, since, fates)
 }
 
 // item is where a stimulus is that had met nothing when it was answered.
@@ -227,8 +260,10 @@ func (f *pursuit) search(ctx context.Context, since time.Time, fates []store.Fat
 		case fate.Commit != nil:
 			fate.Commit, err = f.commit(ctx, fate)
 		case fate.State == store.FateUnknown:
-			err = f.behindGate(ctx, fate)
-			if err == nil && fate.State == store.FateUnknown && searched < mostSearched && !since.IsZero() {
+			if f.sent != "" {
+				err = f.behindGate(ctx, fate)
+			}
+			if err == nil && fate.State == store.FateUnknown && searched < f.journals && !since.IsZero() {
 				searched++
 				err = f.inJournal(ctx, since, fate)
 			}
@@ -318,13 +353,29 @@ func (f *pursuit) inJournal(ctx context.Context, since time.Time, fate *store.Fa
 			to = middle
 		}
 	}
-	n := 0
-	return f.s.scanJournal(ctx, fate.InstanceID, from, false, j, func(e *workflow.JournalEntry) bool {
+	n, whole := 0, true
+	err = f.s.scanJournal(ctx, fate.InstanceID, from, false, j, func(e *workflow.JournalEntry) bool {
+		whole = whole && e.Commit != "" // else it cannot be read
 		if n++; slices.Contains(e.Commands, fate.Command) {
 			fate.State, fate.Commit, fate.Detail = store.FateApplied, fateCommit(e), "a commit took it up; what came of it was recorded for 10 minutes"
 		}
 		return fate.Commit != nil || n == searchedFar
 	})
+	if err != nil || fate.Commit != nil || !whole || int64(n) != rec.Seq+1-to {
+		return err
+	}
+	fate.Absent, err = f.begins(ctx, fate.InstanceID, rec, to, since.Add(-clocksApart))
+	return err
+}
+
+// begins tells whether what an instance has committed since a time begins with a commit. One that
+// was made since under the same id is another instance.
+func (f *pursuit) begins(ctx context.Context, id string, rec *store.Record, commit int64, since time.Time) (bool, error) {
+	if commit == 1 {
+		return rec.Header.CreatedAt.Before(since.Add(2 * clocksApart)), nil
+	}
+	before, err := f.entry(ctx, id, commit-1)
+	return err == nil && before != nil && before.Commit != "" && before.Ended.Before(since), err
 }
 
 // letters looks whether the dead letters are there.

@@ -336,6 +336,12 @@ var transactions = []transaction{
 			return fmt.Sprint(old), err
 		}
 	}},
+	{name: "creating a job with a key", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) {
+			old, err := w.Jobs.Create(w.ctx(), &store.Job{ID: "j", State: store.JobRunning, Write: "w1", Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}})
+			return fmt.Sprint(old), err
+		}
+	}},
 	{name: "writing a job", prepare: func(w *world) func() (string, error) {
 		job := w.job("j")
 		return func() (string, error) {

@@ -267,7 +267,23 @@ func (a commands) jobsCommand() *cobra.Command {
 		a.ShowCommand("get ID", "One job", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 			return ask.BytesOf(c.GetJob(ctx, id))
 		}),
-		a.DeleteCommand("jobs", "End jobs, and forget those that have ended", func(ctx context.Context, c *apiclient.Client, id string) error {
+		&cobra.Command{
+			Use: "cancel ID...", Short: "Let jobs go no further; what was done stays done", Args: cobra.MinimumNArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				c, err := a.Client()
+				if err != nil {
+					return err
+				}
+				return a.Each("jobs", args, func(id string, _ []apiclient.Option) error {
+					job, err := c.CancelJob(cmd.Context(), id)
+					if err != nil {
+						return err
+					}
+					return a.Done(nil, false, job.Body.State, "%s", id)
+				})
+			},
+		},
+		a.DeleteCommand("jobs", "Forget jobs that have ended", func(ctx context.Context, c *apiclient.Client, id string) error {
 			_, err := c.DeleteJob(ctx, id)
 			return err
 		}))

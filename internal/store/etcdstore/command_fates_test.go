@@ -1,0 +1,54 @@
+package etcdstore
+
+import (
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Of a command it is told where it is: in the mailbox, taken up by a commit, or given to
+// nobody, as far as what is kept proves that.
+func TestWhereCommandsAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, id := range []string{"waits", "took", "short"} {
+		w.instance(id)
+		_, _, err := w.PutMail(w.ctx(), id, workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: w.now}, nil)
+		w.ok(err)
+	}
+	w.commit(w.consumes(w.next("took", nil)))
+	w.commit(w.consumes(w.next("short", nil)))
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecords(), clientv3.WithPrefix()))) // their time is over
+	// A journal that does not reach back proves nothing.
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.journal("short", 2))))
+	cut := w.next("short", nil)
+	cut.After.JournalFrom = 3
+	w.commit(cut)
+
+	asked := []store.Effect{}
+	for _, of := range [][2]string{{"waits", "c"}, {"took", "c"}, {"took", "other"}, {"short", "c"}, {"gone", "c"}} {
+		asked = append(asked, store.Effect{InstanceID: of[0], Command: of[1], Outcome: workflow.OutcomeAccepted})
+	}
+	for _, tt := range []struct {
+		since time.Time
+		want  string
+	}{
+		{w.now, "mailbox false, applied false, unknown true, unknown false, unknown false, "},
+		{time.Time{}, "mailbox false, unknown false, unknown false, unknown false, unknown false, "},
+		{w.now.Add(-time.Hour), "mailbox false, applied false, unknown false, unknown false, unknown false, "}, // made since: another one of its id
+	} {
+		fates, err := w.CommandFates(w.ctx(), asked, tt.since)
+		w.ok(err)
+		is := ""
+		for _, f := range fates {
+			is += string(f.State) + " " + map[bool]string{true: "true", false: "false"}[f.Absent] + ", "
+		}
+		if is != tt.want {
+			t.Errorf("since %v: %s", tt.since, is)
+		}
+	}
+}

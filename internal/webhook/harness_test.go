@@ -130,7 +130,8 @@ type member struct {
 	hooks *webhook.Webhooks
 	calls *clustertest.Faults // of what the webhooks ask etcd
 	log   *bytes.Buffer
-	kill  func() // ends the telling
+	said  func() string // what the log has by now
+	kill  func()        // ends the telling
 }
 
 func newMember(t *testing.T, name, id string, tune ...func(*webhook.Config)) *member {
@@ -150,6 +151,11 @@ func memberOn(t *testing.T, etcd *clustertest.Etcd, on *membertest.Member, tune 
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
+	m.said = func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return m.log.String()
+	}
 	cfg := webhook.Config{
 		Store: kept.Webhooks, Session: on.Session, Client: outgoing.NewClient(true), Secrets: func() *secrets.Set { return sign }, Cluster: "test",
 		Timeout: time.Minute, Backoff: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, Sweep: 200 * time.Millisecond,

@@ -151,12 +151,28 @@ func (h *Webhooks) eventOf(ctx context.Context, d *Definition, e *store.WebhookE
 	return out, nil
 }
 
-// send makes one attempt. refusal is why the receiver did not take it, in words for people;
-// err is that it could not be read what is to be told.
-func (h *Webhooks) send(ctx context.Context, d *Definition, e *store.WebhookEvent) (refusal string, gone bool, err error) {
+// answer is what a receiver did with an event.
+type answer struct {
+	refusal string // why it did not take it, in words for people; "": it did
+	status  int    // of its answer; 0: there was none
+}
+
+// ofTheEvent tells that the receiver is there, and refused this event for what it is. Who has no
+// access, or asks at the wrong place, or too often, hears nothing of any event.
+func (a answer) ofTheEvent() bool {
+	switch a.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired,
+		http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests:
+		return false
+	}
+	return a.status >= 400 && a.status < 500
+}
+
+// send makes one attempt. The error is that it could not be read what is to be told.
+func (h *Webhooks) send(ctx context.Context, d *Definition, e *store.WebhookEvent) (answer, error) {
 	event, err := h.eventOf(ctx, d, e)
 	if err != nil || event == nil {
-		return "", false, err
+		return answer{}, err
 	}
 	if event.Timestamp.IsZero() {
 		event.Timestamp = h.cfg.Now()
@@ -164,25 +180,25 @@ func (h *Webhooks) send(ctx context.Context, d *Definition, e *store.WebhookEven
 	event.Timestamp = event.Timestamp.UTC()
 	raw, err := json.Marshal(event)
 	if err != nil {
-		return "", false, err
+		return answer{}, err
 	}
 	body, err := h.cfg.Secrets().RedactJSON([]byte(workflow.HideLinks(string(raw))))
 	if err != nil {
-		return "", false, err
+		return answer{}, err
 	}
 	status, err := h.post(ctx, d, e.ID, body)
 	switch {
 	case ctx.Err() != nil:
-		return "", false, ctx.Err()
+		return answer{}, ctx.Err()
 	case err != nil:
 		h.cfg.Metrics.WebhookRequest(metrics.WebhookFailed)
-		return h.cfg.Secrets().Redact(outgoing.Explain(err).Error()), false, nil
+		return answer{refusal: h.cfg.Secrets().Redact(outgoing.Explain(err).Error())}, nil
 	case status >= 200 && status < 300:
 		h.cfg.Metrics.WebhookRequest(metrics.WebhookTaken)
-		return "", false, nil
+		return answer{}, nil
 	}
 	h.cfg.Metrics.WebhookRequest(metrics.WebhookRefused)
-	return "the receiver answered " + strconv.Itoa(status), status == http.StatusGone, nil
+	return answer{"the receiver answered " + strconv.Itoa(status), status}, nil
 }
 
 // post sends a body, within the time for it, and gives the status of the answer.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -26,10 +27,13 @@ type teller struct {
 	waiting int64 // letters, as counted last
 
 	// A receiver that takes nothing is away: what comes is not tried but put by, and few
-	// letters are tried, later and later.
-	away  bool
-	tries int
-	next  time.Time // when it is tried again
+	// letters are tried, later and later. Of what comes some is tried now and then too: what
+	// it never takes says nothing about the rest.
+	away   bool
+	tries  int
+	next   time.Time // when letters are tried again
+	knock  time.Time // when what comes is
+	missed int       // how many that came were not taken one after the other
 }
 
 const (
@@ -70,21 +74,24 @@ func (t *teller) tell(ctx context.Context) error {
 		if err := t.again(ctx); err != nil {
 			return err
 		}
-		if t.waiting >= t.h.cfg.MaxLetters {
-			pace.Pause(ctx, t.pause())
-			continue
+		full, most := t.away && t.waiting >= t.h.cfg.MaxLetters, batch
+		if full {
+			pace.Pause(ctx, min(t.pause(), t.untilKnock()))
+			most = atOnce
 		}
-		events, to, err := t.h.cfg.Store.Collect(ctx, t.w, t.at, batch, t.pause())
+		events, to, err := t.h.cfg.Store.Collect(ctx, t.w, t.at, most, t.pause())
 		if err != nil {
 			return err
 		}
-		left := events
-		if !t.away && len(events) > 0 {
-			o, err := t.deliver(ctx, events)
-			if err != nil {
-				return err
-			}
-			left = o.left
+		if len(events) > 0 && t.waiting == 0 {
+			t.next = time.Time{} // somebody may replay what was given up: it is looked at as it is awake
+		}
+		left, err := t.told(ctx, events)
+		if err != nil {
+			return err
+		}
+		if full && t.away {
+			continue // the position stays where it is
 		}
 		if len(events) == 0 && maps.Equal(to.At, t.at.At) && maps.Equal(to.Behind, t.at.Behind) {
 			continue
@@ -109,23 +116,46 @@ func (t *teller) pause() time.Duration {
 	return min(idle, t.h.cfg.Backoff[0])
 }
 
+func (t *teller) untilKnock() time.Duration {
+	return max(50*time.Millisecond, t.knock.Sub(t.h.cfg.Now()))
+}
+
+// told tells what came, and gives what was not taken. Of a receiver that is away it waits until
+// some may be tried, unless so much came that etcd might forget what comes next until then.
+func (t *teller) told(ctx context.Context, events []store.WebhookEvent) (left []store.WebhookEvent, err error) {
+	if t.away && len(events) > 0 {
+		if len(events) < batch {
+			pace.Pause(ctx, t.untilKnock())
+		} else if t.h.cfg.Now().Before(t.knock) {
+			return events, nil
+		}
+		t.missed = atOnce // one look tells
+	}
+	o, err := t.deliver(ctx, events, &t.missed)
+	if err != nil {
+		return nil, err
+	}
+	return o.left, nil
+}
+
 // outcome is what became of some events.
 type outcome struct {
 	mu    sync.Mutex
-	taken int
+	heard int // how many were taken, or refused for what they are
 	left  []store.WebhookEvent
 	why   string // the last one was not taken
 	gone  bool
 	err   error
 }
 
-// deliver sends events, some at a time. When none of those that are under way at a time is
-// taken, the rest is not tried.
-func (t *teller) deliver(ctx context.Context, events []store.WebhookEvent) (*outcome, error) {
+// deliver sends events, some at a time. When as many as may be under way at a time were not
+// heard one after the other, the receiver is away, and the rest is not tried; missed counts them
+// from call to call.
+func (t *teller) deliver(ctx context.Context, events []store.WebhookEvent, missed *int) (*outcome, error) {
 	o := &outcome{}
 	for at := 0; at < len(events); at += atOnce {
 		some := events[at:min(at+atOnce, len(events))]
-		before := o.taken
+		before := o.heard
 		var all sync.WaitGroup
 		for i := range some {
 			all.Go(func() { t.one(ctx, &some[i], o) })
@@ -136,27 +166,35 @@ func (t *teller) deliver(ctx context.Context, events []store.WebhookEvent) (*out
 			return nil, o.err
 		case o.gone:
 			return nil, t.pauseIt(ctx)
-		case o.taken == before:
-			t.leave(o.why)
-			o.left = append(o.left, events[at+len(some):]...)
-			return o, nil
+		case o.heard == before:
+			if *missed += len(some); *missed >= atOnce {
+				*missed = 0
+				t.leave(o.why)
+				o.left = slices.Concat(events[at+len(some):], o.left) // those first that were not tried
+				return o, nil
+			}
+		default:
+			*missed = 0
+			t.back()
 		}
-		t.back()
 	}
 	return o, nil
 }
 
 func (t *teller) one(ctx context.Context, e *store.WebhookEvent, o *outcome) {
-	refusal, gone, err := t.h.send(ctx, t.w, e)
+	answer, err := t.h.send(ctx, t.w, e)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case err != nil:
 		o.err = err
-	case refusal != "":
-		o.left, o.why, o.gone = append(o.left, *e), refusal, o.gone || gone
+	case answer.refusal == "":
+		o.heard++
 	default:
-		o.taken++
+		o.left, o.why, o.gone = append(o.left, *e), answer.refusal, o.gone || answer.status == http.StatusGone
+		if answer.ofTheEvent() {
+			o.heard++
+		}
 	}
 }
 
@@ -166,6 +204,7 @@ func (t *teller) leave(why string) {
 	if !t.away {
 		t.h.cfg.Log.Warn("the receiver of a webhook takes nothing: what there is to tell is kept", slog.String("webhook", t.w.Name), slog.String("host", Host(t.w.URL)), slog.String("why", why))
 	}
+	t.knock = now.Add(t.h.cfg.Backoff[0])
 	if t.away && now.Before(t.next) {
 		return // of the same look
 	}
@@ -237,12 +276,15 @@ func (t *teller) again(ctx context.Context) error {
 		t.next = now.Add(idle) // somebody may replay what was given up
 		return nil
 	}
-	before := t.away
+	before, missed := t.away, 0
 	for i := range letters {
 		if letters[i].Due.After(now) || t.away && !before {
 			break
 		}
-		if err := t.settle(ctx, &letters[i]); err != nil {
+		if t.away {
+			missed = atOnce // few are tried
+		}
+		if err := t.settle(ctx, &letters[i], &missed); err != nil {
 			return err
 		}
 	}
@@ -262,11 +304,12 @@ func (t *teller) showLate(now time.Time, letters []store.WebhookLetter) {
 	t.h.setLate(t.w.Name, now.Sub(oldest))
 }
 
-// settle tries one letter, and puts what is left of it.
-func (t *teller) settle(ctx context.Context, l *store.WebhookLetter) error {
+// settle tries one letter, and puts what is left of it. Where as many wait as may, a receiver that
+// takes others is not asked for it again: it would keep those from being read.
+func (t *teller) settle(ctx context.Context, l *store.WebhookLetter, missed *int) error {
 	var o outcome
 	if l.Webhook == t.w.Created { // else it is of an earlier webhook of this name
-		done, err := t.deliver(ctx, l.Events)
+		done, err := t.deliver(ctx, l.Events, missed)
 		if err != nil {
 			return err
 		}
@@ -274,7 +317,7 @@ func (t *teller) settle(ctx context.Context, l *store.WebhookLetter) error {
 	}
 	now := t.h.cfg.Now().UTC()
 	rest := &store.WebhookLetter{ID: l.ID, Webhook: l.Webhook, Events: o.left, At: l.At, Attempts: l.Attempts + 1, Last: o.why, Due: now.Add(t.backoff(l.Attempts))}
-	givenUp := len(o.left) > 0 && now.Sub(l.At) > t.h.cfg.GiveUp
+	givenUp := len(o.left) > 0 && (now.Sub(l.At) > t.h.cfg.GiveUp || !t.away && t.waiting > t.h.cfg.MaxLetters)
 	if len(o.left) == 0 {
 		rest = nil
 	}

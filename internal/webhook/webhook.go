@@ -32,7 +32,8 @@ type Config struct {
 	GiveUp  time.Duration       // after which a letter is not tried any more; default 24 h
 	Sweep   time.Duration       // behind watches; default 30 s
 	// MaxLetters is how many letters of a webhook wait: beyond that its position stays where
-	// it is. Default 1,000.
+	// it is while its receiver is away, and one that takes others is not asked for them again.
+	// Default 1,000.
 	MaxLetters int64
 	Log        *slog.Logger     // nil: discarded
 	Metrics    *metrics.Metrics // nil: none

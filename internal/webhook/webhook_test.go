@@ -217,6 +217,97 @@ func TestWhatIsNeverTakenIsGivenUp(t *testing.T) {
 	}
 }
 
+// What a receiver refuses for good delays no other event, however long it waits before it tries
+// that again, and however many it refuses.
+func TestWhatIsRefusedDelaysNothing(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, clustertest.Namespace(t), "a", func(c *webhook.Config) {
+		c.Backoff = []time.Duration{200 * time.Millisecond, time.Hour}
+		c.MaxLetters = 3
+	})
+	m.Publish(quick)
+	r := newReceiver(t)
+	var status atomic.Int64 // of what is refused
+	status.Store(http.StatusBadRequest)
+	r.answers(func(w http.ResponseWriter, req *http.Request) {
+		for _, g := range r.all() {
+			if strings.HasPrefix(g.event.Data.InstanceID, "poison") && g.id() == req.Header.Get("webhook-id") {
+				w.WriteHeader(int(status.Load()))
+				return
+			}
+		}
+	})
+	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Ended}})
+	good := 0
+	next := func() {
+		t.Helper()
+		good++
+		id := fmt.Sprintf("good%d", good)
+		m.Start("quick", id, "")
+		r.about(id)
+	}
+	// One alone does not make the receiver one that is away.
+	m.Start("quick", "poison", "")
+	r.about("poison")
+	next()
+	if text := m.said(); strings.Contains(text, "takes nothing") {
+		t.Errorf("one was refused, and: %s", text)
+	}
+	// Many refusals do not either: it answers. Many failures do, and what comes then is tried all the same.
+	for i := range 20 {
+		id := fmt.Sprintf("poison%d", i)
+		m.Start("quick", id, "")
+		r.about(id)
+	}
+	next()
+	if text := m.said(); strings.Contains(text, "takes nothing") {
+		t.Errorf("many were refused, and: %s", text)
+	}
+	status.Store(http.StatusInternalServerError)
+	for i := range 20 {
+		m.Start("quick", fmt.Sprintf("poison-%d", i), "")
+	}
+	polltest.Within(t, 20*time.Second, "it counts as away", func() bool { return strings.Contains(m.said(), "takes nothing") })
+	next()
+	status.Store(http.StatusUnprocessableEntity)
+	// More than may wait are refused: what is refused again is given up, and the rest goes on.
+	for i := range 10 {
+		m.Start("quick", fmt.Sprintf("poisons%d", i), "")
+		next()
+	}
+	polltest.Within(t, 20*time.Second, "some is given up", func() bool { return m.status("w").Failed > 0 })
+	next()
+}
+
+// A receiver that is away, and of which as much waits as may, is told all when it is back.
+func TestAFullWebhookGoesOn(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, clustertest.Namespace(t), "a", func(c *webhook.Config) {
+		c.Backoff = []time.Duration{100 * time.Millisecond, time.Hour}
+		c.MaxLetters = 2
+	})
+	m.Publish(quick)
+	r := newReceiver(t)
+	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Ended}})
+	n := 0
+	polltest.Within(t, 20*time.Second, "as much waits as may", func() bool {
+		m.Start("quick", fmt.Sprintf("i%d", n), "")
+		n++
+		return m.status("w").Waiting >= 2
+	})
+	for range 30 {
+		m.Start("quick", fmt.Sprintf("i%d", n), "")
+		n++
+	}
+	most := m.status("w").Waiting
+	r.answers(nil)
+	polltest.Within(t, 30*time.Second, "all is taken", func() bool { return len(r.ids()) == n && m.status("w").Waiting == 0 })
+	if most > 20 {
+		t.Errorf("%d letters waited", most)
+	}
+}
+
 // The node that tells a webhook ends in the middle; the other one goes on.
 func TestAnotherNodeGoesOn(t *testing.T) {
 	t.Parallel()

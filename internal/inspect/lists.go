@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -162,7 +160,7 @@ func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[
 			return items, end, err
 		}
 		more, behind, err := i.readSchedules(ctx, "", limit-int64(len(items)), end.Revision)
-		if errors.Is(err, rpctypes.ErrCompacted) { // etcd has forgotten that revision: the timers are a page
+		if errors.Is(err, etcdstore.ErrCompacted) { // etcd has forgotten that revision: the timers are a page
 			end.Next = schedulesCursor
 			return items, end, nil
 		}

@@ -74,6 +74,9 @@ func plainSize(value []byte) int {
 	return int(h.FrameContentSize)
 }
 
+// ErrCompacted says that etcd has forgotten the revision that was to be read at.
+var ErrCompacted = rpctypes.ErrCompacted
+
 // PageEnd is where a page of a list ends, and the revision that all of it was read at.
 type PageEnd struct {
 	Next     string // the cursor of the next page; "": this is the last one
@@ -108,7 +111,7 @@ func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit in
 	for revision := int64(0); ; {
 		n := min(limit-int64(b.values), int64(b.chunk()))
 		kvs, end, err := s.pageAt(ctx, what, prefix, cursor, n, revision)
-		if errors.Is(err, rpctypes.ErrCompacted) && revision != 0 {
+		if errors.Is(err, ErrCompacted) && revision != 0 {
 			return PageEnd{cursor, revision}, nil
 		}
 		if err != nil {

@@ -107,7 +107,7 @@ func ScheduleShard(definition string) int { return timerShard(definition) }
 
 // Schedules lists the occurrences to come, one for each schedule, soonest first
 // within a shard: at a revision, of which etcd may know nothing any more
-// ([rpctypes.ErrCompacted]), or at the present one (0).
+// ([ErrCompacted]), or at the present one (0).
 func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, PageEnd, error) {
 	kvs, end, err := s.pageAt(ctx, "list schedules", s.keys.root+"cron/", cursor, limit, revision)
 	if err != nil {

@@ -356,7 +356,7 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 
 func (s *Webhooks) oneAt(ctx context.Context, what, key string, revision int64) (*mvccpb.KeyValue, error) {
 	resp, err := s.get(ctx, what, key, clientv3.WithRev(revision))
-	if errors.Is(err, errCompacted) {
+	if errors.Is(err, ErrCompacted) {
 		resp, err = s.get(ctx, what, key)
 	}
 	if err != nil || len(resp.Kvs) == 0 {

@@ -8,15 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
 )
-
-var errCompacted = rpctypes.ErrCompacted
 
 const (
 	// webhookPage is how many keys are listed at once of a range whose changes etcd has compacted.
@@ -135,7 +132,7 @@ func handOn(ctx context.Context, of string, events clientv3.WatchChan, to chan<-
 func (c *collection) take(t toldOf) error {
 	err := t.resp.Err()
 	switch {
-	case errors.Is(err, errCompacted):
+	case errors.Is(err, ErrCompacted):
 		if c.to.Behind == nil {
 			c.to.Behind = map[string]store.WebhookListing{}
 		}

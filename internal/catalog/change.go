@@ -65,9 +65,10 @@ func (c *Catalog) Delete(ctx context.Context, id string, force bool) error {
 // one again; 0 is the latest. Created is false if it is published already.
 // Errors as for Publish.
 func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (PublishResult, error) {
-	created := true
+	created, before := true, 0
 	head, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		n := version
+		before = publishedIn(st)
 		if n == 0 {
 			n = st.Head.Latest
 		}
@@ -85,7 +86,7 @@ func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (P
 	if created {
 		c.updateConsumers(ctx, head)
 	}
-	return PublishResult{ID: id, Version: head.Published, Published: true, Created: created}, nil
+	return PublishResult{ID: id, Version: head.Published, Published: true, Created: created, Before: before, Revision: head.Modified}, nil
 }
 
 // publishStored publishes, or indexes again, a version as it is stored.

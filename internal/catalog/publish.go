@@ -20,6 +20,10 @@ type PublishRequest struct {
 	DryRun      bool   // check everything and write nothing
 	OnlyNew     bool   // do nothing if this content was ever published under this id
 	Strict      bool   // a warning is an error
+	// Over is the version that the author started from: the published one, or the latest if
+	// none is published; 0: there was none. Another one is not overwritten: the error is
+	// definition-moved. nil: any.
+	Over *int
 }
 
 // PublishResult is what became of it.
@@ -31,6 +35,8 @@ type PublishResult struct {
 	// head or, with OnlyNew, was published before. In a dry run it is what would
 	// be, and Version the number that it would have.
 	Created  bool
+	Before   int               // the published version before; 0: none
+	Revision int64             // of etcd, at which it became so: a node whose table has it serves it; 0 in a dry run
 	Warnings workflow.Problems // what may be a mistake; not looked for if OnlyNew found that there is nothing to do
 }
 
@@ -115,6 +121,11 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	if same && req.OnlyNew {
 		return res, nil
 	}
+	if !same { // what was sent twice finds itself
+		if err := req.stands(st); err != nil {
+			return PublishResult{}, err
+		}
+	}
 	now := c.now()
 	prog, uses, problems, err := c.check(ctx, d.def)
 	if err != nil {
@@ -151,7 +162,9 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		return PublishResult{}, err
 	}
 	c.learn(head)
-	res = PublishResult{ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Warnings: warnings}
+	res = PublishResult{
+		ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Before: publishedIn(st), Revision: head.Modified, Warnings: warnings,
+	}
 	if d.publish {
 		c.updateConsumers(ctx, head)
 	}
@@ -163,17 +176,25 @@ func unchanged(st *store.DefinitionState, d *document, onlyNew bool) (PublishRes
 	h := st.Head
 	switch {
 	case h != nil && h.Published != 0 && h.Hash == d.hash:
-		return PublishResult{ID: h.ID, Version: h.Published, Published: true}, true
+		return PublishResult{ID: h.ID, Version: h.Published, Published: true, Before: h.Published, Revision: h.Modified}, true
 	case onlyNew && st.Seen != 0:
-		return PublishResult{ID: h.ID, Version: st.Seen, Published: h.Published == st.Seen}, true
+		return PublishResult{ID: h.ID, Version: st.Seen, Published: h.Published == st.Seen, Before: h.Published, Revision: h.Modified}, true
 	case !d.publish && st.Exists() && h.LatestHash == d.hash:
-		return PublishResult{ID: h.ID, Version: h.Latest, Published: h.Published == h.Latest}, true
+		return PublishResult{ID: h.ID, Version: h.Latest, Published: h.Published == h.Latest, Before: h.Published, Revision: h.Modified}, true
 	}
 	return PublishResult{}, false
 }
 
+// publishedIn is the published version, 0 if there is none.
+func publishedIn(st *store.DefinitionState) int {
+	if !st.Exists() {
+		return 0
+	}
+	return st.Head.Published
+}
+
 func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *document, pub etcdstore.Published) (PublishResult, error) {
-	res := PublishResult{ID: d.def.ID, Version: 1, Created: true}
+	res := PublishResult{ID: d.def.ID, Version: 1, Created: true, Before: publishedIn(st)}
 	if st.Head != nil {
 		res.Version = st.Head.Latest + 1
 	}

@@ -87,6 +87,8 @@ type API struct {
 	document []byte // openapi.json
 	notation []byte // schema/v1.json
 
+	authoring *catalog.Authoring
+
 	places    *places
 	strangers strangers // lines about them in the audit log
 
@@ -125,12 +127,15 @@ func New(cfg Config) (*API, error) {
 	}
 	a.intake, a.drain = context.WithCancel(context.Background())
 	a.notation = cfg.Catalog.Schema()
+	var err error
+	if a.authoring, err = catalog.NewAuthoring(cfg.Catalog); err != nil {
+		return nil, err
+	}
 	a.routes = a.table()
 	if err := checkRoles(append([]route{endpointRoute}, a.routes...)); err != nil {
 		return nil, err
 	}
 	a.mux = a.mount()
-	var err error
 	a.document, err = describe(a.routes, cfg.Version)
 	return a, err
 }

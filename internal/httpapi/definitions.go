@@ -17,6 +17,8 @@ type publishedView struct {
 	ID        string `json:"id"`
 	Version   int    `json:"version"`
 	Published bool   `json:"published" doc:"Whether this version is the published one."`
+	Before    int    `json:"before" doc:"The version that was published before; 0: none."`
+	Revision  int64  `json:"revision,omitempty" doc:"Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run."`
 
 	Warnings []problemItem `json:"warnings,omitempty" doc:"What may be a mistake, with its place. It is in the way of nothing."`
 }
@@ -45,6 +47,7 @@ func (a *API) definitionRoutes() []route {
 	return append([]route{
 		{method: "POST", path: "/definitions", name: "publishDefinition", costly: true, role: auth.Designer, tag: "definitions", kind: changes, target: "a definition",
 			summary: "Check a definition and publish it; content equal to the published one is no new version",
+			ifMatch: "The ETag of the definition that this was made from, \"0\" if there was none: 409 definition-moved if another version is there.",
 			query: []param{
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
 				{name: "dryRun", typ: "boolean", doc: "Check everything and write nothing."},
@@ -71,7 +74,7 @@ func (a *API) definitionRoutes() []route {
 		{method: "DELETE", path: "/definitions/{id}/versions/{version}", name: "deleteVersion", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Remove a version that nothing needs; its source goes an hour later",
 			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteVersion},
-	}, a.refreshRoutes()...)
+	}, append(a.editingRoutes(), a.refreshRoutes()...)...)
 }
 
 func (c *call) publish() (reply, error) {
@@ -87,13 +90,13 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	typ := c.mediaType()
-	switch {
-	case typ == formType:
-		typ = "" // told by content
-	case typ == "", isJSON(typ), isYAML(typ):
-	default:
-		return reply{}, workflow.Fail(codeMediaType, "the body is "+shorten(typ)+"; send application/yaml or application/json")
+	typ, err := c.notation()
+	if err != nil {
+		return reply{}, err
+	}
+	over, err := c.overVersion()
+	if err != nil {
+		return reply{}, err
 	}
 	if len(strings.TrimSpace(string(c.body))) == 0 {
 		return reply{}, invalid("empty-body", "", "the body has to be a definition")
@@ -102,7 +105,7 @@ func (c *call) publish() (reply, error) {
 		return reply{}, err
 	}
 	res, err := c.api.cfg.Catalog.Publish(c.r.Context(), catalog.PublishRequest{
-		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun, Strict: strict,
+		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun, Strict: strict, Over: over,
 	})
 	if err != nil {
 		return reply{}, err
@@ -116,7 +119,7 @@ func (c *call) publish() (reply, error) {
 }
 
 func viewPublished(res catalog.PublishResult) reply {
-	return reply{body: publishedView{res.ID, res.Version, res.Published, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
+	return reply{body: publishedView{res.ID, res.Version, res.Published, res.Before, res.Revision, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
 }
 
 func (c *call) listDefinitions() (reply, error) {
@@ -166,14 +169,17 @@ func (c *call) getDefinition() (reply, error) {
 }
 
 // version is the query's version of a definition, 0 if it names none.
-func (c *request) version() (int, error) {
-	text := c.query.Get("version")
+func (c *request) version() (int, error) { return c.versionIn("version") }
+
+// versionIn is a version that a parameter names, 0 if it is absent.
+func (c *request) versionIn(name string) (int, error) {
+	text := c.query.Get(name)
 	if text == "" {
 		return 0, nil
 	}
 	version, err := strconv.Atoi(text)
 	if err != nil || version < 1 {
-		return 0, invalid("bad-version", "", "version must be a whole number from 1")
+		return 0, invalid("bad-version", "", name+" must be a whole number from 1")
 	}
 	return version, nil
 }

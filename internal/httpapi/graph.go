@@ -34,7 +34,8 @@ func (a *API) graphRoutes() []route {
 	return []route{
 		{method: "GET", path: "/definitions/{id}/graph", name: "drawDefinition", costly: true, role: auth.Viewer, tag: "definitions", kind: reads,
 			summary: "A picture of a definition: its activities, and the ways between them",
-			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}, format},
+			query: []param{{name: "version", typ: "integer", doc: "The published one if absent."},
+				{name: "against", typ: "integer", doc: "Another version: what is not in it, or differs, is marked."}, format},
 			answers: map[int]any{200: answer}, problems: []workflow.Code{workflow.CodeDefinitionNotFound, workflow.CodeNotRunnable}, serve: drawDefinition},
 		{method: "GET", path: "/instances/{id}/graph", name: "drawInstance", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken",
@@ -52,7 +53,11 @@ func drawDefinition(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return picture(c, id, version, nil)
+	against, err := c.versionIn("against")
+	if err != nil {
+		return reply{}, err
+	}
+	return picture(c, id, version, against, nil)
 }
 
 func drawInstance(c *call) (reply, error) {
@@ -68,12 +73,13 @@ func drawInstance(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return picture(c, in.DefinitionID, in.Version, marks)
+	return picture(c, in.DefinitionID, in.Version, 0, marks)
 }
 
-// picture draws a version of a definition with the marks of an instance, if there are
-// any: then what runs, waits or faulted is drawn, however large the picture becomes.
-func picture(c *call, id string, version int, marks map[string]graph.Mark) (reply, error) {
+// picture draws a version of a definition, with what differs from another one, if that is
+// not 0, or with the marks of an instance, if there are any: then what runs, waits or faulted
+// is drawn, however large the picture becomes.
+func picture(c *call, id string, version, against int, marks map[string]graph.Mark) (reply, error) {
 	format := pictures[0]
 	for _, p := range pictures {
 		if p.name == c.query.Get("format") {
@@ -84,14 +90,21 @@ func picture(c *call, id string, version int, marks map[string]graph.Mark) (repl
 	if err != nil {
 		return reply{}, err
 	}
+	var changes map[string]graph.Change
+	if against != 0 {
+		if changes, err = changesAgainst(c, id, def, against); err != nil {
+			return reply{}, err
+		}
+	}
 	g := graph.New(def, graph.Options{Types: c.api.cfg.Catalog.Types(), Open: func(id string) bool {
 		switch marks[id].Status {
 		case graph.Running, graph.Waiting, graph.Faulted:
 			return true
 		}
-		return false
+		return changes[id] != graph.Same
 	}})
 	g.Apply(marks)
+	g.Compare(changes)
 	var out bytes.Buffer
 	if err := format.write(g, &out); err != nil {
 		return reply{}, err
@@ -101,4 +114,17 @@ func picture(c *call, id string, version int, marks map[string]graph.Mark) (repl
 		answer.headers = map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"}
 	}
 	return answer, nil
+}
+
+// changesAgainst compares a version with another one, which may be older or newer.
+func changesAgainst(c *call, id string, def *workflow.Definition, against int) (map[string]graph.Change, error) {
+	other, err := c.api.cfg.Catalog.Definition(c.r.Context(), id, against)
+	if err != nil {
+		return nil, err
+	}
+	lone := graph.Added
+	if def.Version < against {
+		lone = graph.Removed
+	}
+	return graph.Changes(def, other, lone), nil
 }

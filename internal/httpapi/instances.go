@@ -53,7 +53,7 @@ func (a *API) instanceRoutes() []route {
 		{method: "GET", path: "/instances/{id}/state", name: "exportState", costly: true, role: auth.Operator, tag: "instances", kind: reads, audited: true,
 			summary: "Export the instance with everything that it needs to go on",
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
-		{method: "PUT", path: "/instances/{id}/state", name: "importState", costly: true, role: auth.Admin, tag: "instances", kind: changes, ifMatch: true,
+		{method: "PUT", path: "/instances/{id}/state", name: "importState", costly: true, role: auth.Admin, tag: "instances", kind: changes, ifMatch: "The ETag of the export; 412 if the instance has moved since.",
 			summary: "Replace the state of an instance by an exported one", body: stateView{}, maxBody: maxState,
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing, workflow.CodeDefinitionNotFound, workflow.CodeInstanceMoved}, serve: (*call).importState},
 		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes, reserved: true,

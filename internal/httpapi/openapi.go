@@ -169,8 +169,8 @@ func parameters(rt *route) []map[string]any {
 	if rt.waits {
 		header("Prefer", "wait=30 waits up to 30 seconds for the end of the instance.")
 	}
-	if rt.ifMatch {
-		header("If-Match", "The ETag of the export; 412 if the instance has moved since.")
+	if rt.ifMatch != "" {
+		header("If-Match", rt.ifMatch)
 	}
 	return params
 }

@@ -38,11 +38,11 @@ type route struct {
 	tag          string
 
 	query      []param
-	anyQuery   bool // and any other
-	idempotent bool // takes Idempotency-Key
-	waits      bool // takes Prefer: wait
-	mayWait    bool // what it finds says how long it waits
-	ifMatch    bool
+	anyQuery   bool   // and any other
+	idempotent bool   // takes Idempotency-Key
+	waits      bool   // takes Prefer: wait
+	mayWait    bool   // what it finds says how long it waits
+	ifMatch    string // what If-Match means here; "": it is not taken
 
 	body     any    // zero value of the request body; nil: none
 	bodyDoc  string // for a body that is not plain JSON

@@ -88,6 +88,7 @@ var table = map[string]place{
 	"internal/expression/liquid":         {floor: 1, wing: "engine", step: 3},
 	"internal/expression":                {floor: 1, wing: "engine", step: 3},
 	"internal/check":                     {floor: 1, wing: "engine", step: 4},
+	"internal/suggest":                   {floor: 1, wing: "engine", step: 4},
 	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 5},
 
 	"pkg/workflow":           {floor: 0, wing: "words"},

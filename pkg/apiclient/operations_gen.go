@@ -40,6 +40,25 @@ func (c *Client) CancelJob(ctx context.Context, id string, opts ...Option) (*Ans
 	return call[Job](ctx, c, request{method: "POST", path: "/api/v1/jobs/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
 }
 
+// CheckDefinitionQuery is the query of [Client.CheckDefinition]; zero fields are left out.
+type CheckDefinitionQuery struct {
+	Picture *bool // With a picture of what can be read, as format=svg-part of the graph.
+}
+
+func (q CheckDefinitionQuery) values() url.Values {
+	v := url.Values{}
+	if q.Picture != nil {
+		set(v, "picture", strconv.FormatBool(*q.Picture))
+	}
+	return v
+}
+
+// CheckDefinition: Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written.
+// It is POST /api/v1/definitions/check, for the role designer.
+func (c *Client) CheckDefinition(ctx context.Context, body []byte, query CheckDefinitionQuery, opts ...Option) (*Answer[Checked], error) {
+	return call[Checked](ctx, c, request{method: "POST", path: "/api/v1/definitions/check", query: query.values(), body: body}, opts)
+}
+
 // CompleteTask: Report the result of a task, or its error.
 // It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished.
 func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
@@ -151,6 +170,7 @@ func (c *Client) DrainNode(ctx context.Context, id string, opts ...Option) (*Ans
 // DrawDefinitionQuery is the query of [Client.DrawDefinition]; zero fields are left out.
 type DrawDefinitionQuery struct {
 	Version int64  // The published one if absent.
+	Against *int64 // Another version: what is not in it, or differs, is marked.
 	Format  string // One of svg, svg-part, text, mermaid, dot. svg if absent. svg-part is without the style sheet, for a page that has one.
 }
 
@@ -158,6 +178,9 @@ func (q DrawDefinitionQuery) values() url.Values {
 	v := url.Values{}
 	if q.Version != 0 {
 		set(v, "version", strconv.FormatInt(q.Version, 10))
+	}
+	if q.Against != nil {
+		set(v, "against", strconv.FormatInt(*q.Against, 10))
 	}
 	set(v, "format", q.Format)
 	return v
@@ -270,6 +293,25 @@ func (c *Client) GetDefinition(ctx context.Context, id string, query GetDefiniti
 // It is GET /api/v1/instances/{id}, for the role viewer; problems of its own are instance-not-found.
 func (c *Client) GetInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
 	return call[Instance](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id), query: nil, body: nil}, opts)
+}
+
+// GetInterfaceQuery is the query of [Client.GetInterface]; zero fields are left out.
+type GetInterfaceQuery struct {
+	Version int64 // The published one if absent.
+}
+
+func (q GetInterfaceQuery) values() url.Values {
+	v := url.Values{}
+	if q.Version != 0 {
+		set(v, "version", strconv.FormatInt(q.Version, 10))
+	}
+	return v
+}
+
+// GetInterface: What a definition takes and gives, and what starts it.
+// It is GET /api/v1/definitions/{id}/interface, for the role viewer; problems of its own are definition-not-found.
+func (c *Client) GetInterface(ctx context.Context, id string, query GetInterfaceQuery, opts ...Option) (*Answer[Interface], error) {
+	return call[Interface](ctx, c, request{method: "GET", path: "/api/v1/definitions/" + url.PathEscape(id) + "/interface", query: query.values(), body: nil}, opts)
 }
 
 // GetJob: How far a job is, and who refused.
@@ -893,6 +935,41 @@ func (c *Client) AllTimers(ctx context.Context, query ListTimersQuery, opts ...O
 	})
 }
 
+// ListVersionsQuery is the query of [Client.ListVersions]; zero fields are left out.
+type ListVersionsQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListVersionsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListVersions: List the versions of a definition, the newest first.
+// It is GET /api/v1/definitions/{id}/versions, for the role viewer; problems of its own are definition-not-found.
+func (c *Client) ListVersions(ctx context.Context, id string, query ListVersionsQuery, opts ...Option) (*Answer[VersionList], error) {
+	return call[VersionList](ctx, c, request{method: "GET", path: "/api/v1/definitions/" + url.PathEscape(id) + "/versions", query: query.values(), body: nil}, opts)
+}
+
+// AllVersions goes through all pages of [Client.ListVersions], from the cursor of query on.
+func (c *Client) AllVersions(ctx context.Context, id string, query ListVersionsQuery, opts ...Option) iter.Seq2[Version, error] {
+	return pages(func(cursor string) ([]Version, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListVersions(ctx, id, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
 // ListWebhooks: All webhooks, and how they are.
 // It is GET /api/v1/webhooks, for the role admin.
 func (c *Client) ListWebhooks(ctx context.Context, opts ...Option) (*Answer[Webhooks], error) {
@@ -1069,6 +1146,29 @@ func (c *Client) SendStimulus(ctx context.Context, body StimulusRequest, opts ..
 // It is GET /links/{token}.
 func (c *Client) ShowLink(ctx context.Context, token string, opts ...Option) (*Answer[Raw], error) {
 	return call[Raw](ctx, c, request{method: "GET", path: "/links/" + url.PathEscape(token), query: nil, body: nil}, opts)
+}
+
+// SuggestQuery is the query of [Client.Suggest]; zero fields are left out.
+type SuggestQuery struct {
+	Line   *int64 // From 1.
+	Column *int64 // In characters, from 1.
+}
+
+func (q SuggestQuery) values() url.Values {
+	v := url.Values{}
+	if q.Line != nil {
+		set(v, "line", strconv.FormatInt(*q.Line, 10))
+	}
+	if q.Column != nil {
+		set(v, "column", strconv.FormatInt(*q.Column, 10))
+	}
+	return v
+}
+
+// Suggest: What may stand at a place of a definition in YAML, and what stands there.
+// It is POST /api/v1/definitions/suggest, for the role designer.
+func (c *Client) Suggest(ctx context.Context, body []byte, query SuggestQuery, opts ...Option) (*Answer[Suggested], error) {
+	return call[Suggested](ctx, c, request{method: "POST", path: "/api/v1/definitions/suggest", query: query.values(), body: body}, opts)
 }
 
 // Unpause: Go on after a pause.

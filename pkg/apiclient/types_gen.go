@@ -111,6 +111,14 @@ type Bursts struct {
 	NodeID string  `json:"nodeId"`
 }
 
+// Checked is the answer of [Client.CheckDefinition].
+type Checked struct {
+	ID       string        `json:"id"`                // Empty if it cannot be told.
+	Picture  string        `json:"picture,omitempty"` // SVG without a style sheet, of what can be read.
+	Problems []ProblemItem `json:"problems"`          // Errors, and warnings, which are in the way of nothing.
+	Version  int64         `json:"version"`           // It would have if it were published; 0: it cannot be as it is.
+}
+
 // Claim is a part of other answers.
 type Claim struct {
 	Draining bool       `json:"draining"`
@@ -166,6 +174,16 @@ type DeadLetterList struct {
 	Items      []DeadLetter `json:"items"`
 	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
 	Revision   int64        `json:"revision"`   // Of etcd: all of the page is as it was then.
+}
+
+// Declared is a part of other answers.
+type Declared struct {
+	Default     any    `json:"default,omitempty"`
+	Description string `json:"description,omitempty"`
+	List        bool   `json:"list"`
+	Name        string `json:"name"`
+	Required    bool   `json:"required"`
+	Type        string `json:"type"` // Such as String, Int32, Object.
 }
 
 // Definition is a part of other answers.
@@ -339,6 +357,21 @@ type InstanceFound struct {
 	Now        time.Time  `json:"now"`        // What durations in the filter count from, on every page of the list.
 	Query      string     `json:"query"`      // The filter as one line, as q takes it.
 	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
+}
+
+// Interface is the answer of [Client.GetInterface].
+type Interface struct {
+	Description   *string    `json:"description"`
+	ID            string     `json:"id"`
+	Inputs        []Declared `json:"inputs"`
+	LatestVersion int64      `json:"latestVersion"`
+	MoreInputs    bool       `json:"moreInputs"` // A start may bring inputs that are not declared.
+	Name          *string    `json:"name"`
+	Outcomes      []string   `json:"outcomes"` // None: Done.
+	Outputs       []Declared `json:"outputs"`
+	Published     int64      `json:"published"` // The published version; 0: none.
+	Starts        []Starts   `json:"starts"`    // What starts an instance by itself.
+	Version       int64      `json:"version"`
 }
 
 // ItemsRequest is the body of [Client.DeleteQueueItems]. Zero fields are left out.
@@ -695,8 +728,10 @@ type PublishRequest struct {
 
 // Published is the answer of [Client.PublishDefinition], [Client.PublishVersion], [Client.RetractDefinition].
 type Published struct {
+	Before    int64         `json:"before"` // The version that was published before; 0: none.
 	ID        string        `json:"id"`
-	Published bool          `json:"published"` // Whether this version is the published one.
+	Published bool          `json:"published"`          // Whether this version is the published one.
+	Revision  int64         `json:"revision,omitempty"` // Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
 	Version   int64         `json:"version"`
 	Warnings  []ProblemItem `json:"warnings,omitempty"` // What may be a mistake, with its place. It is in the way of nothing.
 }
@@ -914,6 +949,13 @@ type StartRequest struct {
 	Version       int64          `json:"version,omitempty"`    // Version of the definition; the published one if absent.
 }
 
+// Starts is a part of other answers.
+type Starts struct {
+	ActivityID   string `json:"activityId"`
+	ActivityType string `json:"activityType"`
+	When         string `json:"when"` // The name of an event, a schedule, or a method and a path.
+}
+
 // Stat is a part of other answers.
 type Stat struct {
 	BySubStatus  SubStatusCounts `json:"bySubStatus"`
@@ -964,6 +1006,23 @@ type SubStatusCounts struct {
 	Finished  Count `json:"finished"`
 	Pending   Count `json:"pending"`
 	Suspended Count `json:"suspended"`
+}
+
+// Suggested is the answer of [Client.Suggest].
+type Suggested struct {
+	Doc   string       `json:"doc,omitempty"` // About the word.
+	From  int64        `json:"from"`          // The column at which begins what an item takes the place of.
+	Items []Suggestion `json:"items"`
+	Word  string       `json:"word,omitempty"` // What stands at the place, if it is known.
+}
+
+// Suggestion is a part of other answers.
+type Suggestion struct {
+	Detail string `json:"detail,omitempty"`
+	Doc    string `json:"doc,omitempty"`
+	Insert string `json:"insert"` // What is written.
+	Kind   string `json:"kind"`   // One of type, key, value, variable, function, outcome.
+	Label  string `json:"label"`
 }
 
 // Summary is a part of other answers.
@@ -1107,6 +1166,20 @@ type Variables struct {
 	Last       int64           `json:"last"`      // The newest commit.
 	Revision   int64           `json:"revision"`  // Of etcd, at which all of it was read.
 	Variables  []VariableState `json:"variables"` // The workflow's first. If complete is true, a variable that is not among them is null.
+}
+
+// Version is a part of other answers.
+type Version struct {
+	CreatedAt time.Time `json:"createdAt"`
+	Notation  string    `json:"notation"`  // One of yaml, json.
+	Published bool      `json:"published"` // It is the published one.
+	Version   int64     `json:"version"`
+}
+
+// VersionList is the answer of [Client.ListVersions].
+type VersionList struct {
+	Items      []Version `json:"items"`
+	NextCursor *string   `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
 }
 
 // Wait is a part of other answers.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,9 +92,10 @@ var done = map[string]string{
 }
 
 // Fields of a form. p.NAME is a part of the path, q.NAME of the query, b.NAME a text in the
-// body and j.NAME JSON in the body; source is the whole body.
+// body and j.NAME JSON in the body, i.KIND:NAME a member of the body's input; source is the
+// whole body, and over the version that it was made from.
 const (
-	pathField, queryField, textField, jsonField = "p.", "q.", "b.", "j."
+	pathField, queryField, textField, jsonField, inputField = "p.", "q.", "b.", "j.", "i."
 )
 
 const (
@@ -141,6 +143,10 @@ func (v *visit) act() {
 		v.fail("", err)
 		return
 	}
+	if name == "publishDefinition" {
+		v.refusedSource(p)
+		return
+	}
 	v.render(p.Status, "again", page{Title: p.Title, Problem: p, View: againView{Action: v.r.URL.Path, Back: v.back(), Fields: fields(v.r.PostForm), Unknown: p.Code == string(workflow.CodeUnknownOutcome)}})
 }
 
@@ -151,7 +157,7 @@ func (v *visit) call(name string) (q asked, err error) {
 		return q, &problem{Status: http.StatusNotFound, Title: "No such action", Detail: "The API of this node has no action of this name."}
 	}
 	q = asked{method: op.method, path: op.path, query: url.Values{}, key: v.r.PostForm.Get("key")}
-	body := map[string]any{}
+	body, input := map[string]any{}, map[string]any{}
 	for field, values := range v.r.PostForm {
 		text := strings.ReplaceAll(values[0], "\r\n", "\n")
 		switch prefix, rest := field[:min(2, len(field))], field[min(2, len(field)):]; {
@@ -167,9 +173,18 @@ func (v *visit) call(name string) (q asked, err error) {
 				return q, &problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: fmt.Sprintf("%s is no JSON; a text needs quotation marks around it.", rest), Code: string(workflow.CodeInvalid)}
 			}
 			body[rest] = json.RawMessage(text)
+		case prefix == inputField:
+			if err := typed(input, rest, text); err != nil {
+				return q, err
+			}
+		case field == "over":
+			q.match = `"` + text + `"`
 		case field == "source":
 			q.body, q.contentType = []byte(text), "application/x-www-form-urlencoded" // told by its look
 		}
+	}
+	if err := join(body, input); err != nil {
+		return q, err
 	}
 	if len(body) > 0 {
 		q.contentType = "application/json"
@@ -178,10 +193,38 @@ func (v *visit) call(name string) (q asked, err error) {
 	return q, err
 }
 
+// join puts the typed members of an input over those of one that is written as JSON.
+func join(body, input map[string]any) error {
+	if len(input) == 0 {
+		return nil
+	}
+	if raw, ok := body["input"].(json.RawMessage); ok {
+		var whole map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			return &problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: "The input as JSON has to be an object beside its fields.", Code: string(workflow.CodeInvalid)}
+		}
+		for name, value := range whole {
+			if _, given := input[name]; !given {
+				input[name] = value
+			}
+		}
+	}
+	body["input"] = input
+	return nil
+}
+
 // acted goes on behind an action: with what it answered if that has something to tell,
 // else with the page that it came from.
 func (v *visit) acted(name string, to *answer) {
 	var result resultView
+	if name == "publishDefinition" || name == "publishVersion" {
+		if err := json.Unmarshal(to.body.Bytes(), &result); err == nil && result.Revision > 0 && result.Published != nil && *result.Published {
+			v.redirect(address(strings.TrimSuffix(Path, "/")+at("definitions", result.ID, "flip"), url.Values{
+				"before": {strconv.Itoa(result.Before)}, "after": {strconv.Itoa(result.Version)}, "revision": {strconv.FormatInt(result.Revision, 10)},
+			}), name)
+			return
+		}
+	}
 	if err := json.Unmarshal(to.body.Bytes(), &result); err == nil && result.tells(name) {
 		result.Back, result.Accepted, result.Checked = v.back(), to.status == http.StatusAccepted, v.r.PostForm.Get("q.dryRun") != ""
 		v.render(http.StatusOK, "result", page{Title: "Done", View: result})
@@ -234,8 +277,12 @@ func fields(form url.Values) []field {
 	var all []field
 	for name, values := range form {
 		f := field{Name: name, Label: name, Value: values[0]}
-		if prefix := name[:min(2, len(name))]; prefix == textField || prefix == jsonField || prefix == queryField {
+		switch name[:min(2, len(name))] {
+		case textField, jsonField, queryField:
 			f.Label, f.Typed = name[2:], true
+		case inputField:
+			_, f.Label, _ = strings.Cut(name, ":")
+			f.Typed = true
 		}
 		if name == "source" {
 			f.Typed = true

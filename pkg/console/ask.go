@@ -25,9 +25,9 @@ type problem struct {
 }
 
 type problemItem struct {
-	Code, Detail, Pointer string
-	Line, Column          int
-	Excerpt               string
+	Code, Severity, Detail, Pointer string
+	Line, Column                    int
+	Excerpt                         string
 }
 
 func (p *problem) Error() string { return p.Title + ": " + p.Detail }
@@ -59,6 +59,7 @@ type asked struct {
 	body         []byte // nil: none
 	contentType  string
 	key          string // Idempotency-Key
+	match        string // If-Match
 }
 
 // ask calls the API as the person who looks at the page. The request is that of the
@@ -104,6 +105,10 @@ func (v *visit) inner(q asked) *http.Request {
 	if q.body != nil {
 		to.Body, to.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
 		to.Header.Set("Content-Type", q.contentType)
+	}
+	to.Header.Del("If-Match")
+	if q.match != "" {
+		to.Header.Set("If-Match", q.match)
 	}
 	if q.key != "" {
 		to.Header.Set("Idempotency-Key", q.key)

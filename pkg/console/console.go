@@ -2,12 +2,12 @@ package console
 
 import (
 	"bytes"
+	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
-	"github.com/weft-run/weft/pkg/graph"
 )
 
 // Path is where the console lives.
@@ -42,6 +41,7 @@ type Console struct {
 	mux        *http.ServeMux
 	pages      map[string]*template.Template
 	operations map[string]operation
+	files      map[string]*file
 	forms      chan struct{} // a place for each form that is read
 	line       atomic.Int64  // in which second the log had a line about a sign-in that was refused
 }
@@ -65,22 +65,33 @@ func New(cfg Config) (*Console, error) {
 	if c.pages, err = parseTemplates(); err != nil {
 		return nil, err
 	}
+	if c.files, err = readFiles(); err != nil {
+		return nil, err
+	}
 	if c.operations, err = c.readOperations(); err != nil {
 		return nil, err
 	}
-	return c, c.mount()
+	c.mount()
+	return c, nil
 }
 
 // foreign tells what a browser sends for the page of another site.
 var foreign = http.NewCrossOriginProtection()
 
-// policy lets a page load what this node serves and nothing else, and run no script that
-// stands in a page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// policy lets a page load what this node serves and nothing else. It runs the scripts and
+// takes the styles that bear its nonce: neither what stands in a text, nor what a workflow
+// serves from the same host.
+func policy(nonce string) string {
+	only := "'none'"
+	if nonce != "" {
+		only = "'nonce-" + nonce + "'"
+	}
+	return "default-src 'none'; script-src " + only + "; style-src " + only + "; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
 
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", policy(""))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin")
@@ -122,6 +133,7 @@ type page struct {
 
 	Topics string // of GET /stream that the page shows; "": none
 	Every  int    // seconds after which a page without topics asks again; 0: never
+	Nonce  string // that the scripts and styles of this page bear
 
 	operations map[string]operation
 }
@@ -140,6 +152,7 @@ type screen struct {
 var templates embed.FS
 
 //go:generate go tool -modfile=../../tools/go.mod esbuild app/console.ts --bundle --minify --target=es2022 --legal-comments=none --outfile=static/console.js
+//go:generate go tool -modfile=../../tools/go.mod esbuild app/editor.ts --bundle --minify --target=es2022 --legal-comments=none --outfile=static/editor.js
 
 //go:embed static
 var static embed.FS
@@ -168,26 +181,14 @@ func parseTemplates() (map[string]*template.Template, error) {
 	return pages, nil
 }
 
-func (c *Console) mount() error {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		return err
-	}
-	c.mux.HandleFunc("GET "+Path+"static/graph.css", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = io.WriteString(w, graph.Style())
-	})
-	serve := http.StripPrefix(Path+"static/", http.FileServerFS(files))
-	c.mux.HandleFunc("GET "+Path+"static/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache") // a newer program has newer ones
-		serve.ServeHTTP(w, r)
-	})
+func (c *Console) mount() {
+	c.mux.HandleFunc("GET "+Path+"static/{name}", c.serveFile)
 	for _, s := range screens {
 		c.mux.HandleFunc("GET "+Path+s.path, c.signedIn(func(v *visit) { v.show(s) }))
 	}
 	c.mux.HandleFunc("GET "+Path+"raw/{path...}", c.signedIn((*visit).raw))
 	c.mux.HandleFunc("GET "+Path+"stream", c.signedIn((*visit).stream))
+	c.mux.HandleFunc("POST "+Path+"tell/{operation}", c.signedIn((*visit).tell))
 	c.mux.HandleFunc("POST "+Path+"do/{operation}", c.signedIn((*visit).act))
 	c.mux.HandleFunc("GET "+Path+"sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"sign-in", c.signIn)
@@ -198,7 +199,6 @@ func (c *Console) mount() error {
 		v := &visit{console: c, w: w, r: r}
 		v.render(http.StatusNotFound, "problem", page{Title: "No such page", Problem: &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})
 	})
-	return nil
 }
 
 // signedIn serves those who have a session, and asks the others for one.
@@ -260,12 +260,14 @@ func (v *visit) render(status int, name string, p page) {
 	if kept, err := v.r.Cookie(themeCookie); err == nil && (kept.Value == "light" || kept.Value == "dark") {
 		p.Theme = kept.Value
 	}
+	p.Nonce = rand.Text()
 	var out bytes.Buffer
 	if err := c.pages[name].Execute(&out, p); err != nil {
 		c.cfg.Log.ErrorContext(v.r.Context(), "console page not rendered", slog.String("page", name), slog.Any("error", err))
 		http.Error(v.w, "The page cannot be shown; the node's log says why.", http.StatusInternalServerError)
 		return
 	}
+	v.w.Header().Set("Content-Security-Policy", policy(p.Nonce))
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
 	_, _ = v.w.Write(out.Bytes()) // the reader may be gone

@@ -18,7 +18,10 @@ var screens = []screen{
 	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance},
 	{path: "definitions", template: "definitions", here: "definitions", topics: "definitions", read: definitions},
 	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", read: oneDefinition},
-	{path: "publish", template: "publish", here: "definitions", read: publish},
+	{path: "definitions/{id}/edit", template: "edit", here: "definitions", read: edit},
+	{path: "definitions/{id}/versions", template: "versions", here: "definitions", read: versions},
+	{path: "definitions/{id}/flip", template: "flip", here: "definitions", every: 1, read: flip},
+	{path: "publish", template: "edit", here: "definitions", read: edit},
 	{path: "events", template: "events", here: "events", read: events},
 	{path: "queue", template: "queue", here: "queue", every: 5, read: plain[queueItem]("Queue", "/queue")},
 	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: plain[deadLetter]("Dead letters", "/dead-letters")},
@@ -49,15 +52,8 @@ func paged[T any](v *visit, path string, with url.Values, filters ...string) (vi
 	for name, values := range with {
 		ask[name] = values
 	}
-	view.Filter = map[string]string{}
 	own := url.Values{}
-	for _, name := range filters {
-		view.Filter[name] = query.Get(name)
-		if text := query.Get(name); text != "" {
-			ask.Set(name, text)
-			own.Set(name, text)
-		}
-	}
+	view.Filter = filtered(query, filters, ask, own)
 	if cursor := query.Get("cursor"); cursor != "" {
 		ask.Set("cursor", cursor)
 		view.First = address(v.r.URL.Path, own)
@@ -70,6 +66,20 @@ func paged[T any](v *visit, path string, with url.Values, filters ...string) (vi
 		view.Next = address(v.r.URL.Path, own)
 	}
 	return view, nil
+}
+
+// filtered takes the filters of a page's address into what is asked, and into the addresses of
+// its other pages.
+func filtered(query url.Values, filters []string, ask, own url.Values) map[string]string {
+	shown := map[string]string{}
+	for _, name := range filters {
+		shown[name] = query.Get(name)
+		if shown[name] != "" {
+			ask.Set(name, shown[name])
+			own.Set(name, shown[name])
+		}
+	}
+	return shown
 }
 
 func address(path string, query url.Values) string {
@@ -226,14 +236,7 @@ func oneInstance(v *visit) (string, any, error) {
 func readJournal(v *visit, id string, view *instanceView) error {
 	query := v.r.URL.Query()
 	ask, own := url.Values{"tail": {journalCommits}}, url.Values{"tab": {view.Tab}}
-	tab := &journalTab{Filter: map[string]string{}}
-	for _, name := range []string{"activity", "event", "text"} {
-		tab.Filter[name] = query.Get(name)
-		if text := query.Get(name); text != "" {
-			ask.Set(name, text)
-			own.Set(name, text)
-		}
-	}
+	tab := &journalTab{Filter: filtered(query, []string{"activity", "event", "text"}, ask, own)}
 	if before := query.Get("before"); before != "" {
 		ask.Set("before", before)
 		view.Newest = address(v.r.URL.Path, own)
@@ -285,6 +288,7 @@ func definitions(v *visit) (string, any, error) {
 
 type definitionView struct {
 	ID, Version string // "": the published one
+	Face        face
 	Source      string
 	Picture     template.HTML
 	Found       listView[summary]
@@ -303,18 +307,11 @@ func oneDefinition(v *visit) (string, any, error) {
 	if view.Picture, err = v.picture(at("definitions", view.ID, "graph"), query); err != nil {
 		return "", nil, err
 	}
+	if view.Face, err = v.face(view.ID, query); err != nil {
+		return "", nil, err
+	}
 	view.Found, err = paged[summary](v, "/instances", url.Values{"view": {"summary"}, "definitionId": {view.ID}, "limit": few["limit"]})
 	return "Definition " + view.ID, view, err
-}
-
-// publish shows the form for a definition, with the source of one if that is asked for.
-func publish(v *visit) (string, any, error) {
-	from := v.r.URL.Query().Get("from")
-	if from == "" {
-		return "Publish a definition", "", nil
-	}
-	source, err := v.text(at("definitions", from), nil)
-	return "Publish " + from, source, err
 }
 
 // text reads an answer that is no JSON.

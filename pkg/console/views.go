@@ -281,6 +281,8 @@ type resultView struct {
 	ID         string // of what was published
 	Version    int
 	Published  *bool
+	Before     int   // the version that was published before
+	Revision   int64 // at which this one was
 
 	Resumes []struct {
 		InstanceID    string

@@ -62,6 +62,7 @@ type Node struct {
 
 	Mark    Mark
 	Clocked Mark // what became of the wait for Clock
+	Change  Change
 }
 
 // Point is a place in the picture.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -43,7 +44,6 @@ func (g *Graph) WriteSVG(w io.Writer, o SVG) error {
 	if o.Alone {
 		s.printf("<style>%s</style>\n", style)
 	}
-	s.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>` + "\n")
 	for _, n := range g.Nodes {
 		if n.Kind == Frame {
 			s.node(&n)
@@ -87,14 +87,34 @@ func (s *svgWriter) edge(e *Edge) {
 		d.WriteString(map[bool]string{true: "M", false: " L"}[i == 0])
 		d.WriteString(num(p.X) + "," + num(p.Y))
 	}
-	arrow := ` marker-end="url(#arrow)"`
-	if s.g.Nodes[e.To].Kind == Join {
-		arrow = ""
+	s.printf(`<path class="%s" d="%s"/>`, class, d.String())
+	if s.g.Nodes[e.To].Kind != Join {
+		s.printf(`<path class="head" d="%s"/>`, head(e.Points))
 	}
-	s.printf(`<path class="%s" d="%s"%s/>`+"\n", class, d.String(), arrow)
+	fmt.Fprintln(s.b)
 	if e.Label != "" {
 		s.printf(`<text class="label" x="%s" y="%s">%s</text>`+"\n", num(e.LabelAt.X), num(e.LabelAt.Y), escape(e.Label))
 	}
+}
+
+// head draws the arrow at the end of a way. A marker would need an id, and a page may have
+// several pictures.
+func head(way []Point) string {
+	if len(way) < 2 {
+		return ""
+	}
+	end, from := way[len(way)-1], way[len(way)-2]
+	dx, dy := end.X-from.X, end.Y-from.Y
+	long := math.Hypot(dx, dy)
+	if long == 0 {
+		return ""
+	}
+	dx, dy = dx/long, dy/long
+	at := func(along, across float64) string {
+		round := func(f float64) string { return num(math.Round(f*100) / 100) }
+		return round(end.X+along*dx-across*dy) + "," + round(end.Y+along*dy+across*dx)
+	}
+	return "M" + at(-7, -4) + " L" + at(1, 0) + " L" + at(-7, 4) + " z"
 }
 
 // classes of the kinds of nodes.
@@ -123,7 +143,14 @@ func (s *svgWriter) node(n *Node) {
 	if link != "" {
 		s.printf(`<a href="%s">`, escape(link))
 	}
-	s.printf(`<g class="%s" data-id="%s"><title>%s</title>`, class, escape(n.ID), escape(n.describe()))
+	if n.Change != Same {
+		class += " " + string(n.Change)
+	}
+	line := ""
+	if n.Place.Line > 0 {
+		line = fmt.Sprintf(` data-line="%d"`, n.Place.Line)
+	}
+	s.printf(`<g class="%s" data-id="%s"%s><title>%s</title>`, class, escape(n.ID), line, escape(n.describe()))
 	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%d"/>`, num(n.X), num(n.Y), num(n.W), num(n.H), map[bool]int{true: 12, false: 4}[n.Kind == State])
 	for i, line := range n.lines() {
 		class := "name"
@@ -144,7 +171,7 @@ func (s *svgWriter) node(n *Node) {
 
 // badge is the symbol of the status, with the count of more than one.
 func (n *Node) badge() string {
-	out := symbols[n.Mark.Status]
+	out := symbols[n.Mark.Status] + changeSymbols[n.Change]
 	if n.Mark.Count > 1 {
 		out += " ×" + strconv.Itoa(n.Mark.Count)
 	}
@@ -177,6 +204,7 @@ func (n *Node) describe() string {
 		add("%s not drawn", strings.TrimPrefix(n.hidden(), "… "))
 	}
 	add("%s", n.ID)
+	add("%s", string(n.Change))
 	if n.Mark.Status != NotRun {
 		text := string(n.Mark.Status)
 		if !n.Mark.Since.IsZero() {

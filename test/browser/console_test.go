@@ -46,12 +46,16 @@ func TestAPersonPublishesRunsAndSends(t *testing.T) {
 	b.open("/")
 	b.says("Nothing runs.")
 	b.open("/console/publish")
-	b.do(chromedp.SetValue("textarea.source", strings.ReplaceAll(order, "root:", "rooot:")), chromedp.Click(".main"))
+	b.write(strings.ReplaceAll(order, "root:", "rooot:"))
+	b.until("the mistake is in the margin", "document.querySelector('.cm-lint-marker-error') !== null")
 	b.says("rooot")
 	b.says("line 3")
-	b.do(chromedp.SetValue("textarea[name=source]", order), chromedp.Click("button.main"))
-	b.says("is published")
-	b.do(chromedp.Click("main p.done a"))
+	b.write(order)
+	b.says("It can be published, as version 1 of order.")
+	b.do(chromedp.Click("button.main"))
+	b.says("Version 1 is the first that is published.")
+	b.says("Every node serves it.")
+	b.do(chromedp.Click("main a.button"))
 	b.says("Picture")
 	b.do(chromedp.Click("summary"), chromedp.SetValue("input[name='b.correlationId']", "o-1"), chromedp.Click("button.main"))
 	b.says("Done")
@@ -64,6 +68,53 @@ func TestAPersonPublishesRunsAndSends(t *testing.T) {
 	b.until("it is finished", "document.querySelector('h1 .status').innerText.includes('Finished')")
 	b.open(eval[string](b, "location.pathname") + "?tab=journal")
 	b.says("Completed")
+	b.clean()
+}
+
+// write puts a text into the editor, as one who pastes it.
+func (b *tab) write(text string) {
+	b.t.Helper()
+	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
+	raw, err := json.Marshal(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_ = eval[bool](b, "(() => { const v = CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')); v.dispatch({changes: {from: 0, to: v.state.doc.length, insert: "+string(raw)+"}}); return true })()")
+}
+
+// TestAnAuthorWritesBesideThePicture writes with completion, goes from the picture to the text
+// and back, and is told when another author was faster.
+func TestAnAuthorWritesBesideThePicture(t *testing.T) {
+	n := start(t, "")
+	b := browse(t, "http://"+n.addr)
+	api := "http://" + n.addr + "/api/v1"
+	call(t, "POST", api+"/definitions", "", order)
+	b.open("/console/definitions/order/edit")
+	b.says("It is as version 1 of order.")
+	const chosen = "(document.querySelector('[data-picture] g.selected title')?.textContent ?? '')"
+	const lineNow = "CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')).state.doc.lineAt(CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')).state.selection.main.head).number"
+	_ = eval[bool](b, "(document.querySelector(\"[data-picture] g[data-line='6']\").dispatchEvent(new MouseEvent('click', {bubbles: true})), true)")
+	b.until("the text goes to the activity", lineNow+" === 6")
+	b.until("it is chosen", chosen+".startsWith('writeLine')")
+	b.do(chromedp.KeyEvent(kb.ArrowUp))
+	b.until("the picture goes to the line", chosen+".startsWith('event')")
+
+	b.write(order[:strings.Index(order, "variables:")])
+	_ = eval[bool](b, "(() => { const v = CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')); v.dispatch({selection: {anchor: v.state.doc.length}}); v.focus(); return true })()")
+	b.do(chromedp.KeyEvent("  - writeL"))
+	b.until("writeLine is offered", "document.querySelector('.cm-tooltip-autocomplete')?.innerText.includes('writeLine')")
+	b.until("it is chosen", "document.querySelector('.cm-tooltip-autocomplete li[aria-selected]') !== null")
+	b.until("it is taken", "(document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true})), document.querySelector('textarea').value.endsWith('  - writeLine: '))")
+
+	call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "approved", "theirs"))
+	b.write(strings.ReplaceAll(order, "approved", "mine"))
+	b.says("It can be published")
+	b.do(chromedp.Click("button.main"))
+	b.says("Another version came between")
+	b.until("both are shown", "document.querySelector('tr.old').innerText.includes('theirs') && document.querySelector('tr.new').innerText.includes('mine')")
+	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
+	b.do(chromedp.Click("button.main"))
+	b.says("Version 2 → 3")
 	b.clean()
 }
 
@@ -199,6 +250,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	n := start(t, "", "--definitions", filepath.Join(root, "examples"))
 	api := "http://" + n.addr + "/api/v1"
 	call(t, "POST", api+"/definitions", "", order)
+	call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "variables.decision.by", "variables.decision"))
 	call(t, "POST", api+"/definitions", "", "id: breaks\nroot:\n  - fault: no stock\n")
 	call(t, "POST", api+"/definitions", "", "id: packs\nroot:\n  - runTask: {taskName: pack, payload: {much: true}}\n")
 	waits := call(t, "POST", api+"/definitions/order/dispatch", "", `{"correlationId": "`+strings.Repeat("long", 60)+`"}`)["instanceId"].(string)
@@ -206,7 +258,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
 	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + waits + "?tab=timeline", "receipts?key=none", "go?q=nobody", "instances/" + broken,
-		"definitions", "definitions/order", "definitions/order-approval", "publish", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {
 		b.open("/console/me")

@@ -17,6 +17,9 @@ import (
 // plain are the pages that need nothing to be there.
 var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody"}
 
+// policy lets a page run what bears its nonce, and nothing else.
+var policy = regexp.MustCompile(`^default-src 'none'; script-src 'nonce-([A-Z2-7]+)'; style-src 'nonce-([A-Z2-7]+)'; img-src 'self' data:; `)
+
 // check reads a page as a browser does and finds what is wrong with it.
 func (v *visitor) check(path string, want int) page {
 	v.t.Helper()
@@ -24,8 +27,9 @@ func (v *visitor) check(path string, want int) page {
 	if p.status != want {
 		v.t.Errorf("%s: %d, want %d\n%s", path, p.status, want, p.text)
 	}
-	if policy := p.head.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; style-src 'self'") {
-		v.t.Errorf("%s: policy %q", path, policy)
+	nonce := policy.FindStringSubmatch(p.head.Get("Content-Security-Policy"))
+	if nonce == nil || nonce[1] != nonce[2] || len(nonce[1]) < 20 {
+		v.t.Fatalf("%s: policy %q", path, p.head.Get("Content-Security-Policy"))
 	}
 	doc, err := html.Parse(strings.NewReader(p.text))
 	if err != nil {
@@ -48,8 +52,12 @@ func (v *visitor) check(path string, want int) page {
 			}
 			switch n.Data {
 			case "script":
-				if at["src"] != "/console/static/console.js" || n.FirstChild != nil {
+				if !strings.HasPrefix(at["src"], "/console/static/") || n.FirstChild != nil || at["nonce"] != nonce[1] {
 					v.t.Errorf("%s: a script in the page: %v", path, at)
+				}
+			case "link":
+				if at["rel"] == "stylesheet" && at["nonce"] != nonce[1] {
+					v.t.Errorf("%s: a style without the nonce: %v", path, at)
 				}
 			case "style":
 				v.t.Errorf("%s: a style in the page", path)
@@ -201,6 +209,9 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		v.follow(v.check("/console/instances", http.StatusOK))
 		v.check("/console/definitions/shop", http.StatusOK)
 		v.check("/console/publish?from=shop", http.StatusOK)
+		v.check("/console/definitions/shop/edit", http.StatusOK)
+		v.follow(v.check("/console/definitions/shop/versions", http.StatusOK))
+		v.check("/console/definitions/shop/flip?after=1&revision=1", http.StatusOK)
 		v.check("/console/events?name="+url.QueryEscape(hostile), http.StatusOK)
 		v.check("/console/receipts?key="+url.QueryEscape(hostile), http.StatusOK)
 		looked.WriteString(v.check("/console/go?q="+url.QueryEscape(hostile[:40]), http.StatusOK).text)

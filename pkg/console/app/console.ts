@@ -1,6 +1,8 @@
 // What a page does on its own: it renews itself when something happened, and it listens to
 // keys. Pages work without it.
 
+import { choose, onChoice, reachable } from "./picture";
+
 const main = document.querySelector<HTMLElement>("main")!;
 const age = document.querySelector<HTMLElement>("[data-age]");
 
@@ -50,6 +52,7 @@ async function renew(): Promise<void> {
     next.querySelectorAll(".done").forEach((note) => note.remove());
     main.replaceChildren(...Array.from(next.childNodes));
     document.title = fresh.title;
+    linked();
     if (here >= 0) rows()[here]?.classList.add("here");
     if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     say("live, " + new Date().toISOString().slice(11, 19) + "Z");
@@ -107,6 +110,33 @@ function listen(topics: string): void {
   open();
 }
 
+/** linked joins a source with its picture: a line chooses its activity, an activity its lines. */
+function linked(): void {
+  for (const beside of main.querySelectorAll("[data-linked]")) {
+    const picture = beside.querySelector(".picture");
+    if (picture) reachable(picture);
+  }
+}
+
+main.addEventListener("click", (event) => {
+  const line = (event.target as Element).closest<HTMLElement>("[data-linked] .line");
+  const picture = line?.closest("[data-linked]")?.querySelector(".picture");
+  if (line && picture) mark(picture, Number(line.id.slice(1)));
+});
+onChoice(main, (line, picture) => {
+  if (!picture.closest("[data-linked]")) return;
+  mark(picture, line);
+  document.getElementById("L" + line)?.scrollIntoView({ block: "nearest" });
+});
+linked();
+
+/** mark chooses a line of a source and what it is in the picture. */
+function mark(picture: Element, line: number): void {
+  choose(picture, line);
+  main.querySelectorAll(".line.chosen").forEach((l) => l.classList.remove("chosen"));
+  document.getElementById("L" + line)?.classList.add("chosen");
+}
+
 function rows(): HTMLTableRowElement[] {
   return Array.from(main.querySelectorAll<HTMLTableRowElement>("tbody tr"));
 }
@@ -137,6 +167,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (at.isContentEditable || at.closest("g[data-line]")) return; // the editor, and pictures, have keys of their own
   if (at.matches("input, textarea, select")) {
     if (event.key === "Escape") at.blur();
     return;

@@ -1,0 +1,233 @@
+// The editor of definitions: a text with its mistakes in the margin, beside its picture, which
+// is drawn again from what can be read. Without it the page has a plain field.
+
+import { choose, inRoot, onChoice, reachable } from "./picture";
+
+/* eslint-disable @typescript-eslint/no-explicit-any */
+declare const CodeMirror: any; // ../codemirror
+type View = any;
+
+interface Problem { severity: string; detail: string; line?: number; column?: number; excerpt?: string }
+interface Checked { id: string; version: number; problems: Problem[]; picture?: string }
+interface Suggestion { label: string; kind: string; detail?: string; doc?: string; insert: string }
+interface Suggested { from: number; items: Suggestion[]; word?: string; doc?: string }
+
+const form = document.querySelector<HTMLFormElement>("form[data-editor]")!;
+const field = form.querySelector<HTMLTextAreaElement>("textarea")!;
+const over = form.querySelector<HTMLInputElement>("input[name=over]")!;
+const own = form.querySelector<HTMLInputElement>("input[name=id]")!;
+const picture = form.querySelector<HTMLElement>("[data-picture]")!;
+const age = form.querySelector<HTMLElement>("[data-picture-age]")!;
+const count = form.querySelector<HTMLElement>("[data-count]")!;
+const list = form.querySelector<HTMLElement>("[data-problems]")!;
+const mayAsk = form.dataset["editor"] === "live";
+const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
+
+const { EditorView, EditorState, tags } = CodeMirror;
+
+/** tell asks the node about the text. */
+async function tell<T>(what: string, text: string, query = ""): Promise<T> {
+  const answer = await fetch("/console/tell/" + what + query, { method: "POST", body: text, headers: { "Content-Type": "text/plain" }, credentials: "same-origin" });
+  if (!answer.ok) throw new Error(answer.status === 401 ? "you are signed out: sign in on another tab, the text stays here" : "the node does not answer");
+  return (await answer.json()) as T;
+}
+
+/** put makes an element with a text. */
+function put<K extends keyof HTMLElementTagNameMap>(tag: K, text: string, into?: Element, name = ""): HTMLElementTagNameMap[K] {
+  const e = document.createElement(tag);
+  e.textContent = text;
+  if (name) e.className = name;
+  into?.append(e);
+  return e;
+}
+
+/** placeOf is where a problem is underlined: the word at its place, or the rest of its line. */
+function placeOf(doc: any, p: Problem): { from: number; to: number } {
+  const line = doc.line(Math.min(doc.lines, Math.max(1, p.line ?? 1)));
+  const from = Math.min(line.to, line.from + Math.max(0, (p.column ?? 1) - 1));
+  const word = /^[^\s:,{}[\]]+/.exec(line.text.slice(from - line.from));
+  const to = p.line ? Math.max(from + (word ? word[0].length : 0), Math.min(line.to, from + 1)) : line.to;
+  return { from, to };
+}
+
+let asked = 0; // how often the text was looked at: an answer to an older text is dropped
+
+async function check(): Promise<void> {
+  const turn = ++asked;
+  const doc = view.state.doc;
+  const text = doc.toString();
+  if (text.trim() === "") {
+    count.textContent = "Nothing is written yet.";
+    list.replaceChildren();
+    view.dispatch(CodeMirror.setDiagnostics(view.state, []));
+    return;
+  }
+  let found: Checked;
+  try {
+    found = await tell<Checked>("checkDefinition", text, "?picture=true");
+  } catch (err) {
+    if (turn === asked) count.textContent = "Not checked: " + (err as Error).message + ".";
+    return;
+  }
+  if (turn !== asked || view.state.doc !== doc) return;
+  show(found);
+}
+
+/** show puts what was found beside the text. */
+function show(found: Checked): void {
+  const doc = view.state.doc;
+  const wrong = found.problems.filter((p) => p.severity !== "warning").length;
+  if (wrong > 0) count.textContent = `${wrong} to mend.`;
+  else if (found.version <= Number(over.value) && found.id === own.value) count.textContent = `It is as version ${found.version} of ${found.id}.`;
+  else count.textContent = `It can be published, as version ${found.version} of ${found.id}.`;
+  list.replaceChildren(...found.problems.map((p) => {
+    const item = put("li", "", undefined, p.severity);
+    if (p.line) {
+      const link = put("a", `line ${p.line}`, item);
+      link.href = "#source";
+      link.dataset["line"] = String(p.line);
+      link.dataset["column"] = String(p.column ?? 1);
+      item.append(" ");
+    }
+    item.append(p.detail);
+    return item;
+  }));
+  view.dispatch(CodeMirror.setDiagnostics(view.state, found.problems.map((p) => ({
+    ...placeOf(doc, p), severity: p.severity === "warning" ? "warning" : "error", message: p.detail,
+  }))));
+  if (found.picture) {
+    const at = [picture.scrollLeft, picture.scrollTop];
+    picture.innerHTML = found.picture; // the node made it, with all texts escaped
+    [picture.scrollLeft, picture.scrollTop] = at;
+    age.textContent = "";
+    reachable(picture);
+    follow();
+  } else {
+    age.textContent = "of an earlier text: this one cannot be read";
+  }
+}
+
+/** follow chooses in the picture what the cursor is in. */
+function follow(): void {
+  const doc = view.state.doc;
+  const line = doc.lineAt(view.state.selection.main.head).number as number;
+  choose(picture, inRoot((n) => doc.line(n).text as string, line) ? line : 0);
+}
+
+function go(line: number, column: number): void {
+  const doc = view.state.doc;
+  const at = doc.line(Math.min(doc.lines, Math.max(1, line)));
+  const to = Math.min(at.to, at.from + Math.max(0, column - 1));
+  view.dispatch({ selection: { anchor: to }, effects: EditorView.scrollIntoView(to, { y: "center" }) });
+  view.focus();
+}
+
+/** placeQuery is a place of the text as the node counts: lines and characters from 1. */
+function placeQuery(state: any, at: number): string {
+  const line = state.doc.lineAt(at);
+  const column = Array.from(line.text.slice(0, at - line.from) as string).length + 1;
+  return `?line=${line.number}&column=${column}`;
+}
+
+const kinds: Record<string, string> = { type: "class", key: "property", value: "enum", variable: "variable", function: "function", outcome: "constant" };
+
+async function complete(context: any): Promise<any> {
+  const before = context.matchBefore(/[\w.$]*$/);
+  const line = context.state.doc.lineAt(context.pos);
+  const written = line.text.slice(0, context.pos - line.from) as string;
+  if (!context.explicit && before.from === before.to && !/(: |- |\$\{\{ )$/.test(written)) return null;
+  const found = await tell<Suggested>("suggest", context.state.doc.toString(), placeQuery(context.state, context.pos)).catch(() => null);
+  if (!found || context.aborted || found.items.length === 0) return null;
+  return {
+    from: line.from + Array.from(line.text as string).slice(0, found.from - 1).join("").length,
+    options: found.items.map((it, i) => ({
+      label: it.label, type: kinds[it.kind], detail: it.detail, boost: -i / 10,
+      apply: it.insert, info: it.doc ? () => put("div", it.doc!, undefined, "about") : undefined,
+    })),
+    validFor: /^[\w.$]*$/,
+  };
+}
+
+async function about(v: View, at: number): Promise<any> {
+  const found = await tell<Suggested>("suggest", v.state.doc.toString(), placeQuery(v.state, at)).catch(() => null);
+  if (!found?.doc) return null;
+  const word = v.state.wordAt(at);
+  return { pos: word?.from ?? at, end: word?.to ?? at, above: true, create: () => ({ dom: put("div", found.doc!, undefined, "about") }) };
+}
+
+let timer = 0;
+let sent = false;
+
+const looks = EditorView.theme({
+  "&": { fontSize: "0.8125rem" },
+  "&.cm-focused": { outline: "2px solid var(--link)" },
+  ".cm-scroller": { fontFamily: 'ui-monospace, "DejaVu Sans Mono", monospace' },
+  ".cm-gutters": { background: "var(--page)", color: "var(--quiet)", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "var(--line-here, light-dark(#f4f2ec, #24282d))" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "light-dark(#cfe4ec, #2c4a57)" },
+  ".cm-tooltip, .cm-panels": { background: "var(--box)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--main)", color: "var(--on-main)" },
+  ".cm-completionDetail": { color: "var(--quiet)", fontStyle: "normal", marginLeft: "1em" },
+  "li[aria-selected] .cm-completionDetail": { color: "var(--on-main)" },
+  ".about": { whiteSpace: "pre-wrap", maxWidth: "32rem", maxHeight: "18rem", overflow: "auto", padding: "0.4rem 0.6rem" },
+  ".cm-tooltip-autocomplete": { maxWidth: "90vw" },
+  ".cm-diagnostic": { borderLeftWidth: "4px" },
+  ".cm-textfield, .cm-button": { background: "var(--page)", color: "var(--text)", backgroundImage: "none" },
+});
+
+const colours = CodeMirror.HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--link)" },
+  { tag: [tags.string, tags.content], color: "var(--text)" },
+  { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
+  { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace], color: "var(--quiet)" },
+  { tag: [tags.keyword, tags.labelName, tags.typeName, tags.meta], color: "var(--wait)" },
+]);
+
+const view: View = new EditorView({
+  state: EditorState.create({
+    doc: field.value,
+    extensions: [
+      EditorView.cspNonce.of(nonce),
+      CodeMirror.lineNumbers(), CodeMirror.lintGutter(), CodeMirror.foldGutter(), CodeMirror.history(), CodeMirror.drawSelection(),
+      CodeMirror.indentOnInput(), CodeMirror.bracketMatching(), CodeMirror.closeBrackets(), CodeMirror.highlightActiveLine(), CodeMirror.highlightActiveLineGutter(),
+      CodeMirror.highlightSelectionMatches(), CodeMirror.indentUnit.of("  "), EditorState.tabSize.of(2), EditorView.lineWrapping,
+      CodeMirror.yaml(), CodeMirror.syntaxHighlighting(colours), looks,
+      CodeMirror.autocompletion({ override: mayAsk ? [complete] : [], icons: false }),
+      mayAsk ? CodeMirror.hoverTooltip(about) : [],
+      EditorState.readOnly.of(!mayAsk),
+      EditorView.contentAttributes.of({ "aria-label": "Source", spellcheck: "false" }),
+      CodeMirror.keymap.of([
+        ...CodeMirror.closeBracketsKeymap, ...CodeMirror.defaultKeymap, ...CodeMirror.searchKeymap, ...CodeMirror.historyKeymap,
+        ...CodeMirror.foldKeymap, ...CodeMirror.completionKeymap, ...CodeMirror.lintKeymap,
+      ]),
+      EditorView.updateListener.of((update: any) => {
+        if (update.docChanged) {
+          field.value = update.state.doc.toString();
+          clearTimeout(timer);
+          if (mayAsk) timer = window.setTimeout(() => void check(), 300);
+        }
+        if (update.docChanged || update.selectionSet) follow();
+      }),
+    ],
+  }),
+});
+
+field.before(view.dom);
+field.hidden = true;
+field.required = false; // a browser cannot show what is wrong with a hidden field; the node does
+form.classList.add("written");
+form.addEventListener("submit", () => { sent = true; });
+window.addEventListener("pageshow", () => { sent = false; });
+window.addEventListener("beforeunload", (event) => {
+  if (!sent && view.state.doc.toString() !== field.defaultValue) event.preventDefault();
+});
+list.addEventListener("click", (event) => {
+  const link = (event.target as Element).closest<HTMLElement>("a[data-line]");
+  if (!link) return;
+  event.preventDefault();
+  go(Number(link.dataset["line"]), Number(link.dataset["column"] ?? "1"));
+});
+onChoice(form, (line) => go(line, 1));
+reachable(picture);
+if (mayAsk) void check();

@@ -1,0 +1,166 @@
+package console
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/internal/auth"
+)
+
+const greeting = `# who is greeted
+id: greet
+inputs:
+  who: {type: string, required: true, description: "Whom <b>to</b> greet"}
+  times: {type: integer, default: 3}
+  loud: {type: boolean}
+  tags: {type: "string[]"}
+outputs:
+  said: "${{ {who: inputs.who, times: inputs.times, loud: inputs.loud, tags: inputs.tags} }}"
+root:
+  - event: %s
+    trigger: true
+  - writeLine: ${{ inputs.who }}
+`
+
+var hidden = regexp.MustCompile(`name="over" value="([0-9]+)"`)
+
+// over is the version that an editor's form names.
+func over(t *testing.T, p page) string {
+	t.Helper()
+	m := hidden.FindStringSubmatch(p.text)
+	if m == nil {
+		t.Fatalf("no version in the form\n%s", p.text)
+	}
+	return m[1]
+}
+
+// TestTwoAuthors publish over the same version: the second one is told, and shown what would change.
+func TestTwoAuthors(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Designer)
+	publish := func(source, from string) page {
+		return v.post("/console/do/publishDefinition", url.Values{"source": {source}, "over": {from}, "key": {source[:12] + from}, "back": {"/console/definitions"}})
+	}
+	first, theirs, mine := fmt.Sprintf(greeting, "hello"), fmt.Sprintf(greeting, "their-</textarea><script>"), fmt.Sprintf(greeting, "mine")
+	p := publish(first, over(t, v.check("/console/publish", http.StatusOK)))
+	if p.status != http.StatusOK || p.url.Path != "/console/definitions/greet/flip" || !strings.Contains(p.text, "Version 1 is the first") {
+		t.Fatalf("%d %s\n%s", p.status, p.url, p.text)
+	}
+	edit := v.check("/console/definitions/greet/edit", http.StatusOK)
+	if !strings.Contains(edit.text, "# who is greeted") || !strings.Contains(edit.text, "data-line=") || !strings.Contains(edit.text, "It is as version 1 of greet.") {
+		t.Errorf("the editor shows no text or no picture\n%s", edit.text)
+	}
+	from := over(t, edit)
+	if p = publish(theirs, from); p.status != http.StatusOK || !strings.Contains(p.text, "Version 1 → 2") {
+		t.Fatalf("%d\n%s", p.status, p.text)
+	}
+	if p = publish(theirs, from); p.status != http.StatusOK { // the same form again
+		t.Errorf("sent twice: %d\n%s", p.status, p.text)
+	}
+	p = publish(mine, from)
+	if p.status != http.StatusConflict || !strings.Contains(p.text, "definition-moved") || !strings.Contains(p.text, "event: mine") || !strings.Contains(p.text, html.EscapeString("their-</textarea><script>")) {
+		t.Errorf("over another version: %d\n%s", p.status, p.text)
+	}
+	if strings.Contains(p.text, "</textarea><script>") {
+		t.Error("what somebody wrote is markup")
+	}
+	if p = publish(mine, over(t, p)); p.status != http.StatusOK || !strings.Contains(p.text, "Version 2 → 3") {
+		t.Errorf("knowing it: %d\n%s", p.status, p.text)
+	}
+	if p = publish(strings.ReplaceAll(first, "id: greet", "id: new"), "7"); p.status != http.StatusConflict || !strings.Contains(p.text, "is gone") {
+		t.Errorf("over what is not there: %d\n%s", p.status, p.text)
+	}
+
+	p = v.check("/console/definitions/greet/versions", http.StatusOK)
+	for _, want := range []string{"From version 2 to version 3", "Starts now by", "mine", `aria-label="Picture of version 2"`, `<tr class="new">`, `<tr class="old">`, "changed"} {
+		if !strings.Contains(p.text, want) {
+			t.Errorf("versions have no %q\n%s", want, p.text)
+		}
+	}
+	if p = v.check("/console/definitions/greet/versions?from=1&to=1", http.StatusOK); strings.Contains(p.text, `<tr class="new">`) {
+		t.Error("a version differs from itself")
+	}
+	v.check("/console/definitions/greet/versions?from=1&to=9", http.StatusNotFound)
+	p = v.post("/console/do/publishVersion", url.Values{"p.id": {"greet"}, "j.version": {"1"}, "key": {"again"}, "back": {"/console/definitions/greet/versions"}})
+	if p.status != http.StatusOK || !strings.Contains(p.text, "Version 3 → 1") {
+		t.Errorf("an older version again: %d\n%s", p.status, p.text)
+	}
+	if p = s.as(auth.Viewer).check("/console/definitions/greet/edit", http.StatusOK); !strings.Contains(p.text, `data-editor=""`) || !strings.Contains(p.text, "this needs the role designer") || !strings.Contains(p.text, "data-line=") {
+		t.Errorf("a viewer's editor\n%s", p.text)
+	}
+	for name, want := range map[string]int{"checkDefinition": http.StatusForbidden, "suggest": http.StatusForbidden, "publishDefinition": http.StatusNotFound, "x": http.StatusNotFound} {
+		if p = s.as(auth.Operator).post("/console/tell/"+name, nil); p.status != want {
+			t.Errorf("an operator tells %s: %d, want %d", name, p.status, want)
+		}
+	}
+}
+
+// TestARunFormHasTheInputs holds that each input has a field of its type, and arrives as that.
+func TestARunFormHasTheInputs(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	if status, answer := s.api(http.MethodPost, "/definitions", fmt.Sprintf(greeting, "hello")); status >= 300 {
+		t.Fatalf("%d %v", status, answer)
+	}
+	p := v.check("/console/definitions/greet", http.StatusOK)
+	for _, want := range []string{`name="i.text:who" required`, `name="i.number:times"`, `name="i.boolean:loud"`, `name="i.json:tags"`, "else 3", "Whom &lt;b&gt;to&lt;/b&gt; greet"} {
+		if !strings.Contains(p.text, want) {
+			t.Errorf("the form has no %q\n%s", want, p.text)
+		}
+	}
+	run := func(key string, fields url.Values) page {
+		fields.Set("p.id", "greet")
+		fields.Set("key", key)
+		fields.Set("back", "/console/definitions/greet")
+		return v.post("/console/do/executeDefinition", fields)
+	}
+	for what, c := range map[string]struct {
+		fields url.Values
+		want   string
+	}{
+		"no number": {url.Values{"i.text:who": {"Ada"}, "i.number:times": {"many"}}, "has to be a number"},
+		"no list":   {url.Values{"i.text:who": {"Ada"}, "i.json:tags": {"a, b"}}, "has to be JSON"},
+		"no object": {url.Values{"i.text:who": {"Ada"}, "j.input": {"[1]"}}, "has to be an object"},
+		"not given": {url.Values{"i.number:times": {"1"}}, "who"},
+	} {
+		if p = run(what, c.fields); p.status != http.StatusUnprocessableEntity || !strings.Contains(p.text, c.want) {
+			t.Errorf("%s: %d\n%s", what, p.status, p.text)
+		}
+	}
+	p = run("good", url.Values{"i.text:who": {"12"}, "i.number:times": {"90071992547409931"}, "i.boolean:loud": {"false"}, "j.input": {`{"who": "nobody", "tags": ["a"]}`}})
+	m := regexp.MustCompile(`/console/instances/([^"]+)"`).FindStringSubmatch(p.text)
+	if p.status != http.StatusOK || m == nil {
+		t.Fatalf("%d\n%s", p.status, p.text)
+	}
+	raw := v.get("/console/raw/instances/" + m[1]).text
+	for _, want := range []string{`"who": "12"`, `"times": 90071992547409931`, `"loud": false`, `"tags": [`} {
+		if !strings.Contains(raw, want) {
+			t.Errorf("the input has no %s: %s", want, raw)
+		}
+	}
+}
+
+// TestFilesAreAskedForOnce holds that a browser takes a file of pages again only when it changed.
+func TestFilesAreAskedForOnce(t *testing.T) {
+	t.Parallel()
+	v := open(t, false).as(auth.Admin)
+	for name, most := range map[string]int{"console.js": 15_000, "editor.js": 15_000, "codemirror.js": 150_000, "console.css": 15_000, "graph.css": 5_000} {
+		p := v.do(http.MethodGet, "/console/static/"+name, nil, http.Header{"Accept-Encoding": {"gzip"}})
+		if p.status != http.StatusOK || p.head.Get("Content-Encoding") != "gzip" || len(p.text) > most {
+			t.Errorf("%s: %d, %d bytes, %v", name, p.status, len(p.text), p.head)
+		}
+		if again := v.do(http.MethodGet, "/console/static/"+name, nil, http.Header{"If-None-Match": {p.head.Get("ETag")}}); again.status != http.StatusNotModified {
+			t.Errorf("%s again: %d", name, again.status)
+		}
+	}
+	if p := v.get("/console/static/nothing"); p.status != http.StatusNotFound {
+		t.Errorf("a file that is not there: %d", p.status)
+	}
+}

@@ -207,6 +207,13 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			}
 			return true, nil
 		}, "send/replay"},
+		{"replaying a command for a key that was used", func(w *world) (bool, error) {
+			d := w.deadCommand("d", "a")
+			w.instance("a")
+			useKey(w)
+			_, err := w.ReplayCommand(w.ctx(), d, "replay", key)
+			return errors.Is(err, store.ErrConflict), nil
+		}, "mailbox/"},
 		{"writing a job that another node has written", func(w *world) (bool, error) {
 			job, other := w.job("j"), *w.job("j")
 			other.State, other.Write = store.JobCancelled, "w2"

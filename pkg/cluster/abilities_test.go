@@ -3,7 +3,6 @@ package cluster
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 )
@@ -20,7 +19,7 @@ func TestAbleNodes(t *testing.T) {
 	w.run("more", can("new", "x", "y"))
 	w.run("most", can("newer", "x", "y", "z"))
 	d := w.run("drains", can("newest", "x", "y", "z"))
-	polltest.Within(t, 10*time.Second, "all are known", func() bool { return len(a.Members()) == 5 })
+	polltest.Eventually(t, "all are known", func() bool { return len(a.Members()) == 5 })
 	if err := d.UpdateNode(w.ctx(), func(n *Node) { n.Draining = true }); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +30,7 @@ func TestAbleNodes(t *testing.T) {
 		{[]string{"z"}, []string{"most"}},
 		{[]string{"x", "nobody"}, nil},
 	} {
-		polltest.Within(t, 10*time.Second, "who can is known", func() bool {
+		polltest.Eventually(t, "who can is known", func() bool {
 			got, err := a.Able(w.ctx(), c.needs)
 			return err == nil && slices.Equal(got, c.want)
 		})

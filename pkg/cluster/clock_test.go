@@ -138,7 +138,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 					}
 				})
 			}
-			polltest.Within(t, 90*time.Second, "samples of each other", func() bool {
+			polltest.Eventually(t, "samples of each other", func() bool {
 				all := true
 				for i, s := range nodes {
 					s.members.mu.Lock()
@@ -167,7 +167,7 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	w := newWorld(t)
 	first := w.run("a", ttl(2*time.Second))
-	polltest.Within(t, 10*time.Second, "one that is alone goes on", first.ClockCompared)
+	polltest.Eventually(t, "one that is alone goes on", first.ClockCompared)
 	silent := w.open("b", ttl(2*time.Second)) // tells nothing
 	if silent.ClockCompared() {
 		t.Error("it has compared its clock before it has heard anything")
@@ -177,7 +177,7 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 		if s.ClockCompared() {
 			t.Errorf("%v: compared at once", off)
 		}
-		polltest.Within(t, 20*time.Second, "it compares its clock", s.ClockCompared)
+		polltest.Eventually(t, "it compares its clock", s.ClockCompared)
 		if skew := s.ClockSkew(); (skew.Abs() > 2*time.Second) != (off != 0) {
 			t.Errorf("%v off: it takes its clock for %v off when it has compared it", off, skew)
 		}
@@ -191,7 +191,7 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	if err := first.Close(w.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	polltest.Within(t, 10*time.Second, "it knows that it is alone", func() bool {
+	polltest.Eventually(t, "it knows that it is alone", func() bool {
 		if err := silent.sweepMembers(w.ctx()); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestTheFirstOfSeveralIsNotRightBecauseItWasTheFirst(t *testing.T) {
 	for _, id := range []string{"b", "c"} {
 		w.run(id)
 	}
-	polltest.Within(t, 30*time.Second, "it compares its clock", func() bool {
+	polltest.Eventually(t, "it compares its clock", func() bool {
 		if wrong.ClockCompared() && wrong.ClockSkew() < 2*time.Second {
 			t.Fatal("it takes its clock for right")
 		}
@@ -270,10 +270,10 @@ func TestWhatIsKnownOfAClockOutlivesALease(t *testing.T) {
 	w := newWorld(t)
 	wrong := w.run("a", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(time.Hour) } })
 	other := w.run("b", ttl(2*time.Second))
-	polltest.Within(t, 20*time.Second, "it sees that its clock is wrong", func() bool { return wrong.ClockSkew() > 2*time.Second })
+	polltest.Eventually(t, "it sees that its clock is wrong", func() bool { return wrong.ClockSkew() > 2*time.Second })
 	before := other.Epoch().Lease
 	w.revoke(before)
-	polltest.Within(t, 20*time.Second, "the other is back", func() bool {
+	polltest.Eventually(t, "the other is back", func() bool {
 		for _, n := range wrong.Members() {
 			if n.ID == "b" && n.LeaseID != leaseHex(before) {
 				return true
@@ -300,7 +300,7 @@ func TestClockSkewOfLiveNodesIsSmall(t *testing.T) {
 	a := w.run("a", ttl(2*time.Second))
 	w.run("b", ttl(2*time.Second))
 	wrong := w.run("c", ttl(2*time.Second), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(three) } })
-	polltest.Within(t, 20*time.Second, "the wrong clock is seen", func() bool { return (wrong.ClockSkew() - three).Abs() < time.Second })
+	polltest.Eventually(t, "the wrong clock is seen", func() bool { return (wrong.ClockSkew() - three).Abs() < time.Second })
 	if d := a.ClockSkew(); d.Abs() > time.Second {
 		t.Errorf("skew %v on one machine", d)
 	}

@@ -97,7 +97,7 @@ func ttl(d time.Duration) func(*Config) { return func(c *Config) { c.TTL = d } }
 
 // ctx bounds a step of a test.
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	w.t.Cleanup(cancel)
 	return ctx
 }
@@ -200,7 +200,31 @@ func (w *world) keys(n Name) int {
 // waiters waits until the lock has n keys.
 func (w *world) waitKeys(n Name, count int) {
 	w.t.Helper()
-	polltest.Within(w.t, 10*time.Second, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
+	polltest.Eventually(w.t, fmt.Sprintf("%d keys of %s", count, n), func() bool { return w.keys(n) == count })
+}
+
+// lateness tells by how much this process slept too long between the two calls, all in
+// all: what has to be quick is late by as much on a machine that is busy.
+func lateness(t *testing.T) func() time.Duration {
+	t.Helper()
+	over, result := make(chan struct{}), make(chan time.Duration, 1)
+	go func() {
+		const nap = 5 * time.Millisecond
+		late := time.Duration(0)
+		for {
+			slept := time.Now()
+			select {
+			case <-time.After(nap):
+				late += time.Since(slept) - nap
+			case <-over:
+				result <- late
+				return
+			}
+		}
+	}()
+	end := sync.OnceValue(func() time.Duration { close(over); return <-result })
+	t.Cleanup(func() { end() })
+	return end
 }
 
 // ended waits for the end of a context that has to end.
@@ -208,7 +232,7 @@ func ended(ctx context.Context, t *testing.T) {
 	t.Helper()
 	select {
 	case <-ctx.Done():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the context does not end")
 	}
 }

@@ -31,7 +31,7 @@ func TestMembersFollowJoinsLeavesAndDeaths(t *testing.T) {
 	defer sub.Close()
 	await := func(want ...string) {
 		t.Helper()
-		polltest.Within(t, 10*time.Second, fmt.Sprint(want), func() bool { return slices.Equal(ids(a.Members()), want) })
+		polltest.Eventually(t, fmt.Sprint(want), func() bool { return slices.Equal(ids(a.Members()), want) })
 	}
 	await("a")
 	c := w.run("c")
@@ -46,7 +46,7 @@ func TestMembersFollowJoinsLeavesAndDeaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("a")
-	polltest.Within(t, time.Second, "a token", func() bool { return len(sub.C()) == 1 })
+	polltest.Eventually(t, "a token", func() bool { return len(sub.C()) == 1 })
 	gone := ids(sub.Vanished())
 	slices.Sort(gone)
 	if !slices.Equal(gone, []string{"b", "c"}) {
@@ -188,7 +188,7 @@ func TestTheSweepFindsMembersThatTheWatchMissed(t *testing.T) {
 	w := newWorld(t)
 	var watches atomic.Int32
 	a := w.run("a", func(c *Config) { c.Client.Watcher = deaf{c.Client.Watcher, &watches} })
-	polltest.Within(t, 10*time.Second, "it has read the members and watches them", func() bool { return watches.Load() > 0 })
+	polltest.Eventually(t, "it has read the members and watches them", func() bool { return watches.Load() > 0 })
 	w.open("b", ttl(time.Minute)) // nobody renews it
-	polltest.Within(t, 3*membersSweep, "it sees the other", func() bool { return len(a.Members()) == 2 })
+	polltest.Eventually(t, "it sees the other", func() bool { return len(a.Members()) == 2 })
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -138,7 +137,7 @@ func TestNote10_AllWatchesRequireALeader(t *testing.T) {
 	w := newWorld(t)
 	rec := &watchRecorder{}
 	w.run("a", func(c *Config) { rec.Watcher = c.Client.Watcher; c.Client.Watcher = rec })
-	polltest.Within(t, 10*time.Second, "a watch of members", func() bool { return rec.watches.Load() >= 1 })
+	polltest.Eventually(t, "a watch of members", func() bool { return rec.watches.Load() >= 1 })
 	if n := rec.withoutLeader.Load(); n > 0 {
 		t.Errorf("%d of %d watches without a leader", n, rec.watches.Load())
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -98,17 +97,17 @@ func TestReadinessNamesNoAddress(t *testing.T) {
 				cause = strings.Trim(c.err.Error(), `"`)[:20]
 			}
 			w.start(s)
-			polltest.Within(t, 20*time.Second, "it says why", func() bool {
+			polltest.Eventually(t, "it says why", func() bool {
 				err := s.Ready()
 				if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "intruder")) {
 					t.Fatalf("it says to strangers: %v", err)
 				}
 				return err != nil && strings.HasSuffix(err.Error(), ": "+c.want) && errors.Is(err, ErrSessionLost)
 			})
-			polltest.Within(t, 20*time.Second, "the log has the cause", func() bool { return strings.Contains(log.String(), cause) })
+			polltest.Eventually(t, "the log has the cause", func() bool { return strings.Contains(log.String(), cause) })
 			if !c.rival {
 				f.err.Store(nil)
-				polltest.Within(t, 20*time.Second, "it is ready again", func() bool { return s.Ready() == nil })
+				polltest.Eventually(t, "it is ready again", func() bool { return s.Ready() == nil })
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"errors"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -141,7 +140,7 @@ func TestAReservationThatComesLateIsRemovedByTheJanitor(t *testing.T) {
 	e := a.Epoch()
 	e.asked.Store(e.asked.Load() - lateCopies.Nanoseconds()) // as if it had been sent for so long
 	c.Abandon(true)
-	polltest.Within(t, 5*time.Second, "the clean-up saw nothing and ended", func() bool { return !a.Epoch().local.Busy(c.Key) })
+	polltest.Eventually(t, "the clean-up saw nothing and ended", func() bool { return !a.Epoch().local.Busy(c.Key) })
 	if faults.Deliver() != 1 || w.keys(someLock) != 1 {
 		t.Fatal("nothing was delivered late")
 	}
@@ -161,5 +160,5 @@ func TestAReservationEndsWithItsEpoch(t *testing.T) {
 	if _, err := c.Taken(w.ctx(), rev); !errors.Is(err, ErrSessionLost) {
 		t.Errorf("error %v", err)
 	}
-	polltest.Within(t, 5*time.Second, "the name is free again", func() bool { return !e.local.Busy(c.Key) })
+	polltest.Eventually(t, "the name is free again", func() bool { return !e.local.Busy(c.Key) })
 }

@@ -40,9 +40,9 @@ func TestASecondLiveNodeOfOneIDIsRefusedAndNamed(t *testing.T) {
 func TestADeadNodesIDIsFreeAfterItsTTL(t *testing.T) {
 	w := newWorld(t)
 	w.open("a", ttl(2*time.Second)) // never renewed
-	start := time.Now()
+	start, late := time.Now(), lateness(t)
 	s := w.open("a")
-	if d := time.Since(start); d < time.Second || d > 6*time.Second {
+	if d := time.Since(start); d < time.Second || d > 6*time.Second+late() {
 		t.Errorf("waited %v for a dead process with TTL 2 s", d)
 	}
 	if s.Members()[0].LeaseID != leaseHex(s.Epoch().Lease) {
@@ -178,11 +178,11 @@ func TestCloseDoesNotHangOnADeadNetwork(t *testing.T) {
 	if err := l.Release(w.ctx()); err == nil {
 		t.Error("released without an answer")
 	}
-	start := time.Now()
+	start, late := time.Now(), lateness(t)
 	if err := s.Close(w.ctx()); err == nil {
 		t.Error("closed without an answer, and no error")
 	}
-	if d := time.Since(start); d > 4*time.Second {
+	if d := time.Since(start); d > 4*time.Second+late() {
 		t.Errorf("took %v", d)
 	}
 }
@@ -208,7 +208,7 @@ func TestUpdateNodeIsSeenByOthersAndSurvivesEpochs(t *testing.T) {
 	a, b := w.run("a"), w.run("b")
 	changed, cancel := b.MembersChanged()
 	defer cancel()
-	polltest.Within(t, 5*time.Second, "b sees a", func() bool { return len(b.Members()) == 2 })
+	polltest.Eventually(t, "b sees a", func() bool { return len(b.Members()) == 2 })
 	update := func(n *Node) {
 		n.Draining, n.CatalogRevision = true, 7
 		n.ID, n.LeaseID, n.Mode = "x", "y", "z" // not his to change
@@ -223,7 +223,7 @@ func TestUpdateNodeIsSeenByOthersAndSurvivesEpochs(t *testing.T) {
 	for !seen() {
 		select {
 		case <-changed:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("b does not learn it")
 		}
 	}
@@ -231,7 +231,7 @@ func TestUpdateNodeIsSeenByOthersAndSurvivesEpochs(t *testing.T) {
 		t.Errorf("a draining node is preferred: %s", got)
 	}
 	w.revoke(a.Epoch().Lease)
-	polltest.Within(t, 10*time.Second, "the second epoch says so too", func() bool { return seen() && b.Members()[0].Epoch == 2 })
+	polltest.Eventually(t, "the second epoch says so too", func() bool { return seen() && b.Members()[0].Epoch == 2 })
 }
 
 func TestARecordOfADeadEpochIsNeverWrittenAgain(t *testing.T) {
@@ -263,7 +263,7 @@ func TestTheHeartbeatRepairsARemovedRecord(t *testing.T) {
 	if _, err := w.raw.Delete(w.ctx(), s.nodeKey()); err != nil {
 		t.Fatal(err)
 	}
-	polltest.Within(t, 10*time.Second, "the record is back", func() bool { return w.get(s.nodeKey()).Count == 1 })
+	polltest.Eventually(t, "the record is back", func() bool { return w.get(s.nodeKey()).Count == 1 })
 	if s.Epoch() != e {
 		t.Error("a live session was given up")
 	}
@@ -296,10 +296,10 @@ func TestARebuildTakesOverItsOwnRecord(t *testing.T) {
 	w := newWorld(t)
 	s := w.open("a", func(c *Config) { c.Client.Lease = deafLease{c.Client.Lease} })
 	old := s.Epoch()
-	start := time.Now()
+	start, late := time.Now(), lateness(t)
 	e, ok := s.rebuild(w.ctx(), old)
-	if !ok || time.Since(start) > 3*time.Second {
-		t.Fatalf("rebuilt: %v, after %v", ok, time.Since(start))
+	if took := time.Since(start); !ok || took > 3*time.Second+late() {
+		t.Fatalf("rebuilt: %v, after %v", ok, took)
 	}
 	w.revoke(old.Lease) // must not take the record with it
 	kv := w.get(s.nodeKey()).Kvs

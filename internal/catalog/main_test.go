@@ -83,7 +83,7 @@ func (n *node) run() {
 	})
 	select {
 	case <-n.Loaded():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		n.b.Fatal("the table was not loaded")
 	}
 }

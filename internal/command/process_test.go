@@ -83,8 +83,8 @@ func runNodeIn(t *testing.T, environ []string, args ...string) *process {
 	select {
 	case addr := <-ready:
 		p.base = "http://" + addr
-	case <-time.After(20 * time.Second):
-		t.Fatal("not ready after 20 s")
+	case <-time.After(time.Minute):
+		t.Fatal("not ready after a minute")
 	}
 	return p
 }
@@ -120,7 +120,7 @@ func (p *process) wait(t *testing.T) int {
 	select {
 	case <-done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
 		return -1
 	}
@@ -200,7 +200,7 @@ func TestEtcdThatIsAwayEndsTheStart(t *testing.T) {
 	if !strings.Contains(string(out), "weft: etcd at "+nobody.Addr().String()+" did not answer within 5s") {
 		t.Errorf("it says %s", out)
 	}
-	if took := time.Since(begin); took > 10*time.Second {
+	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

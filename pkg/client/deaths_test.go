@@ -334,7 +334,7 @@ func (m *member) begins(id string) {
 	})
 	select {
 	case <-m.w.valve.entered:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		m.w.t.Fatal("nobody runs it")
 	}
 }

@@ -143,7 +143,7 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		down, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		down, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := m.Stop(down); err != nil {
 			t.Error("stop:", err)

@@ -250,7 +250,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 			select {
 			case <-w.killer.entered:
 				w.killer.pass <- struct{}{}
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("a command with fewer marks waits")
 			}
 			if r := must(m.open("s2").Do(t.Context(), resumeOf("b", instances["s2"], 1)))(t); r.Effect.Outcome != workflow.OutcomeResumed || !slices.Equal(m.written(), []string{"b"}) {
@@ -278,7 +278,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 						eventually(t, "the session is back", func() bool { return m.session.Epoch() != nil && !locked() })
 					}
 					work(next)
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					t.Fatal("the next is not woken")
 				}
 			}

@@ -63,7 +63,7 @@ func (w *unlockedWorld) reached(v *valve) {
 	w.t.Helper()
 	select {
 	case <-v.entered:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatal("an activity does not run")
 	}
 }
@@ -74,7 +74,7 @@ func (w *unlockedWorld) told(got <-chan outcome) outcome {
 	select {
 	case o := <-got:
 		return o
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatal("a call has no end")
 	}
 	return outcome{}

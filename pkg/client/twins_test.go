@@ -34,7 +34,7 @@ func TestACallThatGivesUpDoesNotStrandItsTwin(t *testing.T) {
 			if !errors.Is(err, client.ErrBusy) {
 				t.Errorf("got %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("a caller waits for ever")
 		}
 	}
@@ -71,7 +71,7 @@ func TestACommittedCommandIsNotMadeDurable(t *testing.T) {
 		if res.Accepted || res.Effect.Outcome != workflow.OutcomeResumed {
 			t.Errorf("got %+v", res)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no answer to what is committed")
 	}
 	close(goOn)

@@ -129,7 +129,7 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 		if holder == nil {
 			t.Fatalf("nobody holds %s", id)
 		}
-		if a := c.call(t, c.others(holder)[run/2%2], "POST", "/api/v1/instances/"+id+"/cancel", "{}"); a.status != 202 {
+		if a := c.call(t, c.others(holder)[run/2%2], "POST", "/api/v1/instances/"+id+"/cancel", "{}"); a.outcome != done {
 			t.Errorf("cancel of a burst that runs elsewhere: %s", a)
 		}
 		out.release(path)
@@ -255,8 +255,9 @@ func TestE12_OfASingletonStartedAtOneMomentOneRuns(t *testing.T) {
 func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
-	c.publish(t, "id: every\nroot:\n  - timer: 1s\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
-	c.publish(t, "id: cron\nroot:\n  - cron: \"*/2 * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
+	// All that were missed: on a busy machine one may be more than its period late.
+	c.publish(t, "id: every\noptions: {catchUp: all}\nroot:\n  - timer: 1s\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
+	c.publish(t, "id: cron\noptions: {catchUp: all}\nroot:\n  - cron: \"*/2 * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	first := map[string]time.Time{} // the first occurrence that is known to come
 	polltest.Eventually(t, "both are scheduled", func() bool {
 		for _, timer := range c.list(t, c.any(), "/api/v1/timers") {

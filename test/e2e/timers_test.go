@@ -87,7 +87,7 @@ func TestE14_DelayEndsOnceAfterItsNodeWasKilled(t *testing.T) {
 func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
-	c.publish(t, "id: ticks\nroot:\n  - cron: \"* * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
+	c.publish(t, "id: ticks\noptions: {catchUp: all}\nroot:\n  - cron: \"* * * * * *\"\n    id: tick\n    trigger: true\n  - writeLine: tick\n")
 	begin := time.Now()
 	c.start(t) // one more, which then may be the one that fires
 	polltest.Eventually(t, "it ticks", func() bool {

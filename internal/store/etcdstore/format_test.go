@@ -92,7 +92,7 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	w := newWorld(t)
 	w.ok(w.CheckFormat(w.ctx()))
 	looked := func(times int) {
-		polltest.Within(t, 20*time.Second, "it looks", func() bool { return w.faults.Calls("get") >= times })
+		polltest.Eventually(t, "it looks", func() bool { return w.faults.Calls("get") >= times })
 	}
 	before := w.faults.Calls("get")
 	ended := make(chan error, 1)

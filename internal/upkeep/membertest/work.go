@@ -70,7 +70,7 @@ func (m *Member) Event(name, correlation string, key *runtime.Key) runtime.SendR
 // Finished waits until an instance is.
 func (m *Member) Finished(id string) workflow.Instance {
 	m.T.Helper()
-	in, err := m.WaitInstance(m.T.Context(), id, 20*time.Second)
+	in, err := m.WaitInstance(m.T.Context(), id, time.Minute)
 	if err != nil {
 		m.T.Fatal(err)
 	}

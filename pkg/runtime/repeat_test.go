@@ -1,13 +1,13 @@
 package runtime_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -16,7 +16,7 @@ import (
 // ended the node when its instance could not be read.
 func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1)[0]
+	m := newCluster(t, 1, shortReply)[0]
 	m.Publish("id: d\nroot:\n  - writeLine: once\n")
 	key := &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}
 	ck := &workflow.CommandKey{Name: store.KeyName(key.Scope, key.Value), BodyHash: key.BodyHash}
@@ -28,9 +28,14 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	if err != nil || out != etcdstore.Created {
 		t.Fatal(out, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	res, err := m.Execute(ctx, runtime.StartRequest{DefinitionID: "d", InstanceID: "i", Key: key})
+	unread := m.Faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {
+		return !c.Mutating && c.Touches(m.Root+"instance/")
+	}})
+	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "d", InstanceID: "i", Key: key})
+	if unread.Fired() == 0 {
+		t.Error("nothing reads the instance: nothing is shown")
+	}
+	unread.Disarm()
 	if err != nil || !res.Accepted || res.Instance.ID != "i" {
 		t.Errorf("got %+v, %v", res, err)
 	}

@@ -232,7 +232,7 @@ func startNode(t *testing.T, program, addr string, args ...string) *process {
 	case <-ready:
 	case <-p.ended:
 		t.Fatalf("the node at %s ended with %d", addr, p.cmd.ProcessState.ExitCode())
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("the node at %s is not ready after 30 s", addr)
 	}
 	return p
@@ -247,7 +247,7 @@ func (p *process) drain(t *testing.T) int {
 	select {
 	case <-p.ended:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
 		return -1
 	}

@@ -31,7 +31,7 @@ func restartEveryNode(t *testing.T, k kind, program string) {
 	etcd := clustertest.Shared(t)
 	settings := []string{
 		"--cluster", clustertest.Namespace(t), "--etcd-endpoints", strings.Join(etcd.Endpoints(), ","),
-		"--drain-delay", "3s", // the check sees it within one, on a machine that is not busy
+		"--drain-delay", "6s", // the check sees it within one, on a machine that is not busy
 	}
 	var addrs [3]string
 	var nodes [3]*process

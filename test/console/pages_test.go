@@ -176,7 +176,7 @@ func fill(t *testing.T, s *site) (waits, faulted string) {
 
 func await(t *testing.T, s *site, id, status string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		_, in := s.api(http.MethodGet, "/instances/"+id, nil)
 		if in["subStatus"] == status {

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -133,21 +134,8 @@ func flagText(f *pflag.Flag) string {
 
 func TestConfigurationFilePageIsCurrent(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "deploy", "package", "weft.yaml")
 	want := configurationFile()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go generate ./internal/command", err)
-	}
-	if string(got) != want {
-		t.Error("deploy/package/weft.yaml is stale; run go generate ./internal/command")
-	}
+	pagetest.Current(t, filepath.Join("..", "..", "deploy", "package", "weft.yaml"), want)
 	// What it says is a configuration, and so is each of its comments that has a value.
 	for _, text := range []string{want, regexp.MustCompile(`(?m)^#([a-z])`).ReplaceAllString(want, "$1")} {
 		file := filepath.Join(t.TempDir(), "weft.yaml")

@@ -125,6 +125,7 @@ var golden = []struct {
 	{"timer/<shard>/<due>/<bookmark>", "timer", &timerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
+	{"idem/c/<id>/<command>", "record-interrupted", &store.Effect{Outcome: workflow.OutcomeAccepted, Interrupted: "charge"}},
 	{"idem/c/<id>/~deleted", "record-deleted", &deletedEntry{Commit: "commit-1"}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
 	{"idem/k/<key>", "answer-receipt", &store.Answer{

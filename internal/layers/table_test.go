@@ -49,6 +49,8 @@ var table = map[string]place{
 	"bench":             {floor: 7},
 	"internal/layers":   {floor: 7},
 	"examples/embed":    {floor: 7},
+	"examples/flow":     {floor: 7},
+	"clients":           {floor: 7},
 
 	"pkg/node": {floor: 6},
 
@@ -90,6 +92,7 @@ var table = map[string]place{
 	"internal/check":                     {floor: 1, wing: "engine", step: 4},
 	"internal/suggest":                   {floor: 1, wing: "engine", step: 4},
 	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 5},
+	"pkg/workflow/flow":                  {floor: 1, wing: "engine", step: 6},
 
 	"pkg/workflow":           {floor: 0, wing: "words"},
 	"pkg/workflow/yaml":      {floor: 0},

@@ -113,12 +113,13 @@ func fieldsOf(t reflect.Type) ([]typedField, error) {
 			// encoding/json finds the field by any case.
 			name = workflow.LowerFirst(f.Name)
 		}
-		out = append(out, typedField{name, aliasOfType(f.Type), f.Tag.Get("doc"), f.Tag.Get("required") == "true"})
+		out = append(out, typedField{name, AliasFor(f.Type), f.Tag.Get("doc"), f.Tag.Get("required") == "true"})
 	}
 	return out, nil
 }
 
-func aliasOfType(t reflect.Type) string {
+// AliasFor is the type alias that values of a Go type have in definitions.
+func AliasFor(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
 		return "TimeSpan"

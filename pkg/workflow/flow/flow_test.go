@@ -1,0 +1,206 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/flow"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+	"github.com/weft-run/weft/pkg/workflowtest"
+)
+
+type address struct{ Street, City flow.Value[string] }
+
+type order struct {
+	ID      flow.Value[string] `json:"orderId" required:"true"`
+	Count   flow.Value[int]
+	Items   flow.Value[[]string]
+	To      address
+	Express flow.Value[bool]
+	When    flow.Value[time.Time]
+}
+
+type label struct {
+	Text   flow.Value[string]
+	Weight flow.Value[float64]
+	Sent   address
+}
+
+var pack = flow.NewActivity("acme.Pack", func(_ context.Context, _ *engine.Execution, in order) (label, error) {
+	if in.Count.Get() < 0 {
+		return label{}, errors.New("less than nothing")
+	}
+	return label{Text: flow.Of(in.ID.Get() + " to " + in.To.City.Get()), Weight: flow.Of(float64(in.Count.Get()) * 1.5), Sent: in.To}, nil
+})
+
+func start[In, Out any](t *testing.T, w *flow.Workflow[In, Out], in In, mocks workflowtest.Mocks, others ...*workflow.Definition) *workflowtest.Test {
+	t.Helper()
+	if problems := w.Check(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	registry := activities.Default()
+	if err := pack.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	return workflowtest.Start(t, workflowtest.Config{Definition: w.Definition(), Others: others, Registry: registry, Input: w.Start(in).Input, Mocks: mocks})
+}
+
+func result[In, Out any](t *testing.T, w *flow.Workflow[In, Out], run *workflowtest.Test) Out {
+	t.Helper()
+	out, err := w.Result(run.Run().Instance())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var packing = flow.New("packing", func(s *flow.Steps, in order) label {
+	total := flow.Var(s, "total", flow.Of(0))
+	names := flow.Var(s, "names", flow.Of(""))
+	flow.Each(s, in.Items, func(s *flow.Steps, item flow.Value[string]) {
+		s.If(flow.Equal(item, flow.Of("stop")), func(s *flow.Steps) { s.Break() }, nil)
+		names.Set(s, flow.Text("{}{};", names.Value, item))
+		total.Set(s, flow.Plus(total.Value, flow.Of(1)))
+	})
+	s.While(flow.And(flow.Less(total.Value, in.Count), flow.Not(in.Express)), func(s *flow.Steps) {
+		total.Set(s, flow.Plus(total.Value, flow.Of(10)))
+	})
+	packed := pack.Do(s, order{ID: in.ID, Count: total.Value, To: in.To})
+	s.WriteLine(flow.Text("{}: {} ${{ kept }}", names.Value, flow.Len(in.Items)))
+	return label{Text: packed.Text, Weight: packed.Weight, Sent: address{City: packed.Sent.City, Street: flow.Of("${{ as it is }}")}}
+})
+
+// What is built runs, with loops, variables, nested records, and texts that look like
+// expressions.
+func TestAFlowRuns(t *testing.T) {
+	t.Parallel()
+	run := start(t, packing, order{ID: flow.Of("o-1"), Count: flow.Of(5), Items: flow.Of([]string{"a", "b", "stop", "c"}), To: address{City: flow.Of("Rome")}, Express: flow.Of(false), When: flow.Of(time.Now())}, nil)
+	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{"a;b;: 4 ${{ kept }}"}})
+	out := result(t, packing, run)
+	if out.Text.Get() != "o-1 to Rome" || out.Weight.Get() != 18 || out.Sent.City.Get() != "Rome" || out.Sent.Street.Get() != "${{ as it is }}" {
+		t.Errorf("%s %v %q %q", out.Text.Get(), out.Weight.Get(), out.Sent.City.Get(), out.Sent.Street.Get())
+	}
+}
+
+// A workflow runs another one, and reads its typed outputs; both wait for what is outside.
+func TestAFlowWaits(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		By    flow.Value[string]
+		Where address
+	}
+	type done struct {
+		Label, By, Where, Task flow.Value[string]
+		Status                 flow.Value[int]
+	}
+	parent := flow.New("parent", func(s *flow.Steps, in order) done {
+		child := flow.Run(s, packing, order{ID: in.ID, Count: flow.Of(0), Items: flow.Of([]string{}), To: address{City: flow.Of("Oslo")}})
+		a := flow.Wait[answer](s, "decided", flow.ID("decision"), flow.Timeout(time.Hour, func(s *flow.Steps) { s.WriteLine(flow.Of("late")) }))
+		task := flow.Task[flow.Value[string]](s, "sign", address{City: child.Sent.City})
+		sent := s.Send(flow.HTTPRequest{URL: flow.Text("https://a.example/{}", in.ID), Content: flow.Expr[any]("{id: {}}", in.ID)}, flow.Retry(2, time.Minute))
+		flow.Publish(s, "signed", answer{By: task})
+		s.Parallel(func(s *flow.Steps) { s.Delay(time.Minute) }, func(s *flow.Steps) { s.Name(in.ID) })
+		return done{child.Text, a.By, a.Where.City, task, sent.StatusCode}
+	})
+	for _, decided := range []bool{true, false} {
+		run := start(t, parent, order{ID: flow.Of("o-7")}, workflowtest.Mocks{"sendHttpRequest": workflowtest.Reply{Outputs: map[string]any{"statusCode": 201}}}, packing.Definition())
+		if decided {
+			run.Event("decided", map[string]any{"by": "Ann", "where": map[string]any{"city": "Bonn"}})
+		} else {
+			run.Advance(time.Hour)
+		}
+		run.CompleteTask("sign", "signed by Bob")
+		run.Advance(time.Minute)
+		run.Want(workflowtest.Expect{Status: workflow.Finished, Calls: map[string][]map[string]any{"sendHttpRequest": {{"url": "https://a.example/o-7", "content": map[string]any{"id": "o-7"}}}}})
+		out := result(t, parent, run)
+		got := fmt.Sprint(out.Label.Get(), "|", out.By.Get(), "|", out.Where.Get(), "|", out.Task.Get(), "|", out.Status.Get())
+		if want := map[bool]string{true: "o-7 to Oslo|Ann|Bonn|signed by Bob|201", false: "o-7 to Oslo|||signed by Bob|201"}[decided]; got != want {
+			t.Errorf("decided %v: %s", decided, got)
+		}
+	}
+}
+
+// The checks of YAML look over what is built, and say which line of Go it is.
+func TestMistakesHaveTheirLine(t *testing.T) {
+	t.Parallel()
+	w := flow.New("bad", func(s *flow.Steps, in order) label {
+		s.WriteLine(flow.Expr[string]("upcase({})", in.ID))
+		s.Finish()
+		s.WriteLine(in.ID)
+		s.Break()
+		return label{}
+	})
+	problems := w.Check()
+	text := problems.Error()
+	for _, want := range []string{"unreachable", "break-outside-loop"} {
+		found := false
+		for _, p := range problems {
+			found = found || p.Code == want && p.Place.File == "flow_test.go" && p.Place.Line > 100
+		}
+		if !found {
+			t.Errorf("no %s at its line:\n%s", want, text)
+		}
+	}
+	if !strings.Contains(text, "upcase") {
+		t.Errorf("the function is not found missing:\n%s", text)
+	}
+	if w := flow.New("a/b", func(*flow.Steps, order) label { return label{} }); len(w.Check()) == 0 {
+		t.Error("any id goes")
+	}
+}
+
+// A definition that is built can be written and read, and is the same each time.
+func TestAFlowIsPlainData(t *testing.T) {
+	t.Parallel()
+	registry := activities.Default()
+	if err := pack.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	out, err := yaml.Write(packing.Definition(), registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, problems := yaml.Read(out, "", registry)
+	if len(problems) > 0 {
+		t.Fatalf("%v\n%s", problems, out)
+	}
+	again, err := yaml.Write(back, registry)
+	if err != nil || string(again) != string(out) {
+		t.Errorf("%v\n%s\n%s", err, out, again)
+	}
+}
+
+func TestSlipsOfTheProgramPanic(t *testing.T) {
+	t.Parallel()
+	for name, slip := range map[string]func(){
+		"no record":         func() { flow.New("x", func(*flow.Steps, struct{ A string }) label { return label{} }) },
+		"placeholders":      func() { flow.Text("{} {}", flow.Of(1)) },
+		"placeholders more": func() { flow.Expr[int]("{}") },
+		"read too early": func() {
+			flow.New("x", func(_ *flow.Steps, in order) label { return label{Text: flow.Of(in.ID.Get())} })
+		},
+		"variable twice": func() {
+			flow.New("x", func(s *flow.Steps, in order) label {
+				flow.Var(s, "a", flow.Of(1))
+				flow.Var(s, "a", flow.Of(1))
+				return label{}
+			})
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			slip()
+		}()
+	}
+}

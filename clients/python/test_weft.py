@@ -1,0 +1,60 @@
+"""Run by go test ./clients, which starts a node: every way in which the client may be answered."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import weft  # noqa: E402
+
+WAITING = "id: py-order\ninputs: {id: {type: string, required: true}}\nlabels: {kind: py}\noutputs: {by: \"${{ variables.paid.by }}\"}\nvariables: {paid: object}\nroot:\n  - correlate: ${{ inputs.id }}\n  - {event: py-paid, result: paid}\n"
+
+client = weft.Client(os.environ["WEFT_SERVER"])
+published = client.publish_definition(WAITING)
+assert published.status == 201 and published.body["id"] == "py-order", published.body
+assert client.publish_definition(WAITING).status == 200
+assert "py-paid" in client.get_definition("py-order", accept="application/yaml").body
+
+# A start whose answer is lost is repeated with its key, and happens once.
+losing = weft.Client(os.environ["WEFT_LOSING"], pause=0.01)
+started = losing.execute_definition("py-order", {"input": {"id": "p-1"}, "correlationId": "p-1"})
+again = client.execute_definition("py-order", {"input": {"id": "p-1"}, "correlationId": "p-1"}, key=started.key)
+assert started.body["instanceId"] == again.body["instanceId"] and started.body["subStatus"] == "Suspended"
+
+for n in range(2, 8):
+    client.execute_definition("py-order", {"input": {"id": f"p-{n}"}})
+found = [i["instanceId"] for i in client.all_instances(limit=2, label={"kind": "py"})]
+assert len(found) == len(set(found)) == 7, found
+assert client.list_instances(has_incidents=True, definition_id="py-order").body["items"] == []
+
+sent = client.send_event("py-paid", {"correlationId": "p-1", "payload": {"by": "Ann"}})
+assert sent.status == 200 and not sent.accepted
+ended = client.get_instance(started.body["instanceId"], wait=30).body
+assert ended["subStatus"] == "Finished" and ended["output"] == {"by": "Ann"}, ended
+assert client.delete_instance(ended["instanceId"]).status in (202, 204)
+
+for call, status, code in (
+    (lambda: client.get_instance("nobody"), 404, "instance-not-found"),
+    (lambda: client.execute_definition("py-order", {"input": {}}), 422, "invalid-input"),
+    (lambda: list(client.stream(["nothing"])), 422, "invalid-request"),
+    (lambda: client.publish_definition("id: x\nroot: [{writeLin: a}]\n"), 422, "definition-invalid"),
+):
+    try:
+        call()
+    except weft.WeftProblem as problem:
+        assert problem.status == status, (problem.status, problem.code)
+        assert status != 422 or problem.problem["errors"], problem.problem
+    else:
+        raise AssertionError(code)
+
+try:
+    weft.Client("http://127.0.0.1:9", attempts=2, pause=0.01).execute_definition("py-order", {}, key="k-1")
+except weft.NoAnswer as unknown:
+    assert unknown.key == "k-1" and "k-1" in str(unknown)
+else:
+    raise AssertionError("an answer from nobody")
+
+for event in client.stream(["cluster"]):
+    assert event["id"] and event["data"] is not None, event
+    break
+print("ok")

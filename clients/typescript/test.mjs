@@ -1,0 +1,68 @@
+// Run by go test ./clients, which starts a node: every way in which the client may be answered.
+import assert from "node:assert/strict";
+import { Client, WeftNoAnswer, WeftProblem } from "./weft.js";
+
+const waiting = `id: js-order
+inputs: {id: {type: string, required: true}}
+labels: {kind: js}
+outputs: {by: "\${{ variables.paid.by }}"}
+variables: {paid: object}
+root:
+  - correlate: \${{ inputs.id }}
+  - {event: js-paid, result: paid}
+`;
+
+const client = new Client({ server: process.env.WEFT_SERVER });
+const published = await client.publishDefinition(waiting);
+assert.equal(published.status, 201);
+assert.equal(published.body.id, "js-order");
+assert.equal((await client.publishDefinition(waiting)).status, 200);
+assert.match((await client.getDefinition("js-order", {}, { accept: "application/yaml" })).body, /js-paid/);
+
+// A start whose answer is lost is repeated with its key, and happens once.
+const losing = new Client({ server: process.env.WEFT_LOSING, pause: 10 });
+const started = await losing.executeDefinition("js-order", { input: { id: "j-1" }, correlationId: "j-1" });
+const again = await client.executeDefinition("js-order", { input: { id: "j-1" }, correlationId: "j-1" }, { key: started.key });
+assert.equal(started.body.instanceId, again.body.instanceId);
+assert.equal(started.body.subStatus, "Suspended");
+
+for (let n = 2; n < 8; n++) await client.executeDefinition("js-order", { input: { id: `j-${n}` } });
+const found = new Set();
+for await (const instance of client.allInstances({ limit: 2, label: { kind: "js" } })) found.add(instance.instanceId);
+assert.equal(found.size, 7);
+assert.deepEqual((await client.listInstances({ hasIncidents: true, definitionId: "js-order" })).body.items, []);
+
+const sent = await client.sendEvent("js-paid", { correlationId: "j-1", payload: { by: "Ann" } });
+assert.equal(sent.status, 200);
+assert.equal(sent.accepted, false);
+const ended = (await client.getInstance(started.body.instanceId, { wait: 30 })).body;
+assert.equal(ended.subStatus, "Finished");
+assert.deepEqual(ended.output, { by: "Ann" });
+assert.ok([202, 204].includes((await client.deleteInstance(ended.instanceId)).status));
+
+for (const [call, status] of [
+  [() => client.getInstance("nobody"), 404],
+  [() => client.executeDefinition("js-order", { input: {} }), 422],
+  [() => client.publishDefinition("id: x\nroot: [{writeLin: a}]\n"), 422],
+]) {
+  await assert.rejects(call, (err) => {
+    assert.ok(err instanceof WeftProblem, String(err));
+    assert.equal(err.status, status);
+    assert.ok(status !== 422 || err.problem.errors.length > 0);
+    return true;
+  });
+}
+
+await assert.rejects(
+  () => new Client({ server: "http://127.0.0.1:9", attempts: 2, pause: 10 }).executeDefinition("js-order", {}, { key: "k-1" }),
+  (err) => err instanceof WeftNoAnswer && err.key === "k-1" && err.message.includes("k-1"),
+);
+
+const stop = new AbortController();
+for await (const event of client.stream({ topics: ["cluster"] }, { signal: stop.signal })) {
+  assert.ok(event.id);
+  assert.notEqual(event.data, undefined);
+  break;
+}
+stop.abort();
+console.log("ok");

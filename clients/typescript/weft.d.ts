@@ -1,0 +1,1758 @@
+// Types of weft.js.
+
+/** A refusal of the server: a problem with a stable code. */
+export class WeftProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly problem: Problem;
+  /** The Idempotency-Key of the request. */
+  readonly key?: string;
+  /** Seconds. */
+  readonly retryAfter: number;
+}
+
+/** No answer came, so nobody knows whether the request was applied. Repeat it with its key. */
+export class WeftNoAnswer extends Error {
+  readonly key?: string;
+}
+
+export interface Config {
+  /** http://127.0.0.1:8080 if absent. */
+  server?: string;
+  /** An API key or a token. */
+  token?: string;
+  /** How often a request is tried that got no answer; 4 if absent. */
+  attempts?: number;
+  /** Milliseconds that one attempt may take; 60,000 if absent. */
+  timeout?: number;
+  /** Milliseconds before the second attempt, three times as long before each next; 200 if absent. */
+  pause?: number;
+  fetch?: typeof fetch;
+}
+
+export interface Options {
+  /** The Idempotency-Key; a POST has a random one if absent. */
+  key?: string;
+  /** Seconds that the server waits for the end. */
+  wait?: number;
+  ifMatch?: string;
+  accept?: string;
+  /** The type of a body that is a text; application/yaml if absent. */
+  type?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export interface Answer<T> {
+  status: number;
+  /** 202: durable, and not applied yet. */
+  accepted: boolean;
+  key?: string;
+  body: T;
+  headers: Headers;
+}
+
+export interface StreamEvent {
+  id: string;
+  event: string;
+  data: any;
+}
+
+// ---- generated from openapi.json by go generate ./clients; do not edit below ----
+
+export interface AlterRequest {
+  /** Made in this order and in one commit, all or none; up to 100. */
+  alterations?: Array<AlterationRequest>;
+  /** Why, for the journal. */
+  reason?: string;
+}
+
+export interface AlterationRequest {
+  /** migrate: for activities that have another id in that version, from the old one to the new one. */
+  activities?: Record<string, string>;
+  /** Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is. */
+  activity?: string;
+  /** reschedule: id of the timer's bookmark; needed if several fit. */
+  bookmark?: string;
+  /** reschedule: when the timer is due. */
+  dueAt?: string | null;
+  /** Which execution of the activity, as the journal numbers them; needed if several run. */
+  execution?: number;
+  /** retry: whether the call is made with the idempotency key of the call before; true if absent. */
+  keepKey?: boolean | null;
+  /** skip: what the activity completes with; Done if absent. */
+  outcomes?: Array<string>;
+  type?: "retry" | "skip" | "setVariable" | "migrate" | "reschedule" | "cancel";
+  /** setVariable: any value; null clears it. */
+  value?: any;
+  /** setVariable: name or id. */
+  variable?: string;
+  /** migrate: the version of the definition to go on with. */
+  version?: number;
+}
+
+export interface Altered {
+  /** The sequence number of the commit that was looked at: a later one may fit no more. */
+  basedOn: number;
+  /** Why not, if the instance is not in a state for it. */
+  code?: string;
+  definitionId: string;
+  /** A sentence for each change. */
+  did: Array<string>;
+  /** Each thing that does not fit, with its place. */
+  errors: Array<ProblemItem>;
+  /** Whether they would be made. */
+  fits: boolean;
+  instanceId: string;
+  /** Ids of the activities that would run then. */
+  next: Array<string>;
+  /** Before the next activities run. */
+  subStatus: string;
+  /** Of the definition, afterwards. */
+  version: number;
+}
+
+export interface Awaiting {
+  activityType: string | null;
+  bookmarkId: string;
+  correlationId: string | null;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. */
+  damaged?: boolean;
+  instanceId: string;
+  name: string | null;
+  since: string | null;
+}
+
+export interface Balance {
+  /** What was accepted durably since then, and what was there at that time; a stimulus once for each place that it is for. */
+  accepted: number;
+  /** An instance has dealt with it. */
+  applied: number;
+  at: string;
+  /** Why it does not go back further. */
+  because: string;
+  deadLetters: number;
+  /** Dead letters that somebody or retention deleted. */
+  deleted: number;
+  /** accepted less all of these. 0, unless something vanished. */
+  difference: number;
+  /** Commands that wait. */
+  mailboxes: number;
+  /** What makes the difference, the first 100. */
+  missing: Array<Lost>;
+  /** The node that counted last. */
+  nodeId: string;
+  queue: number;
+  /** It had no effect, and its record said why. */
+  refused: number;
+  /** Revision of etcd up to which it is counted. */
+  revision: number;
+  /** Stimuli whose targets are not resolved, or not all served. */
+  sends: number;
+  /** What weft fsck --repair has set aside. */
+  setAside: number;
+  since: string;
+  sinceRevision: number;
+}
+
+export interface Bookmark {
+  activityId: string;
+  activityType: string;
+  bookmarkId: string;
+  /** The instance whose end resumes it. */
+  childInstanceId?: string;
+  /** When a timer resumes it. */
+  dueAt?: string | null;
+  name: string | null;
+  /** It is a pause between two attempts. */
+  retry?: Retry | null;
+}
+
+export interface Bookmarks {
+  items: Array<Awaiting>;
+  /** How many were looked at for the page; at about 20,000 it ends. */
+  looked: number;
+  /** Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one. */
+  nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
+}
+
+export interface Brought {
+  /** What it would do if it were sent now: with others, who wait for the same with another correlation. Null if it is no stimulus. */
+  effect: Effect | null;
+  /** What it brings; null for a viewer. */
+  input: any;
+  /** The caller's role may not see it. */
+  inputHidden: boolean;
+}
+
+export interface Burst {
+  /** The activity that it is in; null: it is loaded or committed, or came to none yet. */
+  doing: Doing | null;
+  instanceId: string;
+}
+
+export interface Bursts {
+  /** Those first whose activity has run for the longest; 500 at most. */
+  items: Array<Burst>;
+  /** How many more there are. */
+  more: number;
+  nodeId: string;
+}
+
+export interface Claim {
+  draining: boolean;
+  /** Create revision of its key in etcd; 0: it works without the lock. */
+  fence: number;
+  /** No live node has that session: the lock ends with it. */
+  gone: boolean;
+  nodeId: string;
+  /** Whether it is the node that answers. */
+  self: boolean;
+  /** By its own clock. */
+  since: string | null;
+}
+
+export interface Commit {
+  /** The time of its first item. */
+  began: string | null;
+  /** The executions whose scopes were open at the commit before, and ended; 0 is the workflow. */
+  closed: Array<number>;
+  /** What it consumed. */
+  commands: Array<string>;
+  /** From 1 within the instance. */
+  commit: number;
+  /** When it was sent. */
+  ended: string | null;
+  /** Which holding of the instance's lock it was made under; a later one is larger. 0: without a lock. */
+  fence: number;
+  id: string;
+  /** An import replaced all variables: none of before is left. */
+  imported: boolean;
+  /** Which node made it. */
+  node: string | null;
+  /** It repeated a command that another process had begun, or had left. */
+  takeover?: boolean;
+  /** How many more it set. */
+  unlisted: number;
+  /** Those that it set. */
+  variables: Array<Variable>;
+}
+
+export interface Count {
+  count: number;
+  /** false: so many at least. */
+  exact: boolean;
+}
+
+export interface DeadLetter {
+  activityType?: string;
+  /** Kind of the command, if it was one. */
+  command?: string;
+  /** That the stimulus came with. */
+  correlationId: string | null;
+  createdAt: string;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  detail?: string;
+  /** What it brought was too large to be kept: the size of the whole as JSON. It cannot be replayed. */
+  droppedBytes?: number;
+  /** The SHA-256 of that, in hexadecimal. */
+  droppedSha256?: string;
+  id: string;
+  instanceId: string | null;
+  /** Of the event. */
+  name?: string;
+  reason: string;
+  stimulus?: any;
+}
+
+export interface DeadLetterList {
+  items: Array<DeadLetter>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface Definition {
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  description: string | null;
+  id: string;
+  latestVersion: number;
+  name: string | null;
+  published: boolean;
+  publishedAt: string | null;
+  updatedAt: string;
+  /** The published version, or the latest if none is published. */
+  version: number;
+}
+
+export interface DefinitionList {
+  items: Array<Definition>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface Dispatched {
+  instanceId: string;
+}
+
+export interface Doing {
+  activityId: string;
+  activityType: string;
+  /** Which attempt of its work the activity makes, from 1; null: it does not tell. */
+  attempt: number | null;
+  /** It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end. */
+  outside: boolean;
+  /** By the clock of its node. */
+  since: string;
+}
+
+export interface EditRequest {
+  /** Another one; "": none. */
+  correlationId?: string | null;
+  /** In the place of what the stimulus brings, of any type. */
+  input?: Record<string, any>;
+  /** Send it to this instance only; "": to all who wait for it. */
+  instanceId?: string | null;
+  /** Another name of the event. */
+  name?: string | null;
+  /** Another payload of the event. */
+  payload?: any;
+}
+
+export interface Effect {
+  /** It meets more than 10,000, and would be refused. */
+  more: boolean;
+  /** Where it meets nothing: instances that wait for the same with another correlation; 10 at most. */
+  others: Array<Place>;
+  /** It meets nothing, and would wait in the queue. */
+  queued: boolean;
+  /** How many it would resume in all. */
+  resumed: number;
+  /** Instances that it would resume; 100 at most. */
+  resumes: Array<Place>;
+  /** Of etcd, at which this was so. */
+  revision: number;
+  /** How many it would start in all. */
+  started: number;
+  /** Definitions that it would start, unless the gate of the activation strategy is held; 100 at most. */
+  starts: Array<Trigger>;
+}
+
+export interface EventRequest {
+  correlationId?: string;
+  /** Only this instance. */
+  instanceId?: string;
+  /** Becomes the result of the Event activity. */
+  payload?: any;
+}
+
+export interface Explanation {
+  /** By the clock of the node that answers. */
+  at: string;
+  /** Why, in one word: that of the first reason, or of what keeps it from coming about. */
+  cause: "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "faulted-child" | "lost-child" | "late-timer" | "clock" | "paused" | "full" | "drain" | "fault" | "damaged" | "activity" | "running" | "lock" | "gone" | "mail" | "ended" | "nothing";
+  /** The activity that the owner is in; null: none at the moment, or it could not be asked. */
+  doing: Doing | null;
+  /** Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more. */
+  history: History | null;
+  instanceId: string;
+  lastCommit: LastCommit | null;
+  /** Commands that wait to be run, the oldest first; 50 at most. */
+  mail: Array<Mail>;
+  /** How many more there are. */
+  mailLeft: number;
+  /** Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most. */
+  nearMisses: Array<NearMiss>;
+  /** What a person can do, the most likely first. Paths are below /api/v1. */
+  next: Array<string>;
+  /** The node that has the instance's lock; null: nobody runs it. */
+  owner: Claim | null;
+  /** The first is the one that the summary begins with. */
+  reasons: Array<Reason>;
+  /** Of etcd, at which record, mailbox, lock and reasons were read. */
+  revision: number;
+  /** stuck: nothing that is known will move it. */
+  state: "running" | "queued" | "waiting" | "finished" | "faulted" | "stuck" | "damaged";
+  /** One sentence, for people. */
+  summary: string;
+  /** Nodes that want its lock, in the order in which they get it. */
+  waiters: Array<Claim>;
+}
+
+export interface Fate {
+  /** Why it was refused. */
+  code: string | null;
+  /** As the journal's commits name it. */
+  commandId: string;
+  /** The journal entry in which it took effect; null: none, or it is not kept any more. */
+  commit: FateCommit | null;
+  /** Id of the dead letter that it became. */
+  deadLetter: string | null;
+  /** It was replayed or deleted since. */
+  deadLetterGone: boolean;
+  detail: string | null;
+  instanceId: string | null;
+  /** Its id in the queue or the outbox. */
+  item: string | null;
+  outcome: "started" | "resumed" | "applied" | "accepted" | "refused" | "requeued" | "gone" | "dropped";
+  /** mailbox, sending and queued: accepted, and still there. requeued: its place was gone, and it went on as item. unknown: nothing that is kept says it. */
+  state: "applied" | "refused" | "mailbox" | "sending" | "queued" | "requeued" | "dead-letter" | "dropped" | "unknown";
+}
+
+export interface FateCommit {
+  at: string | null;
+  /** Of the lock that it was made under; 0: none. */
+  fence: number;
+  nodeId: string | null;
+  sequence: number;
+}
+
+export interface Gaps {
+  /** What was set last by a commit before this one is not known, as the journal no longer has it, or is too long to be read at once; 0: none is missing. */
+  before: number;
+  /** So many variables are left out, as there are more than 5,000. */
+  more: number;
+  /** So many that were set are not told by name. */
+  unlisted: number;
+  /** So many commits cannot be read. */
+  unreadable: number;
+}
+
+export interface Health {
+  nodeId: string;
+  /** Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total. */
+  shedding?: boolean;
+  status: string;
+}
+
+export interface History {
+  /** Commits before this one are not told; 0: all are that the journal has. */
+  before: number;
+  /** The oldest commit that the journal still has. */
+  first: number;
+  /** The newest commit. */
+  last: number;
+  /** Rows of commits that one node made without a takeover in between, the oldest first. */
+  periods: Array<Period>;
+  /** Commits that a fence refused, as another node had the instance by then, the oldest first; of those that live nodes remember. */
+  refusals: Array<OwnRefusal>;
+  /** Live nodes that could not be asked for refusals. */
+  unasked: Array<string>;
+}
+
+export interface Incident {
+  activityId: string;
+  activityType: string;
+  cause?: string;
+  /** The input that failed, with its language. */
+  expression?: string;
+  message: string;
+  time: string;
+}
+
+export interface Instance {
+  bookmarks: Array<Bookmark>;
+  correlationId: string | null;
+  createdAt: string;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  definitionId: string;
+  finishedAt: string | null;
+  incidents: Array<Incident>;
+  input: Record<string, any>;
+  instanceId: string;
+  /** In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet. */
+  interrupted?: string;
+  /** By which it is found; none: {}. */
+  labels: Record<string, string>;
+  name: string | null;
+  output: Record<string, any>;
+  parentInstanceId: string | null;
+  /** Empty only of a damaged instance. */
+  status: "Running" | "Finished" | "";
+  subStatus: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted" | "";
+  updatedAt: string;
+  version: number;
+}
+
+export interface InstanceFound {
+  items: Array<Instance>;
+  /** How many instances were looked at for the page; at 20,000 it ends. */
+  looked: number;
+  /** Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one. */
+  nextCursor: string | null;
+  /** What durations in the filter count from, on every page of the list. */
+  now: string;
+  /** The filter as one line, as q takes it. */
+  query: string;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
+}
+
+export interface ItemsRequest {
+  activityType?: string;
+  /** Needed where nothing else restricts. */
+  all?: boolean;
+  /** Those that came into the queue before this time. */
+  before?: string | null;
+  correlationId?: string;
+  /** nextCursor of the answer before. */
+  cursor?: string;
+  instanceId?: string;
+  /** How many are looked at, 1 to 500, 50 if absent. */
+  limit?: number;
+  /** Of the event. */
+  name?: string;
+}
+
+export interface Job {
+  /** In whose mailboxes it was left, as they were busy for long. */
+  accepted: number;
+  /** Who asked for it. */
+  by: string | null;
+  createdAt: string;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  /** Instances that took the command. */
+  done: number;
+  endedAt: string | null;
+  id: string;
+  kind: string;
+  /** That wrote its record last. */
+  node: string | null;
+  /** Which instances; empty: all. */
+  query: string;
+  reason: string | null;
+  /** The first 100. */
+  refusals: Array<JobRefusal>;
+  refused: number;
+  state: "running" | "done" | "cancelled" | "";
+  /** A node died that may have given them the command, more than 5 minutes before another went on: it is not given again. */
+  unknown: number;
+  updatedAt: string;
+}
+
+export interface JobList {
+  items: Array<Job>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface JobPreview {
+  /** How many of them would take the command. */
+  fits: number;
+  /** Instances of the filter, counted up to 10,000. */
+  matching: number;
+  /** There are more than matching says, or may be: so many were looked at that the count was ended. */
+  more: boolean;
+  /** The filter as it was understood. */
+  query: string;
+  /** Why others would not; the first 100. */
+  refusals: Array<JobRefusal>;
+  /** For how many it was tried, the newest. */
+  tried: number;
+}
+
+export interface JobRefusal {
+  code: string;
+  detail: string;
+  instanceId: string;
+}
+
+export interface JobRequest {
+  /** Needed where q restricts nothing. */
+  all?: boolean;
+  /** Of kind alter: made to each instance as by POST /instances/{id}/alterations. */
+  alterations?: Array<AlterationRequest>;
+  kind?: "alter" | "retry" | "cancel" | "delete";
+  /** Which instances: the line that q of GET /instances takes, such as status:faulted def:order. Durations count from now. */
+  q?: string;
+  /** Of alter and retry: why, for the journal. */
+  reason?: string;
+}
+
+export interface Journal {
+  activityId: string;
+  activityType: string;
+  /** The command that was being processed. */
+  burst: string;
+  /** The commit that it is of. */
+  commit: number;
+  data?: any;
+  event: string;
+  /** Of the activity: the sequence of its first item. Each round of a loop has others. */
+  execution: number;
+  /** The execution that scheduled it; 0: the workflow. */
+  parent: number;
+  /** From 1 within the instance. */
+  sequence: number;
+  text?: string;
+  time: string;
+}
+
+export interface JournalPage {
+  /** The commits that the items are of, and, without filters, those without items. */
+  commits: Array<Commit>;
+  /** The oldest commit that the journal still has. */
+  first: number;
+  items: Array<Journal>;
+  /** The newest commit. */
+  last: number;
+  /** The oldest commit that this page has looked at; 0: none. */
+  lookedFrom: number;
+  /** The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since. */
+  lookedTo: number;
+  /** Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one. */
+  nextCursor: string | null;
+  /** Pass it as cursor for what came before; null at the beginning. */
+  previousCursor: string | null;
+  /** Of etcd, at which all of it was read. */
+  revision: number;
+}
+
+export interface LastCommit {
+  at: string | null;
+  /** Of the lock that it was made under; 0: none. */
+  fence: number;
+  sequence: number;
+}
+
+export interface Letter {
+  brought: Brought;
+  letter: DeadLetter;
+}
+
+export interface LettersRequest {
+  activityType?: string;
+  /** Needed where nothing else restricts. */
+  all?: boolean;
+  /** Those that came to be before this time. */
+  before?: string | null;
+  correlationId?: string;
+  /** nextCursor of the answer before. */
+  cursor?: string;
+  instanceId?: string;
+  /** How many are looked at, 1 to 500, 50 if absent. */
+  limit?: number;
+  /** Of the event. */
+  name?: string;
+  reason?: string;
+}
+
+export interface Lineage {
+  instanceId: string;
+  /** The farthest ancestor first, then the instance, then its descendants; each stands behind its parent. */
+  items: Array<Relative>;
+  /** Of etcd, at which all of this was so. */
+  revision: number;
+  /** Nobody is left out: neither by depth, nor by number, nor by size. */
+  whole: boolean;
+}
+
+export interface LiveBye {
+  reason: "draining" | "unavailable" | "credentials";
+}
+
+export interface LiveCluster {
+  /** All of them, as GET /nodes has them; seenAt is null. */
+  nodes: Array<Node>;
+  revision: number;
+  topic: string;
+}
+
+export interface LiveDefinitionChange {
+  definition: Definition;
+  deleted: boolean;
+}
+
+export interface LiveDefinitions {
+  /** Those that changed since what was told before, as they are now; 100 at most. At first none: the list has them. */
+  definitions: Array<LiveDefinitionChange>;
+  /** More changed than are told: read the list again. */
+  more: boolean;
+  /** Every change up to here was told. */
+  revision: number;
+  topic: string;
+}
+
+export interface LiveInstance {
+  /** null: there is none. */
+  instance: LiveInstanceState | null;
+  /** Of etcd: of its last write, or at which it was seen that there is none. */
+  revision: number;
+  topic: string;
+}
+
+export interface LiveInstanceState {
+  /** The first 20. */
+  bookmarks: Array<Bookmark>;
+  /** How many more there are. */
+  bookmarksLeft: number;
+  /** The last one; its journal begins there to be new. */
+  commit: number;
+  correlationId: string | null;
+  createdAt: string;
+  damaged?: boolean;
+  definitionId: string;
+  finishedAt: string | null;
+  /** The message of the last one, 1,000 characters at most. */
+  incident: string | null;
+  /** How many it has. */
+  incidents: number;
+  instanceId: string;
+  labels: Record<string, string>;
+  name: string | null;
+  parentInstanceId: string | null;
+  /** Empty only of a damaged instance. */
+  status: "Running" | "Finished" | "";
+  subStatus: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted" | "";
+  updatedAt: string;
+  version: number;
+}
+
+export interface LiveReset {
+  topic: string;
+}
+
+export interface Lock {
+  /** Create revision of the lock's key in etcd. */
+  fence: number;
+  /** Id of the node. */
+  holder: string | null;
+  name: string;
+  scope: string;
+  /** When the holder asked for it, by its clock; null if not known. */
+  since: string | null;
+  /** Nodes that want it, in the order in which they get it. */
+  waiters: Array<Waiter>;
+}
+
+export interface Locks {
+  items: Array<Lock>;
+  /** Pass it as cursor for the next page; null at the end. */
+  nextCursor: string | null;
+  /** Of etcd, at which they were so. */
+  revision: number;
+}
+
+export interface Lost {
+  /** Below the root of the cluster's keys. */
+  key: string;
+  /** At which it went. */
+  revision: number;
+}
+
+export interface Mail {
+  /** How often nodes took it over and did not finish. */
+  attempts: number;
+  bookmarkId: string | null;
+  createdAt: string | null;
+  id: string;
+  /** start, resume, childEnd, cancel, delete, retry, import, continue, or that of a newer program. */
+  kind: string;
+  /** The program of the node that answers cannot read it. */
+  unreadable: boolean;
+}
+
+export interface NearMiss {
+  /** That it nearly met. */
+  bookmarkId: string | null;
+  correlationId: string | null;
+  createdAt: string | null;
+  id: string;
+  /** The one that it is for. */
+  instanceId: string | null;
+  /** mail: it is about to be taken. */
+  kind: "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "mail";
+  /** Of its event. */
+  name: string | null;
+  /** Why it did not meet it. */
+  text: string;
+  where: "queue" | "dead-letter";
+}
+
+export interface Node {
+  address: string;
+  /** Revision of etcd up to which it knows the definitions. */
+  catalogRevision: number;
+  coordination: "distributed" | "local";
+  draining: boolean;
+  /** Counts the sessions of this process. */
+  epoch: number;
+  nodeId: string;
+  paused: boolean;
+  /** Its clock at its last heartbeat. */
+  seenAt: string | null;
+  /** Whether it is the node that answers. */
+  self: boolean;
+  startedAt: string;
+  version: string;
+}
+
+export interface NodeList {
+  items: Array<Node>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface NotRefreshed {
+  id: string;
+  reason: string;
+}
+
+export interface Outcome {
+  /** Why it was refused. */
+  code?: string;
+  instanceId: string;
+  outcome: "started" | "resumed" | "accepted" | "refused";
+}
+
+export interface OwnRefusal {
+  nodeId: string;
+  refusal: Refusal;
+}
+
+export interface Owners {
+  history: History;
+  instanceId: string;
+  /** The node that has the instance's lock now; null: nobody. */
+  owner: Claim | null;
+  /** Of etcd, at which journal and lock were read. */
+  revision: number;
+}
+
+export interface Paused {
+  paused: boolean;
+}
+
+export interface Period {
+  began: string | null;
+  ended: string | null;
+  /** Of the first commit under a lock; 0: all were made without. */
+  firstFence: number;
+  /** Its first commit of the row. */
+  from: number;
+  /** From the end of the commit before the row to its beginning, by the clocks of both nodes; 0 at the first. Of a takeover, how long nobody worked; otherwise how long there was no work. */
+  gapSeconds: number;
+  lastFence: number;
+  nodeId: string | null;
+  /** Its first commit repeated what another process had begun or left. */
+  takeover: boolean;
+  /** Its last. */
+  to: number;
+}
+
+export interface Place {
+  bookmarkId: string;
+  correlationId: string | null;
+  instanceId: string;
+}
+
+export interface Problem {
+  /** Stable; clients may rely on it. */
+  code: string;
+  /** What is wrong with this request and what to do. */
+  detail?: string;
+  /** Every single problem of a 422, with its place. */
+  errors?: Array<ProblemItem>;
+  /** Also in the X-Request-Id header and in the node's log. */
+  requestId?: string;
+  status: number;
+  title: string;
+  /** Always about:blank; the code tells problems apart. */
+  type: string;
+}
+
+export interface ProblemItem {
+  code: string;
+  /** From 1. */
+  column?: number;
+  detail: string;
+  /** The source line, with a caret below it. */
+  excerpt?: string;
+  /** The file, of several. */
+  file?: string;
+  /** From 1. */
+  line?: number;
+  /** What was probably meant. */
+  meant?: string;
+  /** JSON pointer (RFC 6901) into the body. */
+  pointer?: string;
+  /** error or warning. A warning alone is in the way of nothing. */
+  severity: string;
+}
+
+export interface PublishRequest {
+  /** The latest one if absent. */
+  version?: number;
+}
+
+export interface Published {
+  id: string;
+  /** Whether this version is the published one. */
+  published: boolean;
+  version: number;
+  /** What may be a mistake, with its place. It is in the way of nothing. */
+  warnings?: Array<ProblemItem>;
+}
+
+export interface QueueItem {
+  activityType: string;
+  correlationId: string | null;
+  createdAt: string;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  expiresAt: string;
+  /** The definition that it starts once no other instance runs. */
+  gated?: string;
+  id: string;
+  /** The instance that it is for, if only one. */
+  instanceId: string | null;
+  /** Of the event. */
+  name?: string;
+  /** The hashed part, such as the event's name. */
+  stimulus: any;
+}
+
+export interface QueueItemList {
+  items: Array<QueueItem>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface Queued {
+  /** Id of the item in the bookmark queue. */
+  queued: string;
+}
+
+export interface QueuedItem {
+  brought: Brought;
+  item: QueueItem;
+}
+
+export interface Reason {
+  /** The key in etcd that shows it. */
+  key: string | null;
+  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "incident" | "none" | "damaged";
+  /** Id of what it is about: a bookmark, a child, a node, a command. */
+  object: string | null;
+  since: string | null;
+  text: string;
+  /** When it ends by itself; null: it does not. */
+  until: string | null;
+}
+
+export interface Receipt {
+  /** When it came, by the clock of the node that took it. */
+  at: string | null;
+  /** Who sent it; null for a viewer, and where nobody was asked. */
+  caller: string | null;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node. */
+  damaged?: boolean;
+  /** For each instance that it was for, 100 at most; one without an instance, while it has met none. */
+  effects: Array<Fate>;
+  /** About when the key is forgotten; a repeat is a new request from then on. */
+  keptUntil: string;
+  /** Something may still come of it. */
+  open: boolean;
+  /** Method and path. */
+  request: string | null;
+  /** Of what a workflow wrote as the answer to an HTTP endpoint. */
+  responseStatus: number | null;
+  /** How many there are beyond those. */
+  unlisted: number;
+}
+
+export interface Receipts {
+  key: string;
+  /** There are others. */
+  more: boolean;
+  /** One for each route and each caller that used the key; 10 at most. */
+  receipts: Array<Receipt>;
+  /** Of etcd, at which all of this was so. */
+  revision: number;
+}
+
+export interface RefreshRequest {
+  /** All published definitions if absent or empty. */
+  definitionIds?: Array<string>;
+}
+
+export interface Refusal {
+  /** When it was refused, by the clock of the node. */
+  at: string;
+  /** When the burst began. */
+  began: string | null;
+  /** What it would have consumed. */
+  commands: Array<string>;
+  /** Of the lock that the node had had. */
+  fence: number;
+  instanceId: string;
+  /** That the commit would have had. The journal has the one of another node. */
+  sequence: number;
+}
+
+export interface Refusals {
+  /** The newest first, of the last 1,000 since the node's start. */
+  items: Array<Refusal>;
+  nodeId: string;
+}
+
+export interface Relative {
+  /** Id of the bookmark at which its parent waits, or waited, for its end; null: the parent does not wait. */
+  awaitedAt: string | null;
+  /** How many it has; of an ancestor 0, as the others are not told. */
+  children: number;
+  correlationId: string | null;
+  createdAt: string | null;
+  damaged?: boolean;
+  definitionId: string | null;
+  /** 0: the instance itself; its children have 1, its parent -1. */
+  depth: number;
+  finishedAt: string | null;
+  /** It was deleted, or retention has let it go. */
+  gone: boolean;
+  incidents: number;
+  instanceId: string;
+  name: string | null;
+  parentInstanceId: string | null;
+  /** Empty of one that is gone or damaged. */
+  subStatus: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted" | "";
+  updatedAt: string | null;
+  version: number | null;
+}
+
+export interface ReplayLettersRequest {
+  activityType?: string;
+  /** Needed where nothing else restricts. */
+  all?: boolean;
+  /** Those that came to be before this time. */
+  before?: string | null;
+  correlationId?: string;
+  /** nextCursor of the answer before. */
+  cursor?: string;
+  /** What is changed of each. */
+  edit?: EditRequest;
+  instanceId?: string;
+  /** How many are looked at, 1 to 500, 50 if absent. */
+  limit?: number;
+  /** Of the event. */
+  name?: string;
+  reason?: string;
+}
+
+export interface Result {
+  holder?: string;
+  notRefreshed: Array<NotRefreshed>;
+  refreshed: Array<string>;
+  status: string;
+}
+
+export interface ResumeRequest {
+  input?: Record<string, any>;
+}
+
+export interface Retried {
+  /** Pass it as cursor for the next ones; null at the end. */
+  nextCursor: string | null;
+  refused: Array<RetryRefused>;
+  /** Ids of the instances whose retry is applied or durably accepted. */
+  retried: Array<string>;
+}
+
+export interface Retry {
+  /** The activity that is tried again. */
+  activityId: string;
+  /** Which attempt comes when it is due, from 2. */
+  attempt: number;
+  /** How many there are at most; 0: as many as there is time for. */
+  attempts: number;
+  /** Why the one before failed. */
+  error: string;
+}
+
+export interface RetryOneRequest {
+  /** Which execution of it, as the journal numbers them; needed if several run. */
+  execution?: number;
+  /** Id of the activity to run again from its beginning; absent: the call that failed. */
+  from?: string;
+  /** Whether the call is made with the idempotency key of the call before; true if absent. */
+  keepKey?: boolean | null;
+  /** Why, for the journal. */
+  reason?: string;
+}
+
+export interface RetryRefused {
+  /** Why, such as instance-finished: it is not faulted any more. */
+  code: string;
+  instanceId: string;
+}
+
+export interface RetryRequest {
+  /** With this correlation id; with any, or none, if absent. */
+  correlationId?: string;
+  /** nextCursor of the answer before. */
+  cursor?: string;
+  /** Of this definition; of all if absent. */
+  definitionId?: string;
+  /** How many at once, 1 to 500, 50 if absent. */
+  limit?: number;
+}
+
+export interface SendItemsRequest {
+  activityType?: string;
+  /** Needed where nothing else restricts. */
+  all?: boolean;
+  /** Those that came into the queue before this time; before the first page was asked for, if absent. */
+  before?: string | null;
+  correlationId?: string;
+  /** nextCursor of the answer before. */
+  cursor?: string;
+  /** What is changed of each. */
+  edit?: EditRequest;
+  instanceId?: string;
+  /** How many are looked at, 1 to 500, 50 if absent. */
+  limit?: number;
+  /** Of the event. */
+  name?: string;
+}
+
+export interface Sent {
+  outcomes: Array<Outcome>;
+}
+
+export interface Several {
+  /** Ids of those for which it was done. */
+  done: Array<string>;
+  /** Pass it as cursor for the next ones; null at the end. */
+  nextCursor: string | null;
+  refused: Array<SeveralRefused>;
+}
+
+export interface SeveralRefused {
+  code: string;
+  detail: string;
+  id: string;
+}
+
+export interface StartRequest {
+  correlationId?: string;
+  /** Values of the definition's inputs. */
+  input?: Record<string, any>;
+  /** Id of the new instance; made if absent. */
+  instanceId?: string;
+  name?: string;
+  /** Such as {"Flowchart:ExecutionMode": "TokenBased"}. */
+  properties?: Record<string, any>;
+  /** Version of the definition; the published one if absent. */
+  version?: number;
+}
+
+export interface Stat {
+  bySubStatus: SubStatusCounts;
+  definitionId: string;
+  instances: Count;
+  /** null: all of them. */
+  version: number | null;
+}
+
+export interface State {
+  /** The header, in the form of the store. */
+  instance: any;
+  /** Of the last commit; the ETag. */
+  sequence: number;
+  /** The engine's state; opaque. */
+  state: any;
+}
+
+export interface StateRequest {
+  /** The header, in the form of the store. */
+  instance?: any;
+  /** Of the last commit; the ETag. */
+  sequence?: number;
+  /** The engine's state; opaque. */
+  state?: any;
+}
+
+export interface Stats {
+  /** When it was counted, by the clock of the node that answers; some seconds ago, if somebody else asked then. */
+  at: string;
+  bySubStatus: SubStatusCounts;
+  /** All of them. */
+  instances: Count;
+  /** By definition, or by version if definitionId is given; those without instances are left out. */
+  items: Array<Stat>;
+  /** There are more definitions and versions than are counted: all of this is too little. */
+  more: boolean;
+  /** Of etcd, at which all of this was so. */
+  revision: number;
+}
+
+export interface StimulusRequest {
+  activityType?: string;
+  bookmarkId?: string;
+  correlationId?: string;
+  input?: Record<string, any>;
+  instanceId?: string;
+  /** The hashed part, such as {"eventName": "approved"}. */
+  stimulus?: any;
+}
+
+export interface SubStatusCounts {
+  cancelled: Count;
+  executing: Count;
+  faulted: Count;
+  finished: Count;
+  pending: Count;
+  suspended: Count;
+}
+
+export interface Summary {
+  correlationId: string | null;
+  createdAt: string;
+  /** Why it cannot be read. */
+  damage?: string;
+  /** The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md. */
+  damaged?: boolean;
+  definitionId: string;
+  finishedAt: string | null;
+  /** How many it has. */
+  incidents: number;
+  instanceId: string;
+  labels: Record<string, string>;
+  name: string | null;
+  parentInstanceId: string | null;
+  /** Empty only of a damaged instance. */
+  status: "Running" | "Finished" | "";
+  subStatus: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted" | "";
+  updatedAt: string;
+  version: number;
+  /** At how many bookmarks it waits. */
+  waits: number;
+  /** The first 5 of them. */
+  waitsFor: Array<Wait>;
+}
+
+export interface SummaryFound {
+  items: Array<Summary>;
+  /** How many instances were looked at for the page; at 20,000 it ends. */
+  looked: number;
+  /** Pass it as cursor, with the same filter, for the next page; null at the end. A page may have fewer items than its limit, and none, and still have a next one. */
+  nextCursor: string | null;
+  /** What durations in the filter count from, on every page of the list. */
+  now: string;
+  /** The filter as one line, as q takes it. */
+  query: string;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
+}
+
+export interface Task {
+  createdAt: string;
+  damage?: string;
+  damaged?: boolean;
+  instanceId: string;
+  name: string;
+  payload?: any;
+  taskId: string;
+}
+
+export interface TaskList {
+  items: Array<Task>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface TaskRequest {
+  /** Why the task failed; then the activity faults. */
+  error?: string;
+  result?: any;
+}
+
+export interface TimerItem {
+  activityId?: string;
+  bookmarkId?: string;
+  damage?: string;
+  damaged?: boolean;
+  definitionId?: string;
+  dueAt: string;
+  gated?: number;
+  gatedAt?: string;
+  instanceId?: string;
+  kind: string;
+}
+
+export interface TimerItemList {
+  items: Array<TimerItem>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface Trigger {
+  /** Its activation strategy. */
+  activation: string | null;
+  activityId: string;
+  definitionId: string;
+  version: number;
+}
+
+export interface Variable {
+  /** The execution that set it; 0: it began with this value. */
+  by: number;
+  /** The value is the beginning of its text. */
+  clipped?: boolean;
+  /** Whose scope has it; 0: the workflow. */
+  execution: number;
+  /** The value is null, as what set it keeps its inputs or outputs out of the journal. */
+  hidden?: boolean;
+  name: string;
+  value: any;
+}
+
+export interface VariableChange {
+  activityId: string | null;
+  /** null: its scope has ended. */
+  after: VariableState | null;
+  /** null: it was null, or its scope was not open. */
+  before: VariableState | null;
+  /** Whose scope has it; 0: the workflow. */
+  execution: number;
+  name: string;
+}
+
+export interface VariableChanges {
+  /** What was set between them, also to what it was, or went with its scope. */
+  changes: Array<VariableChange>;
+  /** Nothing is missing, apart from what is clipped or hidden. */
+  complete: boolean;
+  /** The oldest commit that the journal still has. */
+  first: number;
+  from: number;
+  gaps: Gaps;
+  instanceId: string;
+  /** The newest commit. */
+  last: number;
+  /** Of etcd, at which all of it was read. */
+  revision: number;
+  to: number;
+}
+
+export interface VariableState {
+  /** Of that execution; null: the workflow, or not known. */
+  activityId: string | null;
+  /** The execution that set it; 0: it began with this value. */
+  by: number;
+  /** Of that execution; null: it began with the value, or not known. */
+  byActivityId: string | null;
+  /** The value is the beginning of its text. */
+  clipped?: boolean;
+  /** The commit that set it. */
+  commit: number;
+  /** Whose scope has it; 0: the workflow. */
+  execution: number;
+  /** The value is null, as what set it keeps its inputs or outputs out of the journal. */
+  hidden?: boolean;
+  name: string;
+  /** That made that commit. */
+  node: string | null;
+  /** Of that commit. */
+  time: string | null;
+  value: any;
+}
+
+export interface Variables {
+  /** The commit that left them so; 0: there is none yet. */
+  at: number;
+  /** Nothing is missing, apart from what is clipped or hidden. */
+  complete: boolean;
+  /** The oldest commit that the journal still has. */
+  first: number;
+  gaps: Gaps;
+  instanceId: string;
+  /** The newest commit. */
+  last: number;
+  /** Of etcd, at which all of it was read. */
+  revision: number;
+  /** The workflow's first. If complete is true, a variable that is not among them is null. */
+  variables: Array<VariableState>;
+}
+
+export interface Wait {
+  /** When a timer resumes it. */
+  dueAt: string | null;
+  /** event, task, timer, child, http, or the type of the activity. */
+  kind: string;
+  /** Of the event or the task; the method and the path; the instance id of the child. */
+  name: string | null;
+  since: string;
+}
+
+export interface Waiter {
+  /** Create revision of its key in etcd: the fence that it will have. */
+  fence: number;
+  nodeId: string | null;
+  /** When it asked for the lock, by its clock; null if not known. */
+  since: string | null;
+}
+
+export interface Webhook {
+  /** Why it is paused, if nobody asked for it. */
+  because: string | null;
+  /** Who put it. */
+  by: string | null;
+  definitions: Array<string>;
+  /** Letters that were given up. */
+  failed: number;
+  labels: Record<string, string>;
+  name: string;
+  /** That tells it. */
+  nodeId: string;
+  on: Array<string>;
+  paused: boolean;
+  /** Names. */
+  secrets: Array<string>;
+  url: string;
+  /** Letters, with up to 100 events each, that were not taken yet. */
+  waiting: number;
+}
+
+export interface WebhookAgain {
+  /** How many. */
+  events: number;
+}
+
+export interface WebhookEvent {
+  definitionId: string | null;
+  /** The webhook-id of its requests. */
+  id: string;
+  /** The id of the instance, or of the dead letter. */
+  subject: string;
+  /** A sub-status, or deadLetter. */
+  what: string;
+}
+
+export interface WebhookLetter {
+  /** Of the first attempt. */
+  at: string;
+  attempts: number;
+  events: Array<WebhookEvent>;
+  id: string;
+  /** What went wrong last. */
+  last: string | null;
+}
+
+export interface WebhookLetterList {
+  items: Array<WebhookLetter>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+}
+
+export interface WebhookRequest {
+  /** Only instances of these, 16 at most; none: of all. */
+  definitions?: Array<string>;
+  /** Only instances with all of these. */
+  labels?: Record<string, string>;
+  /** What is told: ended (in any way), faulted, deadLetter. */
+  on?: Array<string>;
+  /** Nothing is sent. What happens until it goes on is told later, as far as etcd knows it then. */
+  paused?: boolean;
+  /** The names of one or two secrets (--secrets-dir) that sign. */
+  secrets?: Array<string>;
+  /** https or http; without a name, a password and a fragment. Private addresses are refused when it is dialled, unless the nodes have --allow-private-addresses. */
+  url?: string;
+}
+
+export interface Webhooks {
+  items: Array<Webhook>;
+}
+
+export class Client {
+  constructor(config?: Config);
+
+  /** Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel: POST /api/v1/instances/{id}/alterations. */
+  alterInstance(id: string, body?: AlterRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Instance | Altered>>;
+
+  /** End the instance, and the call that it waits for outside: POST /api/v1/instances/{id}/cancel. */
+  cancelInstance(id: string, options?: Options): Promise<Answer<Instance>>;
+
+  /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
+  completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** Alter, retry, cancel or delete all instances of a filter: POST /api/v1/jobs. */
+  createJob(body?: JobRequest, query?: { dryRun?: boolean; limit?: number; }, options?: Options): Promise<Answer<JobPreview | Job>>;
+
+  /** Forget a dead letter: DELETE /api/v1/dead-letters/{id}. */
+  deleteDeadLetter(id: string, options?: Options): Promise<Answer<undefined>>;
+
+  /** Forget the dead letters of a filter, a page at a time: POST /api/v1/dead-letters/delete. */
+  deleteDeadLetters(body?: LettersRequest, options?: Options): Promise<Answer<Several>>;
+
+  /** Remove a definition: DELETE /api/v1/definitions/{id}. */
+  deleteDefinition(id: string, query?: { force?: boolean; }, options?: Options): Promise<Answer<undefined>>;
+
+  /** Cancel the instance if it runs, and remove it: DELETE /api/v1/instances/{id}. */
+  deleteInstance(id: string, options?: Options): Promise<Answer<Dispatched | undefined>>;
+
+  /** Cancel a job that runs: it goes no further; forget one that has ended: DELETE /api/v1/jobs/{id}. */
+  deleteJob(id: string, options?: Options): Promise<Answer<undefined>>;
+
+  /** Forget a stimulus of the queue: DELETE /api/v1/queue/{id}. */
+  deleteQueueItem(id: string, options?: Options): Promise<Answer<undefined>>;
+
+  /** Forget the stimuli of a filter that are in the queue, a page at a time: POST /api/v1/queue/delete. */
+  deleteQueueItems(body?: ItemsRequest, options?: Options): Promise<Answer<Several>>;
+
+  /** Remove a version that nothing needs; its source goes an hour later: DELETE /api/v1/definitions/{id}/versions/{version}. */
+  deleteVersion(id: string, version: string, options?: Options): Promise<Answer<undefined>>;
+
+  /** Forget a webhook, with all that it has not told: DELETE /api/v1/webhooks/{name}. */
+  deleteWebhook(name: string, options?: Options): Promise<Answer<undefined>>;
+
+  /** Start an instance and answer once that is durable: POST /api/v1/definitions/{id}/dispatch. */
+  dispatchDefinition(id: string, body?: StartRequest, options?: Options): Promise<Answer<Dispatched>>;
+
+  /** Drain a node and end it, as SIGTERM does: POST /api/v1/nodes/{id}/drain. */
+  drainNode(id: string, options?: Options): Promise<Answer<Node>>;
+
+  /** A picture of a definition: its activities, and the ways between them: GET /api/v1/definitions/{id}/graph. */
+  drawDefinition(id: string, query?: { version?: number; format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+
+  /** A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph. */
+  drawInstance(id: string, query?: { format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+
+  /** Start an instance and answer after its first burst is committed, also when it faulted: POST /api/v1/definitions/{id}/execute. */
+  executeDefinition(id: string, body?: StartRequest, options?: Options): Promise<Answer<Instance>>;
+
+  /** Who waits for an event: what it would do if it were sent now: GET /api/v1/events/{name}. */
+  explainEvent(name: string, query?: { correlationId?: string; instanceId?: string; }, options?: Options): Promise<Answer<Effect>>;
+
+  /** Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do: GET /api/v1/instances/{id}/explain. */
+  explainInstance(id: string, options?: Options): Promise<Answer<Explanation>>;
+
+  /** Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state. */
+  exportState(id: string, options?: Options): Promise<Answer<State>>;
+
+  /** Resume the one place that a link is for, once; 410 when it was followed before or has expired: POST /links/{token}. */
+  followLink(token: string, options?: Options): Promise<Answer<any>>;
+
+  /** Forget all that was given up: DELETE /api/v1/webhooks/{name}/failed. */
+  forgetFailedEvents(name: string, options?: Options): Promise<Answer<WebhookAgain>>;
+
+  /** What was accepted, and what became of it: GET /api/v1/cluster/balance. */
+  getBalance(options?: Options): Promise<Answer<Balance>>;
+
+  /** A dead letter, with what it brought and what it would do now: GET /api/v1/dead-letters/{id}. */
+  getDeadLetter(id: string, options?: Options): Promise<Answer<Letter>>;
+
+  /** The source of a definition: as it was written, or as Accept wants it: GET /api/v1/definitions/{id}. */
+  getDefinition(id: string, query?: { version?: number; }, options?: Options): Promise<Answer<any>>;
+
+  /** Show an instance; with Prefer: wait, at its end: GET /api/v1/instances/{id}. */
+  getInstance(id: string, options?: Options): Promise<Answer<Instance>>;
+
+  /** How far a job is, and who refused: GET /api/v1/jobs/{id}. */
+  getJob(id: string, options?: Options): Promise<Answer<Job>>;
+
+  /** What the instance did: from its beginning, from its end (tail), or around a commit: GET /api/v1/instances/{id}/journal. */
+  getJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; text?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<JournalPage>>;
+
+  /** All pages of getJournal. */
+  allJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; text?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Journal>;
+
+  /** Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage. */
+  getLineage(id: string, query?: { depth?: number; descendants?: number; }, options?: Options): Promise<Answer<Lineage>>;
+
+  /** A stimulus of the queue, with what it brings and what it would do: GET /api/v1/queue/{id}. */
+  getQueueItem(id: string, options?: Options): Promise<Answer<QueuedItem>>;
+
+  /** What became of the requests that came with an Idempotency-Key: GET /api/v1/receipts/{key}. */
+  getReceipts(key: string, options?: Options): Promise<Answer<Receipts>>;
+
+  /** How many instances there are, by sub-status and by definition: GET /api/v1/stats. */
+  getStats(query?: { definitionId?: string; }, options?: Options): Promise<Answer<Stats>>;
+
+  /** How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes. */
+  getVariableChanges(id: string, query?: { from?: number; to?: number; }, options?: Options): Promise<Answer<VariableChanges>>;
+
+  /** The variables of an instance after one of its commits, and who set them: GET /api/v1/instances/{id}/variables. */
+  getVariables(id: string, query?: { at?: number; }, options?: Options): Promise<Answer<Variables>>;
+
+  /** One webhook, and how it is: GET /api/v1/webhooks/{name}. */
+  getWebhook(name: string, options?: Options): Promise<Answer<Webhook>>;
+
+  /** Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state. */
+  importState(id: string, body?: StateRequest, options?: Options): Promise<Answer<State>>;
+
+  /** Places where instances wait, by what they wait for: GET /api/v1/bookmarks. */
+  listBookmarks(query?: { event?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Bookmarks>>;
+
+  /** All pages of listBookmarks. */
+  allBookmarks(query?: { event?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Awaiting>;
+
+  /** What a node runs at the moment: instances, their activities, since when; any node asks it: GET /api/v1/nodes/{id}/bursts. */
+  listBursts(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Bursts>>;
+
+  /** Work that could not be done, with the reason: GET /api/v1/dead-letters. */
+  listDeadLetters(query?: { reason?: string; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DeadLetterList>>;
+
+  /** All pages of listDeadLetters. */
+  allDeadLetters(query?: { reason?: string; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<DeadLetter>;
+
+  /** List definitions: GET /api/v1/definitions. */
+  listDefinitions(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DefinitionList>>;
+
+  /** All pages of listDefinitions. */
+  allDefinitions(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Definition>;
+
+  /** Events that the receiver did not take within a day: GET /api/v1/webhooks/{name}/failed. */
+  listFailedEvents(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<WebhookLetterList>>;
+
+  /** All pages of listFailedEvents. */
+  allFailedEvents(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<WebhookLetter>;
+
+  /** List instances, the newest first: GET /api/v1/instances. */
+  listInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<InstanceFound | SummaryFound>>;
+
+  /** All pages of listInstances. */
+  allInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Instance | Summary>;
+
+  /** Jobs that run or have ended: GET /api/v1/jobs. */
+  listJobs(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<JobList>>;
+
+  /** All pages of listJobs. */
+  allJobs(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Job>;
+
+  /** Locks that are held, with who waits: GET /api/v1/locks. */
+  listLocks(query?: { scope?: "instance" | "refresh" | "reload" | "queue" | "timer" | "mailbox"; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Locks>>;
+
+  /** All pages of listLocks. */
+  allLocks(query?: { scope?: "instance" | "refresh" | "reload" | "queue" | "timer" | "mailbox"; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Lock>;
+
+  /** Live nodes of the cluster: GET /api/v1/nodes. */
+  listNodes(options?: Options): Promise<Answer<NodeList>>;
+
+  /** Which node made which commits of an instance, who took over from whom, and what a fence refused: GET /api/v1/instances/{id}/owners. */
+  listOwners(id: string, options?: Options): Promise<Answer<Owners>>;
+
+  /** Stimuli that nothing waits for yet: GET /api/v1/queue. */
+  listQueue(query?: { name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<QueueItemList>>;
+
+  /** All pages of listQueue. */
+  allQueue(query?: { name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<QueueItem>;
+
+  /** Commits of a node that a fence refused, as another node had the instance by then; any node asks it: GET /api/v1/nodes/{id}/refusals. */
+  listRefusals(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Refusals>>;
+
+  /** Tasks that wait for a worker outside: GET /api/v1/tasks. */
+  listTasks(query?: { name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<TaskList>>;
+
+  /** All pages of listTasks. */
+  allTasks(query?: { name?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Task>;
+
+  /** Timers and cron occurrences to come: GET /api/v1/timers. */
+  listTimers(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<TimerItemList>>;
+
+  /** All pages of listTimers. */
+  allTimers(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<TimerItem>;
+
+  /** All webhooks, and how they are: GET /api/v1/webhooks. */
+  listWebhooks(options?: Options): Promise<Answer<Webhooks>>;
+
+  /** The process answers; never asks etcd: GET /livez. */
+  live(options?: Options): Promise<Answer<Health>>;
+
+  /** Prometheus metrics: GET /metrics. */
+  metrics(options?: Options): Promise<Answer<any>>;
+
+  /** This document: GET /openapi.json. */
+  openapi(options?: Options): Promise<Answer<any>>;
+
+  /** Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on: POST /api/v1/pause. */
+  pause(options?: Options): Promise<Answer<Paused>>;
+
+  /** Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions. */
+  publishDefinition(body: string | object, query?: { publish?: boolean; dryRun?: boolean; strict?: boolean; }, options?: Options): Promise<Answer<Published>>;
+
+  /** Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish. */
+  publishVersion(id: string, body?: PublishRequest, options?: Options): Promise<Answer<Published>>;
+
+  /** Make or change a webhook: who is told, and of what, from now on: PUT /api/v1/webhooks/{name}. */
+  putWebhook(name: string, body?: WebhookRequest, options?: Options): Promise<Answer<Webhook>>;
+
+  /** The node takes work; else 503 says why not: GET /readyz. */
+  ready(options?: Options): Promise<Answer<Health>>;
+
+  /** Index the triggers of stored definitions again; one node at a time does the same refresh: POST /api/v1/definitions/refresh. */
+  refreshDefinitions(body?: RefreshRequest, options?: Options): Promise<Answer<Result>>;
+
+  /** Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload. */
+  reloadDefinitions(options?: Options): Promise<Answer<Result>>;
+
+  /** Send a dead letter again, as it was, edited or to an instance: POST /api/v1/dead-letters/{id}/replay. */
+  replayDeadLetter(id: string, body?: EditRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time: POST /api/v1/dead-letters/replay. */
+  replayDeadLetters(body?: ReplayLettersRequest, options?: Options): Promise<Answer<Several>>;
+
+  /** Try all that was given up again: POST /api/v1/webhooks/{name}/replay. */
+  replayWebhook(name: string, options?: Options): Promise<Answer<WebhookAgain>>;
+
+  /** Resume an instance at one place where it waits: POST /api/v1/bookmarks/{id}/resume. */
+  resumeBookmark(id: string, body?: ResumeRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** Take the published version back: nothing starts by it any more: POST /api/v1/definitions/{id}/retract. */
+  retractDefinition(id: string, options?: Options): Promise<Answer<Published>>;
+
+  /** Run an instance again: what failed, or from an activity: POST /api/v1/instances/{id}/retry. */
+  retryInstance(id: string, body?: RetryOneRequest, options?: Options): Promise<Answer<Instance>>;
+
+  /** Run every faulted instance of a filter again from the activity that faulted, a page at a time: POST /api/v1/instances/retry. */
+  retryInstances(body?: RetryRequest, options?: Options): Promise<Answer<Retried>>;
+
+  /** The JSON Schema of definitions in YAML, for editors; it knows the activities of this node: GET /schema/v1.json. */
+  schema(options?: Options): Promise<Answer<any>>;
+
+  /** The JSON Schema of test files, for editors: GET /schema/test-v1.json. */
+  schemaOfTests(options?: Options): Promise<Answer<any>>;
+
+  /** Send an event to the instances and definitions that wait for it: POST /api/v1/events/{name}. */
+  sendEvent(name: string, body?: EventRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Sent | Effect | Queued>>;
+
+  /** Take a stimulus out of the queue and send it again, edited or to an instance: POST /api/v1/queue/{id}/send. */
+  sendQueueItem(id: string, body?: EditRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time: POST /api/v1/queue/send. */
+  sendQueueItems(body?: SendItemsRequest, options?: Options): Promise<Answer<Several>>;
+
+  /** Send any stimulus: POST /api/v1/stimuli. */
+  sendStimulus(body?: StimulusRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** A page that asks whether to follow a resume link; it changes nothing: GET /links/{token}. */
+  showLink(token: string, options?: Options): Promise<Answer<any>>;
+
+  /** Go on after a pause: POST /api/v1/unpause. */
+  unpause(options?: Options): Promise<Answer<Paused>>;
+
+  /** The server-sent events of GET /stream, until the server ends them. */
+  stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
+
+  /** Calls an HTTP endpoint that a definition declares. */
+  endpoint(method: string, path: string, init?: RequestInit): Promise<Response>;
+}

@@ -1,0 +1,503 @@
+// The client of the HTTP API of Weft, for every JavaScript that has fetch. Its types are in
+// weft.d.ts; README.md shows its use. What stands below the last line of this part is
+// generated.
+
+/** A refusal of the server: a problem with a stable code. */
+export class WeftProblem extends Error {
+  constructor(status, problem, key, retryAfter) {
+    super(problem.detail || problem.title || `HTTP ${status}`);
+    this.name = "WeftProblem";
+    this.status = status;
+    this.code = problem.code || "";
+    this.problem = problem;
+    this.key = key;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** No answer came, so nobody knows whether the request was applied. Repeat it with its key. */
+export class WeftNoAnswer extends Error {
+  constructor(method, path, key, cause) {
+    super(`${method} ${path} got no answer: ${cause?.cause?.message || cause?.message || cause}` + (key ? `; repeat it with the idempotency key ${key}` : ""), { cause });
+    this.name = "WeftNoAnswer";
+    this.key = key;
+  }
+}
+
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const temporary = [429, 502, 503, 504];
+
+class Core {
+  constructor({ server = "http://127.0.0.1:8080", token = "", attempts = 4, timeout = 60_000, pause = 200, fetch: fetcher = globalThis.fetch } = {}) {
+    this.server = server.replace(/\/+$/, "");
+    this.token = token;
+    this.attempts = attempts;
+    this.timeout = timeout;
+    this.pause = pause;
+    this.fetcher = fetcher;
+  }
+
+  headers(options, key, type) {
+    const h = { ...options.headers };
+    if (this.token) h.Authorization = `Bearer ${this.token}`;
+    if (key) h["Idempotency-Key"] = key;
+    if (options.wait) h.Prefer = `wait=${options.wait}`;
+    if (options.ifMatch) h["If-Match"] = options.ifMatch;
+    if (options.accept) h.Accept = options.accept;
+    if (type) h["Content-Type"] = type;
+    return h;
+  }
+
+  url(path, query) {
+    const u = new URL(this.server + path);
+    for (const [name, value] of Object.entries(query || {})) {
+      if (value === undefined || value === null) continue;
+      if (Array.isArray(value)) value.forEach((one) => u.searchParams.append(name, one));
+      else if (typeof value === "object") Object.entries(value).forEach(([k, v]) => u.searchParams.set(`${name}.${k}`, v));
+      else u.searchParams.set(name, String(value));
+    }
+    return u;
+  }
+
+  async call(method, path, { query, body, options = {} }) {
+    const key = method === "POST" ? options.key || crypto.randomUUID() : options.key;
+    const text = typeof body === "string";
+    const payload = body === undefined ? undefined : text ? body : JSON.stringify(body);
+    const type = body === undefined ? "" : options.type || (text ? "application/yaml" : "application/json");
+    let pause = this.pause;
+    let lost = false;
+    for (let attempt = 1; ; attempt++) {
+      let answer, raw, failure;
+      try {
+        const limits = [AbortSignal.timeout(this.timeout + 1000 * (options.wait || 0))];
+        if (options.signal) limits.push(options.signal);
+        answer = await this.fetcher(this.url(path, query), { method, body: payload, headers: this.headers(options, key, type), signal: AbortSignal.any(limits) });
+        raw = await answer.text();
+      } catch (err) {
+        failure = err;
+      }
+      if (!failure && answer.ok) return this.answer(answer, raw, key);
+      if (!failure) {
+        failure = problem(answer, raw, key);
+        if (!temporary.includes(answer.status)) {
+          if (method === "DELETE" && lost && answer.status === 404) return { status: 204, accepted: false, key, body: undefined, headers: answer.headers };
+          throw failure;
+        }
+      }
+      const refused = failure instanceof WeftProblem;
+      if (options.signal?.aborted || attempt >= this.attempts || (!refused && method === "PUT")) {
+        throw refused ? failure : new WeftNoAnswer(method, path, key, failure);
+      }
+      lost ||= !refused || failure.code === "outcome-unknown";
+      await sleep(refused ? Math.min(Math.max(pause, failure.retryAfter * 1000), 5000) : pause);
+      pause *= 3;
+    }
+  }
+
+  answer(answer, raw, key) {
+    const json = (answer.headers.get("Content-Type") || "").startsWith("application/json");
+    return { status: answer.status, accepted: answer.status === 202, key, body: raw === "" ? undefined : json ? JSON.parse(raw) : raw, headers: answer.headers };
+  }
+
+  async *pages(fetchPage, query) {
+    let cursor = query?.cursor;
+    do {
+      const { body } = await fetchPage({ ...query, cursor });
+      yield* body.items;
+      cursor = body.nextCursor;
+    } while (cursor);
+  }
+
+  /** The server-sent events of GET /stream, until the server ends them: {id, event, data}. */
+  async *stream(query, options = {}) {
+    const answer = await this.fetcher(this.url("/api/v1/stream", query), { headers: this.headers({ ...options, accept: "text/event-stream" }), signal: options.signal });
+    if (!answer.ok) throw problem(answer, await answer.text());
+    let rest = "";
+    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+      const parts = (rest + chunk).split("\n\n");
+      rest = parts.pop();
+      for (const part of parts) {
+        const event = { id: "", event: "message", data: "" };
+        for (const line of part.split("\n")) {
+          const [, field, value] = line.match(/^(\w+): ?(.*)$/) || [];
+          if (field === "data") event.data += value;
+          else if (field) event[field] = value;
+        }
+        if (event.data !== "") yield { ...event, data: JSON.parse(event.data) };
+      }
+    }
+  }
+
+  /** Calls an HTTP endpoint that a definition declares, and gives fetch's answer. */
+  endpoint(method, path, init = {}) {
+    return this.fetcher(this.url("/workflows/" + path.replace(/^\/+/, "")), { method, ...init });
+  }
+}
+
+function problem(answer, raw, key) {
+  let told = {};
+  try {
+    told = JSON.parse(raw);
+  } catch {
+    told = { title: raw.slice(0, 200) };
+  }
+  return new WeftProblem(answer.status, told, key, Number(answer.headers.get("Retry-After")) || 0);
+}
+
+const part = encodeURIComponent;
+
+// ---- generated from openapi.json by go generate ./clients; do not edit below ----
+
+export class Client extends Core {
+  alterInstance(id, body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/instances/${part(id)}/alterations`, { body, query, options });
+  }
+
+  cancelInstance(id, options = {}) {
+    return this.call("POST", `/api/v1/instances/${part(id)}/cancel`, { options });
+  }
+
+  completeTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
+  }
+
+  createJob(body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/jobs`, { body, query, options });
+  }
+
+  deleteDeadLetter(id, options = {}) {
+    return this.call("DELETE", `/api/v1/dead-letters/${part(id)}`, { options });
+  }
+
+  deleteDeadLetters(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/delete`, { body, options });
+  }
+
+  deleteDefinition(id, query = {}, options = {}) {
+    return this.call("DELETE", `/api/v1/definitions/${part(id)}`, { query, options });
+  }
+
+  deleteInstance(id, options = {}) {
+    return this.call("DELETE", `/api/v1/instances/${part(id)}`, { options });
+  }
+
+  deleteJob(id, options = {}) {
+    return this.call("DELETE", `/api/v1/jobs/${part(id)}`, { options });
+  }
+
+  deleteQueueItem(id, options = {}) {
+    return this.call("DELETE", `/api/v1/queue/${part(id)}`, { options });
+  }
+
+  deleteQueueItems(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/delete`, { body, options });
+  }
+
+  deleteVersion(id, version, options = {}) {
+    return this.call("DELETE", `/api/v1/definitions/${part(id)}/versions/${part(version)}`, { options });
+  }
+
+  deleteWebhook(name, options = {}) {
+    return this.call("DELETE", `/api/v1/webhooks/${part(name)}`, { options });
+  }
+
+  dispatchDefinition(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/dispatch`, { body, options });
+  }
+
+  drainNode(id, options = {}) {
+    return this.call("POST", `/api/v1/nodes/${part(id)}/drain`, { options });
+  }
+
+  drawDefinition(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/definitions/${part(id)}/graph`, { query, options });
+  }
+
+  drawInstance(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/graph`, { query, options });
+  }
+
+  executeDefinition(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/execute`, { body, options });
+  }
+
+  explainEvent(name, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/events/${part(name)}`, { query, options });
+  }
+
+  explainInstance(id, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/explain`, { options });
+  }
+
+  exportState(id, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/state`, { options });
+  }
+
+  followLink(token, options = {}) {
+    return this.call("POST", `/links/${part(token)}`, { options });
+  }
+
+  forgetFailedEvents(name, options = {}) {
+    return this.call("DELETE", `/api/v1/webhooks/${part(name)}/failed`, { options });
+  }
+
+  getBalance(options = {}) {
+    return this.call("GET", `/api/v1/cluster/balance`, { options });
+  }
+
+  getDeadLetter(id, options = {}) {
+    return this.call("GET", `/api/v1/dead-letters/${part(id)}`, { options });
+  }
+
+  getDefinition(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/definitions/${part(id)}`, { query, options });
+  }
+
+  getInstance(id, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}`, { options });
+  }
+
+  getJob(id, options = {}) {
+    return this.call("GET", `/api/v1/jobs/${part(id)}`, { options });
+  }
+
+  getJournal(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/journal`, { query, options });
+  }
+
+  allJournal(id, query = {}, options = {}) {
+    return this.pages((page) => this.getJournal(id, page, options), query);
+  }
+
+  getLineage(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/lineage`, { query, options });
+  }
+
+  getQueueItem(id, options = {}) {
+    return this.call("GET", `/api/v1/queue/${part(id)}`, { options });
+  }
+
+  getReceipts(key, options = {}) {
+    return this.call("GET", `/api/v1/receipts/${part(key)}`, { options });
+  }
+
+  getStats(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/stats`, { query, options });
+  }
+
+  getVariableChanges(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/variables/changes`, { query, options });
+  }
+
+  getVariables(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/variables`, { query, options });
+  }
+
+  getWebhook(name, options = {}) {
+    return this.call("GET", `/api/v1/webhooks/${part(name)}`, { options });
+  }
+
+  importState(id, body = {}, options = {}) {
+    return this.call("PUT", `/api/v1/instances/${part(id)}/state`, { body, options });
+  }
+
+  listBookmarks(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/bookmarks`, { query, options });
+  }
+
+  allBookmarks(query = {}, options = {}) {
+    return this.pages((page) => this.listBookmarks(page, options), query);
+  }
+
+  listBursts(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/bursts`, { query, options });
+  }
+
+  listDeadLetters(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/dead-letters`, { query, options });
+  }
+
+  allDeadLetters(query = {}, options = {}) {
+    return this.pages((page) => this.listDeadLetters(page, options), query);
+  }
+
+  listDefinitions(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/definitions`, { query, options });
+  }
+
+  allDefinitions(query = {}, options = {}) {
+    return this.pages((page) => this.listDefinitions(page, options), query);
+  }
+
+  listFailedEvents(name, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/webhooks/${part(name)}/failed`, { query, options });
+  }
+
+  allFailedEvents(name, query = {}, options = {}) {
+    return this.pages((page) => this.listFailedEvents(name, page, options), query);
+  }
+
+  listInstances(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/instances`, { query, options });
+  }
+
+  allInstances(query = {}, options = {}) {
+    return this.pages((page) => this.listInstances(page, options), query);
+  }
+
+  listJobs(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/jobs`, { query, options });
+  }
+
+  allJobs(query = {}, options = {}) {
+    return this.pages((page) => this.listJobs(page, options), query);
+  }
+
+  listLocks(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/locks`, { query, options });
+  }
+
+  allLocks(query = {}, options = {}) {
+    return this.pages((page) => this.listLocks(page, options), query);
+  }
+
+  listNodes(options = {}) {
+    return this.call("GET", `/api/v1/nodes`, { options });
+  }
+
+  listOwners(id, options = {}) {
+    return this.call("GET", `/api/v1/instances/${part(id)}/owners`, { options });
+  }
+
+  listQueue(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/queue`, { query, options });
+  }
+
+  allQueue(query = {}, options = {}) {
+    return this.pages((page) => this.listQueue(page, options), query);
+  }
+
+  listRefusals(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/refusals`, { query, options });
+  }
+
+  listTasks(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/tasks`, { query, options });
+  }
+
+  allTasks(query = {}, options = {}) {
+    return this.pages((page) => this.listTasks(page, options), query);
+  }
+
+  listTimers(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/timers`, { query, options });
+  }
+
+  allTimers(query = {}, options = {}) {
+    return this.pages((page) => this.listTimers(page, options), query);
+  }
+
+  listWebhooks(options = {}) {
+    return this.call("GET", `/api/v1/webhooks`, { options });
+  }
+
+  live(options = {}) {
+    return this.call("GET", `/livez`, { options });
+  }
+
+  metrics(options = {}) {
+    return this.call("GET", `/metrics`, { options });
+  }
+
+  openapi(options = {}) {
+    return this.call("GET", `/openapi.json`, { options });
+  }
+
+  pause(options = {}) {
+    return this.call("POST", `/api/v1/pause`, { options });
+  }
+
+  publishDefinition(body, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions`, { body, query, options });
+  }
+
+  publishVersion(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/publish`, { body, options });
+  }
+
+  putWebhook(name, body = {}, options = {}) {
+    return this.call("PUT", `/api/v1/webhooks/${part(name)}`, { body, options });
+  }
+
+  ready(options = {}) {
+    return this.call("GET", `/readyz`, { options });
+  }
+
+  refreshDefinitions(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/refresh`, { body, options });
+  }
+
+  reloadDefinitions(options = {}) {
+    return this.call("POST", `/api/v1/definitions/reload`, { options });
+  }
+
+  replayDeadLetter(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/${part(id)}/replay`, { body, options });
+  }
+
+  replayDeadLetters(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/replay`, { body, options });
+  }
+
+  replayWebhook(name, options = {}) {
+    return this.call("POST", `/api/v1/webhooks/${part(name)}/replay`, { options });
+  }
+
+  resumeBookmark(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/bookmarks/${part(id)}/resume`, { body, options });
+  }
+
+  retractDefinition(id, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/retract`, { options });
+  }
+
+  retryInstance(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/instances/${part(id)}/retry`, { body, options });
+  }
+
+  retryInstances(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/instances/retry`, { body, options });
+  }
+
+  schema(options = {}) {
+    return this.call("GET", `/schema/v1.json`, { options });
+  }
+
+  schemaOfTests(options = {}) {
+    return this.call("GET", `/schema/test-v1.json`, { options });
+  }
+
+  sendEvent(name, body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/events/${part(name)}`, { body, query, options });
+  }
+
+  sendQueueItem(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/${part(id)}/send`, { body, options });
+  }
+
+  sendQueueItems(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/send`, { body, options });
+  }
+
+  sendStimulus(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/stimuli`, { body, options });
+  }
+
+  showLink(token, options = {}) {
+    return this.call("GET", `/links/${part(token)}`, { options });
+  }
+
+  unpause(options = {}) {
+    return this.call("POST", `/api/v1/unpause`, { options });
+  }
+}

@@ -118,11 +118,29 @@ func (c *Catalog) check(ctx context.Context, def *workflow.Definition) (*engine.
 	prog, problems := check.Definition(def, check.Options{Options: r.options(), Defined: func(id string) bool {
 		h, err := c.named(ctx, id)
 		return err != nil || h != nil && h.Published != 0
-	}})
+	}, Child: func(id string) *workflow.Definition { return startable(ctx, c, id) }})
 	if r.err != nil {
 		return nil, nil, nil, r.err
 	}
 	return prog, r.uses, problems, nil
+}
+
+// startable gives the definition that a start of that id runs now; nil if there is none
+// that can be read.
+func startable(ctx context.Context, c *Catalog, id string) *workflow.Definition {
+	h, err := c.named(ctx, id)
+	if err != nil || h == nil || h.Published == 0 {
+		return nil
+	}
+	v, err := c.version(ctx, h.ID, h.Published)
+	if err != nil {
+		return nil
+	}
+	def, problems := c.readStored(v)
+	if len(problems) > 0 {
+		return nil
+	}
+	return def
 }
 
 func (r *resolver) options() engine.Options {

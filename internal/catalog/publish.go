@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -110,7 +111,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		if err != nil {
 			return PublishResult{}, err
 		}
-		return PublishResult{}, invalid(d.def.ID, join(d.problems, more.WithExcerpts(req.Source)))
+		return PublishResult{}, invalid(d.def.ID, check.Join(d.problems, more.WithExcerpts(req.Source)))
 	}
 	st, err := c.store.ReadDefinition(ctx, d.def.ID, d.hash)
 	if err != nil {
@@ -210,22 +211,6 @@ func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *docum
 		return c.store.SaveDraft(ctx, st, v, pub.Name, pub.Description, c.now())
 	}
 	return c.store.PublishDefinition(ctx, st, v, pub, c.now())
-}
-
-// join adds the problems of checking to those of reading, each place once: what
-// could not be read is reported again by the check that misses it.
-func join(first, more workflow.Problems) workflow.Problems {
-	seen := map[workflow.Place]bool{}
-	for _, p := range first {
-		seen[p.Place] = true
-	}
-	out := first
-	for _, p := range more {
-		if !seen[p.Place] {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // Identify gives the id of a source, "" if it has none that can be told.

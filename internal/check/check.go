@@ -13,6 +13,10 @@ import (
 type Options struct {
 	engine.Options
 	Defined func(id string) bool // whether a definition of that id can be started; nil: nobody knows
+
+	// Child gives the definition that a start of that id runs now, so that what it is given
+	// can be held against its inputs; nil if it is not known.
+	Child func(id string) *workflow.Definition
 }
 
 // Definition compiles def and finds its mistakes. It gives the program if there are no
@@ -37,6 +41,22 @@ func Definition(def *workflow.Definition, opts Options) (*engine.Program, workfl
 	return prog, problems
 }
 
+// Join adds the problems of checking to those of reading, each place once: what
+// could not be read is reported again by the check that misses it.
+func Join(first, more workflow.Problems) workflow.Problems {
+	seen := map[workflow.Place]bool{}
+	for _, p := range first {
+		seen[p.Place] = true
+	}
+	out := first
+	for _, p := range more {
+		if !seen[p.Place] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // endless tells a problem of a tree that cannot be walked.
 func endless(p workflow.Problem) bool {
 	return slices.Contains([]string{"activity-used-twice", "nested-too-deep", "too-many-activities", "too-many-problems"}, p.Code)
@@ -47,6 +67,7 @@ type checker struct {
 	opts       Options
 	def        *workflow.Definition
 	evals      map[string]engine.Checker
+	kids       map[string]*workflow.Definition // that were asked for, by id
 	activities map[string]*workflow.Descriptor
 	derived    bool // some ids are the engine's, and not known here
 	made       map[string]bool
@@ -70,7 +91,7 @@ type place struct {
 }
 
 func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow.Problems {
-	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{}}
+	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, kids: map[string]*workflow.Definition{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{}}
 	for _, e := range opts.Evaluators {
 		ch, _ := e.(engine.Checker)
 		for _, k := range e.Kinds() {
@@ -181,6 +202,8 @@ func (c *checker) activity(a *workflow.Activity, around place) {
 	}
 	p := place{a: a, desc: c.describe(a), variables: scope(around.variables, a.Variables), loop: around.loop}
 	c.inputs(p)
+	c.targets(p, around)
+	c.child(p)
 	c.structure(p)
 	p.loop = p.loop || leaves(a, p.desc)
 	if p.desc != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +35,7 @@ func TestMistakesAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			src, want, _ := strings.Cut(string(raw), mark)
-			got := strings.ReplaceAll(found(src+"\n"), "\n", mark)
+			got := strings.ReplaceAll(found(t, src+"\n"), "\n", mark)
 			if *update {
 				if err := os.WriteFile(file, []byte(src+mark+got+"\n"), 0o600); err != nil {
 					t.Fatal(err)
@@ -54,18 +53,15 @@ func TestMistakesAreFound(t *testing.T) {
 }
 
 // found says what is wrong with a definition, one problem a line.
-func found(src string) string {
+func found(t *testing.T, src string) string {
+	t.Helper()
 	def, problems := yaml.Read([]byte(src), "", activities.Default())
 	if def != nil {
 		opts := options()
-		opts.Defined = func(id string) bool { return id == "child" }
+		opts.Defined = func(id string) bool { return id == "child" || id == "ship" }
+		opts.Child = func(id string) *workflow.Definition { return map[string]*workflow.Definition{"ship": ship(t)}[id] }
 		_, more := check.Definition(def, opts)
-		read := problems
-		for _, p := range more { // as the catalogue joins them
-			if !slices.ContainsFunc(read, func(q workflow.Problem) bool { return q.Place == p.Place }) {
-				problems = append(problems, p)
-			}
-		}
+		problems = check.Join(problems, more)
 	}
 	problems = problems.WithExcerpts([]byte(src))
 	problems.Sort()
@@ -75,6 +71,16 @@ func found(src string) string {
 		lines = append(lines, strings.ReplaceAll(text, "\n", " / "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// ship is a definition that others run as a child.
+func ship(t *testing.T) *workflow.Definition {
+	t.Helper()
+	def, problems := yaml.Read([]byte("id: ship\ninputs:\n  order: {type: string, required: true}\n  weight: number\nroot: []\n"), "", activities.Default())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return def
 }
 
 // What may be meant is an error only for those who want it so.
@@ -94,7 +100,7 @@ func TestWarningsAreErrorsOnlyIfStrict(t *testing.T) {
 func TestDurationsAreNoMistake(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{`duration("1h")`, `date(inputs.when) - now()`} {
-		if got := found("id: nap\ninputs: {when: {type: string}}\nroot:\n  - delay: ${{ " + value + " }}\n"); got != "" {
+		if got := found(t, "id: nap\ninputs: {when: {type: string}}\nroot:\n  - delay: ${{ "+value+" }}\n"); got != "" {
 			t.Errorf("%s: %s", value, got)
 		}
 	}
@@ -112,7 +118,7 @@ func TestALookHasABound(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&src, "  - writeLine: ${{ variables.v%d + variables.v%d + variables.v%d }}\n", i, i+1, i+2)
 	}
-	if got := found(src.String()); !strings.Contains(got, "not-all-checked") || strings.Count(got, "\n") > 0 {
+	if got := found(t, src.String()); !strings.Contains(got, "not-all-checked") || strings.Count(got, "\n") > 0 {
 		t.Errorf("%.500s", got)
 	}
 }

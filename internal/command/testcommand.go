@@ -19,7 +19,7 @@ var errFailed = errors.New("tests failed")
 // newTestCommand is weft test: it runs test files, without a node.
 func newTestCommand(stdout io.Writer) *cobra.Command {
 	var only string
-	var asJSON, strict bool
+	var asJSON, strict, again bool
 	cmd := &cobra.Command{
 		Use:   "test FILE|DIRECTORY...",
 		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
@@ -29,7 +29,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		Args:          cobra.MinimumNArgs(1),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := workflowtest.FileOptions{Strict: strict}
 			if only != "" {
 				var err error
@@ -37,12 +37,18 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 					return fmt.Errorf("run is no regular expression: %w", err)
 				}
 			}
-			return runTests(stdout, args, opts, asJSON)
+			if again {
+				return watchTests(cmd.Context(), stdout, args, opts)
+			}
+			_, err := runTests(stdout, args, opts, asJSON)
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake in a definition fails its cases")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the results as one JSON object")
+	cmd.Flags().BoolVar(&again, "watch", false, "run them again when a file changes, until interrupted")
+	cmd.MarkFlagsMutuallyExclusive("json", "watch")
 	return cmd
 }
 
@@ -54,10 +60,11 @@ type testReport struct {
 	Errors []string                  `json:"errors"` // files that could not be read
 }
 
-func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) error {
+// runTests runs test files once; it gives the definitions that they name.
+func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) (read []string, err error) {
 	files, err := workflowtest.Find(args...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	report := testReport{Files: []workflowtest.FileResult{}, Errors: []string{}}
 	for _, file := range files {
@@ -70,6 +77,7 @@ func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON 
 			continue
 		}
 		report.Files = append(report.Files, res)
+		read = append(read, res.Reads...)
 		report.Failed += res.Failed()
 		report.Passed += len(res.Cases) - res.Failed()
 		if !asJSON {
@@ -81,18 +89,18 @@ func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON 
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(report); err != nil {
-			return err
+			return read, err
 		}
 	}
 	switch {
 	case report.Failed > 0 || len(report.Errors) > 0:
-		return fmt.Errorf("%w: %s", errFailed, report.summary())
+		return read, fmt.Errorf("%w: %s", errFailed, report.summary())
 	case report.Passed == 0:
-		return errors.New("no case was run; look at --run")
+		return read, errors.New("no case was run; look at --run")
 	case !asJSON:
 		fmt.Fprintf(w, "ok: %s\n", report.summary())
 	}
-	return nil
+	return read, nil
 }
 
 func (r testReport) summary() string {

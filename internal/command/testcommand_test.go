@@ -2,13 +2,74 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
 )
+
+// tail is what a command has written so far.
+type tail struct {
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+}
+
+func (w *tail) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *tail) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// A change of the test or of what it tests runs it again.
+func TestTestWatches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "tests"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put("hi.yaml", "id: hi\nroot: [{writeLine: hi}]\n")
+	put("tests/hi.test.yaml", "definition: ../hi.yaml\ncases: [{name: greets, expect: {lines: [hi]}}]\n")
+	out := &tail{}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	cmd := newCommand(out, io.Discard, func() []string { return nil })
+	cmd.SetArgs([]string{"test", "--watch", filepath.Join(dir, "tests")})
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	shows := func(want string) {
+		t.Helper()
+		polltest.Within(t, time.Minute, "the output has "+want, func() bool { return strings.Contains(out.String(), want) })
+	}
+	shows("ok: 1 of 1 cases passed\n")
+	put("hi.yaml", "id: hi\nroot: [{writeLine: hello}]\n")
+	shows("tests failed: 0 of 1 cases passed\n")
+	put("tests/hi.test.yaml", "definition: ../hi.yaml\ncases: [{name: greets you, expect: {lines: [hello]}}]\n")
+	shows("ok    greets you\n")
+	put("tests/hi.test.yaml", "definition: [\n")
+	shows("1 files could not be read\n")
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
 
 // weftTest runs weft test in process.
 func weftTest(t *testing.T, args ...string) (string, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest"
 )
 
 type healthView struct {
@@ -34,6 +35,11 @@ func (a *API) healthRoutes() []route {
 		{method: "GET", path: "/schema/v1.json", bare: true, name: "schema", role: auth.Viewer, tag: "health", kind: open,
 			summary: "The JSON Schema of definitions in YAML, for editors; it knows the activities of this node", answers: map[int]any{200: textOf{"application/schema+json"}},
 			serve: func(*call) (reply, error) { return reply{raw: a.notation, rawType: "application/schema+json"}, nil }},
+		{method: "GET", path: "/schema/test-v1.json", bare: true, name: "schemaOfTests", role: auth.Viewer, tag: "health", kind: open,
+			summary: "The JSON Schema of test files, for editors", answers: map[int]any{200: textOf{"application/schema+json"}},
+			serve: func(*call) (reply, error) {
+				return reply{raw: workflowtest.Schema(), rawType: "application/schema+json"}, nil
+			}},
 	}
 }
 

@@ -21,7 +21,7 @@ func bulkDispatch() (workflow.Descriptor, engine.Activity) {
 			workflow.InputDescriptor{Name: "correlationIdFunction", Type: "String", Raw: true, Description: "The correlation id of each child; the variables Item and Index are in scope."},
 		),
 		Outputs: []workflow.OutputDescriptor{
-			{Name: "result", Type: "Object", Description: "{Dispatched, Finished, Faulted, Cancelled}: how many children."},
+			{Name: "result", Type: "Object", Fields: bothStyles("dispatched", "finished", "faulted", "cancelled"), Description: "How many children."},
 		},
 		Gives: []workflow.OutputDescriptor{
 			{Name: "ChildInstanceId", Type: "String", Description: "The child, in the branches."},
@@ -129,7 +129,7 @@ func (b bulkActivity) Resume(_ context.Context, x *engine.Execution, r engine.Re
 
 // report keeps the output and the outcomes as they are now.
 func (bulkActivity) report(x *engine.Execution, s *bulkState) {
-	x.SetOutput("result", map[string]any{"Dispatched": s.Index, "Finished": s.Finished, "Faulted": s.Faulted, "Cancelled": s.Cancelled})
+	x.SetOutput("result", inBothStyles(map[string]any{"dispatched": s.Index, "finished": s.Finished, "faulted": s.Faulted, "cancelled": s.Cancelled}))
 	if s.Wait {
 		x.SetOutcomes("Completed", engine.DoneOutcome)
 	}

@@ -35,11 +35,11 @@ func executeWorkflow() (workflow.Descriptor, engine.Activity) {
 			Main:   "workflowDefinitionId",
 			Inputs: childInputs(true),
 			Outputs: []workflow.OutputDescriptor{
-				{Name: "result", Type: "Object", Description: "{WorkflowInstanceId, Status, SubStatus, Output} of the child."},
+				{Name: "result", Type: "Object", Fields: bothStyles("workflowInstanceId", "status", "subStatus", "output"), Description: "The child and its end."},
 			},
 			AnyOutcome: true,
 		}, childActivity{result: func(id string, in map[string]any) any {
-			return map[string]any{"WorkflowInstanceId": id, "Status": in[childStatus], "SubStatus": in[childSub], "Output": in[childOutput]}
+			return inBothStyles(map[string]any{"workflowInstanceId": id, "status": in[childStatus], "subStatus": in[childSub], "output": in[childOutput]})
 		}}
 }
 

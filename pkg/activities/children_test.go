@@ -25,7 +25,10 @@ func TestExecuteWorkflowWaitsForItsChild(t *testing.T) {
 		def := root(seq(line("before"), a, lineOf(expr(func(s engine.Scope) (any, error) {
 			v, _ := s.Variable("r")
 			m := v.(map[string]any)
-			return fmt.Sprint(m["SubStatus"], " ", m["Output"]), nil
+			if m["subStatus"] != m["SubStatus"] || fmt.Sprint(m["output"]) != fmt.Sprint(m["Output"]) || m["workflowInstanceId"] != m["WorkflowInstanceId"] {
+				return "the two styles differ", nil
+			}
+			return fmt.Sprint(m["subStatus"], " ", m["output"]), nil
 		}))))
 		def.Variables = []workflow.Variable{{Name: "r"}}
 		b := start(t, def).wantStatus(workflow.Suspended).wantLines("before")
@@ -91,7 +94,7 @@ func TestBulkDispatch(t *testing.T) {
 	b.wantStatus(workflow.Suspended)
 	b.endChild(2, workflow.Cancelled, nil)
 	b.wantStatus(workflow.Finished).wantLines("bad", "ok map[n:1]", "ok <nil>", "all")
-	if got := fmt.Sprint(b.header.Output["r"]); got != "map[Cancelled:1 Dispatched:3 Faulted:1 Finished:1]" {
+	if got := fmt.Sprint(b.header.Output["r"]); got != "map[Cancelled:1 Dispatched:3 Faulted:1 Finished:1 cancelled:1 dispatched:3 faulted:1 finished:1]" {
 		t.Errorf("result %s", got)
 	}
 	if got := strings.Join(b.outcomes("bulk"), " "); got != "Completed Done" {

@@ -52,10 +52,10 @@ func requestInputs() []workflow.InputDescriptor {
 
 func requestOutputs() []workflow.OutputDescriptor {
 	return []workflow.OutputDescriptor{
-		{Name: "result", Type: "Object", Description: "The answer: {statusCode, headers, body}."},
+		{Name: "result", Type: "Object", Fields: []string{"statusCode", "headers", "body"}, Description: "The answer."},
 		{Name: "statusCode", Type: "Int32", Description: "The answer's status."},
 		{Name: "parsedContent", Type: "Object", Description: "The answer's body: JSON as a value, other text as text, anything else in base64."},
-		{Name: "responseHeaders", Type: "Object", Description: "The answer's headers."},
+		{Name: "responseHeaders", Type: "Object", Fields: []string{}, Description: "The answer's headers."},
 	}
 }
 

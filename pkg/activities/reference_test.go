@@ -93,7 +93,11 @@ func describe(t *testing.T, b *strings.Builder, d *workflow.Descriptor) {
 		if i == 0 {
 			name += " (`result`)"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s |\n", name, out.Type, cell(out.Description))
+		meaning := out.Description
+		if len(out.Fields) > 0 {
+			meaning += " It has `" + strings.Join(out.Fields, "`, `") + "`."
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, out.Type, cell(meaning))
 	}
 	b.WriteString("\n")
 	if len(d.Ports) > 0 {

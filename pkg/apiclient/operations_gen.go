@@ -1105,6 +1105,12 @@ func (c *Client) Schema(ctx context.Context, opts ...Option) (*Answer[Raw], erro
 	return call[Raw](ctx, c, request{method: "GET", path: "/schema/v1.json", query: nil, body: nil}, opts)
 }
 
+// SchemaOfTests: The JSON Schema of test files, for editors.
+// It is GET /schema/test-v1.json, for the role viewer.
+func (c *Client) SchemaOfTests(ctx context.Context, opts ...Option) (*Answer[Raw], error) {
+	return call[Raw](ctx, c, request{method: "GET", path: "/schema/test-v1.json", query: nil, body: nil}, opts)
+}
+
 // SendEventQuery is the query of [Client.SendEvent]; zero fields are left out.
 type SendEventQuery struct {
 	DryRun *bool // Tell what it would do, and send nothing.

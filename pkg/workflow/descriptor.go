@@ -47,6 +47,7 @@ type InputDescriptor struct {
 // OutputDescriptor describes one output.
 type OutputDescriptor struct {
 	Name, Type, Description string
+	Fields                  []string // of an output that is always an object: what it has, none if that is known only then; nil: not said
 }
 
 // Input returns the descriptor of the named input, compared without regard to

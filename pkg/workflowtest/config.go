@@ -81,8 +81,11 @@ func New(cfg Config) (*Run, error) {
 	if r.secrets, err = secrets.New(cfg.Secrets); err != nil {
 		return nil, fmt.Errorf("workflowtest: %w", err)
 	}
+	if r.cfg.Registry, err = withStandIns(cfg); err != nil {
+		return nil, fmt.Errorf("workflowtest: %w", err)
+	}
 	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil}
-	r.registry = r.stage.registry(cfg.Registry)
+	r.registry = r.stage.registry(r.cfg.Registry)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,11 @@ func readDefinition(file string, types workflow.Types) (*workflow.Definition, []
 	}
 	def, problems := read(src, file, types)
 	if len(problems) > 0 {
-		return nil, nil, fmt.Errorf("%s is not valid:\n%w", file, problems)
+		hint := ""
+		if slices.ContainsFunc(problems, func(p workflow.Problem) bool { return p.Code == "unknown-activity-type" }) {
+			hint = "\nan activity that only another program has may be mocked, by its type, id or name"
+		}
+		return nil, nil, fmt.Errorf("%s is not valid:\n%w%s", file, problems, hint)
 	}
 	return def, src, nil
 }
@@ -161,7 +168,7 @@ func (r *Run) program(id string) (*engine.Program, error) {
 	if p := r.programs[id]; p != nil {
 		return p, nil
 	}
-	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: expression.All(), Resolve: r.resolve}}
+	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: expression.All(), Resolve: r.resolve}, Child: func(id string) *workflow.Definition { return r.defs[id] }}
 	p, problems := check.Definition(r.defs[id], opts)
 	if src := r.sources[id]; src != nil {
 		problems = problems.WithExcerpts(src)

@@ -26,8 +26,8 @@
 // after a lost node, no idempotency keys, no limits of the store; activation
 // strategies (Singleton) are not applied, and catch-up options of triggers have
 // no effect. A published event reaches the instance under test and its children;
-// it starts nothing. Timers and cron expressions that are triggers do not fire:
-// start the instance there with [Run.Trigger]. A definition that is used as an
+// it starts nothing. Of timers and cron expressions that are triggers the first one
+// starts the instance under test, if nothing else did; those after it start no others. A definition that is used as an
 // activity cannot be mocked as a whole; mock the activities in it.
 //
 // # Words

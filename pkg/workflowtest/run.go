@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/cron"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -237,13 +238,21 @@ func (r *Run) drain() error {
 func (r *Run) Now() time.Time { return r.now }
 
 // Advance moves the clock. Timers that come due fire in the order of their
-// times, each at its own time, also those that begin on the way.
+// times, each at its own time, also those that begin on the way. If the instance is not
+// started, the first timer or cron expression that is a trigger starts it.
 func (r *Run) Advance(d time.Duration) error {
 	if d < 0 {
 		return fmt.Errorf("the clock cannot go back by %v", -d)
 	}
 	until := r.now.Add(d)
 	for range maxRounds {
+		if id, at, ok := r.nextTrigger(); ok && !r.started() && !at.After(until) {
+			r.now = at
+			if err := r.Trigger(id, nil); err != nil {
+				return err
+			}
+			continue
+		}
 		in, bm := r.nextTimer()
 		if bm == nil || bm.DueAt.After(until) {
 			r.now = until
@@ -260,6 +269,36 @@ func (r *Run) Advance(d time.Duration) error {
 		}
 	}
 	return fmt.Errorf("more than %d timers fire within %v", maxRounds, d)
+}
+
+// nextTrigger is the first of the definition's timers and cron expressions that comes due,
+// as if it had been published when the test began.
+func (r *Run) nextTrigger() (id string, first time.Time, ok bool) {
+	for _, t := range r.main.Triggers() {
+		at, more := r.due(t)
+		if more && (!ok || at.Before(first)) {
+			id, first, ok = t.ActivityID, at, true
+		}
+	}
+	return id, first, ok
+}
+
+// due is when a trigger that is a time comes next; false if it is none, or is over.
+func (r *Run) due(t engine.Trigger) (time.Time, bool) {
+	switch {
+	case t.Cron != "":
+		s, err := cron.Parse(t.Cron)
+		if err != nil {
+			return time.Time{}, false
+		}
+		return s.Next(r.now)
+	case t.Every > 0:
+		past := r.now.Sub(r.cfg.Now)
+		return r.cfg.Now.UTC().Add(past - past%t.Every + t.Every), true
+	case t.At != nil:
+		return t.At.UTC(), t.At.After(r.now)
+	}
+	return time.Time{}, false
 }
 
 func (r *Run) nextTimer() (of *instance, first *workflow.Bookmark) {

@@ -29,6 +29,7 @@ type FileResult struct {
 	Cases []CaseResult `json:"cases"`
 
 	Warnings []string `json:"warnings,omitempty"` // what may be a mistake in the definitions, with file and line
+	Reads    []string `json:"-"`                  // the definitions that the file names
 }
 
 // CaseResult is what became of one case. Without failures it passed.
@@ -75,6 +76,7 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 	res := FileResult{File: file, Cases: []CaseResult{}}
 	for i := range s.cases {
 		c := &s.cases[i]
+		res.Reads = append(append(res.Reads, c.cfg.File), c.cfg.OtherFiles...)
 		if opts.Only != nil && !opts.Only.MatchString(c.name) {
 			continue
 		}

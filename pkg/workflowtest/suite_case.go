@@ -78,6 +78,7 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 			common.OtherFiles = append(common.OtherFiles, r.path(item, "a definition"))
 		})
 	}
+	known["$schema"] = func(_, v *yaml.Node) { r.text(v, "$schema") }
 	known["description"] = func(_, v *yaml.Node) { r.text(v, "description") }
 	r.fields(n, "a test file", known)
 	if common.File == "" {

@@ -287,6 +287,24 @@ func TestDefinitions(t *testing.T) {
 		}
 	}
 	u.refuses(1, bad+":3:5: ", "validate", dir)
+
+	// What may be a mistake is one with --strict only, here and on the server.
+	parent := u.file("kin/parent.yaml", "id: parent\nroot:\n  - executeWorkflow: {workflowDefinitionId: kid, input: {nmae: a}}\n")
+	u.file("kin/kid.yaml", "id: kid\ninputs: {name: string}\nroot: []\n")
+	kin := filepath.Dir(parent)
+	if got := u.wants(0, "ok: 2 valid\n", "validate", kin); !strings.Contains(got.err, parent+":3:58: warning: ") || !strings.Contains(got.err, "did you mean name?") {
+		t.Errorf("warnings: %s", got.err)
+	}
+	u.refuses(1, "did you mean name?", "validate", "--strict", kin)
+	if got := u.wants(0, "ok: 1 valid\n", "validate", parent, "--server", sharedServer(t)); !strings.Contains(got.err, "unknown-definition") {
+		t.Errorf("warnings: %s", got.err)
+	}
+	u.refuses(1, "no published definition kid", "validate", "--strict", parent, "--server", sharedServer(t))
+	u.refuses(3, "no published definition kid", "apply", "--strict", parent)
+	u.wants(0, "*", "apply", filepath.Join(kin, "kid.yaml"))
+	if got := u.wants(0, "ok: 1 valid\n", "validate", parent, "--server", sharedServer(t)); !strings.Contains(got.err, "unknown-child-input") {
+		t.Errorf("warnings: %s", got.err)
+	}
 	u.wants(0, "1\n", "definitions", "list", "--all", "--jq", `.items[] | select(.id == "one") | .version`)
 	u.wants(0, "two  retracted\n", "definitions", "retract", "two", "--yes")
 	u.wants(0, "two  deleted\n", "definitions", "delete", "two", "--yes")

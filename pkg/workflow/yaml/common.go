@@ -22,35 +22,34 @@ type commonKey struct {
 // commonKeys are all of them, for reading, for the schema and for the page
 // (docs/notation.md).
 var commonKeys = []commonKey{
-	{name: "id", schema: textSchema, read: func(*activityBuilder, pair) {}}, // read before what is below it
-	{name: "name", schema: textSchema, read: func(b *activityBuilder, p pair) { b.a.Name = b.text(p.val, p.name) }},
+	{name: "id", schema: described("What connections, the journal and scripts call it; derived if it is left out."), read: func(*activityBuilder, pair) {}}, // read before what is below it
+	{name: "name", schema: described("For people, and for getResultFromName() in scripts."), read: func(b *activityBuilder, p pair) { b.a.Name = b.text(p.val, p.name) }},
 	{name: "result", schema: object{"type": "string", "description": "The variable that takes the first output."}, read: (*activityBuilder).result},
 	{name: "outputs", schema: object{"type": []string{"object", "null"}, "additionalProperties": textSchema, "description": "Which variable takes which output."},
 		read: (*activityBuilder).outputTargets},
 	{name: "trigger", schema: object{"type": "boolean", "description": "A matching stimulus starts an instance here."}, read: (*activityBuilder).trigger},
 	{name: "timeout", yields: true, schema: object{"description": "How long this may take, such as 48h."},
 		read: func(b *activityBuilder, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
-	{name: "onTimeout", yields: true, schema: anyOf(ref("activity")), read: func(b *activityBuilder, p pair) { b.onTimeout = &p }},
+	{name: "onTimeout", yields: true, schema: object{"anyOf": []any{ref("activity")}, "description": "What runs when the time is over."}, read: func(b *activityBuilder, p pair) { b.onTimeout = &p }},
 	{name: retryKey, yields: true, schema: ref(retryKey), read: func(b *activityBuilder, p pair) { b.retry = &p }},
-	{name: giveUpKey, yields: true, schema: anyOf(ref("activity")), read: func(b *activityBuilder, p pair) { b.onGiveUp = &p }},
+	{name: giveUpKey, yields: true, schema: object{"anyOf": []any{ref("activity")}, "description": "What runs when the last attempt has failed."}, read: func(b *activityBuilder, p pair) { b.onGiveUp = &p }},
 	{name: "variables", schema: ref("variables"), read: func(b *activityBuilder, p pair) { b.a.Variables = b.variables(p.val) }},
-	{name: "commit", yields: true, schema: object{"enum": activityCommitNames},
+	{name: "commit", yields: true, schema: object{"enum": activityCommitNames, "description": "When the instance is saved because of this activity."},
 		read: func(b *activityBuilder, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},
-	{name: "logging", yields: true, schema: object{"enum": activityLoggingNames},
+	{name: "logging", yields: true, schema: object{"enum": activityLoggingNames, "description": "Whether its inputs and outputs are in the journal."},
 		read: func(b *activityBuilder, p pair) { b.a.LogPersistence = b.choice(p, activityLoggingNames) }},
-	{name: "mergeMode", yields: true, schema: object{"enum": mergeModeNames},
+	{name: "mergeMode", yields: true, schema: object{"enum": mergeModeNames, "description": "How tokens meet here, in a flowchart of tokens."},
 		read: func(b *activityBuilder, p pair) { b.a.MergeMode = b.choice(p, mergeModeNames) }},
-	{name: "version", schema: object{"type": "integer"}, read: (*activityBuilder).version},
-	{name: "metadata", schema: mapSchema, read: func(b *activityBuilder, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
-	{name: "customProperties", schema: mapSchema, read: (*activityBuilder).properties},
-	{name: "inputs", schema: mapSchema, read: (*activityBuilder).freeInputs, has: func(b *activityBuilder) bool { return b.d == nil }},
+	{name: "version", schema: object{"type": "integer", "description": "The version of the activity type."}, read: (*activityBuilder).version},
+	{name: "metadata", schema: object{"type": []string{"object", "null"}, "description": "For designers and other programs; kept."}, read: func(b *activityBuilder, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
+	{name: "customProperties", schema: object{"type": []string{"object", "null"}, "description": "For other programs; kept."}, read: (*activityBuilder).properties},
+	{name: "inputs", schema: object{"type": []string{"object", "null"}, "description": "The inputs of a definition that is used as an activity."}, read: (*activityBuilder).freeInputs, has: func(b *activityBuilder) bool { return b.d == nil }},
 	{name: workflowKey, schema: ref("definitions"), read: func(*activityBuilder, pair) {}, has: func(b *activityBuilder) bool { return b.a.Ref != nil }},
 }
 
-var (
-	textSchema = object{"type": "string"}
-	mapSchema  = object{"type": []string{"object", "null"}}
-)
+var textSchema = object{"type": "string"}
+
+func described(text string) object { return object{"type": "string", "description": text} }
 
 var commonNames = func() []string {
 	names := make([]string, len(commonKeys))
@@ -59,6 +58,9 @@ var commonNames = func() []string {
 	}
 	return names
 }()
+
+// CommonKeys are the keys that may stand beside the type of any activity.
+func CommonKeys() []string { return slices.Clone(commonNames) }
 
 var (
 	activityCommitNames  = []string{"Always", "Never", "Executing", "Executed"}

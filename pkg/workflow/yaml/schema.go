@@ -98,7 +98,7 @@ func inputValue(in workflow.InputDescriptor) object {
 	case len(in.Options) > 0:
 		s = anyOf(object{"enum": in.Options}, ref("dynamic"))
 	case in.Type == "Boolean":
-		s = anyOf(object{"type": "boolean"}, object{"type": "string", "pattern": "^(?i:true|false)$"}, ref("dynamic"), object{"type": "null"})
+		s = anyOf(object{"type": "boolean"}, object{"type": "string", "pattern": "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"}, ref("dynamic"), object{"type": "null"})
 	case in.Type == "Int32" || in.Type == "Int64":
 		s = anyOf(object{"type": "integer"}, object{"type": "string"}, ref("dynamic"), object{"type": "null"})
 	}
@@ -171,6 +171,18 @@ func valueSchema(d *workflow.Descriptor) object {
 	return s
 }
 
+// besides are the keys of a type that are another thing beside another type. What all
+// may have beside them means the same everywhere.
+func besides(d *workflow.Descriptor, shared object) object {
+	out := object{}
+	for key, s := range ownSchemas(d) {
+		if !slices.Contains(commonNames, key) && len(shared[key].(object)) == 0 {
+			out[key] = s
+		}
+	}
+	return out
+}
+
 // oneSchema is an activity as a mapping. Its type decides which keys it has.
 func oneSchema(types workflow.Types) object {
 	props, only := object{}, object{}
@@ -195,7 +207,7 @@ func oneSchema(types workflow.Types) object {
 			props[name] = ref("type:" + d.Type)
 			keys := append(append([]string{name}, commonNames...), ownKeys(d)...)
 			slices.Sort(keys)
-			only[name] = object{"propertyNames": object{"enum": slices.Compact(keys)}}
+			only[name] = object{"propertyNames": object{"enum": slices.Compact(keys)}, "properties": besides(d, props)}
 		}
 	}
 	return object{"type": "object", "properties": props, "additionalProperties": false, "minProperties": 1,

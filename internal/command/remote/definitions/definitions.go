@@ -189,12 +189,12 @@ type checked struct {
 
 // check lets the server look at all sources before anything is changed. The problems of all
 // are told at once.
-func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Source) ([]checked, error) {
+func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Source, strict bool) ([]checked, error) {
 	var out []checked
 	var problems []string
 	from := map[string]string{}
 	for _, s := range all {
-		would, err := c.PublishDefinition(ctx, s.Src, apiclient.PublishDefinitionQuery{DryRun: new(true)}, ask.ContentType(s.Name))
+		would, err := c.PublishDefinition(ctx, s.Src, apiclient.PublishDefinitionQuery{DryRun: new(true), Strict: &strict}, ask.ContentType(s.Name))
 		var p *apiclient.ProblemError
 		if errors.As(err, &p) && p.Status == 422 {
 			problems = append(problems, ask.ProblemLines(ask.Named(p, s.Name)))
@@ -202,6 +202,11 @@ func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Sour
 		}
 		if err != nil {
 			return nil, err
+		}
+		for _, w := range would.Body.Warnings {
+			if err := a.warn(s.Name, w.Line, w.Column, w.Detail, w.Code, w.Excerpt); err != nil {
+				return nil, err
+			}
 		}
 		if other := from[would.Body.ID]; other != "" {
 			return nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
@@ -219,6 +224,16 @@ func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Sour
 	return out, nil
 }
 
+// warn shows what may be a mistake; it is in the way of nothing.
+func (a commands) warn(name string, line, column int64, detail, code, excerpt string) error {
+	text := fmt.Sprintf("%s:%d:%d: warning: %s (%s)\n", name, line, column, detail, code)
+	for line := range strings.Lines(excerpt) {
+		text += "    " + strings.TrimRight(line, "\n") + "\n"
+	}
+	_, err := fmt.Fprint(a.ErrOut, text)
+	return err
+}
+
 // published is the published version of a definition, 0 if there is none.
 func (a commands) published(ctx context.Context, c *apiclient.Client, id string) (int64, error) {
 	for d, err := range c.AllDefinitions(ctx, apiclient.ListDefinitionsQuery{Limit: ask.MaxPage}) {
@@ -233,7 +248,7 @@ func (a commands) published(ctx context.Context, c *apiclient.Client, id string)
 }
 
 func (a commands) applyCommand() *cobra.Command {
-	var dry bool
+	var dry, strict bool
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -245,7 +260,7 @@ func (a commands) applyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ready, err := a.check(cmd.Context(), c, all)
+			ready, err := a.check(cmd.Context(), c, all, strict)
 			if err != nil {
 				return err
 			}
@@ -270,6 +285,7 @@ func (a commands) applyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be published")
+	cmd.Flags().BoolVar(&strict, "strict", false, "publish nothing if something may be a mistake")
 	return cmd
 }
 
@@ -298,7 +314,7 @@ func (a commands) diffCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ready, err := a.check(cmd.Context(), c, all)
+			ready, err := a.check(cmd.Context(), c, all, false)
 			if err != nil {
 				return err
 			}
@@ -332,10 +348,12 @@ func (a commands) diffCommand() *cobra.Command {
 }
 
 func (a commands) validateCommand() *cobra.Command {
-	return &cobra.Command{
+	var strict bool
+	cmd := &cobra.Command{
 		Use: "validate FILE|DIRECTORY|-...", Short: "Check definitions: here with the built-in activities, or with those of --server", Args: cobra.MinimumNArgs(1),
-		Long: "Check definitions. Without --server nothing is asked: the built-in activities are known, secrets and other definitions are not\n" +
-			"looked for. With --server that node checks them with its own activities, and publishes nothing. The exit code is 1 if one is not valid.",
+		Long: "Check definitions. Without --server nothing is asked: the built-in activities and the definitions of all files are known, secrets are\n" +
+			"not looked for. With --server that node checks them with its own activities, and publishes nothing. The exit code is 1 if one is not\n" +
+			"valid. What may be a mistake is a warning, and is in the way of nothing without --strict.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := a.Sources(args)
 			if err != nil {
@@ -346,7 +364,7 @@ func (a commands) validateCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ready, err := a.check(cmd.Context(), c, all)
+				ready, err := a.check(cmd.Context(), c, all, strict)
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
 					return ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				}
@@ -356,12 +374,14 @@ func (a commands) validateCommand() *cobra.Command {
 				_, err = fmt.Fprintf(a.Out, "ok: %d valid\n", len(ready))
 				return err
 			}
-			return a.validateHere(all)
+			return a.validateHere(all, strict)
 		},
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake is one")
+	return cmd
 }
 
-func (a commands) validateHere(all []ask.Source) error {
+func (a commands) validateHere(all []ask.Source, strict bool) error {
 	registry := activities.Default()
 	defs := map[string]*workflow.Definition{}
 	parsed := make([]*workflow.Definition, len(all))
@@ -374,17 +394,20 @@ func (a commands) validateHere(all []ask.Source) error {
 	}
 	var lines []string
 	for i, s := range all {
-		if errs, _ := problems[i].Split(); parsed[i] != nil && len(errs) == 0 {
+		if parsed[i] != nil {
 			opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
 				def, ok := defs[ref.ID]
 				return def, ok
 			}}
-			_, found := check.Definition(parsed[i], check.Options{Options: opts}) // what only a node knows is not asked
-			problems[i] = append(problems[i], found...)
+			_, found := check.Definition(parsed[i], check.Options{Options: opts, Child: func(id string) *workflow.Definition { return defs[id] }})
+			problems[i] = check.Join(problems[i], found)
+		}
+		if strict {
+			problems[i] = problems[i].Strict()
 		}
 		for _, p := range problems[i].WithExcerpts(s.Src) {
 			if p.Warning {
-				if _, err := fmt.Fprintf(a.ErrOut, "%s:%d:%d: warning: %s (%s)\n", s.Name, p.Place.Line, p.Place.Column, p.Detail, p.Code); err != nil {
+				if err := a.warn(s.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
 					return err
 				}
 				continue

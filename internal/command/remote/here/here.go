@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/workflow"
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
+	"github.com/weft-run/weft/pkg/workflowtest"
 )
 
 // commands are those of this family.
@@ -356,7 +357,11 @@ func (a commands) activity(d *workflow.Descriptor) error {
 		b.WriteString("\nOUTPUTS\n")
 	}
 	for _, out := range d.Outputs {
-		fmt.Fprintf(&b, "  %s  (%s)\n      %s\n", out.Name, out.Type, out.Description)
+		fields := ""
+		if len(out.Fields) > 0 {
+			fields = " It has " + strings.Join(out.Fields, ", ") + "."
+		}
+		fmt.Fprintf(&b, "  %s  (%s)\n      %s%s\n", out.Name, out.Type, out.Description, fields)
 	}
 	if len(d.Ports) > 0 {
 		fmt.Fprintf(&b, "\nBRANCHES  %s\n", strings.Join(d.Ports, ", "))
@@ -371,12 +376,15 @@ func (a commands) activity(d *workflow.Descriptor) error {
 }
 
 func (a commands) schemaCommand() *cobra.Command {
-	return &cobra.Command{
+	var tests bool
+	cmd := &cobra.Command{
 		Use: "schema", Short: "The JSON Schema of definitions in YAML, for editors; of --server with its own activities", Args: cobra.NoArgs,
-		Example: "  weft schema > weft.schema.json\n  # first line of a definition: # yaml-language-server: $schema=weft.schema.json",
+		Example: "  weft schema > weft.schema.json\n  # first line of a definition: # yaml-language-server: $schema=weft.schema.json\n  weft schema --tests > weft-test.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			schema := weftyaml.Schema(activities.Default())
-			if cmd.Flags().Changed("server") {
+			if tests {
+				schema = workflowtest.Schema()
+			} else if cmd.Flags().Changed("server") {
 				c, err := a.Client()
 				if err != nil {
 					return err
@@ -391,4 +399,6 @@ func (a commands) schemaCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&tests, "tests", false, "of test files (*.test.yaml)")
+	return cmd
 }

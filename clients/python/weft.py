@@ -323,6 +323,7 @@ DeadLetter = TypedDict("DeadLetter", {
 DeadLetterList = TypedDict("DeadLetterList", {
     "items": "List[DeadLetter]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 Definition = TypedDict("Definition", {
@@ -341,6 +342,7 @@ Definition = TypedDict("Definition", {
 DefinitionList = TypedDict("DefinitionList", {
     "items": "List[Definition]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 Dispatched = TypedDict("Dispatched", {
@@ -508,13 +510,19 @@ Job = TypedDict("Job", {
     "refusals": "List[JobRefusal]",  # The first 100.
     "refused": "int",
     "state": "str",  # One of "running", "done", "cancelled".
-    "unknown": "int",  # A node died that may have given them the command, more than 5 minutes before another went on: it is not given again.
+    "unknown": "int",  # That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again.
     "updatedAt": "str",
+})
+
+JobFate = TypedDict("JobFate", {
+    "id": "str",
+    "state": "str",  # One of "running", "done", "cancelled", "gone". gone: it was deleted, or cannot be read.
 })
 
 JobList = TypedDict("JobList", {
     "items": "List[Job]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 JobPreview = TypedDict("JobPreview", {
@@ -645,6 +653,14 @@ LiveInstanceState = TypedDict("LiveInstanceState", {
     "version": "int",
 })
 
+LiveList = TypedDict("LiveList", {
+    "ids": "List[str]",  # Of the first 50 instances of the list, the newest first.
+    "items": "List[Summary]",  # Those of them that came or changed since what was told before; at first all.
+    "more": "bool",  # Others stand behind them, or may: so many were looked at that the search was ended.
+    "revision": "int",  # Of etcd: the list is as it was then.
+    "topic": "str",
+})
+
 LiveReset = TypedDict("LiveReset", {
     "topic": "str",
 })
@@ -707,6 +723,7 @@ Node = TypedDict("Node", {
 NodeList = TypedDict("NodeList", {
     "items": "List[Node]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 NotRefreshed = TypedDict("NotRefreshed", {
@@ -804,6 +821,7 @@ QueueItem = TypedDict("QueueItem", {
 QueueItemList = TypedDict("QueueItemList", {
     "items": "List[QueueItem]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 Queued = TypedDict("Queued", {
@@ -830,6 +848,7 @@ Receipt = TypedDict("Receipt", {
     "damage": "NotRequired[str]",  # Why it cannot be read.
     "damaged": "NotRequired[bool]",  # The record cannot be read by any node.
     "effects": "List[Fate]",  # For each instance that it was for, 100 at most; one without an instance, while it has met none.
+    "job": "Union[JobFate, None]",  # That was made of it; null: none was.
     "keptUntil": "str",  # About when the key is forgotten; a repeat is a new request from then on.
     "open": "bool",  # Something may still come of it.
     "request": "Union[str, None]",  # Method and path.
@@ -1062,6 +1081,7 @@ Task = TypedDict("Task", {
 TaskList = TypedDict("TaskList", {
     "items": "List[Task]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 TaskRequest = TypedDict("TaskRequest", {
@@ -1085,6 +1105,7 @@ TimerItem = TypedDict("TimerItem", {
 TimerItemList = TypedDict("TimerItemList", {
     "items": "List[TimerItem]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 Trigger = TypedDict("Trigger", {
@@ -1198,6 +1219,7 @@ WebhookLetter = TypedDict("WebhookLetter", {
 WebhookLetterList = TypedDict("WebhookLetterList", {
     "items": "List[WebhookLetter]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
 WebhookRequest = TypedDict("WebhookRequest", {
@@ -1225,6 +1247,10 @@ class Client(_Core):
         """End the instance, and the call that it waits for outside: POST /api/v1/instances/{id}/cancel."""
         return self._call("POST", f"/api/v1/instances/{_part(id)}/cancel", {}, wait=wait, accept=accept, key=key)
 
+    def cancel_job(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Job"]:
+        """Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel."""
+        return self._call("POST", f"/api/v1/jobs/{_part(id)}/cancel", {}, wait=wait, accept=accept, key=key)
+
     def complete_task(self, id: str, body: Optional["TaskRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
@@ -1250,7 +1276,7 @@ class Client(_Core):
         return self._call("DELETE", f"/api/v1/instances/{_part(id)}", {}, wait=wait, accept=accept, key=key)
 
     def delete_job(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
-        """Cancel a job that runs: it goes no further; forget one that has ended: DELETE /api/v1/jobs/{id}."""
+        """Forget a job that has ended: DELETE /api/v1/jobs/{id}."""
         return self._call("DELETE", f"/api/v1/jobs/{_part(id)}", {}, wait=wait, accept=accept, key=key)
 
     def delete_queue_item(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:

@@ -276,6 +276,8 @@ export interface DeadLetterList {
   items: Array<DeadLetter>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface Definition {
@@ -298,6 +300,8 @@ export interface DefinitionList {
   items: Array<Definition>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface Dispatched {
@@ -540,15 +544,23 @@ export interface Job {
   refusals: Array<JobRefusal>;
   refused: number;
   state: "running" | "done" | "cancelled" | "";
-  /** A node died that may have given them the command, more than 5 minutes before another went on: it is not given again. */
+  /** That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again. */
   unknown: number;
   updatedAt: string;
+}
+
+export interface JobFate {
+  id: string;
+  /** gone: it was deleted, or cannot be read. */
+  state: "running" | "done" | "cancelled" | "gone";
 }
 
 export interface JobList {
   items: Array<Job>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface JobPreview {
@@ -723,6 +735,18 @@ export interface LiveInstanceState {
   version: number;
 }
 
+export interface LiveList {
+  /** Of the first 50 instances of the list, the newest first. */
+  ids: Array<string>;
+  /** Those of them that came or changed since what was told before; at first all. */
+  items: Array<Summary>;
+  /** Others stand behind them, or may: so many were looked at that the search was ended. */
+  more: boolean;
+  /** Of etcd: the list is as it was then. */
+  revision: number;
+  topic: string;
+}
+
 export interface LiveReset {
   topic: string;
 }
@@ -806,6 +830,8 @@ export interface NodeList {
   items: Array<Node>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface NotRefreshed {
@@ -933,6 +959,8 @@ export interface QueueItemList {
   items: Array<QueueItem>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface Queued {
@@ -968,6 +996,8 @@ export interface Receipt {
   damaged?: boolean;
   /** For each instance that it was for, 100 at most; one without an instance, while it has met none. */
   effects: Array<Fate>;
+  /** That was made of it; null: none was. */
+  job: JobFate | null;
   /** About when the key is forgotten; a repeat is a new request from then on. */
   keptUntil: string;
   /** Something may still come of it. */
@@ -1278,6 +1308,8 @@ export interface TaskList {
   items: Array<Task>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface TaskRequest {
@@ -1303,6 +1335,8 @@ export interface TimerItemList {
   items: Array<TimerItem>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface Trigger {
@@ -1462,6 +1496,8 @@ export interface WebhookLetterList {
   items: Array<WebhookLetter>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
   nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
 }
 
 export interface WebhookRequest {
@@ -1492,6 +1528,9 @@ export class Client {
   /** End the instance, and the call that it waits for outside: POST /api/v1/instances/{id}/cancel. */
   cancelInstance(id: string, options?: Options): Promise<Answer<Instance>>;
 
+  /** Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel. */
+  cancelJob(id: string, options?: Options): Promise<Answer<Job>>;
+
   /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
   completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
@@ -1510,7 +1549,7 @@ export class Client {
   /** Cancel the instance if it runs, and remove it: DELETE /api/v1/instances/{id}. */
   deleteInstance(id: string, options?: Options): Promise<Answer<Dispatched | undefined>>;
 
-  /** Cancel a job that runs: it goes no further; forget one that has ended: DELETE /api/v1/jobs/{id}. */
+  /** Forget a job that has ended: DELETE /api/v1/jobs/{id}. */
   deleteJob(id: string, options?: Options): Promise<Answer<undefined>>;
 
   /** Forget a stimulus of the queue: DELETE /api/v1/queue/{id}. */

@@ -157,6 +157,10 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/instances/${part(id)}/cancel`, { options });
   }
 
+  cancelJob(id, options = {}) {
+    return this.call("POST", `/api/v1/jobs/${part(id)}/cancel`, { options });
+  }
+
   completeTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
   }

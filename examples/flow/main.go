@@ -43,7 +43,7 @@ var orders = flow.New("order", func(s *flow.Steps, in order) shipped {
 			s.Fault(flow.Text("order {} was not approved in time", in.ID))
 		}))
 		by.Set(s, answer.By)
-	}, nil)
+	})
 	sent := ship.Do(s, parcel{Order: in.ID}, flow.Retry(3, time.Second))
 	s.WriteLine(flow.Text("Order {} goes as {}", in.ID, sent.Tracking))
 	return shipped{Tracking: sent.Tracking, ApprovedBy: by.Value}

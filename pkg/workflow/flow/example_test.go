@@ -22,7 +22,7 @@ func Example() {
 	leave := flow.New("leave", func(s *flow.Steps, in request) decision {
 		s.If(flow.More(in.Days, flow.Of(5)), func(s *flow.Steps) {
 			flow.Wait[decision](s, "decided", flow.ID("answer"), flow.Timeout(48*time.Hour, func(s *flow.Steps) { s.Finish() }))
-		}, nil)
+		})
 		s.WriteLine(flow.Text("{} may go", in.Who))
 		return decision{By: flow.Expr[string](`outputs("answer")?.by`)}
 	})

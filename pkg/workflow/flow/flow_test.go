@@ -65,7 +65,7 @@ var packing = flow.New("packing", func(s *flow.Steps, in order) label {
 	total := flow.Var(s, "total", flow.Of(0))
 	names := flow.Var(s, "names", flow.Of(""))
 	flow.Each(s, in.Items, func(s *flow.Steps, item flow.Value[string]) {
-		s.If(flow.Equal(item, flow.Of("stop")), func(s *flow.Steps) { s.Break() }, nil)
+		s.If(flow.Equal(item, flow.Of("stop")), func(s *flow.Steps) { s.Break() }).Else(func(s *flow.Steps) { s.Name(item) })
 		names.Set(s, flow.Text("{}{};", names.Value, item))
 		total.Set(s, flow.Plus(total.Value, flow.Of(1)))
 	})

@@ -108,14 +108,21 @@ func (s *Steps) Delay(d time.Duration, opts ...Option) {
 	s.add("delay", map[string]any{"timeSpan": span(d)}, opts...)
 }
 
-// If runs then or otherwise (which may be nil).
-func (s *Steps) If(condition Value[bool], then func(s *Steps), otherwise func(s *Steps)) {
+// If runs then if a condition holds.
+func (s *Steps) If(condition Value[bool], then func(s *Steps)) *Choice {
 	step := map[string]any{"if": map[string]any{"condition": condition.written()}, "then": s.b.steps(then)}
-	if otherwise != nil {
-		step["else"] = s.b.steps(otherwise)
-	}
 	s.put(step, "if")
+	return &Choice{s.b, step}
 }
+
+// Choice is an If that may get its other branch.
+type Choice struct {
+	b    *builder
+	step map[string]any
+}
+
+// Else runs otherwise if the condition does not hold.
+func (c *Choice) Else(otherwise func(s *Steps)) { c.step["else"] = c.b.steps(otherwise) }
 
 // While runs body as long as a condition holds.
 func (s *Steps) While(condition Value[bool], body func(s *Steps)) {

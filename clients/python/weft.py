@@ -274,6 +274,13 @@ Bursts = TypedDict("Bursts", {
     "nodeId": "str",
 })
 
+Checked = TypedDict("Checked", {
+    "id": "str",  # Empty if it cannot be told.
+    "picture": "NotRequired[str]",  # SVG without a style sheet, of what can be read.
+    "problems": "List[ProblemItem]",  # Errors, and warnings, which are in the way of nothing.
+    "version": "int",  # It would have if it were published; 0: it cannot be as it is.
+})
+
 Claim = TypedDict("Claim", {
     "draining": "bool",
     "fence": "int",  # Create revision of its key in etcd; 0: it works without the lock.
@@ -324,6 +331,15 @@ DeadLetterList = TypedDict("DeadLetterList", {
     "items": "List[DeadLetter]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
     "revision": "int",  # Of etcd: all of the page is as it was then.
+})
+
+Declared = TypedDict("Declared", {
+    "default": "NotRequired[Any]",
+    "description": "NotRequired[str]",
+    "list": "bool",
+    "name": "str",
+    "required": "bool",
+    "type": "str",  # Such as String, Int32, Object.
 })
 
 Definition = TypedDict("Definition", {
@@ -481,6 +497,20 @@ InstanceFound = TypedDict("InstanceFound", {
     "now": "str",  # What durations in the filter count from, on every page of the list.
     "query": "str",  # The filter as one line, as q takes it.
     "revision": "int",  # Of etcd: all of the page is as it was then.
+})
+
+Interface = TypedDict("Interface", {
+    "description": "Union[str, None]",
+    "id": "str",
+    "inputs": "List[Declared]",
+    "latestVersion": "int",
+    "moreInputs": "bool",  # A start may bring inputs that are not declared.
+    "name": "Union[str, None]",
+    "outcomes": "List[str]",  # None: Done.
+    "outputs": "List[Declared]",
+    "published": "int",  # The published version; 0: none.
+    "starts": "List[Starts]",  # What starts an instance by itself.
+    "version": "int",
 })
 
 ItemsRequest = TypedDict("ItemsRequest", {
@@ -798,8 +828,10 @@ PublishRequest = TypedDict("PublishRequest", {
 })
 
 Published = TypedDict("Published", {
+    "before": "int",  # The version that was published before; 0: none.
     "id": "str",
     "published": "bool",  # Whether this version is the published one.
+    "revision": "NotRequired[int]",  # Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
     "version": "int",
     "warnings": "NotRequired[List[ProblemItem]]",  # What may be a mistake, with its place. It is in the way of nothing.
 })
@@ -993,6 +1025,12 @@ StartRequest = TypedDict("StartRequest", {
     "version": "NotRequired[int]",  # Version of the definition; the published one if absent.
 })
 
+Starts = TypedDict("Starts", {
+    "activityId": "str",
+    "activityType": "str",
+    "when": "str",  # The name of an event, a schedule, or a method and a path.
+})
+
 Stat = TypedDict("Stat", {
     "bySubStatus": "SubStatusCounts",
     "definitionId": "str",
@@ -1037,6 +1075,21 @@ SubStatusCounts = TypedDict("SubStatusCounts", {
     "finished": "Count",
     "pending": "Count",
     "suspended": "Count",
+})
+
+Suggested = TypedDict("Suggested", {
+    "doc": "NotRequired[str]",  # About the word.
+    "from": "int",  # The column at which begins what an item takes the place of.
+    "items": "List[Suggestion]",
+    "word": "NotRequired[str]",  # What stands at the place, if it is known.
+})
+
+Suggestion = TypedDict("Suggestion", {
+    "detail": "NotRequired[str]",
+    "doc": "NotRequired[str]",
+    "insert": "str",  # What is written.
+    "kind": "str",  # One of "type", "key", "value", "variable", "function", "outcome".
+    "label": "str",
 })
 
 Summary = TypedDict("Summary", {
@@ -1169,6 +1222,19 @@ Variables = TypedDict("Variables", {
     "variables": "List[VariableState]",  # The workflow's first. If complete is true, a variable that is not among them is null.
 })
 
+Version = TypedDict("Version", {
+    "createdAt": "str",
+    "notation": "str",  # One of "yaml", "json".
+    "published": "bool",  # It is the published one.
+    "version": "int",
+})
+
+VersionList = TypedDict("VersionList", {
+    "items": "List[Version]",
+    "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
+})
+
 Wait = TypedDict("Wait", {
     "dueAt": "Union[str, None]",  # When a timer resumes it.
     "kind": "str",  # event, task, timer, child, http, or the type of the activity.
@@ -1251,6 +1317,10 @@ class Client(_Core):
         """Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel."""
         return self._call("POST", f"/api/v1/jobs/{_part(id)}/cancel", {}, wait=wait, accept=accept, key=key)
 
+    def check_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, picture: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Checked"]:
+        """Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check."""
+        return self._call("POST", "/api/v1/definitions/check", {"picture": picture}, body, wait=wait, accept=accept, key=key, content_type=content_type)
+
     def complete_task(self, id: str, body: Optional["TaskRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
@@ -1303,9 +1373,9 @@ class Client(_Core):
         """Drain a node and end it, as SIGTERM does: POST /api/v1/nodes/{id}/drain."""
         return self._call("POST", f"/api/v1/nodes/{_part(id)}/drain", {}, wait=wait, accept=accept, key=key)
 
-    def draw_definition(self, id: str, *, version: Optional[int] = None, format: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
+    def draw_definition(self, id: str, *, version: Optional[int] = None, against: Optional[int] = None, format: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """A picture of a definition: its activities, and the ways between them: GET /api/v1/definitions/{id}/graph."""
-        return self._call("GET", f"/api/v1/definitions/{_part(id)}/graph", {"version": version, "format": format}, wait=wait, accept=accept)
+        return self._call("GET", f"/api/v1/definitions/{_part(id)}/graph", {"version": version, "against": against, "format": format}, wait=wait, accept=accept)
 
     def draw_instance(self, id: str, *, format: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph."""
@@ -1350,6 +1420,10 @@ class Client(_Core):
     def get_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Instance"]:
         """Show an instance; with Prefer: wait, at its end: GET /api/v1/instances/{id}."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}", {}, wait=wait, accept=accept)
+
+    def get_interface(self, id: str, *, version: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Interface"]:
+        """What a definition takes and gives, and what starts it: GET /api/v1/definitions/{id}/interface."""
+        return self._call("GET", f"/api/v1/definitions/{_part(id)}/interface", {"version": version}, wait=wait, accept=accept)
 
     def get_job(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Job"]:
         """How far a job is, and who refused: GET /api/v1/jobs/{id}."""
@@ -1491,6 +1565,14 @@ class Client(_Core):
         """All pages of list_timers."""
         return _pages(self.list_timers, {"limit": limit, "cursor": cursor})
 
+    def list_versions(self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VersionList"]:
+        """List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions."""
+        return self._call("GET", f"/api/v1/definitions/{_part(id)}/versions", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+
+    def all_versions(self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Version"]:
+        """All pages of list_versions."""
+        return _pages(self.list_versions, {"limit": limit, "cursor": cursor, "id": id})
+
     def list_webhooks(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Webhooks"]:
         """All webhooks, and how they are: GET /api/v1/webhooks."""
         return self._call("GET", "/api/v1/webhooks", {}, wait=wait, accept=accept)
@@ -1590,6 +1672,10 @@ class Client(_Core):
     def show_link(self, token: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """A page that asks whether to follow a resume link; it changes nothing: GET /links/{token}."""
         return self._call("GET", f"/links/{_part(token)}", {}, wait=wait, accept=accept)
+
+    def suggest(self, body: Union[str, bytes, Mapping[str, Any]], *, line: Optional[int] = None, column: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Suggested"]:
+        """What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest."""
+        return self._call("POST", "/api/v1/definitions/suggest", {"line": line, "column": column}, body, wait=wait, accept=accept, key=key, content_type=content_type)
 
     def unpause(self, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Paused"]:
         """Go on after a pause: POST /api/v1/unpause."""

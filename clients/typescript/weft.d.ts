@@ -203,6 +203,17 @@ export interface Bursts {
   nodeId: string;
 }
 
+export interface Checked {
+  /** Empty if it cannot be told. */
+  id: string;
+  /** SVG without a style sheet, of what can be read. */
+  picture?: string;
+  /** Errors, and warnings, which are in the way of nothing. */
+  problems: Array<ProblemItem>;
+  /** It would have if it were published; 0: it cannot be as it is. */
+  version: number;
+}
+
 export interface Claim {
   draining: boolean;
   /** Create revision of its key in etcd; 0: it works without the lock. */
@@ -278,6 +289,16 @@ export interface DeadLetterList {
   nextCursor: string | null;
   /** Of etcd: all of the page is as it was then. */
   revision: number;
+}
+
+export interface Declared {
+  default?: any;
+  description?: string;
+  list: boolean;
+  name: string;
+  required: boolean;
+  /** Such as String, Int32, Object. */
+  type: string;
 }
 
 export interface Definition {
@@ -502,6 +523,24 @@ export interface InstanceFound {
   query: string;
   /** Of etcd: all of the page is as it was then. */
   revision: number;
+}
+
+export interface Interface {
+  description: string | null;
+  id: string;
+  inputs: Array<Declared>;
+  latestVersion: number;
+  /** A start may bring inputs that are not declared. */
+  moreInputs: boolean;
+  name: string | null;
+  /** None: Done. */
+  outcomes: Array<string>;
+  outputs: Array<Declared>;
+  /** The published version; 0: none. */
+  published: number;
+  /** What starts an instance by itself. */
+  starts: Array<Starts>;
+  version: number;
 }
 
 export interface ItemsRequest {
@@ -927,9 +966,13 @@ export interface PublishRequest {
 }
 
 export interface Published {
+  /** The version that was published before; 0: none. */
+  before: number;
   id: string;
   /** Whether this version is the published one. */
   published: boolean;
+  /** Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run. */
+  revision?: number;
   version: number;
   /** What may be a mistake, with its place. It is in the way of nothing. */
   warnings?: Array<ProblemItem>;
@@ -1195,6 +1238,13 @@ export interface StartRequest {
   version?: number;
 }
 
+export interface Starts {
+  activityId: string;
+  activityType: string;
+  /** The name of an event, a schedule, or a method and a path. */
+  when: string;
+}
+
 export interface Stat {
   bySubStatus: SubStatusCounts;
   definitionId: string;
@@ -1252,6 +1302,25 @@ export interface SubStatusCounts {
   finished: Count;
   pending: Count;
   suspended: Count;
+}
+
+export interface Suggested {
+  /** About the word. */
+  doc?: string;
+  /** The column at which begins what an item takes the place of. */
+  from: number;
+  items: Array<Suggestion>;
+  /** What stands at the place, if it is known. */
+  word?: string;
+}
+
+export interface Suggestion {
+  detail?: string;
+  doc?: string;
+  /** What is written. */
+  insert: string;
+  kind: "type" | "key" | "value" | "variable" | "function" | "outcome";
+  label: string;
 }
 
 export interface Summary {
@@ -1428,6 +1497,22 @@ export interface Variables {
   variables: Array<VariableState>;
 }
 
+export interface Version {
+  createdAt: string;
+  notation: "yaml" | "json";
+  /** It is the published one. */
+  published: boolean;
+  version: number;
+}
+
+export interface VersionList {
+  items: Array<Version>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
+}
+
 export interface Wait {
   /** When a timer resumes it. */
   dueAt: string | null;
@@ -1531,6 +1616,9 @@ export class Client {
   /** Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel. */
   cancelJob(id: string, options?: Options): Promise<Answer<Job>>;
 
+  /** Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check. */
+  checkDefinition(body: string | object, query?: { picture?: boolean; }, options?: Options): Promise<Answer<Checked>>;
+
   /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
   completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
@@ -1571,7 +1659,7 @@ export class Client {
   drainNode(id: string, options?: Options): Promise<Answer<Node>>;
 
   /** A picture of a definition: its activities, and the ways between them: GET /api/v1/definitions/{id}/graph. */
-  drawDefinition(id: string, query?: { version?: number; format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+  drawDefinition(id: string, query?: { version?: number; against?: number; format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
 
   /** A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph. */
   drawInstance(id: string, query?: { format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
@@ -1605,6 +1693,9 @@ export class Client {
 
   /** Show an instance; with Prefer: wait, at its end: GET /api/v1/instances/{id}. */
   getInstance(id: string, options?: Options): Promise<Answer<Instance>>;
+
+  /** What a definition takes and gives, and what starts it: GET /api/v1/definitions/{id}/interface. */
+  getInterface(id: string, query?: { version?: number; }, options?: Options): Promise<Answer<Interface>>;
 
   /** How far a job is, and who refused: GET /api/v1/jobs/{id}. */
   getJob(id: string, options?: Options): Promise<Answer<Job>>;
@@ -1711,6 +1802,12 @@ export class Client {
   /** All pages of listTimers. */
   allTimers(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<TimerItem>;
 
+  /** List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions. */
+  listVersions(id: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<VersionList>>;
+
+  /** All pages of listVersions. */
+  allVersions(id: string, query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Version>;
+
   /** All webhooks, and how they are: GET /api/v1/webhooks. */
   listWebhooks(options?: Options): Promise<Answer<Webhooks>>;
 
@@ -1785,6 +1882,9 @@ export class Client {
 
   /** A page that asks whether to follow a resume link; it changes nothing: GET /links/{token}. */
   showLink(token: string, options?: Options): Promise<Answer<any>>;
+
+  /** What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest. */
+  suggest(body: string | object, query?: { line?: number; column?: number; }, options?: Options): Promise<Answer<Suggested>>;
 
   /** Go on after a pause: POST /api/v1/unpause. */
   unpause(options?: Options): Promise<Answer<Paused>>;

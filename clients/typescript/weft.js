@@ -161,6 +161,10 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/jobs/${part(id)}/cancel`, { options });
   }
 
+  checkDefinition(body, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/check`, { body, query, options });
+  }
+
   completeTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
   }
@@ -259,6 +263,10 @@ export class Client extends Core {
 
   getInstance(id, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}`, { options });
+  }
+
+  getInterface(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/definitions/${part(id)}/interface`, { query, options });
   }
 
   getJob(id, options = {}) {
@@ -401,6 +409,14 @@ export class Client extends Core {
     return this.pages((page) => this.listTimers(page, options), query);
   }
 
+  listVersions(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/definitions/${part(id)}/versions`, { query, options });
+  }
+
+  allVersions(id, query = {}, options = {}) {
+    return this.pages((page) => this.listVersions(id, page, options), query);
+  }
+
   listWebhooks(options = {}) {
     return this.call("GET", `/api/v1/webhooks`, { options });
   }
@@ -499,6 +515,10 @@ export class Client extends Core {
 
   showLink(token, options = {}) {
     return this.call("GET", `/links/${part(token)}`, { options });
+  }
+
+  suggest(body, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/suggest`, { body, query, options });
   }
 
   unpause(options = {}) {

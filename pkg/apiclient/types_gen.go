@@ -1180,6 +1180,7 @@ type Version struct {
 type VersionList struct {
 	Items      []Version `json:"items"`
 	NextCursor *string   `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64     `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Wait is a part of other answers.

@@ -9,12 +9,11 @@ function lineOf(node: Element): number {
   return Number(node.getAttribute("data-line"));
 }
 
-/** reachable lets keys reach the activities of a picture, each with its name. */
+/** reachable lets keys reach the activities of a picture; each has its title as its name. */
 export function reachable(picture: Element): void {
   for (const node of nodes(picture)) {
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
-    node.setAttribute("aria-label", node.querySelector("title")?.textContent ?? "");
   }
 }
 

@@ -35,6 +35,12 @@ type OIDCConfig struct {
 	// highest counts. Default: the names of the roles themselves.
 	Roles []string
 
+	// ClientID is what the provider calls this cluster where people sign in with a browser;
+	// "": they cannot. ClientSecret proves it, if the provider wants that; it is read each time.
+	ClientID     string
+	ClientSecret func() (string, error)
+	Scope        string // asked for then; default "openid profile"
+
 	Client  *http.Client  // reaches the provider; default: one with a time limit
 	Leeway  time.Duration // between clocks; default 1 min
 	Refresh time.Duration // of the provider's keys; default 5 min
@@ -57,10 +63,11 @@ const (
 
 // OIDC checks JWTs of one provider. Make it with [NewOIDC].
 type OIDC struct {
-	cfg   OIDCConfig
-	roles map[string]Role // by value of the claim
-	set   atomic.Pointer[keySet]
-	seen  atomic.Int64 // when the provider last answered, Unix seconds
+	cfg    OIDCConfig
+	roles  map[string]Role // by value of the claim
+	set    atomic.Pointer[keySet]
+	logins atomic.Pointer[endpoints] // nil: not known, or people cannot sign in with a browser
+	seen   atomic.Int64              // when the provider last answered, Unix seconds
 
 	turn    chan struct{} // capacity 1: held by who asks the provider
 	tried   time.Time     // when that began; guarded by turn
@@ -73,6 +80,7 @@ type OIDC struct {
 // NewOIDC checks the configuration. It asks nobody: [OIDC.Run] does.
 func NewOIDC(cfg OIDCConfig) (*OIDC, error) {
 	cfg.RoleClaim = cmp.Or(cfg.RoleClaim, "roles")
+	cfg.Scope = cmp.Or(cfg.Scope, "openid profile")
 	cfg.Leeway = cmp.Or(cfg.Leeway, time.Minute)
 	cfg.Refresh = cmp.Or(cfg.Refresh, 5*time.Minute)
 	if cfg.Client == nil {
@@ -177,6 +185,9 @@ func (o *OIDC) fetch(ctx context.Context) error {
 	var about struct {
 		Issuer  string `json:"issuer"`
 		JWKSURI string `json:"jwks_uri"`
+
+		Authorize string `json:"authorization_endpoint"`
+		Token     string `json:"token_endpoint"`
 	}
 	raw, err := o.get(ctx, strings.TrimSuffix(o.cfg.Issuer, "/")+"/.well-known/openid-configuration")
 	if err == nil {
@@ -190,6 +201,15 @@ func (o *OIDC) fetch(ctx context.Context) error {
 	}
 	if err := checkProviderURL(about.JWKSURI); err != nil {
 		return fmt.Errorf("jwks_uri: %w", err)
+	}
+	if o.Browsers() {
+		for what, at := range map[string]string{"authorization_endpoint": about.Authorize, "token_endpoint": about.Token} {
+			bare, _, _ := strings.Cut(at, "?") // RFC 6749 section 3.1 lets it have a query
+			if err := checkProviderURL(bare); err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+		}
+		o.logins.Store(&endpoints{about.Authorize, about.Token})
 	}
 	if raw, err = o.get(ctx, about.JWKSURI); err != nil {
 		return fmt.Errorf("read the keys: %w", err)

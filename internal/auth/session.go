@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // SessionCookie is the name of the cookie that keeps a session of a browser. A browser keeps
@@ -11,7 +12,27 @@ import (
 // workflow sees or sets it.
 const SessionCookie = "__Host-weft"
 
-type callerKey struct{}
+// LoginCookie is the name of the cookie that keeps a sign-in at a provider that has begun.
+const LoginCookie = "__Host-weft-login"
+
+// OwnCookie tells whether a cookie is one of the console's.
+func OwnCookie(name string) bool {
+	return strings.EqualFold(name, SessionCookie) || strings.EqualFold(name, LoginCookie)
+}
+
+type (
+	callerKey  struct{}
+	consoleKey struct{}
+)
+
+// WithConsole marks a request that the console makes for one of its pages. No request from
+// outside can be marked so.
+func WithConsole(ctx context.Context) context.Context {
+	return context.WithValue(ctx, consoleKey{}, true)
+}
+
+// ByConsole tells whether the console makes a request.
+func ByConsole(ctx context.Context) bool { return ctx.Value(consoleKey{}) != nil }
 
 // WithCaller says how to find out who asks, where it is not in the request: for the pages
 // that ask the API within the process. No request from outside can say it.

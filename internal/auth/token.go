@@ -29,35 +29,45 @@ func (o *OIDC) verify(ctx context.Context, token string) (*Principal, error) {
 	if p := set.cache.get(id, now); p != nil {
 		return p, nil
 	}
+	claims, all, err := o.readBy(ctx, token, &set)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(claims, o.cfg.Audience, now); err != nil {
+		return nil, err
+	}
+	p := o.principal(claims, all)
+	set.cache.put(id, p, claims.Expiry.Time().Add(o.cfg.Leeway))
+	return p, nil
+}
+
+// readBy gives the claims of a token that one of the keys in set signed, which are to be
+// checked. It looks for newer keys if it has to.
+func (o *OIDC) readBy(ctx context.Context, token string, set **keySet) (*jwt.Claims, map[string]any, error) {
 	if !oneSpelling(token) {
-		return nil, refused("the token is not encoded as a JWT is")
+		return nil, nil, refused("the token is not encoded as a JWT is")
 	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return nil, refused("this is no API key and no JWT with one of the signatures that count (RS, PS, ES, EdDSA)")
+		return nil, nil, refused("this is no API key and no JWT with one of the signatures that count (RS, PS, ES, EdDSA)")
 	}
 	h := &parsed.Headers[0]
 	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); !isAccess(typ) {
-		return nil, refused("the token is of another type than JWT or at+jwt")
+		return nil, nil, refused("the token is of another type than JWT or at+jwt")
 	}
-	keys := set.find(h)
+	keys := (*set).find(h)
 	if len(keys) == 0 {
-		if set, err = o.newer(ctx, set); err != nil {
-			return nil, err
+		if *set, err = o.newer(ctx, *set); err != nil {
+			return nil, nil, err
 		}
-		keys = set.find(h)
+		keys = (*set).find(h)
 	}
 	var claims jwt.Claims
 	var all map[string]any
 	if !signedByOne(parsed, keys, &claims, &all) {
-		return nil, refused("the token is not signed by a key of the issuer that this cluster trusts")
+		return nil, nil, refused("the token is not signed by a key of the issuer that this cluster trusts")
 	}
-	if err := o.check(&claims, now); err != nil {
-		return nil, err
-	}
-	p := o.principal(&claims, all)
-	set.cache.put(id, p, claims.Expiry.Time().Add(o.cfg.Leeway))
-	return p, nil
+	return &claims, all, nil
 }
 
 // oneSpelling refuses other spellings of a token that decode to the same: line
@@ -92,11 +102,11 @@ func signedByOne(parsed *jwt.JSONWebToken, keys []*jose.JSONWebKey, into ...any)
 
 // check holds the claims to what is expected, and says to the caller what is
 // wrong: it is their token.
-func (o *OIDC) check(c *jwt.Claims, now time.Time) error {
+func (o *OIDC) check(c *jwt.Claims, audience string, now time.Time) error {
 	if c.Expiry == nil || c.Subject == "" || len(c.Subject) > 256 {
 		return refused("the token must have the claims exp and sub, the latter of up to 256 bytes")
 	}
-	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.cfg.Issuer, AnyAudience: jwt.Audience{o.cfg.Audience}, Time: now}, o.cfg.Leeway)
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.cfg.Issuer, AnyAudience: jwt.Audience{audience}, Time: now}, o.cfg.Leeway)
 	switch {
 	case err == nil:
 		return nil

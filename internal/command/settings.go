@@ -85,6 +85,8 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.AuthOIDCAudience, "auth-oidc-audience", "", "audience that its tokens must be for")
 	fs.StringVar(&n.AuthOIDCRoleClaim, "auth-oidc-role-claim", "", "claim with the roles, such as realm_access.roles (default: roles)")
 	fs.StringSliceVar(&n.AuthOIDCRoles, "auth-oidc-roles", nil, "role=value of that claim, separated by commas (default: the roles' own names)")
+	fs.StringVar(&n.AuthOIDCClientID, "auth-oidc-client-id", "", "what the provider calls this cluster: people sign in to the console with it")
+	fs.StringVar(&n.AuthOIDCSecret, "auth-oidc-client-secret-file", "", "file with the secret of auth-oidc-client-id (default: the provider wants none)")
 	fs.StringVar(&n.AuthOIDCCACert, "auth-oidc-cacert", "", "PEM file with the authorities that sign the provider's certificate (default: the system's)")
 	fs.StringVar(&n.AuditLog, "audit-log", "", "file for the log of who changed what (default: with the rest of the log, once credentials are asked for)")
 	fs.StringVar(&n.TLSCert, "tls-cert", "", "PEM file with the certificate of the API")

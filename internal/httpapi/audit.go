@@ -51,12 +51,16 @@ func (a *API) audit(r *http.Request, x *exchange, answered http.Header, status i
 	if relayed != "" && workflow.CheckID("", relayed) != nil {
 		relayed = "?" // no node is called so
 	}
+	via := ""
+	if auth.ByConsole(r.Context()) {
+		via = "console"
+	}
 	a.cfg.Audit.LogAttrs(r.Context(), slog.LevelInfo, "audit",
 		slog.String("who", who), slog.String("role", role),
 		slog.String("operation", x.served.name), slog.String("method", r.Method), slog.String("route", x.route),
 		slog.String("target", a.target(r, x)), slog.String("result", result), slog.Int("status", status), slog.String("code", string(x.code)),
 		slog.String("location", location), slog.String("requestId", x.id),
-		slog.String("remote", r.RemoteAddr), slog.String("relayedBy", relayed), slog.Int64("suppressed", suppressed))
+		slog.String("remote", r.RemoteAddr), slog.String("relayedBy", relayed), slog.String("via", via), slog.Int64("suppressed", suppressed))
 }
 
 // maxTarget bounds a target, in characters; two of the longest ids find room.

@@ -114,7 +114,7 @@ func (c *call) written(res *workflow.Response) (reply, error) {
 		if name == "Content-Security-Policy" {
 			value = pageSandbox + ", " + value // both hold
 		}
-		if cookie, _, _ := strings.Cut(value, "="); name == "Set-Cookie" && strings.EqualFold(strings.TrimSpace(cookie), auth.SessionCookie) {
+		if cookie, _, _ := strings.Cut(value, "="); name == "Set-Cookie" && auth.OwnCookie(strings.TrimSpace(cookie)) {
 			continue // whose session a browser has is for the console to say; it trims names, as here
 		}
 		if !ownHeaders[name] && validHeader(name, value) {

@@ -80,7 +80,7 @@ func (v *visit) ask(q asked) (*answer, error) {
 
 // inner makes the request of a call from that of its page.
 func (v *visit) inner(q asked) *http.Request {
-	ctx := v.r.Context()
+	ctx := auth.WithConsole(v.r.Context())
 	if v.caller != nil {
 		ctx = auth.WithCaller(ctx, v.caller)
 	}
@@ -91,7 +91,7 @@ func (v *visit) inner(q asked) *http.Request {
 	to.URL.Path, _ = url.PathUnescape(to.URL.RawPath)
 	to.RequestURI = to.URL.RequestURI()
 	to.Header.Del("Authorization")
-	if v.ticket != "" {
+	if v.session.Ticket != "" || v.session.Who != nil {
 		if pass, err := v.pass(); err == nil { // where it is not, only this node answers
 			to.Header.Set("Authorization", "Bearer "+pass)
 		}

@@ -25,6 +25,8 @@ const Path = "/console/"
 type Config struct {
 	API     http.Handler // of the node; it asks [auth.WithCaller] who asks
 	Keys    *auth.Keys   // by which people sign in; nil with Open false: nobody can
+	OIDC    *auth.OIDC   // at whose provider they sign in too, if it can; nil: none
+	URL     string       // under which people reach the cluster; "": what their browser says
 	Open    bool         // everybody may do everything, as the API allows without credentials
 	Secrets [][]byte     // that all nodes of the cluster have, 32 bytes or more each: sessions are sealed by the first
 	Cluster string       // its name, shown on every page
@@ -113,7 +115,7 @@ type visit struct {
 	r       *http.Request
 	caller  func() (*auth.Principal, error) // finds out who asks, again each time
 	who     *auth.Principal                 // nil: nobody was asked
-	ticket  auth.Ticket                     // of who asks
+	session session                         // of who asks
 }
 
 // page is what a template gets.
@@ -193,6 +195,8 @@ func (c *Console) mount() {
 	c.mux.HandleFunc("GET "+Path+"sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"sign-out", c.signOut)
+	c.mux.HandleFunc("GET "+Path+"login", c.login)
+	c.mux.HandleFunc("GET "+Path+"callback", c.callback)
 	c.mux.HandleFunc("POST "+Path+"theme", c.theme)
 	c.mux.HandleFunc("POST "+Path+"zone", c.zoned)
 	c.mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/weft-run/weft/internal/auth"
 )
 
 func TestSessionsAreSealed(t *testing.T) {
@@ -51,6 +53,22 @@ func TestSessionsAreSealed(t *testing.T) {
 		if (err == nil) != c.good || c.good && got.Ticket != "t" {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
+	}
+	byProvider := session{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}
+	if text, err = old.seal(byProvider, forBrowsers); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := old.open(text, now.Add(providerLife), forBrowsers); err != nil || got.Who.Name != "oidc:ada" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := old.open(text, now.Add(providerLife+time.Second), forBrowsers); err == nil {
+		t.Error("what a provider said counts for ever")
+	}
+	if text, err = old.seal(login{Made: now}, forLogins); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.open(text, now, forBrowsers); err == nil {
+		t.Error("a sign-in that has begun is a session")
 	}
 	s.Seen = now.Add(sessionLife)
 	if text, err = old.seal(s, forBrowsers); err != nil {

@@ -19,6 +19,11 @@ const (
 	// sessionLife is how long a session lasts, and sessionIdle how long it may rest.
 	sessionLife = 12 * time.Hour
 	sessionIdle = 2 * time.Hour
+	// providerLife is how long a session lasts that began at a provider: what it says of who
+	// somebody is, and which roles they have, is not asked for again before.
+	providerLife = time.Hour
+	// loginLife is how long somebody may take to sign in there.
+	loginLife = 10 * time.Minute
 	// sessionFresh is how old a cookie gets before a page renews it.
 	sessionFresh = 5 * time.Minute
 
@@ -30,9 +35,31 @@ const (
 
 // session is what a browser keeps, sealed: nobody else can read or make one.
 type session struct {
-	Ticket auth.Ticket `json:"t"`
+	Ticket auth.Ticket `json:"t,omitempty"` // of an API key
+	Who    *who        `json:"w,omitempty"` // as a provider said
 	Made   time.Time   `json:"m"`
 	Seen   time.Time   `json:"s"`
+}
+
+// who is a caller whom a provider knows.
+type who struct {
+	Name string    `json:"n"`
+	Role auth.Role `json:"r"`
+}
+
+// life is how long a session lasts.
+func (s *session) life() time.Duration {
+	if s.Who != nil {
+		return providerLife
+	}
+	return sessionLife
+}
+
+// login is a sign-in at a provider, on its way through the browser.
+type login struct {
+	auth.Login
+	Next string    `json:"x"` // where to go then
+	Made time.Time `json:"m"`
 }
 
 var errSession = errors.New("there is no session, or it has ended")
@@ -69,9 +96,10 @@ func newSealer(keys [][]byte) (sealer, error) {
 var (
 	forBrowsers = []byte("session")
 	forNodes    = []byte("pass")
+	forLogins   = []byte("login")
 )
 
-func (s sealer) seal(what session, purpose []byte) (string, error) {
+func (s sealer) seal(what any, purpose []byte) (string, error) {
 	raw, err := json.Marshal(what)
 	if err != nil {
 		return "", err
@@ -79,23 +107,29 @@ func (s sealer) seal(what session, purpose []byte) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s[0].Seal(nil, nil, raw, purpose)), nil
 }
 
-// open reads a sealed session that has not ended.
-func (s sealer) open(text string, now time.Time, purpose []byte) (what session, err error) {
+// unseal reads what was sealed for a purpose.
+func (s sealer) unseal(text string, purpose []byte, into any) error {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(text) > maxCookie {
-		return what, errSession
+		return errSession
 	}
 	for _, aead := range s {
-		plain, err := aead.Open(nil, nil, raw, purpose)
-		if err != nil {
-			continue
+		if plain, err := aead.Open(nil, nil, raw, purpose); err == nil && json.Unmarshal(plain, into) == nil {
+			return nil
 		}
-		if json.Unmarshal(plain, &what) != nil || now.Sub(what.Made) > sessionLife || now.Sub(what.Seen) > sessionIdle {
-			return session{}, errSession
-		}
-		return what, nil
 	}
-	return what, errSession
+	return errSession
+}
+
+// open reads a sealed session that has not ended.
+func (s sealer) open(text string, now time.Time, purpose []byte) (what session, err error) {
+	if err := s.unseal(text, purpose, &what); err != nil {
+		return session{}, err
+	}
+	if now.Sub(what.Made) > what.life() || now.Sub(what.Seen) > sessionIdle {
+		return session{}, errSession
+	}
+	return what, nil
 }
 
 // keep gives the browser its session.
@@ -104,32 +138,31 @@ func (c *Console) keep(w http.ResponseWriter, s session) error {
 	if err != nil {
 		return err
 	}
-	http.SetCookie(w, cookie(text, int(sessionLife/time.Second)))
+	http.SetCookie(w, cookie(auth.SessionCookie, text, int(s.life()/time.Second)))
 	return nil
 }
 
-func (c *Console) forget(w http.ResponseWriter) { http.SetCookie(w, cookie("", -1)) }
+func (c *Console) forget(w http.ResponseWriter) {
+	http.SetCookie(w, cookie(auth.SessionCookie, "", -1))
+}
 
-func cookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: auth.SessionCookie, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+func cookie(name, value string, age int) *http.Cookie {
+	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
 
 // begin finds out whose session a visit has, and renews it.
 func (c *Console) begin(v *visit) error {
 	kept, err := v.r.Cookie(auth.SessionCookie)
-	if err != nil || c.cfg.Keys == nil {
+	if err != nil {
 		return errSession
 	}
 	s, err := c.sealer.open(kept.Value, c.cfg.Now(), forBrowsers)
 	if err != nil {
 		return err
 	}
-	v.ticket = s.Ticket
+	v.session = s
 	v.caller = func() (*auth.Principal, error) { // a stream asks again and again
-		if c.cfg.Now().Sub(s.Made) > sessionLife {
-			return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
-		}
-		return c.cfg.Keys.Again(s.Ticket)
+		return c.again(&s)
 	}
 	if v.who, err = v.caller(); err != nil {
 		return err
@@ -142,10 +175,23 @@ func (c *Console) begin(v *visit) error {
 	return nil
 }
 
+// again gives the caller of a session as long as it counts. It returns an [auth.RefusedError].
+func (c *Console) again(s *session) (*auth.Principal, error) {
+	switch {
+	case c.cfg.Now().Sub(s.Made) > s.life():
+		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
+	case s.Who != nil && c.cfg.OIDC != nil && c.cfg.OIDC.Browsers():
+		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role}, nil
+	case s.Who == nil && c.cfg.Keys != nil:
+		return c.cfg.Keys.Again(s.Ticket)
+	}
+	return nil, &auth.RefusedError{Reason: "nobody can sign in here that way any more"}
+}
+
 // pass is a credential for one request of a visit, which any node of the cluster takes.
 func (v *visit) pass() (string, error) {
 	now := v.console.cfg.Now()
-	sealed, err := v.console.sealer.seal(session{Ticket: v.ticket, Made: now, Seen: now}, forNodes)
+	sealed, err := v.console.sealer.seal(session{Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now}, forNodes)
 	return auth.Pass(sealed), err
 }
 
@@ -153,8 +199,8 @@ func (v *visit) pass() (string, error) {
 // an [auth.RefusedError].
 func (c *Console) Passed(sealed string) (*auth.Principal, error) {
 	s, err := c.sealer.open(sealed, c.cfg.Now(), forNodes)
-	if d := c.cfg.Now().Sub(s.Made); err != nil || c.cfg.Keys == nil || d > passLife || d < -passLife {
+	if d := c.cfg.Now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
 		return nil, &auth.RefusedError{Reason: "it is of no page that was opened just now"}
 	}
-	return c.cfg.Keys.Again(s.Ticket)
+	return c.again(&s)
 }

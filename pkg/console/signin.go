@@ -20,6 +20,7 @@ type signInView struct {
 	Wrong  string  // why the key before did not count
 	Again  bool    // the key counted and the browser did not keep the session
 	NoKeys bool    // the node knows no API keys
+	Login  string  // address at which one signs in at a provider; "": there is none
 	Form   []field // of what was to be done when the session was over
 	Action string
 }
@@ -27,6 +28,10 @@ type signInView struct {
 // askToSignIn shows the sign-in page instead of a page, and keeps what was typed.
 func (c *Console) askToSignIn(v *visit, err error) {
 	view := signInView{Next: v.r.URL.RequestURI(), NoKeys: c.cfg.Keys == nil}
+	defer func() {
+		view.Login = c.loginAt(view.Next)
+		v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
+	}()
 	var refused *auth.RefusedError
 	if errors.As(err, &refused) {
 		view.Wrong = refused.Reason
@@ -40,13 +45,12 @@ func (c *Console) askToSignIn(v *visit, err error) {
 			view.Form, view.Action, view.Next = fields(v.r.PostForm), v.r.URL.Path, v.back()
 		}
 	}
-	v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
 }
 
 // signIn takes an API key and begins a session.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	v := &visit{console: c, w: w, r: r}
-	view := signInView{Next: Path, NoKeys: c.cfg.Keys == nil}
+	view := signInView{Next: Path, NoKeys: c.cfg.Keys == nil, Login: c.loginAt(Path)}
 	if c.cfg.Open {
 		http.Redirect(w, r, Path, http.StatusSeeOther)
 		return

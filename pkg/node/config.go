@@ -46,6 +46,8 @@ type Config struct {
 	AuthOIDCAudience  string   // that they must be for
 	AuthOIDCRoleClaim string   // where they have their roles; default "roles"
 	AuthOIDCRoles     []string // "role=value of the claim"; default: the roles' own names
+	AuthOIDCClientID  string   // what it calls this cluster, where people sign in to the console; "": they cannot with it
+	AuthOIDCSecret    string   // file with the secret that proves it; "": the provider wants none
 	AuthOIDCCACert    string   // PEM file with the authorities of the issuer; default: the system's
 	AuditLog          string   // file for the log of who changed what; default: the log, if credentials are asked for
 

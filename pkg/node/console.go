@@ -22,7 +22,7 @@ func (n *Node) withConsole(guard *auth.Authenticator) (http.Handler, error) {
 	}
 	cfg := console.Config{API: n.api, Open: guard == nil, Secrets: n.linkKeys, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID, Now: n.cfg.Now, Log: n.log}
 	if guard != nil {
-		cfg.Keys = guard.Keys
+		cfg.Keys, cfg.OIDC, cfg.URL = guard.Keys, guard.OIDC, n.cfg.PublicURL
 	}
 	pages, err := console.New(cfg)
 	if err != nil {

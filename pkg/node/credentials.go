@@ -22,18 +22,29 @@ func (c Config) authenticated() bool { return c.AuthKeysFile != "" || c.AuthOIDC
 
 // checkAuth says what is wrong with the settings about callers.
 func (c Config) checkAuth() error {
+	if c.AuthOIDCSecret != "" && c.AuthOIDCClientID == "" {
+		return errors.New("auth-oidc-client-secret-file needs auth-oidc-client-id")
+	}
 	if c.AuthOIDCIssuer != "" {
 		_, err := auth.NewOIDC(c.oidc(nil))
 		return err
 	}
-	if c.AuthOIDCAudience != "" || c.AuthOIDCRoleClaim != "" || len(c.AuthOIDCRoles) > 0 || c.AuthOIDCCACert != "" {
+	if c.AuthOIDCAudience != "" || c.AuthOIDCRoleClaim != "" || len(c.AuthOIDCRoles) > 0 || c.AuthOIDCCACert != "" || c.AuthOIDCClientID != "" {
 		return errors.New("there are settings for an OpenID Connect provider, and no auth-oidc-issuer")
 	}
 	return nil
 }
 
 func (c Config) oidc(client *http.Client) auth.OIDCConfig {
+	var secret func() (string, error)
+	if file := c.AuthOIDCSecret; file != "" {
+		secret = func() (string, error) {
+			raw, err := os.ReadFile(file)
+			return strings.TrimSpace(string(raw)), err
+		}
+	}
 	return auth.OIDCConfig{
+		ClientID: c.AuthOIDCClientID, ClientSecret: secret,
 		Issuer: c.AuthOIDCIssuer, Audience: c.AuthOIDCAudience, RoleClaim: c.AuthOIDCRoleClaim, Roles: c.AuthOIDCRoles,
 		Client: client, Log: c.Logger,
 	}

@@ -33,7 +33,7 @@ type site struct {
 var roles = []auth.Role{auth.Viewer, auth.Operator, auth.Designer, auth.Admin}
 
 // open starts a node; with credentials it has a key for each role.
-func open(t testing.TB, credentials bool) *site {
+func open(t testing.TB, credentials bool, change ...func(*node.Config)) *site {
 	t.Helper()
 	s := &site{t: t, keys: map[auth.Role]string{}}
 	cfg := node.DefaultConfig()
@@ -54,6 +54,9 @@ func open(t testing.TB, credentials bool) *site {
 			t.Fatal(err)
 		}
 		cfg.AuthKeysFile = s.file
+	}
+	for _, c := range change {
+		c(&cfg)
 	}
 	s.cfg = cfg
 	s.node = s.start(cfg)

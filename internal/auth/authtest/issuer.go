@@ -29,7 +29,8 @@ const Audience = "weft"
 
 // Issuer is a provider. Make it with [NewIssuer].
 type Issuer struct {
-	URL string
+	URL  string
+	Stop func() // ends it before the test does
 
 	tb   testing.TB
 	mu   sync.Mutex
@@ -37,6 +38,10 @@ type Issuer struct {
 	down bool
 	asks int // for the keys
 	made int
+
+	person  map[string]any    // the claims of who signs in
+	codes   map[string]asking // by the code that was given for it
+	answers func(id, access string) map[string]any
 }
 
 type signingKey struct {
@@ -51,12 +56,14 @@ func NewIssuer(tb testing.TB) *Issuer {
 	i.Rotate()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.serve(func() any {
-		return map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"}
+		return map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "authorization_endpoint": i.URL + "/authorize?tenant=t", "token_endpoint": i.URL + "/token"}
 	}))
+	mux.HandleFunc("GET /authorize", i.authorize)
+	mux.HandleFunc("POST /token", i.token)
 	mux.HandleFunc("GET /keys", i.serve(i.published))
 	s := httptest.NewServer(mux)
 	tb.Cleanup(s.Close)
-	i.URL = s.URL
+	i.URL, i.Stop = s.URL, s.Close
 	return i
 }
 

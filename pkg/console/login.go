@@ -1,0 +1,122 @@
+package console
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/weft-run/weft/internal/auth"
+)
+
+// loginAt is the address at which one signs in at the provider, "" if there is none.
+func (c *Console) loginAt(next string) string {
+	if c.cfg.OIDC == nil || !c.cfg.OIDC.Browsers() {
+		return ""
+	}
+	return Path + "login?next=" + url.QueryEscape(next)
+}
+
+// maxNext bounds the address that somebody goes back to: it is in a cookie.
+const maxNext = 300
+
+// login sends somebody to the provider.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	v := &visit{console: c, w: w, r: r}
+	if c.loginAt("") == "" {
+		v.fail("", &problem{Status: http.StatusNotFound, Title: "No such page"})
+		return
+	}
+	next := local(r.URL.Query().Get("next"))
+	if len(next) > maxNext {
+		next = Path
+	}
+	address, begun, err := c.cfg.OIDC.Begin(c.comeBack(r))
+	if err != nil {
+		c.notSignedIn(v, next, err)
+		return
+	}
+	text, err := c.sealer.seal(login{begun, next, c.cfg.Now()}, forLogins)
+	if err != nil {
+		v.fail("", err)
+		return
+	}
+	http.SetCookie(w, cookie(auth.LoginCookie, text, int(loginLife.Seconds())))
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+// callback takes somebody back from the provider, and begins a session.
+func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
+	v := &visit{console: c, w: w, r: r}
+	if c.loginAt("") == "" {
+		v.fail("", &problem{Status: http.StatusNotFound, Title: "No such page"})
+		return
+	}
+	var begun login
+	kept, err := r.Cookie(auth.LoginCookie)
+	if err == nil {
+		err = c.sealer.unseal(kept.Value, forLogins, &begun)
+	}
+	http.SetCookie(w, cookie(auth.LoginCookie, "", -1)) // it is used once
+	query := r.URL.Query()
+	switch {
+	case err != nil || c.cfg.Now().Sub(begun.Made) > loginLife:
+		err = &auth.RefusedError{Reason: "this sign-in was not begun in this browser, or too long ago; begin again"}
+	case query.Get("state") != begun.State:
+		err = &auth.RefusedError{Reason: "the answer is to another sign-in; begin again"}
+	case query.Get("error") != "":
+		err = &auth.RefusedError{Reason: "the provider says: " + short(200, query.Get("error")+" "+query.Get("error_description"))}
+	}
+	if err != nil {
+		c.notSignedIn(v, Path, err)
+		return
+	}
+	next := local(begun.Next)
+	p, err := c.cfg.OIDC.Finish(r.Context(), begun.Login, c.comeBack(r), query.Get("code"))
+	if err == nil && p.Role < auth.Viewer {
+		err = &auth.RefusedError{Reason: "the provider knows you as " + strings.TrimPrefix(p.Name, "oidc:") + ", and gives you no role here"}
+	}
+	if err != nil {
+		c.notSignedIn(v, next, err)
+		return
+	}
+	now := c.cfg.Now()
+	if err := c.keep(w, session{Who: &who{p.Name, p.Role}, Made: now, Seen: now}); err != nil {
+		v.fail("", err)
+		return
+	}
+	c.cfg.Log.InfoContext(r.Context(), "console: signed in", slog.String("who", p.Name), slog.String("role", p.Role.String()), slog.String("remote", r.RemoteAddr))
+	v.redirect(next, "signed-in")
+}
+
+// notSignedIn says why the provider's way led nowhere.
+func (c *Console) notSignedIn(v *visit, next string, err error) {
+	if now := c.cfg.Now().Unix(); c.line.Swap(now) != now {
+		c.cfg.Log.WarnContext(v.r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", v.r.RemoteAddr))
+	}
+	view := signInView{Next: next, NoKeys: c.cfg.Keys == nil, Login: c.loginAt(next), Wrong: "the provider cannot be asked now; try again"}
+	status := http.StatusServiceUnavailable
+	var refused *auth.RefusedError
+	if errors.As(err, &refused) {
+		view.Wrong, status = refused.Reason, http.StatusUnauthorized
+	}
+	v.render(status, "signin", page{Title: "Sign in", View: view})
+}
+
+// comeBack is the address that the provider sends people back to; it has to be registered there.
+func (c *Console) comeBack(r *http.Request) string {
+	base := strings.TrimSuffix(c.cfg.URL, "/")
+	if base == "" {
+		scheme, host := "https", r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+			scheme = "http"
+		}
+		base = scheme + "://" + r.Host
+	}
+	return base + Path + "callback"
+}

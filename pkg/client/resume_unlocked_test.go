@@ -282,6 +282,24 @@ func TestAConflictIsRunAgainUnderTheLock(t *testing.T) {
 	w.waits(1, 3)
 }
 
+// The instance is deleted while its burst runs: that is what its caller is told.
+func TestAResumeBesideADeleteIsToldOfIt(t *testing.T) {
+	t.Parallel()
+	w := unlockedWorldOf(t, asItIs, within())
+	got := w.resume(t.Context(), w.a, "r", 0)
+	w.reached(w.inside)
+	if _, err := w.b.open("i").Do(t.Context(), workflow.Command{ID: "x", Kind: workflow.CommandDelete, CreatedAt: time.Now().UTC()}); err != nil {
+		t.Fatal(err)
+	}
+	w.inside.pass <- struct{}{}
+	if r := w.told(got); workflow.CodeOf(r.err) != workflow.CodeInstanceNotFound {
+		t.Errorf("%+v, %v", r.Effect, r.err)
+	}
+	if n := w.a.count("commits_total", "fenced"); n != 0 {
+		t.Errorf("%v fenced", n)
+	}
+}
+
 // Before a cause is made durable the lock is taken: what is in the mailbox is somebody's work.
 func TestWhatBecomesDurableIsLocked(t *testing.T) {
 	t.Parallel()

@@ -124,6 +124,7 @@ type owner struct {
 	seen  rev
 	mail  cmds // known to lie in the mailbox
 	t     txn  // under way
+	doubt bool // a copy of the commit had no answer
 }
 
 type phase uint8

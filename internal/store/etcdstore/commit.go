@@ -26,6 +26,9 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committ
 	}
 	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
 	if err != nil {
+		if c.Unlocked != nil && errors.Is(err, ErrUnknown) {
+			c.Unlocked.Unanswered = true
+		}
 		return nil, err
 	}
 	if !resp.Succeeded {

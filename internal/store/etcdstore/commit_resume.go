@@ -89,9 +89,10 @@ func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.Commit
 	}
 	if e.moved(c) {
 		// The proof goes with the instance, or with the oldest entries of its journal; and
-		// another one of this id has a journal of its own.
+		// another one of this id has a journal of its own. It is wanted only if a copy of the
+		// commit had no answer: all were refused otherwise, and will be.
 		kv := e.instance.one(e.resp)
-		if kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.one(e.resp) == nil {
+		if c.Unlocked.Unanswered && (kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.one(e.resp) == nil) {
 			return metrics.CommitFenced, store.ErrFenced
 		}
 		return metrics.CommitConflict, store.ErrConflict

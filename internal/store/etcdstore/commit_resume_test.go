@@ -155,6 +155,42 @@ func TestAResumeWithoutAnAnswerIsFoundOrSaysNothing(t *testing.T) {
 	}
 }
 
+// The commit was refused each time that it was sent. Then it was never applied, and needs no proof of it.
+func TestAResumeThatWasRefusedIsAConflict(t *testing.T) {
+	t.Parallel()
+	for name, goOn := range map[string]func(w *world){
+		"others deleted it": func(w *world) { w.remove("a") },
+		"deleted, and made again": func(w *world) {
+			w.remove("a")
+			w.instance("a", "paid")
+		},
+		"its journal was shortened": func(w *world) {
+			w.commit(w.next("a", nil))
+			_, err := w.raw.Delete(w.ctx(), w.keys.journal("a", 2))
+			w.ok(err)
+		},
+	} {
+		w := newWorld(t)
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		c := w.resuming("a", u)
+		goOn(w)
+		for range 2 {
+			if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		w.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 1, Match: writes})
+		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+			t.Fatal(err)
+		}
+		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("%s, and a copy had no answer: %v", name, err)
+		}
+		w.want("idem/c/a/~commit", 0)
+	}
+}
+
 // Until a refusal is settled it is none: what is sent again may be applied.
 func TestASettlingWithoutAnAnswerSaysNothing(t *testing.T) {
 	t.Parallel()

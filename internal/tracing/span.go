@@ -87,6 +87,16 @@ func Quiet(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, nil)
 }
 
+// Within is ctx with the span of another context: for what is done for that, and does not
+// end with it.
+func Within(ctx, other context.Context) context.Context {
+	p, ok := parent(other)
+	if !ok {
+		return ctx
+	}
+	return trace.ContextWithSpan(ctx, p)
+}
+
 // Lock is the taking of an instance's lock.
 func Lock(ctx context.Context, instance string) (context.Context, Span) {
 	p, ok := parent(ctx)

@@ -88,6 +88,7 @@ type owner struct {
 	stop   context.CancelCauseFunc
 	undrop func() bool             // lets go of what the end of the node's time does to ctx
 	drop   context.CancelCauseFunc // of the burst that runs without the lock, for who serves at the desk
+	traced context.Context         // of the burst that runs: what is done for it is in its trace
 
 	own    ownership
 	taken  taken

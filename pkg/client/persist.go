@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -153,7 +154,7 @@ func (o *owner) makeDurable(w *waiter) error {
 // dropped: nothing of it will be committed.
 func (o *owner) lockBeside() error {
 	free := o.free()
-	err := o.lock(o.ctx)
+	err := o.lock(tracing.Within(o.ctx, o.traced))
 	switch {
 	case err == nil || !free:
 		return err

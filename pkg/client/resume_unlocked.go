@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -106,5 +107,5 @@ func (o *owner) lockFor(burst context.Context) error {
 	if burst.Err() != nil {
 		return context.Cause(burst)
 	}
-	return o.lock(o.ctx)
+	return o.lock(tracing.Within(o.ctx, o.traced))
 }

@@ -23,6 +23,7 @@ func (s working) next(o *owner) state {
 	unmarked := o.unmarkInTime()
 	o.running.Store(s.x.b)
 	ctx := s.ctx
+	o.traced = ctx
 	if o.free() {
 		ctx, o.drop = context.WithCancelCause(ctx)
 		defer o.drop(nil)

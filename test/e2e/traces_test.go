@@ -88,7 +88,7 @@ root:
 	}
 	polltest.Eventually(t, "the other trace is whole", func() bool {
 		return spans.path(other[1], "POST /api/v1/events/{name}", "burst held", "activity Elsa.SendHttpRequest", "POST") != nil &&
-			spans.path(other[1], "POST /api/v1/events/{name}", "lock", "etcd txn") != nil
+			spans.path(other[1], "POST /api/v1/events/{name}", "burst held", "lock", "etcd txn") != nil
 	})
 	out := spans.path(other[1], "POST /api/v1/events/{name}", "burst held", "activity Elsa.SendHttpRequest", "POST")
 	if got := out[3].SpanContext.SpanID().String(); got != other[2] {

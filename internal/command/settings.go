@@ -45,7 +45,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.EtcdDialTimeout, "etcd-dial-timeout", n.EtcdDialTimeout, "how long a start waits for an etcd that does not answer or let the node join")
 	fs.Int64Var(&n.EtcdQuota, "etcd-quota-bytes", 0, "quota of the embedded etcd (default 4 GiB), or of an etcd that does not tell its own (before 3.6; default 2 GiB)")
 	fs.StringVar(&n.GroupCommit, "group-commit", n.GroupCommit, "on, or off: whether concurrent requests to etcd share proposals")
-	fs.StringVar(&n.ResumeLocking, "resume-locking", n.ResumeLocking, "always, or auto: an event that resumes an idle instance takes its lock before the first effect outside, and none where there is no such effect")
+	fs.StringVar(&n.ResumeLocking, "resume-locking", n.ResumeLocking, "auto: an event that resumes an idle instance takes its lock before the first effect outside, and none where there is no such effect; or always: before anything else")
 	fs.StringVar(&n.Cluster, "cluster", n.Cluster, "name of the cluster: the root of its keys in etcd")
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")

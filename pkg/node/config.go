@@ -70,9 +70,9 @@ type Config struct {
 	// share proposals; see pkg/cluster/groupcommit.
 	GroupCommit string
 
-	// ResumeLocking is "always", or "auto": whether an event that resumes an instance which
-	// nobody works takes the instance's lock before anything else, or not before an effect
-	// outside. Nodes of both kinds work on one cluster.
+	// ResumeLocking is "auto" or "always": whether an event that resumes an instance which
+	// nobody works takes the instance's lock only before an effect outside, or before
+	// anything else. Nodes of both kinds work on one cluster.
 	ResumeLocking string
 
 	// JavaScript is "on" or "off": whether this node evaluates JavaScript. A
@@ -166,7 +166,7 @@ func DefaultConfig() Config {
 	keep, bursts := DefaultRetention(), client.DefaultLimits()
 	return Config{
 		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
-		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAlways, JavaScript: JavaScriptOn,
+		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAuto, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
 		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		MaxBurstActivities: engine.DefaultBurstActivities,

@@ -148,6 +148,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	head := m.Catalog.HeadIn(context.Background())
 	m.Node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
 		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log, Metrics: cfg.Metrics,
+		UnlockedResumes: true, // as nodes are shipped
 		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
 			p, _, err := m.Catalog.Program(ctx, def, version)
 			return p, err

@@ -95,7 +95,7 @@ var pages = []page{
 	}},
 	{id: "locks", title: "Locks and contention", about: "Who waits for what, and for how long. GET /api/v1/locks names the holders.", views: []view{
 		one(tile, "Held", "Locks held now.", "short", `sum(weft_locks_held{job="weft"})`, ""),
-		one(tile, "Contention, 1 h", "Acquisitions that found the lock held, of all.", "percentunit", `sum(increase(weft_lock_contention_total{job="weft"}[1h])) / sum(increase(weft_lock_acquisitions_total{job="weft"}[1h]))`, ""),
+		one(tile, "Contention, 1 h", "Acquisitions that found the lock held, of all. Resumes that needed no lock are none.", "percentunit", `sum(increase(weft_lock_contention_total{job="weft"}[1h])) / sum(increase(weft_lock_acquisitions_total{job="weft"}[1h]))`, ""),
 		one(tile, "Lost, 1 h", "Locks that ended with their session.", "short", `sum(increase(weft_locks_lost_total{job="weft"}[1h]))`, "").redFrom(1),
 		one(tile, "Failed releases, 1 h", "The end of the lease frees them.", "short", `sum(increase(weft_lock_release_failures_total{job="weft"}[1h]))`, "").redFrom(1),
 		one(tile, "Orphans removed, 1 h", "Keys on a node's own lease that nobody there held.", "short", `sum(increase(weft_lock_orphans_removed_total{job="weft"}[1h]))`, ""),
@@ -103,6 +103,10 @@ var pages = []page{
 		times("Time a lock is held", "By scope.", "weft_lock_hold_seconds", `job="weft"`, "scope", "{{scope}}"),
 		one(graph, "Contention ratio", "Acquisitions that found the lock held, of all, by scope. On queue, timer and mailbox it is normal: workers try, and pass on.", "percentunit", `sum by (scope) (rate(weft_lock_contention_total{job="weft"}[$__rate_interval])) / (sum by (scope) (rate(weft_lock_acquisitions_total{job="weft"}[$__rate_interval])) > 0)`, "{{scope}}"),
 		one(graph, "Acquisitions", "By scope and outcome.", "ops", `sum by (scope, outcome) (rate(weft_lock_acquisitions_total{job="weft"}[$__rate_interval]))`, "{{scope}} {{outcome}}").stack(),
+		{kind: graph, title: "Resumes without the lock", about: "Begun without it, by what they came to; lost, to others who were faster: those run again under the lock, or wait in the mailbox.", unit: "ops", queries: []query{
+			{`sum by (outcome) (rate(weft_unlocked_resumes_total{job="weft"}[$__rate_interval]))`, "{{outcome}}"},
+			{`sum(rate(weft_commits_total{job="weft",outcome=~"conflict|held"}[$__rate_interval]))`, "lost"},
+		}},
 		one(graph, "Who holds", "Locks held, by node and scope.", "short", `sum by (instance, scope) (weft_locks_held{job="weft"}) > 0`, "{{instance}} {{scope}}").stack().normally("nobody"),
 		one(graph, "Who meets a held lock", "Contention, by node and scope.", "ops", `sum by (instance, scope) (rate(weft_lock_contention_total{job="weft"}[$__rate_interval])) > 0`, "{{instance}} {{scope}}").stack().normally("nobody"),
 	}},

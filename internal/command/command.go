@@ -42,7 +42,10 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 				return err
 			}
 			log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
-			s.node.Logger, s.node.Lines, s.node.Version = log, stdout, version()
+			s.node.Logger, s.node.Version = log, version()
+			if err := s.sendLines(stdout); err != nil {
+				return err
+			}
 			stop, err := s.trace(cmd.Context())
 			if err != nil {
 				return err
@@ -133,6 +136,24 @@ func newLogger(w io.Writer, level, format string) (log *slog.Logger, text bool, 
 		return slog.New(slog.NewTextHandler(w, opts)), true, nil
 	}
 	return nil, false, fmt.Errorf("log-format is %q; it must be text or json", format)
+}
+
+// sendLines says where writeLine writes. A program that collects what a node says needs to know
+// which instance said it; people at a terminal see the line.
+func (s *settings) sendLines(stdout io.Writer) error {
+	switch s.lines {
+	case "":
+		s.node.LogLines = !isTerminal(stdout)
+	case "log":
+		s.node.LogLines = true
+	case "stdout":
+	default:
+		return fmt.Errorf("lines is %q; it must be stdout or log", s.lines)
+	}
+	if !s.node.LogLines {
+		s.node.Lines = stdout
+	}
+	return nil
 }
 
 // withUnits gives durations as texts with their unit: in JSON they are nanoseconds.

@@ -132,7 +132,7 @@ func TestProcessWritesLinesAndDrainsOnSIGTERM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := runNode(t, "--definitions", examples)
+	p := runNode(t, "--definitions", examples, "--lines", "stdout")
 	if status, body := p.post(t, "/api/v1/definitions/hello/execute", `{"input": {"name": "Ada"}}`); status != 200 {
 		t.Fatalf("execute: %d %s", status, body)
 	}
@@ -147,6 +147,45 @@ func TestProcessWritesLinesAndDrainsOnSIGTERM(t *testing.T) {
 	}
 	if got := p.stdout.String(); got != "Hello, Ada!\nGood day\n" {
 		t.Errorf("standard output: %q", got)
+	}
+}
+
+// Outside of a terminal a line is a record of the log, which says whose it is, and tells no more
+// than the journal does.
+func TestProcessLogsLines(t *testing.T) {
+	t.Parallel()
+	secrets := t.TempDir()
+	if err := os.WriteFile(filepath.Join(secrets, "password"), []byte("hunter2-hunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := runNode(t, "--secrets-dir", secrets)
+	if status, body := p.post(t, "/api/v1/definitions", "id: says\nroot:\n  - writeLine: hello\n    id: one\n  - writeLine: ${{ 'it is ' + secrets.password }}\n    id: two\n"); status != 201 {
+		t.Fatalf("publish: %d %s", status, body)
+	}
+	if status, body := p.post(t, "/api/v1/definitions/says/execute", `{"instanceId": "i"}`); status != 200 {
+		t.Fatalf("execute: %d %s", status, body)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	said := map[any]map[string]any{}
+	for entry := range p.log {
+		if entry["msg"] == "writeLine" {
+			said[entry["activity"]] = entry
+		}
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	one, two := said["one"], said["two"]
+	if one["text"] != "hello" || one["instance"] != "i" || one["definition"] != "says" || one["version"] != 1.0 || one["level"] != "INFO" {
+		t.Errorf("%v", one)
+	}
+	if text, is := two["text"].(string); !is || strings.Contains(text, "hunter2") {
+		t.Errorf("%v", two)
+	}
+	if p.stdout.Len() > 0 {
+		t.Errorf("standard output: %q", p.stdout.String())
 	}
 }
 

@@ -23,6 +23,7 @@ type settings struct {
 	node      node.Config
 	logLevel  string
 	logFormat string
+	lines     string
 	config    string
 }
 
@@ -94,6 +95,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.TLSCACert, "tls-cacert", "", "PEM file with the authorities that sign the nodes' certificates (default: the system's)")
 	fs.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	fs.StringVar(&s.logFormat, "log-format", "", "text or json (default: json unless standard error is a terminal)")
+	fs.StringVar(&s.lines, "lines", "", "where writeLine writes: stdout, or log, as records with their instance (default: log unless standard output is a terminal)")
 	fs.StringVar(&s.config, configFlag, "", "YAML or JSON file with settings")
 	fs.SortFlags = false
 }

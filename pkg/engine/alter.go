@@ -67,7 +67,7 @@ func copyOf(b *Burst) (*Burst, error) {
 		return nil, err
 	}
 	env := b.env
-	env.Metrics, env.Lines, env.Log = nil, nil, slog.New(slog.DiscardHandler)
+	env.Metrics, env.Lines, env.LogLines, env.Log = nil, nil, false, slog.New(slog.DiscardHandler)
 	c, err := Load(b.prog, b.snapshot(), state, env)
 	if err != nil {
 		return nil, err

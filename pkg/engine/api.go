@@ -22,6 +22,7 @@ type Env struct {
 	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
 	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
 	Log      *slog.Logger                                     // nil: discarded
+	LogLines bool                                             // WriteLine makes a record of Log too
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
 	Takeover bool                                             // this burst repeats a command another node had begun

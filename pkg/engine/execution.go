@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -282,7 +283,22 @@ func (x *Execution) WriteLine(text string) {
 	if x.secretUsed() || x.hides("text") {
 		text = hiddenText
 	}
+	if x.b.env.LogLines {
+		x.Log().Info("writeLine", "definition", x.b.header.DefinitionID, "version", x.b.header.Version, "text", CutLine(x.Redact(text)))
+	}
 	x.b.journal(x, EventWriteLine, text, nil)
+}
+
+// maxLine bounds a line where the node sends it, in bytes: a workflow may write large values in
+// a loop, and disks and collectors of logs are not the workflow's.
+const maxLine = 8 << 10
+
+// CutLine is a line as it is sent, with its size if it was longer.
+func CutLine(text string) string {
+	if n := len(text); n > maxLine {
+		return fmt.Sprintf("%s … (%d bytes in all)", strings.ToValidUTF8(text[:maxLine], ""), n)
+	}
+	return text
 }
 
 // Now is the time of the node that runs the burst.

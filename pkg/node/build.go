@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -243,7 +242,7 @@ func (n *Node) environment() func() engine.Env {
 	head := n.catalog.HeadIn(context.Background())
 	return func() engine.Env {
 		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head,
-			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, Metrics: n.metrics,
+			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics,
 			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities}}
 	}
 }
@@ -254,14 +253,8 @@ type lineWriter struct {
 	w  io.Writer
 }
 
-// maxLine bounds a line on standard output, in bytes: a workflow may write large
-// values in a loop, and disks and collectors of logs are not the workflow's.
-const maxLine = 8 << 10
-
 func (l *lineWriter) write(text string) {
-	if n := len(text); n > maxLine {
-		text = fmt.Sprintf("%s … (%d bytes in all)", strings.ToValidUTF8(text[:maxLine], ""), n)
-	}
+	text = engine.CutLine(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.w, text+"\n") // the journal has it in any case

@@ -138,9 +138,11 @@ type Config struct {
 	MaxConnections           int
 	MaxConnectionsPerAddress int
 
-	Version string       // of the program
-	Lines   io.Writer    // where WriteLine writes; default: nowhere
-	Logger  *slog.Logger // default: discarded
+	Version string    // of the program
+	Lines   io.Writer // where WriteLine writes; default: nowhere
+	// LogLines makes a record of the log of what WriteLine writes, with its instance, definition and activity.
+	LogLines bool
+	Logger   *slog.Logger // default: discarded
 
 	// Now is this node's clock, default [time.Now]: the times that the node writes
 	// down, fires by or compares with other nodes come from it. It is for tests, which

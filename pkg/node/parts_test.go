@@ -112,6 +112,7 @@ func TestConfigIsChecked(t *testing.T) {
 
 // A workflow may write much in a loop; a line is bounded, and whole text.
 func TestLinesAreBounded(t *testing.T) {
+	const maxLine = 8 << 10
 	t.Parallel()
 	for _, text := range []string{"short", strings.Repeat("x", maxLine), strings.Repeat("é", 300_000), "x" + strings.Repeat("é", 300_000)} {
 		var out bytes.Buffer

@@ -72,7 +72,7 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 		return AlterPreview{}, err
 	}
 	env := c.cfg.Node.Env()
-	env.Metrics, env.Lines, env.Log, env.Version = nil, nil, nil, program
+	env.Metrics, env.Lines, env.LogLines, env.Log, env.Version = nil, nil, false, nil, program
 	b, err := engine.Load(prog, h, rec.State, env)
 	if err != nil {
 		return AlterPreview{}, &workflow.Error{Code: workflow.CodeNotRunnable, Err: err, Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s", id)}

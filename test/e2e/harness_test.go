@@ -226,7 +226,7 @@ func (c *cluster) spawn(t *testing.T, id string, args ...string) *member {
 	p := &process{ended: make(chan struct{})}
 	m.process = p
 	all := append([]string{"--http-addr", "127.0.0.1:0", "--cluster", c.name, "--node-id", id, "--drain-delay", "0s",
-		"--allow-private-addresses", "--log-format", "json"}, args...)
+		"--allow-private-addresses", "--log-format", "json", "--lines", "stdout"}, args...)
 	if !slices.Contains(args, "--etcd-endpoints") {
 		all = append(all, "--etcd-endpoints", strings.Join(c.etcd.Endpoints(), ","))
 	}

@@ -610,7 +610,7 @@ var guards = []patch{
 		"if err != nil || e == nil || !slices.Contains(e.Commands, fate.Command) {", "if err != nil || e == nil {", "./pkg/runtime", "TestAReceiptIsOfItsOwnInstance"},
 	{"a key is for one request with its query", "internal/httpapi/call.go",
 		"c.query.Encode(), ", "", inAPI, "TestAKeyIsForOneRequest"},
-	{"lines on standard output are bounded", "pkg/node/build.go",
+	{"lines on standard output are bounded", "pkg/engine/execution.go",
 		"n > maxLine {", "n > maxLine && false {", "./pkg/node", "TestLinesAreBounded"},
 	{"ids are no directories", "pkg/workflow/ids.go",
 		"if id == \".\" || id == \"..\" {", "if false {", "./pkg/workflow", "TestIDs"},

@@ -22,7 +22,7 @@ import (
 
 // Asker is one run of the program: what all commands have in common.
 type Asker struct {
-	in          io.Reader
+	In          io.Reader
 	Out, ErrOut io.Writer // data, and all else
 	environ     map[string]string
 	Version     string
@@ -48,7 +48,7 @@ type Streams struct {
 
 // New is for a program of this version.
 func New(s Streams, environ []string, version string) *Asker {
-	a := &Asker{in: s.In, Out: s.Out, ErrOut: s.Err, environ: map[string]string{}, Version: version, Now: time.Now}
+	a := &Asker{In: s.In, Out: s.Out, ErrOut: s.Err, environ: map[string]string{}, Version: version, Now: time.Now}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		a.environ[name] = value
@@ -178,6 +178,9 @@ func typed(c *cobra.Command, args []string) []string {
 	}
 	return out
 }
+
+// Note tells a person something about what was shown.
+func (a *Asker) Note(text string) { fmt.Fprintln(a.ErrOut, text) }
 
 // Server is the URL that is asked, once a client was made.
 func (a *Asker) Server() string { return a.server }
@@ -311,11 +314,11 @@ func (a *Asker) Confirm(format string, args ...any) error {
 	if a.yes || a.curl {
 		return nil
 	}
-	if !IsTerminal(a.in) {
+	if !IsTerminal(a.In) {
 		return Usage("%s: say --yes, as nobody can be asked here", fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(a.ErrOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
-	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	line, _ := bufio.NewReader(a.In).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return &exitError{ExitUsage, errors.New("nothing was done")}
 	}
@@ -325,7 +328,7 @@ func (a *Asker) Confirm(format string, args ...any) error {
 // ReadSmall reads a file, or standard input for -, of at most so many bytes.
 func (a *Asker) ReadSmall(name string, most int64, what string) ([]byte, error) {
 	if name == "-" {
-		return readMost(a.in, "standard input", most, what)
+		return readMost(a.In, "standard input", most, what)
 	}
 	return readSmall(name, most, what)
 }

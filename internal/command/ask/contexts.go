@@ -138,7 +138,7 @@ func (a *Asker) SignIn(ctx context.Context) (string, Place, error) {
 		return "", at, Usage("say with --server where to sign in")
 	}
 	if a.tokenFile == "-" {
-		raw, err := readMost(a.in, "standard input", 64<<10, "a token")
+		raw, err := readMost(a.In, "standard input", 64<<10, "a token")
 		if err != nil {
 			return "", at, err
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/command/remote"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -306,8 +307,90 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("warnings: %s", got.err)
 	}
 	u.wants(0, "1\n", "definitions", "list", "--all", "--jq", `.items[] | select(.id == "one") | .version`)
+	u.wants(0, "1  true  yaml\n", "definitions", "versions", "two", "--columns", "version,published,notation", "--no-headers")
 	u.wants(0, "two  retracted\n", "definitions", "retract", "two", "--yes")
 	u.wants(0, "two  deleted\n", "definitions", "delete", "two", "--yes")
+}
+
+func TestFamiliesOfInstances(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("flows/child.yaml", "id: fam-child\nroot:\n  - event: fam-go\n"), u.file("flows/parent.yaml", "id: fam-parent\nroot:\n  - dispatchWorkflow: {workflowDefinitionId: fam-child, waitForCompletion: true}\n"))
+	u.wants(0, "*", "run", "fam-parent", "--id", "fam-1")
+	child := ""
+	polltest.Eventually(t, "the child is there", func() bool {
+		child = strings.TrimSpace(u.wants(0, "*", "instances", "list", "def:fam-child", "--jq", ".items[].instanceId").out)
+		return child != ""
+	})
+	u.wants(0, "fam-1 *\n  "+child+"\n", "instances", "lineage", "fam-1", "--columns", "instanceId", "--jq", `.items[] | if .depth == 0 then "\(.instanceId) *" else "  \(.instanceId)" end`)
+	if got := u.wants(0, "*", "instances", "lineage", child); !strings.Contains(got.out, "\nfam-1 ") || !strings.Contains(got.out, "\n  "+child+" *") {
+		t.Errorf("lineage of the child:\n%s", got.out)
+	}
+	bookmark := ""
+	polltest.Eventually(t, "the child waits", func() bool {
+		bookmark = strings.TrimSpace(u.wants(0, "*", "bookmarks", "list", "--event", "fam-go", "-o", "name").out)
+		return bookmark != ""
+	})
+	if got := u.wants(0, "*", "bookmarks", "list", "--event", "fam-go", "--columns", "instanceId", "--no-headers"); strings.TrimSpace(got.out) != child {
+		t.Errorf("who waits: %q", got.out)
+	}
+	u.wants(0, "*", "bookmarks", "resume", bookmark)
+	u.wants(0, "*", "instances", "get", "fam-1", "--wait", "30s", "--exit-status")
+	u.refuses(3, "is finished", "bookmarks", "resume", bookmark)
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("ways.yaml", "id: ways\ninputs: {n: {type: number}}\nvariables: {got: {type: number}}\nroot:\n  - setVariable: {variable: got, value: \"${{ inputs.n }}\"}\n  - if: ${{ inputs.n > 1 }}\n    then: {writeLine: much}\n    else: {writeLine: little}\n"))
+	for id, n := range map[string]string{"ways-1": "1", "ways-2": "2", "ways-3": "2"} {
+		u.wants(0, "*", "run", "ways", "--id", id, "-i", "n="+n, "--wait", "30s", "--exit-status")
+	}
+	u.wants(0, "", "instances", "compare", "ways-2", "ways-3")
+	got := u.wants(1, "*", "instances", "compare", "ways-1", "ways-2")
+	for _, row := range []string{`(?m)^input\.n +1 +2$`, `(?m)^variable\.got +1 +2$`, `(?m)^journal\.\d+ .*`} {
+		if !regexp.MustCompile(row).MatchString(got.out) {
+			t.Errorf("no row %s in\n%s", row, got.out)
+		}
+	}
+	u.refuses(3, "instance-not-found", "instances", "compare", "ways-1", "ways-9")
+}
+
+func TestSchedulesAndTop(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("nightly.yaml", "id: nightly\nroot:\n  - cron: 0 0 3 * * *\n    trigger: true\n"))
+	polltest.Eventually(t, "the schedule is listed", func() bool {
+		return strings.Contains(u.wants(0, "*", "schedules", "list", "--all", "-o", "name").out, "definitions/nightly\n")
+	})
+	if got := u.wants(0, "*", "top", "--once"); !regexp.MustCompile(`(?m)^commands +accepted \d+\.\d/s, applied \d+\.\d/s$`).MatchString(got.out) || !regexp.MustCompile(`(?m)^node-1 +working +0 `).MatchString(got.out) {
+		t.Errorf("top:\n%s", got.out)
+	}
+	u.wants(0, "node-1\n", "top", "--once", "--jq", ".nodes[].nodeId")
+	u.refuses(2, "--every must be", "top", "--every", "1ms")
+}
+
+func TestAuditReadsLogs(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	log := u.file("audit.log", `{"time":"2026-11-22T13:16:40Z","level":"INFO","msg":"audit","who":"key:ada","role":"admin","operation":"pause","target":"","result":"done","status":200,"code":""}
+not JSON
+{"time":"2026-11-22T13:16:41Z","level":"INFO","msg":"ready"}
+{"time":"2026-11-22T13:16:42Z","level":"INFO","msg":"audit","who":"key:bob","role":"viewer","operation":"cancelInstance","target":"o-1","result":"denied","status":403,"code":"forbidden"}`)
+	u.wants(0, "pause\ncancelInstance\n", "audit", log, "--jq", ".operation")
+	u.wants(0, "cancelInstance\n", "audit", log, "--jq", ".operation", "--failed", "--who", "key:bob", "--target", "o-")
+	u.in = string(must(os.ReadFile(log)))
+	if got := u.wants(0, "*", "audit", "-", "--operation", "cancelInstance"); !strings.Contains(got.out, "denied 403 forbidden") || strings.Contains(got.out, "pause") {
+		t.Errorf("audit: %s", got.out)
+	}
+	u.refuses(2, "no such file", "audit", "nowhere.log")
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func TestBadInput(t *testing.T) {

@@ -37,7 +37,7 @@ type commands struct{ *ask.Asker }
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
 	definitions := &cobra.Command{Use: "definitions", Aliases: []string{"definition", "def", "d"}, Short: "List, read and publish definitions"}
-	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsReload())
+	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsVersions(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsReload())
 	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.graphCommand()}
 }
 
@@ -86,6 +86,27 @@ func (a commands) definitionsGet() *cobra.Command {
 		},
 	}
 	cmd.Flags().Int64Var(&version, "version", 0, "another version than the published one")
+	return cmd
+}
+
+func (a commands) definitionsVersions() *cobra.Command {
+	var p ask.Paging
+	v := ask.View{Empty: "no versions", Columns: []ask.Column{
+		{Head: "VERSION", Path: "version"}, {Head: "PUBLISHED", Path: "published"}, {Head: "NOTATION", Path: "notation"}, {Head: "CREATED", Path: "createdAt", Show: ask.When},
+	}}
+	cmd := &cobra.Command{
+		Use: "versions ID", Short: "List the versions of a definition that are kept", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			return a.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
+				return ask.BytesOf(c.ListVersions(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.ListVersionsQuery{Limit: limit, Cursor: cursor}))
+			})
+		},
+	}
+	p.Flags(cmd)
 	return cmd
 }
 

@@ -18,7 +18,7 @@ type commands struct{ *ask.Asker }
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
-	return []*cobra.Command{a.whyNotCommand(), a.eventsCommand(), a.tasksCommand()}
+	return []*cobra.Command{a.whyNotCommand(), a.eventsCommand(), a.tasksCommand(), a.bookmarksCommand()}
 }
 
 func (a commands) effect(x *apiclient.Effect, raw []byte) error {

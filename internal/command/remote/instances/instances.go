@@ -22,7 +22,7 @@ type commands struct{ *ask.Asker }
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
 	instances := &cobra.Command{Use: "instances", Aliases: []string{"instance", "i"}, Short: "List, look at and repair instances"}
-	instances.AddCommand(a.instancesList(), a.instancesGet(), a.instancesDescribe(), a.instancesWatch(), a.instancesJournal(), a.instancesVariables(),
+	instances.AddCommand(a.instancesList(), a.instancesGet(), a.instancesDescribe(), a.instancesWatch(), a.instancesJournal(), a.instancesVariables(), a.instancesLineage(), a.instancesCompare(),
 		a.instancesCancel(), a.instancesRetry(), a.instancesAlter(), a.instancesDelete(), a.instancesExport(), a.instancesImport())
 	return []*cobra.Command{instances, a.explainCommand(), a.runCommand()}
 }

@@ -103,8 +103,8 @@ func TestAnAuthorWritesBesideThePicture(t *testing.T) {
 	_ = eval[bool](b, "(() => { const v = CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')); v.dispatch({selection: {anchor: v.state.doc.length}}); v.focus(); return true })()")
 	b.do(chromedp.KeyEvent("  - writeL"))
 	b.until("writeLine is offered", "document.querySelector('.cm-tooltip-autocomplete')?.innerText.includes('writeLine')")
-	b.until("it is chosen", "document.querySelector('.cm-tooltip-autocomplete li[aria-selected]') !== null")
-	b.until("it is taken", "(document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true})), document.querySelector('textarea').value.endsWith('  - writeLine: '))")
+	// By the pointer: a key that comes as the list opens is one of the text.
+	b.until("it is taken", "(document.querySelector('.cm-tooltip-autocomplete li[aria-selected]')?.dispatchEvent(new MouseEvent('mousedown', {bubbles: true, cancelable: true})), document.querySelector('textarea').value.endsWith('  - writeLine: '))")
 
 	call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "approved", "theirs"))
 	b.write(strings.ReplaceAll(order, "approved", "mine"))

@@ -7,27 +7,29 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import weft  # noqa: E402
 
-WAITING = "id: py-order\ninputs: {id: {type: string, required: true}}\nlabels: {kind: py}\noutputs: {by: \"${{ variables.paid.by }}\"}\nvariables: {paid: object}\nroot:\n  - correlate: ${{ inputs.id }}\n  - {event: py-paid, result: paid}\n"
+RUN = os.urandom(4).hex()  # another one each time
+ORDER, PAID = f"py-order-{RUN}", f"py-paid-{RUN}"
+WAITING = "id: py-order\ninputs: {id: {type: string, required: true}}\nlabels: {kind: py}\noutputs: {by: \"${{ variables.paid.by }}\"}\nvariables: {paid: object}\nroot:\n  - correlate: ${{ inputs.id }}\n  - {event: py-paid, result: paid}\n".replace("py-order", ORDER).replace("py-paid", PAID).replace("kind: py", f"kind: \"{RUN}\"")
 
 client = weft.Client(os.environ["WEFT_SERVER"])
 published = client.publish_definition(WAITING)
-assert published.status == 201 and published.body["id"] == "py-order", published.body
+assert published.status == 201 and published.body["id"] == ORDER, published.body
 assert client.publish_definition(WAITING).status == 200
-assert "py-paid" in client.get_definition("py-order", accept="application/yaml").body
+assert PAID in client.get_definition(ORDER, accept="application/yaml").body
 
 # A start whose answer is lost is repeated with its key, and happens once.
 losing = weft.Client(os.environ["WEFT_LOSING"], pause=0.01)
-started = losing.execute_definition("py-order", {"input": {"id": "p-1"}, "correlationId": "p-1"})
-again = client.execute_definition("py-order", {"input": {"id": "p-1"}, "correlationId": "p-1"}, key=started.key)
+started = losing.execute_definition(ORDER, {"input": {"id": "p-1"}, "correlationId": "p-1"})
+again = client.execute_definition(ORDER, {"input": {"id": "p-1"}, "correlationId": "p-1"}, key=started.key)
 assert started.body["instanceId"] == again.body["instanceId"] and started.body["subStatus"] == "Suspended"
 
 for n in range(2, 8):
-    client.execute_definition("py-order", {"input": {"id": f"p-{n}"}})
-found = [i["instanceId"] for i in client.all_instances(limit=2, label={"kind": "py"})]
+    client.execute_definition(ORDER, {"input": {"id": f"p-{n}"}})
+found = [i["instanceId"] for i in client.all_instances(limit=2, label={"kind": RUN})]
 assert len(found) == len(set(found)) == 7, found
-assert client.list_instances(has_incidents=True, definition_id="py-order").body["items"] == []
+assert client.list_instances(has_incidents=True, definition_id=ORDER).body["items"] == []
 
-sent = client.send_event("py-paid", {"correlationId": "p-1", "payload": {"by": "Ann"}})
+sent = client.send_event(PAID, {"correlationId": "p-1", "payload": {"by": "Ann"}})
 assert sent.status == 200 and not sent.accepted
 ended = client.get_instance(started.body["instanceId"], wait=30).body
 assert ended["subStatus"] == "Finished" and ended["output"] == {"by": "Ann"}, ended
@@ -35,7 +37,7 @@ assert client.delete_instance(ended["instanceId"]).status in (202, 204)
 
 for call, status, code in (
     (lambda: client.get_instance("nobody"), 404, "instance-not-found"),
-    (lambda: client.execute_definition("py-order", {"input": {}}), 422, "invalid-input"),
+    (lambda: client.execute_definition(ORDER, {"input": {}}), 422, "invalid-input"),
     (lambda: list(client.stream(["nothing"])), 422, "invalid-request"),
     (lambda: client.publish_definition("id: x\nroot: [{writeLin: a}]\n"), 422, "definition-invalid"),
 ):
@@ -48,7 +50,7 @@ for call, status, code in (
         raise AssertionError(code)
 
 try:
-    weft.Client("http://127.0.0.1:9", attempts=2, pause=0.01).execute_definition("py-order", {}, key="k-1")
+    weft.Client("http://127.0.0.1:9", attempts=2, pause=0.01).execute_definition(ORDER, {}, key="k-1")
 except weft.NoAnswer as unknown:
     assert unknown.key == "k-1" and "k-1" in str(unknown)
 else:

@@ -2,37 +2,40 @@
 import assert from "node:assert/strict";
 import { Client, WeftNoAnswer, WeftProblem } from "./weft.js";
 
-const waiting = `id: js-order
+const run = crypto.randomUUID().slice(0, 8); // another one each time
+const order = `js-order-${run}`;
+const paid = `js-paid-${run}`;
+const waiting = `id: ${order}
 inputs: {id: {type: string, required: true}}
-labels: {kind: js}
+labels: {kind: "${run}"}
 outputs: {by: "\${{ variables.paid.by }}"}
 variables: {paid: object}
 root:
   - correlate: \${{ inputs.id }}
-  - {event: js-paid, result: paid}
+  - {event: ${paid}, result: paid}
 `;
 
 const client = new Client({ server: process.env.WEFT_SERVER });
 const published = await client.publishDefinition(waiting);
 assert.equal(published.status, 201);
-assert.equal(published.body.id, "js-order");
+assert.equal(published.body.id, order);
 assert.equal((await client.publishDefinition(waiting)).status, 200);
-assert.match((await client.getDefinition("js-order", {}, { accept: "application/yaml" })).body, /js-paid/);
+assert.match((await client.getDefinition(order, {}, { accept: "application/yaml" })).body, new RegExp(paid));
 
 // A start whose answer is lost is repeated with its key, and happens once.
 const losing = new Client({ server: process.env.WEFT_LOSING, pause: 10 });
-const started = await losing.executeDefinition("js-order", { input: { id: "j-1" }, correlationId: "j-1" });
-const again = await client.executeDefinition("js-order", { input: { id: "j-1" }, correlationId: "j-1" }, { key: started.key });
+const started = await losing.executeDefinition(order, { input: { id: "j-1" }, correlationId: "j-1" });
+const again = await client.executeDefinition(order, { input: { id: "j-1" }, correlationId: "j-1" }, { key: started.key });
 assert.equal(started.body.instanceId, again.body.instanceId);
 assert.equal(started.body.subStatus, "Suspended");
 
-for (let n = 2; n < 8; n++) await client.executeDefinition("js-order", { input: { id: `j-${n}` } });
+for (let n = 2; n < 8; n++) await client.executeDefinition(order, { input: { id: `j-${n}` } });
 const found = new Set();
-for await (const instance of client.allInstances({ limit: 2, label: { kind: "js" } })) found.add(instance.instanceId);
+for await (const instance of client.allInstances({ limit: 2, label: { kind: run } })) found.add(instance.instanceId);
 assert.equal(found.size, 7);
-assert.deepEqual((await client.listInstances({ hasIncidents: true, definitionId: "js-order" })).body.items, []);
+assert.deepEqual((await client.listInstances({ hasIncidents: true, definitionId: order })).body.items, []);
 
-const sent = await client.sendEvent("js-paid", { correlationId: "j-1", payload: { by: "Ann" } });
+const sent = await client.sendEvent(paid, { correlationId: "j-1", payload: { by: "Ann" } });
 assert.equal(sent.status, 200);
 assert.equal(sent.accepted, false);
 const ended = (await client.getInstance(started.body.instanceId, { wait: 30 })).body;
@@ -42,7 +45,7 @@ assert.ok([202, 204].includes((await client.deleteInstance(ended.instanceId)).st
 
 for (const [call, status] of [
   [() => client.getInstance("nobody"), 404],
-  [() => client.executeDefinition("js-order", { input: {} }), 422],
+  [() => client.executeDefinition(order, { input: {} }), 422],
   [() => client.publishDefinition("id: x\nroot: [{writeLin: a}]\n"), 422],
 ]) {
   await assert.rejects(call, (err) => {
@@ -54,7 +57,7 @@ for (const [call, status] of [
 }
 
 await assert.rejects(
-  () => new Client({ server: "http://127.0.0.1:9", attempts: 2, pause: 10 }).executeDefinition("js-order", {}, { key: "k-1" }),
+  () => new Client({ server: "http://127.0.0.1:9", attempts: 2, pause: 10 }).executeDefinition(order, {}, { key: "k-1" }),
   (err) => err instanceof WeftNoAnswer && err.key === "k-1" && err.message.includes("k-1"),
 );
 

@@ -363,11 +363,18 @@ func TestSchedulesAndTop(t *testing.T) {
 	polltest.Eventually(t, "the schedule is listed", func() bool {
 		return strings.Contains(u.wants(0, "*", "schedules", "list", "--all", "-o", "name").out, "definitions/nightly\n")
 	})
+	u.counted()
 	if got := u.wants(0, "*", "top", "--once"); !regexp.MustCompile(`(?m)^commands +accepted \d+\.\d/s, applied \d+\.\d/s$`).MatchString(got.out) || !regexp.MustCompile(`(?m)^node-1 +working +0 `).MatchString(got.out) {
 		t.Errorf("top:\n%s", got.out)
 	}
 	u.wants(0, "node-1\n", "top", "--once", "--jq", ".nodes[].nodeId")
 	u.refuses(2, "--every must be", "top", "--every", "1ms")
+}
+
+// counted waits until a node has counted the balance, which takes a new one some ten seconds.
+func (u *user) counted() {
+	u.t.Helper()
+	polltest.Eventually(u.t, "the balance is counted", func() bool { return u.weft("cluster", "balance").code == 0 })
 }
 
 func TestAuditReadsLogs(t *testing.T) {
@@ -566,6 +573,7 @@ func TestTheCluster(t *testing.T) {
 	u := at(t)
 	u.wants(0, "nodes/node-1\n", "nodes", "list", "-o", "name")
 	u.refuses(3, `there is no live node "nobody"`, "nodes", "show", "nobody")
+	u.counted()
 	u.wants(0, "*", "doctor")
 	u.wants(0, "*", "cluster", "status")
 	u.wants(0, "*", "locks", "list")

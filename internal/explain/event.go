@@ -19,7 +19,9 @@ type Effect struct {
 	More             bool
 	// Others wait for the same and would not be met: for another correlation. 10 at
 	// most, and only looked for where nothing is met.
-	Others   []Place
+	Others []Place
+	// Recent are events of this name, or one nearly spelt so, that nodes remember: the newest first.
+	Recent   []Sent
 	Revision int64 // of etcd
 }
 
@@ -44,7 +46,7 @@ const (
 // Event tells what a stimulus would do: what it would meet, at one revision. It
 // changes nothing, and what is sent a moment later may meet something else. An error
 // of the payload is [workflow.CodeInvalid].
-func (x *Explainer) Event(ctx context.Context, st workflow.Stimulus) (*Effect, error) {
+func (x *Explainer) Event(ctx context.Context, st workflow.Stimulus, peers Peers) (*Effect, error) {
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
 		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
@@ -73,6 +75,10 @@ func (x *Explainer) Event(ctx context.Context, st workflow.Stimulus) (*Effect, e
 			return nil, err
 		}
 		e.Others = others[:min(len(others), mostOthers)]
+	}
+	if name := st.EventName(); name != "" {
+		e.Recent = x.lately(ctx, []string{name}, x.cfg.Session.Members(), peers)
+		e.Recent = e.Recent[:min(len(e.Recent), mostOthers)]
 	}
 	return e, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
@@ -77,6 +78,7 @@ const (
 	CauseAddress     Cause = "other-instance"
 	CauseSpelling    Cause = "other-name"
 	CauseDeadLetter  Cause = "dead-letter"
+	CauseElsewhere   Cause = "went-elsewhere" // it met others, before this one waited
 )
 
 // What is wrong:
@@ -140,8 +142,8 @@ type Commit struct {
 // NearMiss is a stimulus that is nearly what the instance waits for.
 type NearMiss struct {
 	Kind          Cause  // of the second group, or of the first where it is about to be taken
-	Where         string // queue, dead-letter
-	ID            string // of the queue item, or the dead letter
+	Where         string // queue, dead-letter; sent: it came lately, as a node remembers
+	ID            string // of the queue item, or the dead letter; of what was sent, as a queue item has it
 	Bookmark      string // that it nearly met
 	Name          string // of its event, "": it is no event
 	CorrelationID string
@@ -157,6 +159,7 @@ type Config struct {
 	Stimuli *etcdstore.Stimuli // asked, never told
 	Session *cluster.Session
 	Intake  *intake.Intake   // what this node takes up
+	Recent  *recent.Events   // that this node sent
 	Node    *client.Node     // what this node runs
 	Now     func() time.Time // default [time.Now]
 }
@@ -166,8 +169,8 @@ type Explainer struct{ cfg Config }
 
 // New checks the configuration.
 func New(cfg Config) (*Explainer, error) {
-	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil || cfg.Intake == nil || cfg.Node == nil {
-		return nil, errors.New("explain: Reader, Stimuli, Session, Intake and Node are required")
+	if cfg.Reader == nil || cfg.Stimuli == nil || cfg.Session == nil || cfg.Intake == nil || cfg.Recent == nil || cfg.Node == nil {
+		return nil, errors.New("explain: Reader, Stimuli, Session, Intake, Recent and Node are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -184,6 +187,8 @@ type Peers struct {
 	Running func(ctx context.Context, n cluster.Node, instance string) (*client.Running, error)
 	// Refusals are its commits that a fence refused, the newest first.
 	Refusals func(ctx context.Context, n cluster.Node, instance string) ([]client.Refusal, error)
+	// Events are those it sent lately, with one of these names or nearly so.
+	Events func(ctx context.Context, n cluster.Node, names []string) ([]recent.Event, error)
 }
 
 // Of the history that an explanation has: how many commits are looked at, and how many
@@ -230,6 +235,7 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 		})
 	}
 	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
+		all.Go(func() { f.recent = x.lately(ctx, eventNames(f.Record.Header.Bookmarks), f.members, peers) })
 		failed = errors.Join(x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
 	}
 	all.Wait()

@@ -34,6 +34,7 @@ type facts struct {
 	full     bool                // so little space is left that nothing goes on
 	now      time.Time
 	sent     []sent // newest first
+	recent   []Sent // newest first
 }
 
 // sent is a stimulus that nobody has taken.
@@ -314,6 +315,7 @@ func (x *Explanation) waiting(f *facts) {
 		x.State = Stuck
 	}
 	x.ownLetters(f)
+	x.lately(f)
 	slices.SortStableFunc(x.Reasons, func(a, b Reason) int { return cmp.Compare(rank(a), rank(b)) })
 	x.nearest(f)
 }
@@ -619,8 +621,11 @@ func (x *Explanation) tell(f *facts) *Explanation {
 // told is a near miss in a sentence.
 func (m *NearMiss) told(now time.Time) string {
 	where := "in the queue"
-	if m.Where == "dead-letter" {
+	switch m.Where {
+	case "dead-letter":
 		where = "among the dead letters"
+	case "sent":
+		return m.Text + " (" + stamp(m.CreatedAt) + ", " + about(now.Sub(m.CreatedAt)) + " ago)"
 	}
 	text := m.Text + " (" + where
 	if !m.CreatedAt.IsZero() {

@@ -27,7 +27,7 @@ func (a *API) explainRoutes() []route {
 type explanationView struct {
 	InstanceID string        `json:"instanceId"`
 	State      explain.State `json:"state" enum:"running,queued,waiting,finished,faulted,stuck,damaged" doc:"stuck: nothing that is known will move it."`
-	Cause      explain.Cause `json:"cause" enum:"event,timer,retry,child,task,endpoint,stimulus,other-correlation,other-instance,other-name,dead-letter,faulted-child,lost-child,late-timer,clock,paused,full,drain,fault,damaged,activity,running,lock,gone,mail,ended,nothing" doc:"Why, in one word: that of the first reason, or of what keeps it from coming about."`
+	Cause      explain.Cause `json:"cause" enum:"event,timer,retry,child,task,endpoint,stimulus,other-correlation,other-instance,other-name,dead-letter,went-elsewhere,faulted-child,lost-child,late-timer,clock,paused,full,drain,fault,damaged,activity,running,lock,gone,mail,ended,nothing" doc:"Why, in one word: that of the first reason, or of what keeps it from coming about."`
 	Summary    string        `json:"summary" doc:"One sentence, for people."`
 	Reasons    []reasonView  `json:"reasons" doc:"The first is the one that the summary begins with."`
 	Next       []string      `json:"next" doc:"What a person can do, the most likely first. Paths are below /api/v1."`
@@ -38,7 +38,7 @@ type explanationView struct {
 	Mail       []mailView      `json:"mail" doc:"Commands that wait to be run, the oldest first; 50 at most."`
 	MailLeft   int64           `json:"mailLeft" doc:"How many more there are."`
 	LastCommit *lastCommitView `json:"lastCommit"`
-	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most."`
+	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour."`
 	History    *historyView    `json:"history" doc:"Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more."`
 
 	Revision int64     `json:"revision" doc:"Of etcd, at which record, mailbox, lock and reasons were read."`
@@ -79,8 +79,8 @@ type lastCommitView struct {
 }
 
 type nearMissView struct {
-	Kind          explain.Cause `json:"kind" enum:"other-correlation,other-instance,other-name,dead-letter,mail" doc:"mail: it is about to be taken."`
-	Where         string        `json:"where" enum:"queue,dead-letter"`
+	Kind          explain.Cause `json:"kind" enum:"other-correlation,other-instance,other-name,dead-letter,went-elsewhere,mail" doc:"mail: it is about to be taken; went-elsewhere: it met others, before this one waited."`
+	Where         string        `json:"where" enum:"queue,dead-letter,sent" doc:"sent: a node remembers that it sent it."`
 	ID            string        `json:"id"`
 	BookmarkID    *string       `json:"bookmarkId" doc:"That it nearly met."`
 	Name          *string       `json:"name" doc:"Of its event."`
@@ -91,13 +91,14 @@ type nearMissView struct {
 }
 
 type effectView struct {
-	Resumes []placeView   `json:"resumes" doc:"Instances that it would resume; 100 at most."`
-	Starts  []triggerView `json:"starts" doc:"Definitions that it would start, unless the gate of the activation strategy is held; 100 at most."`
-	Resumed int           `json:"resumed" doc:"How many it would resume in all."`
-	Started int           `json:"started" doc:"How many it would start in all."`
-	Queued  bool          `json:"queued" doc:"It meets nothing, and would wait in the queue."`
-	More    bool          `json:"more" doc:"It meets more than 10,000, and would be refused."`
-	Others  []placeView   `json:"others" doc:"Where it meets nothing: instances that wait for the same with another correlation; 10 at most."`
+	Resumes []placeView     `json:"resumes" doc:"Instances that it would resume; 100 at most."`
+	Starts  []triggerView   `json:"starts" doc:"Definitions that it would start, unless the gate of the activation strategy is held; 100 at most."`
+	Resumed int             `json:"resumed" doc:"How many it would resume in all."`
+	Started int             `json:"started" doc:"How many it would start in all."`
+	Queued  bool            `json:"queued" doc:"It meets nothing, and would wait in the queue."`
+	More    bool            `json:"more" doc:"It meets more than 10,000, and would be refused."`
+	Others  []placeView     `json:"others" doc:"Where it meets nothing: instances that wait for the same with another correlation; 10 at most."`
+	Recent  []sentEventView `json:"recent" doc:"Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start."`
 
 	Revision int64 `json:"revision" doc:"Of etcd, at which this was so."`
 }
@@ -106,6 +107,22 @@ type placeView struct {
 	InstanceID    string  `json:"instanceId"`
 	BookmarkID    string  `json:"bookmarkId"`
 	CorrelationID *string `json:"correlationId"`
+}
+
+// sentEventView is an event that a node sent.
+type sentEventView struct {
+	NodeID        string    `json:"nodeId"`
+	ID            string    `json:"id" doc:"Of its queue item, if it had one."`
+	Name          string    `json:"name"`
+	CorrelationID *string   `json:"correlationId"`
+	InstanceID    *string   `json:"instanceId" doc:"That it was addressed to."`
+	At            time.Time `json:"at" doc:"By the clock of the node."`
+	Met           int       `json:"met" doc:"How many instances it resumed or started; 0: it went into the queue."`
+	First         *string   `json:"first" doc:"One of them; null: none, or it is not known."`
+}
+
+func viewSent(s explain.Sent) sentEventView {
+	return sentEventView{s.Node, s.ID, s.Name, some(s.CorrelationID), some(s.InstanceID), s.At.UTC(), s.Met, some(s.First)}
 }
 
 type triggerView struct {
@@ -121,7 +138,7 @@ func viewPlace(p explain.Place) placeView {
 
 func viewEffect(e *explain.Effect) effectView {
 	return effectView{
-		Resumes: each(e.Resumes, viewPlace), Resumed: e.Resumed, Started: e.Started, Queued: e.Queued, More: e.More, Others: each(e.Others, viewPlace), Revision: e.Revision,
+		Resumes: each(e.Resumes, viewPlace), Resumed: e.Resumed, Started: e.Started, Queued: e.Queued, More: e.More, Others: each(e.Others, viewPlace), Recent: each(e.Recent, viewSent), Revision: e.Revision,
 		Starts: each(e.Starts, func(t explain.Trigger) triggerView {
 			return triggerView{t.DefinitionID, t.Version, t.ActivityID, some(t.Activation)}
 		}),
@@ -143,7 +160,7 @@ func (c *call) effectOf(s workflow.Stimulus) (reply, error) {
 	if err := checkAddress(s); err != nil {
 		return reply{}, err
 	}
-	e, err := c.api.cfg.Explainer.Event(c.r.Context(), s)
+	e, err := c.api.cfg.Explainer.Event(c.r.Context(), s, peersOf(c))
 	if err != nil {
 		return reply{}, err
 	}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,5 +193,33 @@ func TestWhatAnEventWouldDo(t *testing.T) {
 	}
 	if queue := string(s.get(t, "/api/v1/queue").body); strings.Contains(queue, s.own("approved-#")) {
 		t.Errorf("asking queued it: %s", queue)
+	}
+}
+
+// An event that went to another instance is a near miss of the one that waits, and GET /events
+// tells where it went.
+func TestExplainTellsOfEventsThatWentElsewhere(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, waitsForApproval)
+	for _, id := range []string{"one-#", "two-#"} {
+		s.post(t, "/api/v1/definitions/ask-#/execute", `{"instanceId": "`+id+`", "correlationId": "order `+id+`"}`, 200)
+	}
+	s.post(t, "/api/v1/events/approved-#", `{"correlationId": "order one-#"}`, 200)
+	x := s.explanation(t, "two-#")
+	if want := s.own(`it came for correlation "order one-#", and this one has "order two-#", and went to instance one-#`); !slices.Contains(x.misses, want) || strings.Contains(x.summary, "nearly") {
+		t.Errorf("%+v, want %s", x, want)
+	}
+	sent := s.get(t, "/api/v1/events/aproved-#?correlationId=nobody").json(t)["recent"].([]any)
+	if len(sent) != 1 || sent[0].(map[string]any)["first"] != s.own("one-#") || sent[0].(map[string]any)["met"] != 1.0 {
+		t.Errorf("recent %v", sent)
+	}
+	if items := s.get(t, "/api/v1/nodes/node-1/events?name=approved-#&name=x").json(t)["items"].([]any); len(items) != 1 {
+		t.Errorf("of the node: %v", items)
+	}
+	for _, query := range []string{"", "?name=", "?name=a&name=b&name=c&name=d&name=e&name=f", "?name=a&limit=3"} {
+		if a := s.do(t, http.MethodGet, "/api/v1/nodes/node-1/events"+query, ""); a.status != 422 {
+			t.Errorf("%q: %d %s", query, a.status, a.body)
+		}
 	}
 }

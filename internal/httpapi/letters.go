@@ -159,7 +159,7 @@ func brought(c *call, st *workflow.Stimulus) (broughtView, error) {
 	if v.InputHidden = c.api.onlyLooks(c.r); !v.InputHidden {
 		v.Input = object(st.Input)
 	}
-	e, err := c.api.cfg.Explainer.Event(c.r.Context(), *st)
+	e, err := c.api.cfg.Explainer.Event(c.r.Context(), *st, peersOf(c))
 	if err != nil {
 		return v, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/explain"
+	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -34,6 +35,10 @@ func (a *API) peerRoutes() []route {
 		{method: "GET", path: "/nodes/{id}/refusals", name: "listRefusals", role: auth.Viewer, tag: "cluster", kind: open, query: instance,
 			summary: "Commits of a node that a fence refused, as another node had the instance by then; any node asks it",
 			answers: map[int]any{200: refusalsView{}}, problems: problems, serve: refusals},
+		{method: "GET", path: "/nodes/{id}/events", name: "listRecentEvents", role: auth.Viewer, tag: "cluster", kind: open,
+			query:   []param{{name: "name", typ: "string", doc: "Required: with this name, or nearly so; up to 5 may be given."}},
+			summary: "Events that a node sent lately, of its last 10,000, and where they went; any node asks it",
+			answers: map[int]any{200: recentEventsView{}}, problems: problems, serve: recentEvents},
 	}
 }
 
@@ -93,7 +98,7 @@ func (v *doingView) doing() *engine.Doing {
 }
 
 func bursts(c *call) (reply, error) {
-	return asked(c, func(instance string) burstsView {
+	return askedOf(c, func(instance string) burstsView {
 		const most = 500
 		all := c.api.cfg.Explainer.Bursts(instance)
 		shown := all[:min(len(all), most)]
@@ -102,7 +107,7 @@ func bursts(c *call) (reply, error) {
 }
 
 func refusals(c *call) (reply, error) {
-	return asked(c, func(instance string) refusalsView {
+	return askedOf(c, func(instance string) refusalsView {
 		return refusalsView{c.api.cfg.NodeID, each(c.api.cfg.Explainer.Refusals(instance), viewRefusal)}
 	})
 }
@@ -111,20 +116,59 @@ func viewRefusal(r client.Refusal) refusalView {
 	return refusalView{r.InstanceID, r.Sequence, r.Fence, append([]string{}, r.Commands...), knownTime(r.Began), r.At.UTC()}
 }
 
-// asked answers for this node, or with what the node answers that is asked for.
-func asked[V any](c *call, own func(instance string) V) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
+type recentEventsView struct {
+	NodeID string          `json:"nodeId"`
+	Items  []sentEventView `json:"items" doc:"The newest first, one of each name, correlation and address; 50 at most."`
+}
+
+// mostRecentNames is how many names an instance is asked for, too.
+const mostRecentNames = 5
+
+func recentEvents(c *call) (reply, error) {
+	names := c.query["name"]
+	if len(names) == 0 || len(names) > mostRecentNames {
+		return reply{}, invalid("bad-parameter", "/name", fmt.Sprintf("give 1 to %d names of events", mostRecentNames))
 	}
+	for _, name := range names {
+		if err := checkEventName(name); err != nil {
+			return reply{}, err
+		}
+	}
+	return asked(c, func() recentEventsView {
+		return recentEventsView{c.api.cfg.NodeID, each(c.api.cfg.Explainer.Recent(names), func(e recent.Event) sentEventView { return viewSent(explain.Sent{Node: c.api.cfg.NodeID, Event: e}) })}
+	})
+}
+
+func (v sentEventView) event() recent.Event {
+	return recent.Event{ID: v.ID, Name: v.Name, CorrelationID: orEmpty(v.CorrelationID), InstanceID: orEmpty(v.InstanceID), At: v.At, Met: v.Met, First: orEmpty(v.First)}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// askedOf is asked, about one instance or all ("").
+func askedOf[V any](c *call, own func(instance string) V) (reply, error) {
 	instance := c.query.Get("instanceId")
 	if instance != "" {
 		if err := workflow.CheckID("instanceId", instance); err != nil {
 			return reply{}, invalid("bad-id", "", err.Error())
 		}
 	}
+	return asked(c, func() V { return own(instance) })
+}
+
+// asked answers for this node, or with what the node answers that is asked for.
+func asked[V any](c *call, own func() V) (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
 	if id == c.api.cfg.NodeID {
-		return reply{body: own(instance)}, nil
+		return reply{body: own()}, nil
 	}
 	for _, n := range c.api.cfg.Session.Members() {
 		if n.ID == id {
@@ -153,6 +197,11 @@ func peersOf(c *call) explain.Peers {
 			var theirs refusalsView
 			err := look(c, n, peerPath(n.ID, "refusals", instance), &theirs)
 			return each(theirs.Items, refusalView.refusal), err
+		},
+		Events: func(_ context.Context, n cluster.Node, names []string) ([]recent.Event, error) {
+			var theirs recentEventsView
+			err := look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/events?"+url.Values{"name": names}.Encode(), &theirs)
+			return each(theirs.Items, sentEventView.event), err
 		},
 	}
 }

@@ -100,6 +100,7 @@ var table = map[string]place{
 	"pkg/apiclient":          {floor: 0},
 	"pkg/metrics":            {floor: 0, wing: "words", step: 1},
 	"internal/find":          {floor: 0, wing: "words", step: 1},
+	"internal/recent":        {floor: 0, wing: "words", step: 1},
 	"internal/tracing":       {floor: 0},
 	"internal/heapfloor":     {floor: 0},
 	"internal/keylock":       {floor: 0},

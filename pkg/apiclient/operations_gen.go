@@ -846,6 +846,23 @@ func (c *Client) AllQueue(ctx context.Context, query ListQueueQuery, opts ...Opt
 	})
 }
 
+// ListRecentEventsQuery is the query of [Client.ListRecentEvents]; zero fields are left out.
+type ListRecentEventsQuery struct {
+	Name string // Required: with this name, or nearly so; up to 5 may be given.
+}
+
+func (q ListRecentEventsQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "name", q.Name)
+	return v
+}
+
+// ListRecentEvents: Events that a node sent lately, of its last 10,000, and where they went; any node asks it.
+// It is GET /api/v1/nodes/{id}/events, for the role viewer; problems of its own are node-not-found.
+func (c *Client) ListRecentEvents(ctx context.Context, id string, query ListRecentEventsQuery, opts ...Option) (*Answer[RecentEvents], error) {
+	return call[RecentEvents](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/events", query: query.values(), body: nil}, opts)
+}
+
 // ListRefusalsQuery is the query of [Client.ListRefusals]; zero fields are left out.
 type ListRefusalsQuery struct {
 	InstanceID string // Only of this instance.

@@ -232,14 +232,15 @@ type EditRequest struct {
 
 // Effect is the answer of [Client.ExplainEvent], [Client.SendEvent].
 type Effect struct {
-	More     bool      `json:"more"`     // It meets more than 10,000, and would be refused.
-	Others   []Place   `json:"others"`   // Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
-	Queued   bool      `json:"queued"`   // It meets nothing, and would wait in the queue.
-	Resumed  int64     `json:"resumed"`  // How many it would resume in all.
-	Resumes  []Place   `json:"resumes"`  // Instances that it would resume; 100 at most.
-	Revision int64     `json:"revision"` // Of etcd, at which this was so.
-	Started  int64     `json:"started"`  // How many it would start in all.
-	Starts   []Trigger `json:"starts"`   // Definitions that it would start, unless the gate of the activation strategy is held; 100 at most.
+	More     bool        `json:"more"`     // It meets more than 10,000, and would be refused.
+	Others   []Place     `json:"others"`   // Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
+	Queued   bool        `json:"queued"`   // It meets nothing, and would wait in the queue.
+	Recent   []SentEvent `json:"recent"`   // Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start.
+	Resumed  int64       `json:"resumed"`  // How many it would resume in all.
+	Resumes  []Place     `json:"resumes"`  // Instances that it would resume; 100 at most.
+	Revision int64       `json:"revision"` // Of etcd, at which this was so.
+	Started  int64       `json:"started"`  // How many it would start in all.
+	Starts   []Trigger   `json:"starts"`   // Definitions that it would start, unless the gate of the activation strategy is held; 100 at most.
 }
 
 // EventRequest is the body of [Client.SendEvent]. Zero fields are left out.
@@ -252,14 +253,14 @@ type EventRequest struct {
 // Explanation is the answer of [Client.ExplainInstance].
 type Explanation struct {
 	At         time.Time   `json:"at"`      // By the clock of the node that answers.
-	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, faulted-child, lost-child, late-timer, clock, paused, full, drain, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
+	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, went-elsewhere, faulted-child, lost-child, late-timer, clock, paused, full, drain, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
 	Doing      *Doing      `json:"doing"`   // The activity that the owner is in; null: none at the moment, or it could not be asked.
 	History    *History    `json:"history"` // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
 	InstanceID string      `json:"instanceId"`
 	LastCommit *LastCommit `json:"lastCommit"`
 	Mail       []Mail      `json:"mail"`       // Commands that wait to be run, the oldest first; 50 at most.
 	MailLeft   int64       `json:"mailLeft"`   // How many more there are.
-	NearMisses []NearMiss  `json:"nearMisses"` // Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most.
+	NearMisses []NearMiss  `json:"nearMisses"` // Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour.
 	Next       []string    `json:"next"`       // What a person can do, the most likely first. Paths are below /api/v1.
 	Owner      *Claim      `json:"owner"`      // The node that has the instance's lock; null: nobody runs it.
 	Reasons    []Reason    `json:"reasons"`    // The first is the one that the summary begins with.
@@ -617,10 +618,10 @@ type NearMiss struct {
 	CreatedAt     *time.Time `json:"createdAt"`
 	ID            string     `json:"id"`
 	InstanceID    *string    `json:"instanceId"` // The one that it is for.
-	Kind          string     `json:"kind"`       // One of other-correlation, other-instance, other-name, dead-letter, mail. mail: it is about to be taken.
+	Kind          string     `json:"kind"`       // One of other-correlation, other-instance, other-name, dead-letter, went-elsewhere, mail. mail: it is about to be taken; went-elsewhere: it met others, before this one waited.
 	Name          *string    `json:"name"`       // Of its event.
 	Text          string     `json:"text"`       // Why it did not meet it.
-	Where         string     `json:"where"`      // One of queue, dead-letter.
+	Where         string     `json:"where"`      // One of queue, dead-letter, sent. sent: a node remembers that it sent it.
 }
 
 // Node is the answer of [Client.DrainNode].
@@ -802,6 +803,12 @@ type Receipts struct {
 	Revision int64     `json:"revision"` // Of etcd, at which all of this was so.
 }
 
+// RecentEvents is the answer of [Client.ListRecentEvents].
+type RecentEvents struct {
+	Items  []SentEvent `json:"items"` // The newest first, one of each name, correlation and address; 50 at most.
+	NodeID string      `json:"nodeId"`
+}
+
 // RefreshRequest is the body of [Client.RefreshDefinitions]. Zero fields are left out.
 type RefreshRequest struct {
 	DefinitionIds []string `json:"definitionIds,omitempty"` // All published definitions if absent or empty.
@@ -923,6 +930,18 @@ type SendItemsRequest struct {
 // Sent is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Sent struct {
 	Outcomes []Outcome `json:"outcomes"`
+}
+
+// SentEvent is a part of other answers.
+type SentEvent struct {
+	At            time.Time `json:"at"` // By the clock of the node.
+	CorrelationID *string   `json:"correlationId"`
+	First         *string   `json:"first"`      // One of them; null: none, or it is not known.
+	ID            string    `json:"id"`         // Of its queue item, if it had one.
+	InstanceID    *string   `json:"instanceId"` // That it was addressed to.
+	Met           int64     `json:"met"`        // How many instances it resumed or started; 0: it went into the queue.
+	Name          string    `json:"name"`
+	NodeID        string    `json:"nodeId"`
 }
 
 // Several is the answer of [Client.DeleteDeadLetters], [Client.DeleteQueueItems], [Client.ReplayDeadLetters], [Client.SendQueueItems].
@@ -1297,7 +1316,7 @@ type SentOrEffectOrQueued struct {
 func (u *SentOrEffectOrQueued) UnmarshalJSON(raw []byte) error {
 	return choose(raw,
 		alternative{[]string{"outcomes"}, func() any { u.Sent = &Sent{}; return u.Sent }},
-		alternative{[]string{"resumes", "starts", "resumed", "started", "queued", "more", "others", "revision"}, func() any { u.Effect = &Effect{}; return u.Effect }},
+		alternative{[]string{"resumes", "starts", "resumed", "started", "queued", "more", "others", "recent", "revision"}, func() any { u.Effect = &Effect{}; return u.Effect }},
 		alternative{[]string{"queued"}, func() any { u.Queued = &Queued{}; return u.Queued }},
 	)
 }

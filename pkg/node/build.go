@@ -202,7 +202,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
-	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Node: n.bursts, Now: n.cfg.Now})
+	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -16,6 +17,7 @@ import (
 type outbox struct {
 	cfg    *Config
 	starts *starter
+	recent *recent.Events
 }
 
 // Resolve finds out whom one send record is for and delivers a slice of it;
@@ -53,11 +55,29 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 		return false, o.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
 	}
 	if targets := targetsOf(met); len(targets) > 0 {
-		return o.deliverFound(ctx, send, targets, now)
+		more, err := o.deliverFound(ctx, send, targets, now)
+		if err == nil {
+			o.note(send, targets, now)
+		}
+		return more, err
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	ok, err := o.cfg.Stimuli.Enqueue(ctx, item, met)
+	if ok {
+		o.note(send, nil, now)
+	}
 	return err == nil && !ok, err
+}
+
+// note remembers an event that an instance published, or a replay sent again.
+func (o *outbox) note(send *store.Send, targets []store.Target, now time.Time) {
+	e := recent.Event{ID: send.ID, Name: send.Stimulus.EventName(), CorrelationID: send.Stimulus.CorrelationID, InstanceID: send.Stimulus.InstanceID, At: now, Met: len(targets)}
+	if len(targets) > 0 && targets[0].Bookmark != nil {
+		e.First = targets[0].Bookmark.InstanceID
+	}
+	if e.Name != "" {
+		o.recent.Note(e)
+	}
 }
 
 // deliverFound delivers to what a look found, in one transaction that compares

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/endpoint"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -66,6 +67,7 @@ type Runtime struct {
 
 	cfg    *Config
 	intake *intake.Intake
+	recent *recent.Events
 }
 
 // New checks the configuration.
@@ -84,17 +86,18 @@ func New(cfg Config) (*Runtime, error) {
 		Inspector: inspect.New(inspect.Config{Reader: cfg.Reader, Age: cfg.Age, QueueTTL: cfg.QueueTTL, Now: cfg.Now}),
 		cfg:       &cfg,
 		intake:    intake.New(cfg.Session.Overdue, cfg.Metrics),
+		recent:    new(recent.Events),
 	}
 	waiter := answers.NewWaiter(cfg.Stimuli, cfg.ReplyWait)
 	mail := &mailer{r.cfg, waiter}
 	r.starter = &starter{r.cfg, r.intake, r.Inspector, waiter}
-	r.sender = &sender{r.cfg, r.intake, waiter, r.starter, mail}
+	r.sender = &sender{r.cfg, r.intake, waiter, r.starter, mail, r.recent}
 	r.endpoints = &endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.sender}
 	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
 	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail, waiter}
 	r.deadLetters = &deadLetters{r.cfg, r.intake, waiter, r.Inspector}
 	r.jobs = &jobs{r.cfg, r.intake, r.Inspector, waiter, r.commander}
-	r.outbox = &outbox{r.cfg, r.starter}
+	r.outbox = &outbox{r.cfg, r.starter, r.recent}
 	r.pauser = &pauser{r.cfg}
 	return r, nil
 }
@@ -111,3 +114,6 @@ func (r *Runtime) Drain() { r.intake.Drain() }
 
 // Intake is what this node may take up, for its upkeep.
 func (r *Runtime) Intake() *intake.Intake { return r.intake }
+
+// Recent are the events that this node sent lately.
+func (r *Runtime) Recent() *recent.Events { return r.recent }

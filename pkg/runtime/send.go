@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -22,6 +24,7 @@ type sender struct {
 	answers *answers.Waiter
 	starts  *starter
 	mailer  *mailer
+	recent  *recent.Events
 }
 
 // maxLooks bounds how often a call looks again because what it found moved.
@@ -61,6 +64,9 @@ func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.
 	for range maxLooks {
 		res, done, err := d.try(ctx)
 		if err != nil || done {
+			if err == nil {
+				d.note(&res)
+			}
 			return res, err
 		}
 		if ctx.Err() != nil {
@@ -68,6 +74,20 @@ func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.
 		}
 	}
 	return SendResult{}, movesOn()
+}
+
+// note remembers an event that was sent.
+func (d *delivery) note(res *SendResult) {
+	e := recent.Event{ID: d.id, Name: d.st.EventName(), CorrelationID: d.st.CorrelationID, InstanceID: d.st.InstanceID, At: d.cfg.Now().UTC()}
+	for i := range res.Outcomes {
+		if o := &res.Outcomes[i]; o.Outcome != workflow.OutcomeRefused && o.InstanceID != "" {
+			e.Met++
+			e.First = cmp.Or(e.First, o.InstanceID)
+		}
+	}
+	if e.Name != "" {
+		d.recent.Note(e)
+	}
 }
 
 func checkStimulus(st *workflow.Stimulus) error {

@@ -165,7 +165,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 // open serves the HTTP API of the node.
 func (m *member) open(w *world, log *slog.Logger) error {
 	std := node.DefaultConfig()
-	explainer, err := explain.New(explain.Config{Reader: m.store.Reader, Stimuli: m.store.Stimuli, Session: m.session, Intake: m.Runtime.Intake(), Node: m.bursts, Now: m.now})
+	explainer, err := explain.New(explain.Config{Reader: m.store.Reader, Stimuli: m.store.Stimuli, Session: m.session, Intake: m.Runtime.Intake(), Recent: m.Runtime.Recent(), Node: m.bursts, Now: m.now})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,151 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weft-run/weft/internal/recent"
+	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Sent is an event that a node sent lately.
+type Sent struct {
+	Node string
+	recent.Event
+}
+
+// Events of the last lately are told, mostNames names of an instance are asked for, and
+// mostSent events kept of all nodes.
+const (
+	lately    = time.Hour
+	mostNames = 5
+	mostSent  = 50
+)
+
+// Recent are the events that this node sent lately with one of these names, or nearly so,
+// the newest first.
+func (x *Explainer) Recent(names []string) []recent.Event { return x.cfg.Recent.Like(names) }
+
+// lately asks every live node which events like these it sent, all at the same time. One
+// that does not answer is left out: what nodes remember is never all.
+func (x *Explainer) lately(ctx context.Context, names []string, members []cluster.Node, peers Peers) []Sent {
+	if len(names) == 0 {
+		return nil
+	}
+	self, since := x.cfg.Session.NodeID(), x.cfg.Now().Add(-lately)
+	var mu sync.Mutex
+	var out []Sent
+	take := func(node string, events []recent.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range events {
+			if e.At.After(since) {
+				out = append(out, Sent{node, e})
+			}
+		}
+	}
+	take(self, x.Recent(names))
+	var all sync.WaitGroup
+	for _, n := range members {
+		if n.ID == self || peers.Events == nil {
+			continue
+		}
+		all.Go(func() {
+			if theirs, err := peers.Events(ctx, n, names); err == nil {
+				take(n.ID, theirs)
+			}
+		})
+	}
+	all.Wait()
+	slices.SortFunc(out, func(a, b Sent) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+	})
+	return out[:min(len(out), mostSent)]
+}
+
+// eventNames are those of the events that an instance waits for.
+func eventNames(marks []workflow.Bookmark) (names []string) {
+	for i := range marks {
+		if b := &marks[i]; b.ActivityType == workflow.EventType && !slices.Contains(names, b.Name) && len(names) < mostNames {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// mostLately bounds the near misses of one explanation that are no more than remembered.
+const mostLately = 5
+
+// lately adds events that came lately, met others or nobody, and were nearly what the
+// instance waits for. What took them was right, so they are no cause, unless they have this
+// very correlation. What lies in the queue or among the dead letters is told as that.
+func (x *Explanation) lately(f *facts) {
+	told := 0
+	for i := range f.recent {
+		e := &f.recent[i]
+		for j := range x.Instance.Bookmarks {
+			b := &x.Instance.Bookmarks[j]
+			if b.ActivityType != workflow.EventType || told == mostLately || x.tells(e) {
+				continue
+			}
+			kind, text := x.whyNot(e, b)
+			if text == "" {
+				continue
+			}
+			x.NearMisses = append(x.NearMisses, NearMiss{Kind: kind, Where: "sent", ID: e.ID, Bookmark: b.ID, Name: e.Name, CorrelationID: e.CorrelationID,
+				InstanceID: e.InstanceID, CreatedAt: e.At, Text: text, likely: kind == CauseElsewhere && e.CorrelationID != ""})
+			told++
+		}
+	}
+}
+
+// tells whether such an event is among the near misses already.
+func (x *Explanation) tells(e *Sent) bool {
+	return len(x.NearMisses) >= mostMisses || slices.ContainsFunc(x.NearMisses, func(m NearMiss) bool {
+		return m.ID == e.ID || m.Name == e.Name && m.CorrelationID == e.CorrelationID && m.InstanceID == e.InstanceID
+	})
+}
+
+// whyNot tells what kept an event that came lately from a bookmark, and where it went; "":
+// nothing did, or it has nothing to do with it.
+func (x *Explanation) whyNot(e *Sent, b *workflow.Bookmark) (kind Cause, text string) {
+	h := &x.Instance
+	switch {
+	case e.Name != b.Name:
+		if workflow.Nearest(e.Name, []string{b.Name}) == "" {
+			return "", ""
+		}
+		kind, text = CauseSpelling, fmt.Sprintf("it came as %q, and this one waits for %q", e.Name, b.Name)
+	case e.InstanceID != "" && e.InstanceID != h.ID:
+		kind, text = CauseAddress, "it was for instance "+e.InstanceID
+	case e.CorrelationID != "" && e.CorrelationID != h.CorrelationID:
+		kind, text = CauseCorrelation, fmt.Sprintf("it came for correlation %q, and this one has %s", e.CorrelationID, quotedOr(h.CorrelationID, "none"))
+	case e.First == h.ID || !e.At.Before(b.CreatedAt):
+		return "", ""
+	default:
+		kind, text = CauseElsewhere, fmt.Sprintf("it came %s before this one waited", about(b.CreatedAt.Sub(e.At)))
+	}
+	switch {
+	case e.Met == 0:
+		text += ", met nobody, and was put into the queue"
+	case e.First != "" && e.Met > 1:
+		text += fmt.Sprintf(", and went to instance %s and %d more", e.First, e.Met-1)
+	case e.First != "":
+		text += ", and went to instance " + e.First
+	default:
+		text += fmt.Sprintf(", and started %d", e.Met)
+	}
+	return kind, text
+}
+
+func quotedOr(text, or string) string {
+	if text == "" {
+		return or
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,60 @@
+package recent_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/recent"
+)
+
+func told(events []recent.Event) (s string) {
+	for _, e := range events {
+		s += fmt.Sprintf("%s/%s/%s ", e.Name, e.CorrelationID, e.ID)
+	}
+	return s
+}
+
+func TestWhatIsLikeANameIsTold(t *testing.T) {
+	t.Parallel()
+	var r recent.Events
+	if got := r.Like([]string{"approved"}); len(got) != 0 {
+		t.Errorf("of nothing: %s", told(got))
+	}
+	for i, e := range []recent.Event{{Name: "approved", CorrelationID: "o-1"}, {Name: "shipped"}, {Name: "aproved"}, {Name: "Approved", InstanceID: "x"}, {Name: "approved", CorrelationID: "o-1"}, {Name: ""}} {
+		e.ID, e.At = fmt.Sprint(i), time.Unix(int64(i), 0)
+		r.Note(e)
+	}
+	if got, want := told(r.Like([]string{"approved", "paid"})), "approved/o-1/4 Approved//3 aproved//2 "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := r.Like(nil); len(got) != 0 {
+		t.Errorf("of no name: %s", told(got))
+	}
+}
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	t.Parallel()
+	var r recent.Events
+	r.Note(recent.Event{Name: "first"})
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range recent.Most {
+				r.Note(recent.Event{Name: "many", CorrelationID: fmt.Sprint(g, "-", i)})
+			}
+		})
+	}
+	all.Wait()
+	if got := r.Like([]string{"first"}); len(got) != 0 {
+		t.Errorf("the first is still there: %s", told(got))
+	}
+	if got := r.Like([]string{"many"}); len(got) != 50 {
+		t.Errorf("%d are told", len(got))
+	}
+	r.Note(recent.Event{Name: "last", ID: "l"})
+	if got := told(r.Like([]string{"last"})); got != "last//l " {
+		t.Errorf("got %s", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,7 +127,7 @@ const mostRecentNames = 5
 
 func recentEvents(c *call) (reply, error) {
 	names := c.query["name"]
-	if len(names) == 0 || len(names) > mostRecentNames {
+	if len(names) == 0 || len(names) > mostRecentNames || slices.Contains(names, "") {
 		return reply{}, invalid("bad-parameter", "/name", fmt.Sprintf("give 1 to %d names of events", mostRecentNames))
 	}
 	for _, name := range names {

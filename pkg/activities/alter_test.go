@@ -847,3 +847,26 @@ func TestAlterationsAreChecked(t *testing.T) {
 	b.resume("w", nil)
 	b.wantStatus(workflow.Finished)
 }
+
+// A value that the journal does not tell stands in no refusal of another one, and in no incident.
+func TestARefusedValueIsHidden(t *testing.T) {
+	t.Parallel()
+	set := func(v any) *workflow.Activity {
+		a := act("SetVariable", inputs{"variable": lit("pin"), "value": lit(v)})
+		a.LogPersistence = "Exclude"
+		return a
+	}
+	def := root(seq(set(1234), wait("go"), set("s3cret")))
+	def.Variables = []workflow.Variable{{Name: "pin", Type: "Int32"}, {Name: "open", Type: "Int32"}}
+	b := start(t, def).wantStatus(workflow.Suspended)
+	for name, shown := range map[string]bool{"pin": false, "open": true} {
+		out, problems := b.alter(nil, setOf(name, "s3cret"))
+		if out != engine.Refused || len(problems) != 1 || problems[0].Code != "bad-value" || strings.Contains(problems[0].Detail, "s3cret") != shown {
+			t.Errorf("%s: %s %v", name, out, problems)
+		}
+	}
+	b.resume("go", nil)
+	if b.wantStatus(workflow.Faulted); len(b.header.Incidents) != 1 || strings.Contains(b.header.Incidents[0].Message+b.header.Incidents[0].Cause, "s3cret") || !strings.Contains(b.header.Incidents[0].Message, "is hidden") {
+		t.Errorf("%v", b.header.Incidents)
+	}
+}

@@ -41,22 +41,23 @@ type bulkActivity struct{}
 // bulkState is what a bulk dispatch remembers. Which children are still awaited
 // is told by its bookmarks, one for each: a set, not a count.
 type bulkState struct {
-	Items      []any  `json:"items,omitempty"` // not dispatched yet
-	Index      int    `json:"index"`           // of the first of them
-	Definition string `json:"definition"`
-	Common     any    `json:"common,omitempty"`
-	Key        string `json:"key"`
-	Wait       bool   `json:"wait,omitempty"`
-	Finished   int    `json:"finished,omitempty"`
-	Faulted    int    `json:"faulted,omitempty"`
-	Cancelled  int    `json:"cancelled,omitempty"`
+	Items      []any             `json:"items,omitempty"` // not dispatched yet
+	Index      int               `json:"index"`           // of the first of them
+	Definition string            `json:"definition"`
+	Common     any               `json:"common,omitempty"`
+	Key        string            `json:"key"`
+	Wait       bool              `json:"wait,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Finished   int               `json:"finished,omitempty"`
+	Faulted    int               `json:"faulted,omitempty"`
+	Cancelled  int               `json:"cancelled,omitempty"`
 }
 
 func (b bulkActivity) Execute(_ context.Context, x *engine.Execution) error {
 	s := engine.Scratch[bulkState](x)
 	*s = bulkState{
 		Items: x.List("items"), Definition: x.Text("workflowDefinitionId"), Common: x.Value("input"),
-		Key: x.Text("defaultItemInputKey"), Wait: x.Bool("waitForCompletion"),
+		Key: x.Text("defaultItemInputKey"), Wait: x.Bool("waitForCompletion"), Labels: childLabels(x),
 	}
 	if m := x.Object("input"); m != nil {
 		s.Common = m
@@ -82,7 +83,7 @@ func (b bulkActivity) dispatch(x *engine.Execution, s *bulkState) error {
 		if err != nil {
 			return err
 		}
-		if _, err := x.StartChild(workflow.Start{DefinitionID: s.Definition, CorrelationID: correlation, Input: input}, s.Wait, ""); err != nil {
+		if _, err := x.StartChild(workflow.Start{DefinitionID: s.Definition, CorrelationID: correlation, Labels: s.Labels, Input: input}, s.Wait, ""); err != nil {
 			return err
 		}
 	}

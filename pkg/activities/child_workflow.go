@@ -19,6 +19,7 @@ func childInputs(waitDefault bool) []workflow.InputDescriptor {
 	return []workflow.InputDescriptor{
 		{Name: "workflowDefinitionId", Type: "String", Required: true, Description: "The definition to run; its published version."},
 		{Name: "correlationId", Type: "String", Description: "The child's correlation id."},
+		{Name: "labels", Type: "Object", Description: "Labels by which the child is found, an object of texts; those of its own definition come over them."},
 		{Name: "input", Type: "Object", Description: "The child's input, an object."},
 		{Name: "waitForCompletion", Type: "Boolean", Default: waitDefault, Description: "Whether to wait for the child's end."},
 		{Name: "startNewTrace", Type: "Boolean", Description: "Elsa's; has no effect."},
@@ -59,6 +60,20 @@ func dispatchWorkflow() (workflow.Descriptor, engine.Activity) {
 	}, childActivity{instance: "instanceId", result: func(_ string, in map[string]any) any { return in[childOutput] }}
 }
 
+// childLabels are those with a value.
+func childLabels(x *engine.Execution) map[string]string {
+	var labels map[string]string
+	for name, v := range x.Object("labels") {
+		if text := engine.Text(v); text != "" {
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[name] = text
+		}
+	}
+	return labels
+}
+
 // childActivity starts one child.
 type childActivity struct {
 	instance string // the output that takes the child's id; "" means none
@@ -68,7 +83,7 @@ type childActivity struct {
 func (a childActivity) Execute(_ context.Context, x *engine.Execution) error {
 	wait := x.Bool("waitForCompletion")
 	id, err := x.StartChild(workflow.Start{
-		DefinitionID: x.Text("workflowDefinitionId"), CorrelationID: x.Text("correlationId"), Input: x.Object("input"),
+		DefinitionID: x.Text("workflowDefinitionId"), CorrelationID: x.Text("correlationId"), Labels: childLabels(x), Input: x.Object("input"),
 	}, wait, "")
 	if err != nil {
 		return err

@@ -102,3 +102,42 @@ func TestLabelsOfADefinitionAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A child has the labels that its start says; those of its own definition come over them.
+func TestLabelsOfAChild(t *testing.T) {
+	t.Parallel()
+	labels := lit(map[string]any{"customer": "acme", "nr": 7, "none": "", "team": "all"})
+	for _, kind := range []string{"ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows"} {
+		in := inputs{"workflowDefinitionId": lit("child"), "labels": labels}
+		if kind == "BulkDispatchWorkflows" {
+			in["items"] = lit([]any{1, 2})
+		}
+		b := start(t, root(seq(act(kind, in), line("on"))))
+		want := map[string]string{"customer": "acme", "nr": "7", "team": "all"}
+		for _, c := range b.children {
+			if !maps.Equal(c.Start.Labels, want) {
+				t.Errorf("%s: %v, want %v", kind, c.Start.Labels, want)
+			}
+		}
+		if len(b.children) == 0 {
+			t.Fatalf("%s starts none", kind)
+		}
+		child := root(line("x"))
+		child.Labels = map[string]workflow.Expression{"team": lit("sales")}
+		given := b.children[0].Start.Labels
+		c := start(t, child, func(_ *bench, _ *engine.Options, s *workflow.Start) { s.Labels = given })
+		if want["team"] = "sales"; !maps.Equal(c.header.Labels, want) || given["team"] != "all" {
+			t.Errorf("%s: the child has %v, want %v", kind, c.header.Labels, want)
+		}
+	}
+	many := map[string]any{}
+	for i := range workflow.MaxLabels + 1 {
+		many[fmt.Sprint("l", i)] = "x"
+	}
+	for want, labels := range map[string]map[string]any{"up to 16 labels": many, "has '/'": {"a/b": "x"}} {
+		b := start(t, root(act("DispatchWorkflow", inputs{"workflowDefinitionId": lit("child"), "labels": lit(labels)}))).wantStatus(workflow.Faulted)
+		if len(b.children) > 0 || !strings.Contains(b.header.Incidents[0].Message, want) {
+			t.Errorf("%d children, %s", len(b.children), b.header.Incidents[0].Message)
+		}
+	}
+}

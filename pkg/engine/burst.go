@@ -118,7 +118,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 	b.header = workflow.Instance{
 		ID: instanceID, DefinitionID: p.def.ID, Version: cmp.Or(p.def.Version, start.Version),
 		Status: workflow.StatusRunning, SubStatus: workflow.Pending,
-		Name: start.Name, CorrelationID: start.CorrelationID, Parent: start.Parent,
+		Name: start.Name, CorrelationID: start.CorrelationID, Labels: start.Labels, Parent: start.Parent,
 		CreatedAt: createdAt, UpdatedAt: createdAt, Input: input,
 	}
 	b.inputs = input

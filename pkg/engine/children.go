@@ -30,11 +30,18 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if err := workflow.CheckName("correlation id", start.CorrelationID); err != nil {
 		return "", err
 	}
+	if err := workflow.CheckLabels(start.Labels); err != nil {
+		return "", err
+	}
 	var err error
 	if start.Input, err = normalizeMap(start.Input); err != nil {
 		return "", fmt.Errorf("input of the child: %w", err)
 	}
-	if err := b.env.refuseSecret("child instance", start.Input, start.CorrelationID, start.Name); err != nil {
+	told := []any{start.Input, start.CorrelationID, start.Name}
+	for name, value := range start.Labels {
+		told = append(told, name, value)
+	}
+	if err := b.env.refuseSecret("child instance", told...); err != nil {
 		return "", err
 	}
 	id := b.deriveID(x.node, "child")

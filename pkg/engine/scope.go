@@ -95,7 +95,11 @@ func (x *Execution) setVariable(name string, v any, by *Execution, hidden bool) 
 	for i := range e.node.vars {
 		if d := &e.node.vars[i]; d.name == name {
 			kept = !d.memory
-			if n, err = convertStored(n, d.alias); err != nil {
+			n, err = convertStored(n, d.alias)
+			switch {
+			case err != nil && hidden: // whose text has the value
+				return fmt.Errorf("variable %s: its value, which is hidden, does not fit the type %s", name, d.alias)
+			case err != nil:
 				return fmt.Errorf("variable %s: %w", name, err)
 			}
 		}

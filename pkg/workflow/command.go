@@ -83,14 +83,15 @@ type Guard struct {
 
 // Start is everything a new instance begins with.
 type Start struct {
-	DefinitionID  string         `json:"definitionId"`
-	Head          int64          `json:"-"` // mod revision of the definition's head that Version was taken from; 0: not to be checked
-	Version       int            `json:"version"`
-	Input         map[string]any `json:"input,omitempty"`
-	Name          string         `json:"name,omitempty"`
-	CorrelationID string         `json:"correlationId,omitempty"`
-	Properties    map[string]any `json:"properties,omitempty"`
-	Parent        *Parent        `json:"parent,omitempty"`
-	Trigger       string         `json:"trigger,omitempty"`      // the activity id that the stimulus met
-	TriggerInput  map[string]any `json:"triggerInput,omitempty"` // what the stimulus brought
+	DefinitionID  string            `json:"definitionId"`
+	Head          int64             `json:"-"` // mod revision of the definition's head that Version was taken from; 0: not to be checked
+	Version       int               `json:"version"`
+	Input         map[string]any    `json:"input,omitempty"`
+	Name          string            `json:"name,omitempty"`
+	CorrelationID string            `json:"correlationId,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"` // beside those of the definition; see [CheckLabels]
+	Properties    map[string]any    `json:"properties,omitempty"`
+	Parent        *Parent           `json:"parent,omitempty"`
+	Trigger       string            `json:"trigger,omitempty"`      // the activity id that the stimulus met
+	TriggerInput  map[string]any    `json:"triggerInput,omitempty"` // what the stimulus brought
 }

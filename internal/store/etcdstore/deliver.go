@@ -192,7 +192,7 @@ func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answ
 func newHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance {
 	st := cmd.Start
 	return workflow.Instance{ID: id, DefinitionID: st.DefinitionID, Version: st.Version, Status: workflow.StatusRunning, SubStatus: workflow.Pending,
-		Name: st.Name, CorrelationID: st.CorrelationID, Parent: st.Parent, Input: st.Input, CreatedAt: at, UpdatedAt: at}
+		Name: st.Name, CorrelationID: st.CorrelationID, Labels: st.Labels, Parent: st.Parent, Input: st.Input, CreatedAt: at, UpdatedAt: at}
 }
 
 // NewHeader is the header of an instance that did not run yet.

@@ -385,6 +385,7 @@ Effect = TypedDict("Effect", {
     "more": "bool",  # It meets more than 10,000, and would be refused.
     "others": "List[Place]",  # Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
     "queued": "bool",  # It meets nothing, and would wait in the queue.
+    "recent": "List[SentEvent]",  # Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start.
     "resumed": "int",  # How many it would resume in all.
     "resumes": "List[Place]",  # Instances that it would resume; 100 at most.
     "revision": "int",  # Of etcd, at which this was so.
@@ -400,14 +401,14 @@ EventRequest = TypedDict("EventRequest", {
 
 Explanation = TypedDict("Explanation", {
     "at": "str",  # By the clock of the node that answers.
-    "cause": "str",  # One of "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "other-correlation", "other-instance", "other-name", "dead-letter", "faulted-child", "lost-child", "late-timer", "clock", "paused", "full", "drain", "fault", "damaged", "activity", "running", "lock", "gone", "mail", "ended", "nothing". Why, in one word: that of the first reason, or of what keeps it from coming about.
+    "cause": "str",  # One of "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "other-correlation", "other-instance", "other-name", "dead-letter", "went-elsewhere", "faulted-child", "lost-child", "late-timer", "clock", "paused", "full", "drain", "fault", "damaged", "activity", "running", "lock", "gone", "mail", "ended", "nothing". Why, in one word: that of the first reason, or of what keeps it from coming about.
     "doing": "Union[Doing, None]",  # The activity that the owner is in; null: none at the moment, or it could not be asked.
     "history": "Union[History, None]",  # Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
     "instanceId": "str",
     "lastCommit": "Union[LastCommit, None]",
     "mail": "List[Mail]",  # Commands that wait to be run, the oldest first; 50 at most.
     "mailLeft": "int",  # How many more there are.
-    "nearMisses": "List[NearMiss]",  # Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most.
+    "nearMisses": "List[NearMiss]",  # Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour.
     "next": "List[str]",  # What a person can do, the most likely first. Paths are below /api/v1.
     "owner": "Union[Claim, None]",  # The node that has the instance's lock; null: nobody runs it.
     "reasons": "List[Reason]",  # The first is the one that the summary begins with.
@@ -730,10 +731,10 @@ NearMiss = TypedDict("NearMiss", {
     "createdAt": "Union[str, None]",
     "id": "str",
     "instanceId": "Union[str, None]",  # The one that it is for.
-    "kind": "str",  # One of "other-correlation", "other-instance", "other-name", "dead-letter", "mail". mail: it is about to be taken.
+    "kind": "str",  # One of "other-correlation", "other-instance", "other-name", "dead-letter", "went-elsewhere", "mail". mail: it is about to be taken; went-elsewhere: it met others, before this one waited.
     "name": "Union[str, None]",  # Of its event.
     "text": "str",  # Why it did not meet it.
-    "where": "str",  # One of "queue", "dead-letter".
+    "where": "str",  # One of "queue", "dead-letter", "sent". sent: a node remembers that it sent it.
 })
 
 Node = TypedDict("Node", {
@@ -895,6 +896,11 @@ Receipts = TypedDict("Receipts", {
     "revision": "int",  # Of etcd, at which all of this was so.
 })
 
+RecentEvents = TypedDict("RecentEvents", {
+    "items": "List[SentEvent]",  # The newest first, one of each name, correlation and address; 50 at most.
+    "nodeId": "str",
+})
+
 RefreshRequest = TypedDict("RefreshRequest", {
     "definitionIds": "NotRequired[List[str]]",  # All published definitions if absent or empty.
 })
@@ -1002,6 +1008,17 @@ SendItemsRequest = TypedDict("SendItemsRequest", {
 
 Sent = TypedDict("Sent", {
     "outcomes": "List[Outcome]",
+})
+
+SentEvent = TypedDict("SentEvent", {
+    "at": "str",  # By the clock of the node.
+    "correlationId": "Union[str, None]",
+    "first": "Union[str, None]",  # One of them; null: none, or it is not known.
+    "id": "str",  # Of its queue item, if it had one.
+    "instanceId": "Union[str, None]",  # That it was addressed to.
+    "met": "int",  # How many instances it resumed or started; 0: it went into the queue.
+    "name": "str",
+    "nodeId": "str",
 })
 
 Several = TypedDict("Several", {
@@ -1544,6 +1561,10 @@ class Client(_Core):
     def all_queue(self, *, name: Optional[str] = None, activity_type: Optional[str] = None, correlation_id: Optional[str] = None, instance_id: Optional[str] = None, before: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["QueueItem"]:
         """All pages of list_queue."""
         return _pages(self.list_queue, {"name": name, "activity_type": activity_type, "correlation_id": correlation_id, "instance_id": instance_id, "before": before, "limit": limit, "cursor": cursor})
+
+    def list_recent_events(self, id: str, *, name: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["RecentEvents"]:
+        """Events that a node sent lately, of its last 10,000, and where they went; any node asks it: GET /api/v1/nodes/{id}/events."""
+        return self._call("GET", f"/api/v1/nodes/{_part(id)}/events", {"name": name}, wait=wait, accept=accept)
 
     def list_refusals(self, id: str, *, instance_id: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Refusals"]:
         """Commits of a node that a fence refused, as another node had the instance by then; any node asks it: GET /api/v1/nodes/{id}/refusals."""

@@ -360,6 +360,8 @@ export interface Effect {
   others: Array<Place>;
   /** It meets nothing, and would wait in the queue. */
   queued: boolean;
+  /** Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start. */
+  recent: Array<SentEvent>;
   /** How many it would resume in all. */
   resumed: number;
   /** Instances that it would resume; 100 at most. */
@@ -384,7 +386,7 @@ export interface Explanation {
   /** By the clock of the node that answers. */
   at: string;
   /** Why, in one word: that of the first reason, or of what keeps it from coming about. */
-  cause: "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "faulted-child" | "lost-child" | "late-timer" | "clock" | "paused" | "full" | "drain" | "fault" | "damaged" | "activity" | "running" | "lock" | "gone" | "mail" | "ended" | "nothing";
+  cause: "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "went-elsewhere" | "faulted-child" | "lost-child" | "late-timer" | "clock" | "paused" | "full" | "drain" | "fault" | "damaged" | "activity" | "running" | "lock" | "gone" | "mail" | "ended" | "nothing";
   /** The activity that the owner is in; null: none at the moment, or it could not be asked. */
   doing: Doing | null;
   /** Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more. */
@@ -395,7 +397,7 @@ export interface Explanation {
   mail: Array<Mail>;
   /** How many more there are. */
   mailLeft: number;
-  /** Stimuli that nobody took and that are nearly what it waits for; of the first 200 of the queue and of the dead letters, and 10 at most. */
+  /** Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour. */
   nearMisses: Array<NearMiss>;
   /** What a person can do, the most likely first. Paths are below /api/v1. */
   next: Array<string>;
@@ -838,13 +840,14 @@ export interface NearMiss {
   id: string;
   /** The one that it is for. */
   instanceId: string | null;
-  /** mail: it is about to be taken. */
-  kind: "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "mail";
+  /** mail: it is about to be taken; went-elsewhere: it met others, before this one waited. */
+  kind: "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "went-elsewhere" | "mail";
   /** Of its event. */
   name: string | null;
   /** Why it did not meet it. */
   text: string;
-  where: "queue" | "dead-letter";
+  /** sent: a node remembers that it sent it. */
+  where: "queue" | "dead-letter" | "sent";
 }
 
 export interface Node {
@@ -1063,6 +1066,12 @@ export interface Receipts {
   revision: number;
 }
 
+export interface RecentEvents {
+  /** The newest first, one of each name, correlation and address; 50 at most. */
+  items: Array<SentEvent>;
+  nodeId: string;
+}
+
 export interface RefreshRequest {
   /** All published definitions if absent or empty. */
   definitionIds?: Array<string>;
@@ -1209,6 +1218,22 @@ export interface SendItemsRequest {
 
 export interface Sent {
   outcomes: Array<Outcome>;
+}
+
+export interface SentEvent {
+  /** By the clock of the node. */
+  at: string;
+  correlationId: string | null;
+  /** One of them; null: none, or it is not known. */
+  first: string | null;
+  /** Of its queue item, if it had one. */
+  id: string;
+  /** That it was addressed to. */
+  instanceId: string | null;
+  /** How many instances it resumed or started; 0: it went into the queue. */
+  met: number;
+  name: string;
+  nodeId: string;
 }
 
 export interface Several {
@@ -1786,6 +1811,9 @@ export class Client {
 
   /** All pages of listQueue. */
   allQueue(query?: { name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<QueueItem>;
+
+  /** Events that a node sent lately, of its last 10,000, and where they went; any node asks it: GET /api/v1/nodes/{id}/events. */
+  listRecentEvents(id: string, query?: { name?: string; }, options?: Options): Promise<Answer<RecentEvents>>;
 
   /** Commits of a node that a fence refused, as another node had the instance by then; any node asks it: GET /api/v1/nodes/{id}/refusals. */
   listRefusals(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Refusals>>;

@@ -389,6 +389,10 @@ export class Client extends Core {
     return this.pages((page) => this.listQueue(page, options), query);
   }
 
+  listRecentEvents(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/events`, { query, options });
+  }
+
   listRefusals(id, query = {}, options = {}) {
     return this.call("GET", `/api/v1/nodes/${part(id)}/refusals`, { query, options });
   }

@@ -104,6 +104,7 @@ var golden = []struct {
 	{"journal/<id>/<seq>", "journal-takeover", &journalEntry{Commit: "commit-1", Seq: 6, Node: "node-2", Fence: 4712, Takeover: true, At: goldenAt.Truncate(time.Microsecond)}},
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
+	{"mailbox/<shard>/<id>/<command>", "mail-labels", &workflow.Command{ID: "c1", Kind: workflow.CommandStart, CreatedAt: goldenAt, Start: &workflow.Start{DefinitionID: "ship", Version: 1, Labels: map[string]string{"customer": "acme"}}}},
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
 	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},

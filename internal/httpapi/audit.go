@@ -26,18 +26,7 @@ func (a *API) audit(r *http.Request, x *exchange, answered http.Header, status i
 	case a.cfg.Auth == nil, x.served.role == auth.Anyone && status != http.StatusUnauthorized:
 		who = "anyone" // nobody was asked
 	}
-	result := "done"
-	switch {
-	case status == http.StatusAccepted:
-		result = "accepted"
-	case status >= http.StatusBadRequest:
-		result = "failed"
-		if status == http.StatusUnauthorized || status == http.StatusForbidden {
-			result = "denied"
-		}
-	case x.dryRun:
-		result = "checked"
-	}
+	result := resultOf(status, x.dryRun)
 	location := answered.Get("Location")
 	if x.dryRun || x.theirs {
 		location = "" // nothing is there, or what a workflow says, such as a resume link
@@ -61,6 +50,21 @@ func (a *API) audit(r *http.Request, x *exchange, answered http.Header, status i
 		slog.String("target", a.target(r, x)), slog.String("result", result), slog.Int("status", status), slog.String("code", string(x.code)),
 		slog.String("location", location), slog.String("requestId", x.id),
 		slog.String("remote", r.RemoteAddr), slog.String("relayedBy", relayed), slog.String("via", via), slog.Int64("suppressed", suppressed))
+}
+
+// resultOf says in a word what came of a call.
+func resultOf(status int, dryRun bool) string {
+	switch {
+	case status == http.StatusAccepted:
+		return "accepted"
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return "denied"
+	case status >= http.StatusBadRequest:
+		return "failed"
+	case dryRun:
+		return "checked"
+	}
+	return "done"
 }
 
 // maxTarget bounds a target, in characters; two of the longest ids find room.

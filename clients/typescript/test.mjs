@@ -1,8 +1,9 @@
 // Run by go test ./clients, which starts a node: every way in which the client may be answered.
 import assert from "node:assert/strict";
+import { randomUUID, webcrypto } from "node:crypto";
 import { Client, WeftNoAnswer, WeftProblem } from "./weft.js";
 
-const run = crypto.randomUUID().slice(0, 8); // another one each time
+const run = randomUUID().slice(0, 8); // another one each time
 const order = `js-order-${run}`;
 const paid = `js-paid-${run}`;
 const waiting = `id: ${order}
@@ -28,6 +29,15 @@ const started = await losing.executeDefinition(order, { input: { id: "j-1" }, co
 const again = await client.executeDefinition(order, { input: { id: "j-1" }, correlationId: "j-1" }, { key: started.key });
 assert.equal(started.body.instanceId, again.body.instanceId);
 assert.equal(started.body.subStatus, "Suspended");
+
+// Keys where there is no crypto, as in Node 18, or no randomUUID, as in a page without TLS.
+const keys = new Set();
+for (const less of [undefined, { getRandomValues: (bytes) => webcrypto.getRandomValues(bytes) }]) {
+  Object.defineProperty(globalThis, "crypto", { value: less, configurable: true });
+  for (let n = 0; n < 3; n++) keys.add((await client.sendEvent(`${paid}-to-nobody`, {})).key);
+}
+assert.equal(keys.size, 6);
+for (const key of keys) assert.match(key, /^[0-9a-f]{32}$/);
 
 for (let n = 2; n < 8; n++) await client.executeDefinition(order, { input: { id: `j-${n}` } });
 const found = new Set();

@@ -27,6 +27,13 @@ export class WeftNoAnswer extends Error {
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const temporary = [429, 502, 503, 504];
 
+// Node 18 has no global crypto in modules, and a page without TLS has it without randomUUID.
+function freshKey() {
+  if (globalThis.crypto?.randomUUID) return globalThis.crypto.randomUUID();
+  const bytes = globalThis.crypto?.getRandomValues(new Uint8Array(16)) ?? Array.from({ length: 16 }, () => Math.floor(Math.random() * 256));
+  return Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+}
+
 class Core {
   constructor({ server = "http://127.0.0.1:8080", token = "", attempts = 4, timeout = 60_000, pause = 200, fetch: fetcher = globalThis.fetch } = {}) {
     this.server = server.replace(/\/+$/, "");
@@ -60,7 +67,7 @@ class Core {
   }
 
   async call(method, path, { query, body, options = {} }) {
-    const key = method === "POST" ? options.key || crypto.randomUUID() : options.key;
+    const key = method === "POST" ? options.key || freshKey() : options.key;
     const text = typeof body === "string";
     const payload = body === undefined ? undefined : text ? body : JSON.stringify(body);
     const type = body === undefined ? "" : options.type || (text ? "application/yaml" : "application/json");

@@ -41,7 +41,7 @@ class Core {
     this.attempts = attempts;
     this.timeout = timeout;
     this.pause = pause;
-    this.fetcher = fetcher;
+    this.fetcher = (...args) => fetcher(...args); // a browser's fetch refuses to be called as a method of another object
   }
 
   headers(options, key, type) {

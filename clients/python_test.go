@@ -70,7 +70,7 @@ func pythonMethod(b *strings.Builder, doc *document, op *operation) {
 	if op.method != "GET" {
 		options, passed = append(options, "key: Optional[str] = None"), append(passed, "key=key")
 	}
-	if len(op.in("header")) > 0 && op.method == "PUT" {
+	if slices.ContainsFunc(op.in("header"), func(p parameter) bool { return p.Name == "If-Match" }) {
 		options, passed = append(options, "if_match: Optional[str] = None"), append(passed, "if_match=if_match")
 	}
 	if _, text, _ := op.body(); text {

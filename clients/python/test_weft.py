@@ -40,6 +40,7 @@ for call, status, code in (
     (lambda: client.execute_definition(ORDER, {"input": {}}), 422, "invalid-input"),
     (lambda: list(client.stream(["nothing"])), 422, "invalid-request"),
     (lambda: client.publish_definition("id: x\nroot: [{writeLin: a}]\n"), 422, "definition-invalid"),
+    (lambda: client.publish_definition(WAITING + "  - writeLine: more\n", if_match='"0"'), 409, "definition-moved"),
 ):
     try:
         call()

@@ -1614,9 +1614,9 @@ class Client(_Core):
         """Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on: POST /api/v1/pause."""
         return self._call("POST", "/api/v1/pause", {}, wait=wait, accept=accept, key=key)
 
-    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
+    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
         """Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions."""
-        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict}, body, wait=wait, accept=accept, key=key, content_type=content_type)
+        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict}, body, wait=wait, accept=accept, key=key, if_match=if_match, content_type=content_type)
 
     def publish_version(self, id: str, body: Optional["PublishRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Published"]:
         """Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish."""

@@ -52,9 +52,9 @@ func TestSigningInAtAProvider(t *testing.T) {
 	if p := v.get("/api/v1/instances"); p.status != http.StatusUnauthorized {
 		t.Errorf("the API takes the cookie: %d", p.status)
 	}
-	if p := v.get("/console/raw/nodes/two/bursts"); p.status != http.StatusOK {
-		t.Errorf("what only another node knows: %d\n%s", p.status, p.text)
-	}
+	polltest.Eventually(t, "node one has heard of the other, and shows what only that knows", func() bool {
+		return v.get("/console/raw/nodes/two/bursts").status == http.StatusOK
+	})
 	if p := v.post("/console/do/pause", nil); p.status != http.StatusForbidden {
 		t.Errorf("an operator pauses the cluster: %d", p.status)
 	}
@@ -74,18 +74,24 @@ func TestSigningInAtAProvider(t *testing.T) {
 		one.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	begun := func(v *visitor) string { return v.get("/console/login").head.Get("Location") }
-	begun(mine)
-	resp, err := mine.client.Get(begun(theirs))
-	if err != nil {
-		t.Fatal(err)
+	answered := func(address string) *url.URL {
+		resp, err := mine.client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		back, err := resp.Location()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
 	}
-	defer resp.Body.Close()
-	back, err := url.Parse(resp.Header.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own, back := answered(begun(mine)), answered(begun(theirs))
 	if p := mine.get(back.RequestURI()); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "another sign-in") {
 		t.Errorf("with another browser's answer: %d\n%s", p.status, p.text)
+	}
+	if p := mine.get(own.RequestURI()); p.status != http.StatusSeeOther {
+		t.Errorf("another's answer ended the sign-in under way: %d\n%s", p.status, p.text)
 	}
 	if p := theirs.get(back.RequestURI()); p.status != http.StatusSeeOther {
 		t.Errorf("with its own: %d\n%s", p.status, p.text)

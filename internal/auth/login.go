@@ -13,10 +13,44 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
 )
+
+const (
+	// MaxExchanges bounds the codes that a node exchanges at once: whoever reaches the console
+	// can begin a sign-in and make up a code.
+	MaxExchanges = 16
+	// maxUsed is how many sign-ins a node remembers, so that each makes it ask once.
+	maxUsed = 4096
+)
+
+// usedLogins are the last sign-ins that came back. The oldest makes room for the next: were
+// they kept for a time and no more taken, strangers could shut everybody out.
+type usedLogins struct {
+	mu     sync.Mutex
+	states map[string]bool
+	ring   [maxUsed]string
+	next   int
+}
+
+// take tells whether a sign-in comes back for the first time.
+func (u *usedLogins) take(state string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.states[state] {
+		return false
+	}
+	if u.states == nil {
+		u.states = map[string]bool{}
+	}
+	delete(u.states, u.ring[u.next])
+	u.states[state], u.ring[u.next] = true, state
+	u.next = (u.next + 1) % maxUsed
+	return true
+}
 
 // endpoints are where the provider signs people in, as its discovery document says.
 type endpoints struct{ authorize, token string }
@@ -60,11 +94,20 @@ func (o *OIDC) Begin(redirect string) (address string, l Login, err error) {
 
 // Finish gives the caller who came back with a code to the sign-in that l began. The roles are
 // those of the identity token, or else of the access token, if that is one that counts here.
-// It returns a [RefusedError] or an [UnavailableError].
+// Each sign-in makes this node ask the provider once. It returns a [RefusedError] or an [UnavailableError].
 func (o *OIDC) Finish(ctx context.Context, l Login, redirect, code string) (*Principal, error) {
 	to := o.logins.Load()
 	if to == nil {
 		return nil, &UnavailableError{RetryAfter: time.Second}
+	}
+	select {
+	case o.exchanges <- struct{}{}:
+		defer func() { <-o.exchanges }()
+	default:
+		return nil, &UnavailableError{RetryAfter: time.Second, Err: errors.New("as many sign in at once as may")}
+	}
+	if !o.used.take(l.State) {
+		return nil, refused("this sign-in was used already; begin again")
 	}
 	tokens, err := o.exchange(ctx, to.token, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "client_id": {o.cfg.ClientID}, "code_verifier": {l.Verifier},

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/auth/authtest"
@@ -108,5 +111,68 @@ func TestPeopleSignInAtTheProvider(t *testing.T) {
 	var away *auth.UnavailableError
 	if _, err := a.OIDC.Finish(t.Context(), l, home, "code"); !errors.As(err, &away) {
 		t.Errorf("a provider that is away: %v", err)
+	}
+}
+
+// TestASignInAsksTheProviderOnce holds that nobody drives a node to ask its provider as often as
+// they like: a sign-in counts once, and so many are under way at a time.
+func TestASignInAsksTheProviderOnce(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	iss, a := provider(t, func(c *auth.OIDCConfig) {
+		c.ClientID, c.ClientSecret = authtest.Client, func() (string, error) {
+			asked.Add(1)
+			return authtest.Secret, nil
+		}
+	})
+	begin := func() (auth.Login, string) {
+		address, l, err := a.OIDC.Begin(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, visit(t, address).Get("code")
+	}
+	finish := func(l auth.Login, code string) error {
+		_, err := a.OIDC.Finish(t.Context(), l, home, code)
+		return err
+	}
+	var refused *auth.RefusedError
+	l, code := begin()
+	for range 3 {
+		if err := finish(l, "made-up"); !errors.As(err, &refused) {
+			t.Errorf("a code of nobody: %v", err)
+		}
+	}
+	if err := finish(l, code); !errors.As(err, &refused) || asked.Load() != 1 {
+		t.Errorf("one sign-in asked the provider %d times: %v", asked.Load(), err)
+	}
+
+	come, goOn := make(chan struct{}), make(chan struct{})
+	iss.Person(map[string]any{"sub": "ada"}, func(id, _ string) map[string]any {
+		come <- struct{}{}
+		<-goOn
+		return map[string]any{"id_token": id}
+	})
+	var all errgroup.Group
+	for range auth.MaxExchanges {
+		l, code := begin()
+		all.Go(func() error { return finish(l, code) })
+	}
+	for range auth.MaxExchanges {
+		<-come
+	}
+	var away *auth.UnavailableError
+	l, code = begin()
+	before := asked.Load()
+	if err := finish(l, code); !errors.As(err, &away) || asked.Load() != before {
+		t.Errorf("one more than there are places: %v", err)
+	}
+	close(goOn)
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	iss.Person(map[string]any{"sub": "ada"}, nil)
+	if err := finish(l, code); err != nil {
+		t.Errorf("it was not used, and there are places again: %v", err)
 	}
 }

@@ -73,6 +73,9 @@ type OIDC struct {
 	tried   time.Time     // when that began; guarded by turn
 	waiting chan struct{} // places of requests that wait for their turn
 
+	exchanges chan struct{} // places of those who sign in with a browser
+	used      usedLogins
+
 	mu  sync.Mutex
 	err error // of the last try; guarded by mu
 }
@@ -114,7 +117,7 @@ func NewOIDC(cfg OIDCConfig) (*OIDC, error) {
 			roles[r.String()] = r
 		}
 	}
-	return &OIDC{cfg: cfg, roles: roles, turn: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}, errors.Join(errs...)
+	return &OIDC{cfg: cfg, roles: roles, turn: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting), exchanges: make(chan struct{}, MaxExchanges)}, errors.Join(errs...)
 }
 
 // checkProviderURL wants https, but on this machine.

@@ -2,8 +2,10 @@ package console
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -85,6 +87,30 @@ func TestSessionsAreSealed(t *testing.T) {
 	}
 	if _, err := newSealer(nil); err == nil {
 		t.Error("sessions without a key")
+	}
+}
+
+func TestPeopleComeBackToWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	for host, c := range map[string]struct {
+		tls       bool
+		url, want string
+	}{
+		"localhost:8080":    {want: "http://localhost:8080/console/callback"},
+		"127.0.0.1:8080":    {want: "http://127.0.0.1:8080/console/callback"},
+		"[::1]:8080":        {tls: true, want: "https://[::1]:8080/console/callback"},
+		"localhost":         {tls: true, want: "https://localhost/console/callback"},
+		"weft.example":      {want: "https://weft.example/console/callback"},
+		"weft.example:8443": {tls: true, want: "https://weft.example:8443/console/callback"},
+		"node-1":            {url: "https://weft.example/", want: "https://weft.example/console/callback"},
+	} {
+		r := &http.Request{Host: host}
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		if got := (&Console{cfg: Config{URL: c.url}}).comeBack(r); got != c.want {
+			t.Errorf("%s: %s, want %s", host, got, c.want)
+		}
 	}
 }
 

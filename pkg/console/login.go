@@ -59,15 +59,18 @@ func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = c.sealer.unseal(kept.Value, forLogins, &begun)
 	}
-	http.SetCookie(w, cookie(auth.LoginCookie, "", -1)) // it is used once
 	query := r.URL.Query()
 	switch {
 	case err != nil || c.cfg.Now().Sub(begun.Made) > loginLife:
 		err = &auth.RefusedError{Reason: "this sign-in was not begun in this browser, or too long ago; begin again"}
 	case query.Get("state") != begun.State:
 		err = &auth.RefusedError{Reason: "the answer is to another sign-in; begin again"}
-	case query.Get("error") != "":
-		err = &auth.RefusedError{Reason: "the provider says: " + short(200, query.Get("error")+" "+query.Get("error_description"))}
+	default:
+		// It is used once. An answer to another leaves it: any page can send a browser here.
+		http.SetCookie(w, cookie(auth.LoginCookie, "", -1))
+		if said := query.Get("error"); said != "" {
+			err = &auth.RefusedError{Reason: "the provider says: " + short(200, said+" "+query.Get("error_description"))}
+		}
 	}
 	if err != nil {
 		c.notSignedIn(v, Path, err)
@@ -113,7 +116,7 @@ func (c *Console) comeBack(r *http.Request) string {
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
 		}
-		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		if ip := net.ParseIP(host); r.TLS == nil && (host == "localhost" || ip.IsLoopback()) {
 			scheme = "http"
 		}
 		base = scheme + "://" + r.Host

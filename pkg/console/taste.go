@@ -40,7 +40,11 @@ func (c *Console) taste(w http.ResponseWriter, r *http.Request, cookie string, r
 		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
 		return
 	}
-	chosen, err := read(r.PostForm.Get(field))
+	var last string // a button that was pressed stands behind the field of its name
+	if all := r.PostForm[field]; len(all) > 0 {
+		last = all[len(all)-1]
+	}
+	chosen, err := read(last)
 	if err != nil {
 		v.fail("me", &problem{Status: http.StatusUnprocessableEntity, Title: "That cannot be chosen", Detail: err.Error()})
 		return

@@ -305,6 +305,12 @@ func TestTimesHaveTheirZone(t *testing.T) {
 		}
 		shows(zone)
 	}
+	// The button behind the field has its name.
+	if p := v.post("/console/zone", url.Values{"zone": {"Asia/Kathmandu", "Pacific/Kiritimati"}, "back": {page}}); p.status != http.StatusOK {
+		t.Errorf("as the browser: %d", p.status)
+	}
+	shows("Pacific/Kiritimati")
+	v.post("/console/zone", url.Values{"zone": {"UTC"}, "back": {page}})
 	for _, wrong := range []string{"Mars/Olympus", "Local", "../../etc/passwd", hostile, strings.Repeat("a", 10_000)} {
 		if p := v.post("/console/zone", url.Values{"zone": {wrong}, "back": {page}}); p.status != http.StatusUnprocessableEntity || strings.Contains(p.text, "<script>alert") {
 			t.Errorf("%.40q: %d", wrong, p.status)

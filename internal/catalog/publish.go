@@ -59,6 +59,9 @@ func (c *Catalog) Publish(ctx context.Context, req PublishRequest) (PublishResul
 		if errors.Is(err, store.ErrHeadMoved) {
 			continue
 		}
+		if req.DryRun { // what it found unchanged has one
+			res.Revision = 0
+		}
 		return res, explain(err)
 	}
 	return PublishResult{}, explain(store.ErrHeadMoved)

@@ -77,7 +77,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	if err != nil || res.Version != 2 || !res.Created || res.Published {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if res, err = n.Publish(t.Context(), catalog.PublishRequest{Source: []byte(simple("a", "one")), Publish: true, DryRun: true}); err != nil || res.Version != 1 || res.Created {
+	if res, err = n.Publish(t.Context(), catalog.PublishRequest{Source: []byte(simple("a", "one")), Publish: true, DryRun: true}); err != nil || res.Version != 1 || res.Created || res.Revision != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if after := b.keysUnder(""); len(after) != len(before) {

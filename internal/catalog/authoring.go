@@ -139,45 +139,53 @@ type Version struct {
 	CreatedAt time.Time
 }
 
+// VersionPage is a page of the versions of a definition.
+type VersionPage struct {
+	Items    []Version
+	More     bool  // older ones are there
+	Revision int64 // of etcd, at which it was seen which there are, and which is published
+}
+
 // Versions lists the versions of a definition before one, the newest first, at most limit;
-// before 0 lists from the newest. more tells that older ones are there. A version with which
-// nothing may begin any more is not listed.
-func (a *Authoring) Versions(ctx context.Context, id string, before, limit int) (found []Version, more bool, err error) {
+// before 0 lists from the newest. A version with which nothing may begin any more is not listed.
+func (a *Authoring) Versions(ctx context.Context, id string, before, limit int) (page VersionPage, err error) {
 	if workflow.CheckID("definition id", id) != nil {
-		return nil, false, notFound(id)
+		return page, notFound(id)
 	}
 	st, err := a.c.store.ReadDefinition(ctx, id, "")
 	if err != nil {
-		return nil, false, explain(err)
+		return page, explain(err)
 	}
 	if !st.Exists() {
-		return nil, false, notFound(id)
+		return page, notFound(id)
 	}
+	page.Revision = st.Revision
 	newest := st.Head.Latest
 	if before > 0 {
 		newest = min(newest, before-1)
 	}
 	numbers, err := a.c.store.VersionsUpTo(ctx, id, newest)
 	if err != nil {
-		return nil, false, explain(err)
+		return page, explain(err)
 	}
 	for _, n := range slices.Backward(numbers) {
 		if slices.Contains(st.Retired, n) {
 			continue
 		}
-		if len(found) == limit {
-			return found, true, nil
+		if len(page.Items) == limit {
+			page.More = true
+			return page, nil
 		}
 		v, err := a.c.version(ctx, id, n)
 		if workflow.CodeOf(err) == workflow.CodeDefinitionNotFound {
 			continue // it went since
 		}
 		if err != nil {
-			return nil, false, err
+			return page, err
 		}
-		found = append(found, Version{Version: n, Published: n == st.Head.Published, Notation: Notation(v.Notation), CreatedAt: v.CreatedAt})
+		page.Items = append(page.Items, Version{Version: n, Published: n == st.Head.Published, Notation: Notation(v.Notation), CreatedAt: v.CreatedAt})
 	}
-	return found, false, nil
+	return page, nil
 }
 
 // stands compares the version that the author of a request started from with the one that

@@ -139,15 +139,15 @@ func listVersions(c *call) (reply, error) {
 			return reply{}, invalid("bad-cursor", "", "the cursor is of no page of this list")
 		}
 	}
-	found, more, err := c.api.authoring.Versions(c.r.Context(), id, before, limit)
+	page, err := c.api.authoring.Versions(c.r.Context(), id, before, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	view := listView[versionView]{Items: each(found, func(v catalog.Version) versionView {
+	view := listView[versionView]{Revision: page.Revision, Items: each(page.Items, func(v catalog.Version) versionView {
 		return versionView{v.Version, v.Published, string(v.Notation), v.CreatedAt.UTC()}
 	})}
-	if more {
-		view.NextCursor = some(strconv.Itoa(found[len(found)-1].Version))
+	if page.More {
+		view.NextCursor = some(strconv.Itoa(page.Items[len(page.Items)-1].Version))
 	}
 	return reply{body: view}, nil
 }

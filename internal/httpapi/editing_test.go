@@ -106,6 +106,9 @@ func TestVersionsAndWhatTheyTake(t *testing.T) {
 	cursor := ""
 	for {
 		v := s.get(t, "/api/v1/definitions/edited#/versions?limit=4"+cursor).json(t)
+		if v["revision"].(float64) < 1 {
+			t.Errorf("a page of no revision: %v", v)
+		}
 		for _, it := range v["items"].([]any) {
 			one := it.(map[string]any)
 			all = append(all, one["version"].(float64))

@@ -48,7 +48,7 @@ func sharedServer(t *testing.T) string {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		shared.node, shared.err = node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1"})
+		shared.node, shared.err = node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", ReplyWait: time.Minute})
 		if shared.err == nil {
 			shared.err = shared.node.Start(ctx)
 		}

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 				return err
 			}
 			log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
-			s.node.Logger, s.node.Version = log, version()
+			s.node.Logger, s.node.Version, s.node.ReplyWait = log, version(), replyWait
 			if err := s.sendLines(stdout); err != nil {
 				return err
 			}
@@ -66,6 +67,9 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
 	return cmd
 }
+
+// replyWait is the node's [node.Config.ReplyWait]; 0: its default. Tests set it.
+var replyWait time.Duration
 
 // noCommand refuses words that are no command, with what was probably meant.
 func noCommand(cmd *cobra.Command, args []string) error {

@@ -19,6 +19,7 @@ import (
 func startNode(t *testing.T, cfg node.Config) *node.Node {
 	t.Helper()
 	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), cmp.Or(cfg.DrainTimeout, 10*time.Second)
+	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Minute)
 	n, err := node.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

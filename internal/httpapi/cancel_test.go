@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
@@ -20,7 +21,7 @@ func TestACancelEndsARequestThatHangs(t *testing.T) {
 		close(gone)
 	}))
 	t.Cleanup(hangs.Close)
-	s := ownServer(t, node.Config{AllowPrivateAddresses: true})
+	s := ownServer(t, node.Config{AllowPrivateAddresses: true, ReplyWait: time.Second})
 	s.publish(t, "id: hangs\nroot:\n  - sendHttpRequest: {url: \""+hangs.URL+"\", method: POST, timeout: 10m}\n    id: call\n")
 	s.post(t, "/api/v1/definitions/hangs/dispatch", `{"instanceId": "h"}`, 202)
 	key := <-came

@@ -61,7 +61,7 @@ func sharedServer(t *testing.T) *server {
 			return
 		}
 		shared.node, shared.err = node.New(context.Background(), node.Config{
-			HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", MaxBody: 64 << 10, Hosts: []string{"weft.example"},
+			HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", MaxBody: 64 << 10, Hosts: []string{"weft.example"}, ReplyWait: time.Minute,
 		})
 		if shared.err == nil {
 			shared.err = shared.node.Start(context.Background())

@@ -67,7 +67,7 @@ func startGuarded(t *testing.T, change func(*node.Config)) *guarded {
 		t.Fatal(err)
 	}
 	cfg := node.Config{
-		HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), DrainTimeout: 10 * time.Second, AuthKeysFile: path,
+		HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), DrainTimeout: 10 * time.Second, AuthKeysFile: path, ReplyWait: time.Minute,
 		AuthOIDCIssuer: g.issuer.URL, AuthOIDCAudience: authtest.Audience,
 		Logger: slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -148,7 +148,7 @@ func TestReceiptsOfOneKey(t *testing.T) {
 func TestReceiptsOfWhatWaits(t *testing.T) {
 	t.Parallel()
 	slow, inside, end := slowServer(t)
-	s := ownServer(t, node.Config{QueueTTL: time.Second, AllowPrivateAddresses: true})
+	s := ownServer(t, node.Config{QueueTTL: time.Second, ReplyWait: time.Second, AllowPrivateAddresses: true})
 	s.publish(t, "id: slow\nroot:\n  - parallel:\n      - event: go\n      - - event: call\n        - sendHttpRequest: {url: \""+slow+"\"}\n")
 	s.post(t, "/api/v1/definitions/slow/execute", `{"instanceId": "s", "correlationId": "c"}`, 200)
 	called := make(chan answer, 1)

@@ -42,7 +42,7 @@ func startShared() (string, error) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		shared.node, shared.err = node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1"})
+		shared.node, shared.err = node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", ReplyWait: time.Minute})
 		if shared.err == nil {
 			shared.err = shared.node.Start(ctx)
 		}

@@ -183,7 +183,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
 			return runtime.Gate(ctx, n.catalog, start)
 		},
-		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
+		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
 	})
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	}
 	n.runtime, err = runtime.New(runtime.Config{
 		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
-		QueueTTL: n.cfg.QueueTTL, Show: n.redact, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
+		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {
 		return err

@@ -99,6 +99,14 @@ type Config struct {
 
 	QueueTTL time.Duration // an unmatched stimulus becomes a dead letter after this
 
+	// ReplyWait is how long a burst may take to commit before what caused it is made
+	// durable instead, and how long a call then waits for the outcome; after that the
+	// answer is that it was accepted (202). It is for programs that embed a node and
+	// would rather have their callers wait, and for tests that want to see the outcome
+	// on any machine. The HTTP API ends a request after 30 s, with an outcome that is
+	// not known, unless the request says how long it waits. It has no flag. Default 1 s.
+	ReplyWait time.Duration
+
 	// MetricsDefinitions is how many definitions have series of their own in metrics, the
 	// first that the node meets; the rest share one. Default 100.
 	MetricsDefinitions int
@@ -170,7 +178,7 @@ func DefaultConfig() Config {
 		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
 		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAuto, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
-		Retention: &keep, QueueTTL: 10 * time.Minute, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
+		Retention: &keep, QueueTTL: 10 * time.Minute, ReplyWait: time.Second, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		MaxBurstActivities: engine.DefaultBurstActivities,
 		DrainTimeout:       30 * time.Second,
 		Console:            ConsoleOn,
@@ -194,6 +202,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Retention = cmp.Or(c.Retention, d.Retention)
 	c.Console = cmp.Or(c.Console, d.Console)
 	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
+	c.ReplyWait = cmp.Or(c.ReplyWait, d.ReplyWait)
 	c.MetricsDefinitions = cmp.Or(c.MetricsDefinitions, d.MetricsDefinitions)
 	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
 	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
@@ -261,7 +270,7 @@ func (c Config) checkLimits() error {
 	if c.SessionTTL < cluster.MinTTL {
 		wrong.add("session-ttl is %v; it must be at least %v", c.SessionTTL, cluster.MinTTL)
 	}
-	for name, d := range map[string]time.Duration{"drain-delay": c.DrainDelay, "drain-timeout": c.DrainTimeout, "etcd-dial-timeout": c.EtcdDialTimeout} {
+	for name, d := range map[string]time.Duration{"drain-delay": c.DrainDelay, "drain-timeout": c.DrainTimeout, "etcd-dial-timeout": c.EtcdDialTimeout, "ReplyWait": c.ReplyWait} {
 		if d < 0 {
 			wrong.add("%s is %v; it must not be negative", name, d)
 		}

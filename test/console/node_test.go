@@ -38,7 +38,7 @@ func open(t testing.TB, credentials bool, change ...func(*node.Config)) *site {
 	s := &site{t: t, keys: map[auth.Role]string{}}
 	cfg := node.DefaultConfig()
 	cfg.HTTPAddr, cfg.DataDir, cfg.NodeID, cfg.Cluster = "127.0.0.1:0", t.TempDir(), "one", "shop"
-	cfg.SessionTTL, cfg.DrainTimeout = 20*time.Second, 20*time.Second
+	cfg.SessionTTL, cfg.DrainTimeout, cfg.ReplyWait = 20*time.Second, 20*time.Second, time.Minute
 	if credentials {
 		s.file = filepath.Join(t.TempDir(), "keys.yaml")
 		var lines strings.Builder

@@ -190,6 +190,82 @@ func TestDevKillsAndPausesNodes(t *testing.T) {
 	d.ends()
 }
 
+// Closing the terminal ends it in order.
+func TestDevEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	d := runDev(t, "--nodes", "2")
+	d.wants(1, `try +weft run hello`)
+	for range 2 { // the shell sends one and the kernel another
+		if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.ends()
+}
+
+// Whatever kills it, its nodes end too, also one that stands still.
+func TestDevLeavesNoNodesWhenItIsKilled(t *testing.T) {
+	t.Parallel()
+	d := runDev(t, "--nodes", "3")
+	d.wants(1, `try +weft run hello`)
+	d.key("p")
+	d.wants(1, `paused +node-3: `)
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = d.cmd.Wait() // it returns when nobody holds its standard error any more, which its nodes have too
+	}()
+	polltest.Eventually(t, "its nodes have ended", func() bool {
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// What cannot be read is said once, and is published when it can.
+func TestDevGoesOnBesideWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	loop := filepath.Join(dir, "loop.yaml")
+	if err := os.Symlink("loop.yaml", loop); err != nil {
+		t.Fatal(err)
+	}
+	save := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("id: "+name+"\nroot:\n  - writeLine: x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("one")
+	d := runDev(t, dir)
+	d.wants(1, `not read +.*loop\.yaml: `)
+	d.wants(1, `published +one v1`)
+	away := dir + "-away"
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	d.wants(1, `not read +.*no such file`)
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(loop); err != nil {
+		t.Fatal(err)
+	}
+	save("loop")
+	d.wants(1, `published +loop v1`)
+	d.key("q")
+	d.ends()
+	if text := d.text(); strings.Count(text, "not read") > 5 {
+		t.Errorf("it says that again and again:\n%s", text)
+	}
+}
+
 func TestDevRefusesWhatIsNoDirectory(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"dev", "--nodes", "0"}, {"dev", "a", "b"}, {"dev", filepath.Join(t.TempDir(), "none")}, {"dev", "dev_test.go"}} {

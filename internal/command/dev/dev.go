@@ -70,6 +70,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 			return ask.Usage("%s is a file: name the directory that it is in", cfg.Dir)
 		}
 	}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		var closed context.CancelFunc
+		ctx, closed = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that goes sends several
+		defer closed()
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second signal ends it at once
@@ -333,7 +338,7 @@ func (s *session) publishFirst(ctx context.Context) error {
 		}
 		s.pub.took("the example", []byte(example), &made.Body)
 	} else {
-		s.folder = &folder{dir: s.Dir}
+		s.folder = &folder{dir: s.Dir, say: s.say}
 		if err := s.look(ctx); err != nil {
 			return err
 		}

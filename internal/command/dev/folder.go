@@ -18,8 +18,10 @@ const maxFiles = 20_000
 
 // folder knows which definitions in a directory have changed.
 type folder struct {
-	dir   string
-	files map[string]file
+	dir    string
+	say    func(format string, args ...any)
+	files  map[string]file
+	unread map[string]string // by path: why it could not be read, as it was said
 }
 
 // file is what was last seen of a file.
@@ -35,6 +37,9 @@ func (f *folder) look() (changed, gone []string, err error) {
 	seen, err := f.read()
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, all := f.unread[f.dir]; all { // nothing is known, and nothing said to be gone
+		return nil, nil, nil
 	}
 	for path, now := range seen {
 		before, known := f.files[path]
@@ -56,9 +61,16 @@ func (f *folder) look() (changed, gone []string, err error) {
 	return changed, gone, nil
 }
 
-// read gives the definitions that are there. What goes away while it reads is not there.
+// read gives the definitions that are there. What goes away while it reads is not there; what
+// cannot be read is left out, and said once.
 func (f *folder) read() (map[string]file, error) {
-	seen, entries := map[string]file{}, 0
+	seen, entries, unread := map[string]file{}, 0, map[string]string{}
+	defer func() { f.unread = unread }()
+	skip := func(path string, err error) {
+		if unread[path] = err.Error(); f.unread[path] != unread[path] {
+			f.say("not read       %v", err)
+		}
+	}
 	return seen, filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
 		if entries++; entries > maxFiles {
 			return fmt.Errorf("%s has more than %d files: name the directory with the definitions", f.dir, maxFiles)
@@ -67,7 +79,8 @@ func (f *folder) read() (map[string]file, error) {
 		case errors.Is(err, fs.ErrNotExist) && path != f.dir:
 			return nil
 		case err != nil:
-			return err
+			skip(path, err)
+			return nil
 		case d.IsDir() && path != f.dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case d.IsDir() || !ask.IsDefinitionFile(path):
@@ -77,7 +90,7 @@ func (f *folder) read() (map[string]file, error) {
 		if err == nil {
 			seen[path] = file{size: info.Size(), at: info.ModTime()}
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
+			skip(path, err)
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func sharedServer(t *testing.T) string {
 		if shared.dir, shared.err = os.MkdirTemp("", "weft-remote-"); shared.err != nil { //nolint:usetesting // it outlives the test that comes first
 			return
 		}
-		shared.node, shared.err = node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1"})
+		shared.node, shared.err = node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", ReplyWait: time.Minute})
 		if shared.err == nil {
 			shared.err = shared.node.Start(context.Background())
 		}
@@ -102,6 +103,12 @@ func (u *user) weft(args ...string) said {
 
 func (u *user) to(w io.Writer, buffer *bytes.Buffer, args ...string) said {
 	u.t.Helper()
+	return u.until(u.t.Context(), w, buffer, args...)
+}
+
+// until runs a command that is interrupted when ctx ends.
+func (u *user) until(ctx context.Context, w io.Writer, buffer *bytes.Buffer, args ...string) said {
+	u.t.Helper()
 	var stderr bytes.Buffer
 	root := &cobra.Command{Use: "weft", SilenceUsage: true, SilenceErrors: true}
 	root.SetOut(w)
@@ -109,7 +116,7 @@ func (u *user) to(w io.Writer, buffer *bytes.Buffer, args ...string) said {
 	remote.Add(root, ask.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test")
 	root.SetArgs(args)
 	code := 0
-	if err := root.ExecuteContext(u.t.Context()); err != nil {
+	if err := root.ExecuteContext(ctx); err != nil {
 		if text := err.Error(); text != "" {
 			fmt.Fprintln(&stderr, "weft:", text)
 		}
@@ -369,6 +376,57 @@ func TestSchedulesAndTop(t *testing.T) {
 	}
 	u.wants(0, "node-1\n", "top", "--once", "--jq", ".nodes[].nodeId")
 	u.refuses(2, "--every must be", "top", "--every", "1ms")
+}
+
+// A look that fails is said, and the next one is taken; an interrupt ends it in order, also
+// within a look.
+func TestTopGoesOn(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	target, _ := url.Parse(sharedServer(t))
+	var looks atomic.Int64
+	between := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(r *http.Response) error {
+			if strings.HasSuffix(r.Request.URL.Path, "/nodes") {
+				switch looks.Add(1) {
+				case 2:
+					r.StatusCode = http.StatusNotFound
+				case 4:
+					interrupt()
+				}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	})
+	t.Cleanup(between.Close)
+	var out bytes.Buffer
+	got := u.until(ctx, &out, &out, "top", "--every", "100ms", "--server", between.URL)
+	views := strings.Split(got.out, "weft top ")[1:]
+	if got.code != 0 || len(views) != 3 || strings.Contains(views[0]+views[2], "no look") || !strings.Contains(views[1], "no look") || !strings.Contains(views[1], "node-1 ") {
+		t.Errorf("%d, %s\n%s", got.code, got.err, got.out)
+	}
+}
+
+// Tasks come name by name: the oldest is looked for among all of a page.
+func TestTopKnowsTheOldestTask(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	task := func(id string, ago time.Duration) string {
+		return fmt.Sprintf(`{"taskId": %q, "createdAt": %q}`, id, at.Add(-ago).Format(time.RFC3339))
+	}
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/tasks") && r.URL.Query().Get("limit") == "500" {
+			fmt.Fprintf(w, `{"items": [%s, %s, %s]}`, task("a", time.Hour), task("m", 3*time.Hour), task("z", 2*time.Hour))
+			return
+		}
+		fmt.Fprintf(w, `{"items": [], "at": %q}`, time.Now().Format(time.RFC3339Nano))
+	}))
+	t.Cleanup(cluster.Close)
+	newUser(t).wants(0, "m\n", "top", "--once", "--jq", ".oldestTask.taskId", "--server", cluster.URL)
 }
 
 // counted waits until a node has counted the balance, which takes a new one some ten seconds.

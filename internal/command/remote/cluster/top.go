@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -46,15 +48,25 @@ func (a commands) topCommand() *cobra.Command {
 			if ask.IsTerminal(a.Out) {
 				screen = "\x1b[H\x1b[2J"
 			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
 			for {
-				if err := t.look(cmd.Context()); err != nil {
+				err := t.look(ctx)
+				switch {
+				case ctx.Err() != nil:
+					return nil // interrupted
+				case err != nil && t.At.IsZero(): // nothing was ever seen
 					return err
+				}
+				t.Error = ""
+				if err != nil { // a node that restarts, say
+					t.Error = a.Explained(err)
 				}
 				if err := a.topShow(&t, screen); err != nil {
 					return err
 				}
 				select {
-				case <-cmd.Context().Done():
+				case <-ctx.Done():
 					return nil
 				case <-time.After(every):
 				}
@@ -71,12 +83,13 @@ type top struct {
 	api *apiclient.Client
 
 	At       time.Time            `json:"at"`
+	Error    string               `json:"error,omitempty"`   // why the last look failed: the rest is older
 	Accepted *float64             `json:"acceptedPerSecond"` // null: not known yet
 	Applied  *float64             `json:"appliedPerSecond"`
 	Balance  *apiclient.Balance   `json:"balance"`
 	Stats    *apiclient.Stats     `json:"stats"`
 	Nodes    []apiclient.Node     `json:"nodes"`
-	Task     *apiclient.Task      `json:"oldestTask"`
+	Task     *apiclient.Task      `json:"oldestTask"`   // of the first 500
 	Queued   *apiclient.QueueItem `json:"oldestQueued"` // of the first 500
 	Timer    *apiclient.TimerItem `json:"nextTimer"`
 	Locks    []apiclient.Lock     `json:"waitedFor"` // locks that nodes wait for, of the first 500
@@ -119,11 +132,12 @@ func (t *top) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Stats, t.Nodes, t.At = &stats.Body, nodes.Body.Items, time.Now().UTC()
-	tasks, err := t.api.ListTasks(ctx, apiclient.ListTasksQuery{Limit: 1})
+	t.Stats, t.Nodes = &stats.Body, nodes.Body.Items
+	tasks, err := t.api.ListTasks(ctx, apiclient.ListTasksQuery{Limit: ask.MaxPage}) // they come name by name
 	if err != nil {
 		return err
 	}
+	slices.SortFunc(tasks.Body.Items, func(a, b apiclient.Task) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	t.Task = first(tasks.Body.Items)
 	timers, err := t.api.ListTimers(ctx, apiclient.ListTimersQuery{Limit: 1})
 	if err != nil {
@@ -141,6 +155,7 @@ func (t *top) look(ctx context.Context) error {
 		return err
 	}
 	t.Locks = slices.DeleteFunc(locks.Body.Items, func(l apiclient.Lock) bool { return len(l.Waiters) == 0 })
+	t.At = time.Now().UTC()
 	return nil
 }
 
@@ -165,6 +180,9 @@ func (a commands) topShow(t *top, screen string) error {
 		fmt.Fprintf(&b, "%-10s %s\n", name, ask.OneLine(fmt.Sprintf(format, args...)))
 	}
 	fmt.Fprintf(&b, "weft top   %s  %s\n\n", t.api.Server(), t.At.Format("15:04:05 UTC"))
+	if t.Error != "" {
+		line("no look", "%s", t.Error)
+	}
 	rate := func(r *float64) string {
 		if r == nil {
 			return "…"

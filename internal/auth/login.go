@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// MaxExchanges bounds the codes that a node exchanges at once: whoever reaches the console
+	// MaxExchanges bounds the codes that a node exchanges at once: all who reach the console
 	// can begin a sign-in and make up a code.
 	MaxExchanges = 16
 	// maxUsed is how many sign-ins a node remembers, so that each makes it ask once.

@@ -134,7 +134,11 @@ func (v *visit) act() {
 	if err == nil {
 		var to *answer
 		if to, err = v.ask(q); err == nil {
-			v.acted(name, to)
+			if name == "publishDefinition" && q.query.Has("dryRun") {
+				v.checkedSource()
+			} else {
+				v.acted(name, to)
+			}
 			return
 		}
 	}

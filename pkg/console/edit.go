@@ -34,6 +34,7 @@ type editView struct {
 	Picture template.HTML
 	Moved   []difference // from the version that is there now to the text; nil: nothing moved
 	Refused *problem     // of publishing; its errors are among those of the check
+	Unkept  bool         // the text is what somebody sent, and nowhere else
 }
 
 // edit shows the editor with the source of a definition, or a new one.
@@ -108,13 +109,30 @@ func (v editView) Count() string {
 	return fmt.Sprintf("It can be published, as version %d of %s.", v.Checked.Version, v.Checked.ID)
 }
 
-// refusedSource shows the editor again with a text that was not published. If another version
-// came between, it shows what publishing would change of that.
-func (v *visit) refusedSource(p *problem) {
-	view := editView{Source: strings.ReplaceAll(v.r.PostForm.Get("source"), "\r\n", "\n"), Refused: p}
+// written is the editor with the text of a form.
+func (v *visit) written() editView {
+	view := editView{Source: strings.ReplaceAll(v.r.PostForm.Get("source"), "\r\n", "\n"), Unkept: true}
 	view.Over, _ = strconv.Atoi(v.r.PostForm.Get("over")) // 0: none
 	view = v.checked(view)
 	view.ID = cmp.Or(view.Checked.ID, v.r.PostForm.Get("id"))
+	return view
+}
+
+// checkedSource shows the editor again with a text that could be published.
+func (v *visit) checkedSource() {
+	view := v.written()
+	found := "No problems were found. Nothing is published yet."
+	if len(view.Checked.Problems) > 0 {
+		found = "It can be published, with warnings. Nothing is published yet."
+	}
+	v.render(http.StatusOK, "edit", page{Title: "Edit " + view.ID, Here: "definitions", Done: found, View: view})
+}
+
+// refusedSource shows the editor again with a text that was not published. If another version
+// came between, it shows what publishing would change of that.
+func (v *visit) refusedSource(p *problem) {
+	view := v.written()
+	view.Refused = p
 	title := "Not published"
 	if p.Code == string(workflow.CodeDefinitionMoved) && view.ID != "" {
 		now, version, err := v.source(view.ID)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +63,18 @@ func TestTwoAuthors(t *testing.T) {
 	}
 	if p = publish(theirs, from); p.status != http.StatusOK { // the same form again
 		t.Errorf("sent twice: %d\n%s", p.status, p.text)
+	}
+	// A check keeps the text, and publishes nothing.
+	for _, c := range []struct{ text, over, want string }{
+		{mine, "2", "It can be published, with warnings"},
+		{theirs, "2", "It can be published, with warnings"},
+		{strings.ReplaceAll(mine, "writeLine", "riteLine"), "2", "to mend"},
+		{"# as short as can be\nid: clean\nroot:\n  - writeLine: hello\n", "0", "No problems were found"},
+	} {
+		p = v.post("/console/do/publishDefinition", url.Values{"source": {c.text}, "over": {c.over}, "q.dryRun": {"true"}, "key": {strconv.Itoa(len(c.text)) + c.want}, "back": {"/console/definitions"}})
+		if !strings.Contains(p.text, c.want) || !strings.Contains(p.text, html.EscapeString(c.text)) || !strings.Contains(p.text, "data-unkept") || over(t, p) != c.over {
+			t.Errorf("checked: %d, no %q or not the text\n%s", p.status, c.want, p.text)
+		}
 	}
 	p = publish(mine, from)
 	if p.status != http.StatusConflict || !strings.Contains(p.text, "definition-moved") || !strings.Contains(p.text, "event: mine") || !strings.Contains(p.text, html.EscapeString("their-</textarea><script>")) {

@@ -157,6 +157,7 @@ async function about(v: View, at: number): Promise<any> {
 
 let timer = 0;
 let sent = false;
+const unkept = form.dataset["unkept"] !== undefined; // the text came back from a check or a refusal
 
 const looks = EditorView.theme({
   "&": { fontSize: "0.8125rem" },
@@ -220,7 +221,7 @@ form.classList.add("written");
 form.addEventListener("submit", () => { sent = true; });
 window.addEventListener("pageshow", () => { sent = false; });
 window.addEventListener("beforeunload", (event) => {
-  if (!sent && view.state.doc.toString() !== field.defaultValue) event.preventDefault();
+  if (!sent && (unkept || view.state.doc.toString() !== field.defaultValue)) event.preventDefault();
 });
 list.addEventListener("click", (event) => {
   const link = (event.target as Element).closest<HTMLElement>("a[data-line]");

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strconv"
@@ -87,6 +88,36 @@ func TestSessionsAreSealed(t *testing.T) {
 	}
 	if _, err := newSealer(nil); err == nil {
 		t.Error("sessions without a key")
+	}
+}
+
+// TestAnEndedSessionIsKnown holds that a browser still has a session that has ended, for what
+// was typed meanwhile.
+func TestAnEndedSessionIsKnown(t *testing.T) {
+	t.Parallel()
+	seal, err := newSealer([][]byte{[]byte(strings.Repeat("a", 32))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	c := &Console{sealer: seal}
+	for _, s := range []session{{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
+		w := httptest.NewRecorder()
+		if err := c.keep(w, s); err != nil {
+			t.Fatal(err)
+		}
+		kept := w.Result().Cookies()[0]
+		if lasts := time.Duration(kept.MaxAge) * time.Second; lasts < s.life()+time.Hour {
+			t.Errorf("the browser keeps a session of %s for %s", s.life(), lasts)
+		}
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		if c.mayKeep(r) != maxKept {
+			t.Error("a stranger may send what is large")
+		}
+		r.AddCookie(kept)
+		if c.mayKeep(r) != maxForm {
+			t.Error("what somebody typed is too large to keep")
+		}
 	}
 }
 

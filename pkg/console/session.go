@@ -22,6 +22,9 @@ const (
 	// providerLife is how long a session lasts that began at a provider: what it says of who
 	// somebody is, and which roles they have, is not asked for again before.
 	providerLife = time.Hour
+	// sessionKnown is how much longer than it counts the browser keeps a session: it shows
+	// then that a large form is of somebody who was known.
+	sessionKnown = 24 * time.Hour
 	// loginLife is how long somebody may take to sign in there.
 	loginLife = 10 * time.Minute
 	// sessionFresh is how old a cookie gets before a page renews it.
@@ -138,7 +141,7 @@ func (c *Console) keep(w http.ResponseWriter, s session) error {
 	if err != nil {
 		return err
 	}
-	http.SetCookie(w, cookie(auth.SessionCookie, text, int(s.life()/time.Second)))
+	http.SetCookie(w, cookie(auth.SessionCookie, text, int((s.life()+sessionKnown)/time.Second)))
 	return nil
 }
 

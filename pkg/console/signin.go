@@ -11,8 +11,24 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 )
 
-// maxKept bounds, in bytes, the form of somebody who is not known yet.
+// maxKept bounds, in bytes, the form of somebody who is not known.
 const maxKept = 64 << 10
+
+// mayKeep is how large a form, in bytes, is kept until its sender signs in: that of somebody
+// whose session has ended as any other.
+func (c *Console) mayKeep(r *http.Request) int64 {
+	if c.hadSession(r) {
+		return maxForm
+	}
+	return maxKept
+}
+
+// hadSession tells whether a browser brings a session of this cluster, be it one that has ended.
+func (c *Console) hadSession(r *http.Request) bool {
+	var was session
+	kept, err := r.Cookie(auth.SessionCookie)
+	return err == nil && c.sealer.unseal(kept.Value, forBrowsers, &was) == nil
+}
 
 // signInView is the page that asks who somebody is.
 type signInView struct {
@@ -23,6 +39,7 @@ type signInView struct {
 	Login  string  // address at which one signs in at a provider; "": there is none
 	Form   []field // of what was to be done when the session was over
 	Action string
+	Lost   bool // what was typed could not be kept
 }
 
 // askToSignIn shows the sign-in page instead of a page, and keeps what was typed.
@@ -36,12 +53,9 @@ func (c *Console) askToSignIn(v *visit, err error) {
 	if errors.As(err, &refused) {
 		view.Wrong = refused.Reason
 	}
-	if _, err := v.r.Cookie(auth.SessionCookie); err == nil {
-		c.forget(v.w)
-	}
 	view.Again = v.r.URL.Query().Get("done") == "signed-in"
 	if v.r.Method == http.MethodPost {
-		if v.readForm(maxKept) == nil {
+		if view.Lost = v.readForm(c.mayKeep(v.r)) != nil; !view.Lost {
 			view.Form, view.Action, view.Next = fields(v.r.PostForm), v.r.URL.Path, v.back()
 		}
 	}
@@ -59,7 +73,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		v.render(http.StatusOK, "signin", page{Title: "Sign in", View: view})
 		return
 	}
-	if err := v.readForm(maxKept); err != nil || view.NoKeys {
+	if view.Lost = v.readForm(c.mayKeep(r)) != nil; view.Lost || view.NoKeys {
 		v.render(http.StatusBadRequest, "signin", page{Title: "Sign in", View: view})
 		return
 	}

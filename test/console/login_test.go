@@ -32,6 +32,14 @@ func TestSigningInAtAProvider(t *testing.T) {
 	if !strings.Contains(p.text, `href="/console/login?next=%2Fconsole%2Fcluster"`) || !strings.Contains(p.text, `name="apikey"`) {
 		t.Fatalf("no way to the provider\n%s", p.text)
 	}
+	// What was typed when a session was over stands beside the way to the provider.
+	typed := url.Values{"p.name": {"paid"}, "j.payload": {`"typed"`}, "key": {"k"}, "back": {"/console/events"}}
+	p = v.post("/console/do/sendEvent", typed)
+	for _, want := range []string{`action="/console/do/sendEvent"`, `&#34;typed&#34;</textarea>`, `name="p.name" value="paid"`, `target="_blank"`} {
+		if p.status != http.StatusUnauthorized || !strings.Contains(p.text, want) {
+			t.Errorf("%d, no %s\n%s", p.status, want, p.text)
+		}
+	}
 	polltest.Eventually(t, "the provider is known", func() bool {
 		p = v.get("/console/login?next=/console/cluster")
 		return p.status == http.StatusOK

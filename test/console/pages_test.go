@@ -464,6 +464,21 @@ func TestSessions(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	// Who was known loses no definition, and others are told.
+	long := strings.Repeat("# ä long definition\n", 40_000)
+	form := url.Values{"source": {long}, "over": {"0"}, "key": {"k-long"}, "back": {"/console/definitions"}}
+	for range 2 {
+		if p := v.post("/console/do/publishDefinition", form); p.status != http.StatusUnauthorized || !strings.Contains(p.text, `name="form.source" value="`+long) {
+			t.Errorf("%d: of %d bytes, %d came back", p.status, len(long), len(p.text))
+		}
+	}
+	if p := v.post("/console/sign-in", url.Values{"apikey": {"wrong"}, "action": {"/console/do/publishDefinition"}, "form.source": {long}}); p.status != http.StatusUnauthorized || !strings.Contains(p.text, long) {
+		t.Errorf("with a wrong key: %d, %d bytes", p.status, len(p.text))
+	}
+	form.Set("source", long[:100_000])
+	if p := s.visitor().post("/console/do/publishDefinition", form); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "was not kept") {
+		t.Errorf("a stranger's form: %d\n%.2000s", p.status, p.text)
+	}
 }
 
 // TestAWorkflowHasNoPartInASession holds that what a definition serves on the same host neither

@@ -89,6 +89,64 @@ func TestAFlowRuns(t *testing.T) {
 	}
 }
 
+// The body of a loop within a loop has both items, the outer one after it, too.
+func TestLoopsWithinLoops(t *testing.T) {
+	t.Parallel()
+	type board struct {
+		Files flow.Value[[]string]
+		Ranks flow.Value[[]int]
+	}
+	w := flow.New("board", func(s *flow.Steps, in board) board {
+		flow.Each(s, in.Files, func(s *flow.Steps, file flow.Value[string]) {
+			flow.Each(s, in.Ranks, func(s *flow.Steps, rank flow.Value[int]) {
+				flow.Each(s, flow.Of([]string{"x", "y"}), func(s *flow.Steps, end flow.Value[string]) {
+					s.WriteLine(flow.Text("{}{}{}", file, flow.Plus(rank, flow.Of(1)), end))
+				})
+				s.WriteLine(flow.Text("{}{}", file, rank))
+			})
+			s.WriteLine(file)
+		})
+		return board{}
+	})
+	run := start(t, w, board{Files: flow.Of([]string{"a", "b"}), Ranks: flow.Of([]int{1, 2})}, nil)
+	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{
+		"a2x", "a2y", "a1", "a3x", "a3y", "a2", "a", "b2x", "b2y", "b1", "b3x", "b3y", "b2", "b",
+	}})
+}
+
+// What is known as the definition is built comes as it is, however deep it stands.
+func TestLiteralsWithinRecords(t *testing.T) {
+	t.Parallel()
+	type notes struct {
+		Lines flow.Value[[]string]
+		By    flow.Value[map[string]any]
+		Times flow.Value[int64]
+	}
+	type wrapped struct{ In notes }
+	const odd = "${{ inputs.orderId }}"
+	fixed := notes{flow.Of([]string{odd, "$" + odd}), flow.Of(map[string]any{"a": []any{odd, 1}}), flow.Of(int64(1)<<53 + 1)}
+	inner := flow.New("inner", func(_ *flow.Steps, in wrapped) wrapped { return in })
+	type done struct {
+		Text, City flow.Value[string]
+		Own, Child wrapped
+	}
+	w := flow.New("literals", func(s *flow.Steps, in order) done {
+		packed := pack.Do(s, order{ID: in.ID, Count: flow.Of(1), To: address{City: flow.Of(odd), Street: in.ID}})
+		return done{packed.Text, packed.Sent.Street, wrapped{fixed}, flow.Run(s, inner, wrapped{fixed})}
+	})
+	run := start(t, w, order{ID: flow.Of("o-1")}, nil, inner.Definition())
+	run.Want(workflowtest.Expect{Status: workflow.Finished})
+	out := result(t, w, run)
+	if out.Text.Get() != "o-1 to "+odd || out.City.Get() != "o-1" {
+		t.Errorf("%q %q", out.Text.Get(), out.City.Get())
+	}
+	for name, got := range map[string]notes{"own": out.Own.In, "child": out.Child.In} {
+		if fmt.Sprint(got.Lines.Get(), got.By.Get(), got.Times.Get()) != fmt.Sprint(fixed.Lines.Get(), fixed.By.Get(), fixed.Times.Get()) {
+			t.Errorf("%s: %v %v %v", name, got.Lines.Get(), got.By.Get(), got.Times.Get())
+		}
+	}
+}
+
 // A workflow runs another one, and reads its typed outputs; both wait for what is outside.
 func TestAFlowWaits(t *testing.T) {
 	t.Parallel()

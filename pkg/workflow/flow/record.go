@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -101,7 +102,7 @@ func writtenField(v reflect.Value) any {
 	if one, ok := v.Interface().(anyValue); ok {
 		return one.written()
 	}
-	if inner := writtenOf(v); len(inner) > 0 {
+	if inner, _ := plainOf(v).(map[string]any); len(inner) > 0 {
 		return inner
 	}
 	return nil
@@ -112,7 +113,7 @@ func plainOf(v reflect.Value) any {
 	if one, ok := v.Interface().(anyValue); ok {
 		w := one.written()
 		if m, ok := w.(map[string]any); ok {
-			return escaped(m["literal"])
+			return escaped(jsonOf(m["literal"]))
 		}
 		return w
 	}
@@ -125,10 +126,31 @@ func plainOf(v reflect.Value) any {
 	return out
 }
 
-// escaped is a literal within an object with expressions.
+// jsonOf is a value as JSON has it: of texts, lists, maps and the like.
+func jsonOf(v any) (out any) {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = workflow.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("flow: %T has no JSON form: %v", v, err))
+	}
+	return out
+}
+
+// escaped is a literal within an object with expressions: its texts are none.
 func escaped(v any) any {
-	if s, ok := v.(string); ok {
-		return strings.ReplaceAll(s, "${{", "$${{")
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "${{", "$${{")
+	case []any:
+		for i := range v {
+			v[i] = escaped(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = escaped(v[name])
+		}
 	}
 	return v
 }

@@ -145,8 +145,10 @@ func Publish[T any](s *Steps, event string, payload T, opts ...Option) {
 
 // Each runs body for each item of a list, one after the other.
 func Each[T any](s *Steps, list Value[[]T], body func(s *Steps, item Value[T])) {
-	s.put(map[string]any{"forEach": map[string]any{"items": list.written()}, "body": s.b.steps(func(s *Steps) {
-		body(s, coded[T]("variables.CurrentValue"))
+	name := s.b.id("itemOfEach") // CurrentValue is that of the innermost loop
+	s.b.variables[name] = map[string]any{"type": "Object"}
+	s.put(map[string]any{"forEach": map[string]any{"items": list.written()}, "outputs": map[string]any{"currentValue": name}, "body": s.b.steps(func(s *Steps) {
+		body(s, coded[T]("variables."+name))
 	})}, "forEach")
 }
 

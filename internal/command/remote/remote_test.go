@@ -361,6 +361,20 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	u.refuses(3, "instance-not-found", "instances", "compare", "ways-1", "ways-9")
+
+	// Journals that part far behind, and a variable of which the API gives the beginning.
+	u.wants(0, "*", "apply", u.file("rounds.yaml", "id: rounds\ninputs: {much: {type: boolean}}\nvariables: {long: {type: string, value: "+strings.Repeat("x", 5000)+"}}\nroot:\n"+
+		"  - for: {start: 1, end: 600}\n    body: {writeLine: again}\n  - if: ${{ inputs.much }}\n    then: {writeLine: much}\n"))
+	for id, much := range map[string]string{"rounds-1": "true", "rounds-2": "false", "rounds-3": "false"} {
+		u.wants(0, "*", "run", "rounds", "--id", id, "-i", "much="+much, "--wait", "30s", "--exit-status")
+	}
+	same := u.wants(0, "", "instances", "compare", "rounds-2", "rounds-3")
+	if !strings.Contains(same.err, "variable.long: only the beginning was compared") {
+		t.Errorf("no word of the long variable: %q", same.err)
+	}
+	if got := u.wants(1, "*", "instances", "compare", "rounds-1", "rounds-2"); !regexp.MustCompile(`(?m)^journal\.\d{4} +Started if1.*`).MatchString(got.out) {
+		t.Errorf("the journals do not part:\n%s", got.out)
+	}
 }
 
 func TestSchedulesAndTop(t *testing.T) {

@@ -83,7 +83,7 @@ const mostLately = 5
 
 // lately adds events that came lately, met others or nobody, and were nearly what the
 // instance waits for. What took them was right, so they are no cause, unless they have this
-// very correlation. What lies in the queue or among the dead letters is told as that.
+// very correlation, and met one instance only: of several, this one may have been one. What lies in the queue or among the dead letters is told as that.
 func (x *Explanation) lately(f *facts) {
 	told := 0
 	for i := range f.recent {
@@ -98,7 +98,7 @@ func (x *Explanation) lately(f *facts) {
 				continue
 			}
 			x.NearMisses = append(x.NearMisses, NearMiss{Kind: kind, Where: "sent", ID: e.ID, Bookmark: b.ID, Name: e.Name, CorrelationID: e.CorrelationID,
-				InstanceID: e.InstanceID, CreatedAt: e.At, Text: text, likely: kind == CauseElsewhere && e.CorrelationID != ""})
+				InstanceID: e.InstanceID, CreatedAt: e.At, Text: text, likely: kind == CauseElsewhere && e.CorrelationID != "" && e.Met <= 1})
 			told++
 		}
 	}

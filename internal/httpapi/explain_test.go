@@ -211,10 +211,11 @@ func TestExplainTellsOfEventsThatWentElsewhere(t *testing.T) {
 		t.Errorf("%+v, want %s", x, want)
 	}
 	sent := s.get(t, "/api/v1/events/aproved-#?correlationId=nobody").json(t)["recent"].([]any)
+	sent = slices.DeleteFunc(sent, func(e any) bool { return e.(map[string]any)["name"] != s.own("approved-#") }) // other tests' names are near
 	if len(sent) != 1 || sent[0].(map[string]any)["first"] != s.own("one-#") || sent[0].(map[string]any)["met"] != 1.0 {
 		t.Errorf("recent %v", sent)
 	}
-	if items := s.get(t, "/api/v1/nodes/node-1/events?name=approved-#&name=x").json(t)["items"].([]any); len(items) != 1 {
+	if items := s.get(t, "/api/v1/nodes/node-1/events?name=approved-#&name=x").json(t)["items"].([]any); len(slices.DeleteFunc(slices.Clone(items), func(it any) bool { return it.(map[string]any)["name"] != s.own("approved-#") })) != 1 {
 		t.Errorf("of the node: %v", items)
 	}
 	for _, query := range []string{"", "?name=", "?name=a&name=b&name=c&name=d&name=e&name=f", "?name=a&limit=3"} {

@@ -53,7 +53,7 @@ func open(t testing.TB, m *membertest.Member, opts options) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explainer, err := explain.New(explain.Config{Reader: m.Store.Reader, Stimuli: m.Store.Stimuli, Session: m.Session, Intake: m.Intake(), Node: m.Node})
+	explainer, err := explain.New(explain.Config{Reader: m.Store.Reader, Stimuli: m.Store.Stimuli, Session: m.Session, Intake: m.Intake(), Recent: m.Recent(), Node: m.Node})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,8 @@ type list struct {
 	filter find.Filter
 	show   func(string) string
 
+	turn chan struct{} // of one place: who comes beside another takes what that one sees
+
 	mu   sync.Mutex
 	last *List // guarded by mu
 	seen int64 // the revision of the newest look; guarded by mu
@@ -93,6 +95,23 @@ func (l *list) follow(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// atLeast makes sure that what is kept is no older than what was told before, at a revision.
+func (l *list) atLeast(ctx context.Context, told int64) error {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	known := l.last != nil && l.seen >= told
+	l.mu.Unlock()
+	if known {
+		return nil
+	}
+	return l.look(ctx)
 }
 
 // look reads the first page as it is, and wakes those who look if it is another one.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/live"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -107,6 +108,10 @@ func TestAListIsTold(t *testing.T) {
 	if _, err := a.Delete(t.Context(), "two"); err != nil {
 		t.Fatal(err)
 	}
+	polltest.Eventually(t, "it is gone", func() bool {
+		rec, err := a.Store.Reader.Instance(t.Context(), "two")
+		return err == nil && rec == nil
+	})
 	again := lists(doors[1], "", all.last)
 	if told := again.hear(); !slices.Equal(told, []string{"other", "one"}) || !slices.Equal(again.ids, told) {
 		t.Errorf("told %v of %v", told, again.ids)

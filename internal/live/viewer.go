@@ -150,7 +150,9 @@ func (h *Hub) follow(t Topic, caller *Caller, v *Viewer) (*feed, error) {
 		return nil, err
 	}
 	key := fmt.Sprintf("%s:%s:%s", Instances, caller.Sight, filter.String())
-	return h.enter(key, caller.Name, listWeight, v, func(f *feed) followed { return &list{feed: f, filter: filter, show: caller.Show} }), nil
+	return h.enter(key, caller.Name, listWeight, v, func(f *feed) followed {
+		return &list{feed: f, filter: filter, show: caller.Show, turn: make(chan struct{}, 1)}
+	}), nil
 }
 
 // Look begins to look, for a caller. after is what was told before, maybe by another node.
@@ -195,6 +197,9 @@ func (l *look) resume(ctx context.Context, now int64, another bool) error {
 	}
 	if l.feed == nil {
 		return nil
+	}
+	if of, is := l.feed.of.(*list); is {
+		return of.atLeast(ctx, l.at)
 	}
 	if err := l.feed.of.look(ctx); err != nil { // what was seen before may be older than the position
 		return err

@@ -77,7 +77,7 @@ func (t *teller) tell(ctx context.Context) error {
 		full, most := t.away && t.waiting >= t.h.cfg.MaxLetters, batch
 		if full {
 			pace.Pause(ctx, min(t.pause(), t.untilKnock()))
-			most = atOnce
+			most = atOnce * atOnce
 		}
 		events, to, err := t.h.cfg.Store.Collect(ctx, t.w, t.at, most, t.pause())
 		if err != nil {
@@ -130,12 +130,31 @@ func (t *teller) told(ctx context.Context, events []store.WebhookEvent) (left []
 			return events, nil
 		}
 		t.missed = atOnce // one look tells
+		events = sampled(events)
 	}
 	o, err := t.deliver(ctx, events, &t.missed)
 	if err != nil {
 		return nil, err
 	}
 	return o.left, nil
+}
+
+// sampled puts those first that are tried of a receiver which is away: from all of what came,
+// as the head of it may be what it never takes.
+func sampled(events []store.WebhookEvent) []store.WebhookEvent {
+	step := (len(events) + atOnce - 1) / atOnce
+	if step < 2 {
+		return events
+	}
+	var first, rest []store.WebhookEvent
+	for i := range events {
+		if i%step == 0 {
+			first = append(first, events[i])
+		} else {
+			rest = append(rest, events[i])
+		}
+	}
+	return append(first, rest...)
 }
 
 // outcome is what became of some events.

@@ -127,7 +127,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		return last.failure != nil || slices.Contains(failed, last.status), nil //nolint:nilerr // an outcome of the activity, in last
 	})
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && (err != nil || last == nil || last.failure != nil): // a whole answer counts all the same
 		return nil, errors.Join(context.Cause(ctx), err)
 	case err != nil:
 		return nil, err

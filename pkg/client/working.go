@@ -38,7 +38,11 @@ func (s working) next(o *owner) state {
 	if ctx.Err() != nil && s.ctx.Err() == nil { // who served at the desk has dropped the burst
 		err = context.Cause(ctx)
 	}
-	o.course.stopped = engine.StoppedIn(s.x.b)
+	if now := engine.StoppedIn(s.x.b); now != o.course.stopped {
+		o.course.stopped = now
+	} else {
+		o.course.stopped.Activity = "" // a cancel that comes later did not end it
+	}
 	o.course.deletion = cmp.Or(s.x.deletion, o.course.deletion)
 	o.n.cfg.Metrics.Burst(took, tracing.TraceID(s.ctx))
 	switch {

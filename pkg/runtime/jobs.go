@@ -502,6 +502,9 @@ func (j *jobs) noted(ctx context.Context, job *Job, effects []store.Effect) (mor
 		if job, err = j.cfg.Jobs.Job(ctx, job.ID); err != nil || job == nil || !slices.Equal(job.Page, page) {
 			return err == nil && job != nil, err
 		}
+		if job.State == store.JobRunning {
+			return false, nil // another node is at this page: it gives what this one could not, and counts
+		}
 	}
 	return true, nil
 }

@@ -516,3 +516,48 @@ func TestARefusalTellsNoHiddenValue(t *testing.T) {
 		t.Errorf("%+v", is.Refusals)
 	}
 }
+
+// Two nodes may be at one late page, as both take themselves for the one that works it. The
+// one that comes too late with its commands counts nothing, and nobody is forgotten.
+func TestALatePageThatAnotherNodeIsAt(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, func(c *membertest.Config) { c.AgeEvery = 50 * time.Millisecond })[0]
+	m.Publish(countedSteps)
+	m.Start("counted", "never", "")
+	etcd := clustertest.Shared(t).Client(t)
+	var once sync.Once
+	moved := make(chan error, 1)
+	m.Faults.Add(clustertest.Rule{Match: func(call clustertest.Call) bool {
+		if call.PutsUnder(m.Root + "mailbox/") {
+			once.Do(func() { // the other node writes that the page is late
+				got, err := etcd.Get(t.Context(), m.Root+"job/j")
+				if err == nil && len(got.Kvs) == 1 {
+					_, err = etcd.Put(t.Context(), m.Root+"job/j", string(got.Kvs[0].Value))
+				}
+				moved <- err
+			})
+		}
+		return false
+	}})
+	began := time.Now().UTC()
+	alter := &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Activity: "first"}}}
+	job := &runtime.Job{ID: "j", Kind: workflow.CommandAlter, Alter: alter, State: store.JobRunning, Write: "w", CreatedAt: began, UpdatedAt: began, Late: began, Page: []string{"never"}}
+	if _, err := m.Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if is := m.ended("j"); is.State != store.JobDone || is.Done != 1 || is.Unknown+is.Accepted+is.Refused != 0 {
+		t.Errorf("%+v", is)
+	}
+	select {
+	case err := <-moved:
+		if err != nil {
+			t.Error(err)
+		}
+	default:
+		t.Error("nothing was given")
+	}
+	if lines := m.Lines("never"); len(lines) != 2 {
+		t.Errorf("%v", lines)
+	}
+	m.Sound()
+}

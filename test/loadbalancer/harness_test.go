@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,15 +39,24 @@ func tool(t *testing.T, name string) string {
 	return ""
 }
 
-// freeAddr is free when it looks.
+// handedOut are the addresses that tests have: HAProxy shares one with another HAProxy that
+// listens there, and each then gets requests of the other's test.
+var handedOut sync.Map
+
+// freeAddr is free when it looks, and no other test's.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := l.Addr().String()
+		l.Close()
+		if _, taken := handedOut.LoadOrStore(addr, true); !taken {
+			return addr
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // kind is a program that balances.

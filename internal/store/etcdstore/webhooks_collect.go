@@ -78,6 +78,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 	enough := time.NewTimer(wait)
 	defer enough.Stop()
 	asked := false
+	var began time.Time // when the first event came
 	for {
 		select {
 		case <-ctx.Done():
@@ -101,7 +102,10 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 				return nil
 			}
 			if len(c.events) > 0 {
-				enough.Reset(webhookQuiet)
+				if began.IsZero() {
+					began = time.Now()
+				}
+				enough.Reset(max(0, min(webhookQuiet, webhookQuiet*10-time.Since(began)))) // they may never stop
 			}
 		}
 	}

@@ -25,9 +25,11 @@ func TestWhatWentElsewhereIsANearMiss(t *testing.T) {
 	}{
 		"another correlation": {[]Sent{passed("approved", "o-1", "other", 1, time.Minute)}, CauseCorrelation, CauseEvent,
 			`it came for correlation "o-1", and this one has "o-2", and went to instance other`},
-		"another spelling": {[]Sent{passed("aproved", "o-2", "", 2, time.Minute)}, CauseSpelling, CauseEvent, `it came as "aproved", and this one waits for "approved", and started 2`},
-		"another instance": {[]Sent{{"n2", recent.Event{ID: "x", Name: "approved", InstanceID: "j", First: "j", Met: 1, At: ago(time.Minute)}}}, CauseAddress, CauseEvent, "it was for instance j, and went to instance j"},
-		"too early, to others": {[]Sent{passed("approved", "o-2", "first", 3, 3*time.Hour)}, CauseElsewhere, CauseElsewhere,
+		"another spelling":      {[]Sent{passed("aproved", "o-2", "", 2, time.Minute)}, CauseSpelling, CauseEvent, `it came as "aproved", and this one waits for "approved", and started 2`},
+		"another instance":      {[]Sent{{"n2", recent.Event{ID: "x", Name: "approved", InstanceID: "j", First: "j", Met: 1, At: ago(time.Minute)}}}, CauseAddress, CauseEvent, "it was for instance j, and went to instance j"},
+		"too early, to another": {[]Sent{passed("approved", "o-2", "first", 1, 3*time.Hour)}, CauseElsewhere, CauseElsewhere, "it came 2 h before this one waited, and went to instance first"},
+		// This one may have been one of them, and waits again.
+		"too early, to several": {[]Sent{passed("approved", "o-2", "first", 3, 3*time.Hour)}, CauseElsewhere, CauseEvent,
 			"it came 2 h before this one waited, and went to instance first and 2 more"},
 		"too early, for all":   {[]Sent{passed("approved", "", "first", 1, 3*time.Hour)}, CauseElsewhere, CauseEvent, "it came 2 h before this one waited, and went to instance first"},
 		"into the queue":       {[]Sent{passed("approved", "o-1", "", 0, time.Minute)}, CauseCorrelation, CauseEvent, "met nobody, and was put into the queue"},

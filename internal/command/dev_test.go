@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/apiclient"
@@ -94,6 +96,8 @@ func (d *devRun) api() *apiclient.Client {
 // ends checks that it ends in order, and leaves nothing.
 func (d *devRun) ends() {
 	d.t.Helper()
+	late := time.AfterFunc(2*time.Minute, func() { _ = d.cmd.Process.Signal(syscall.SIGABRT) }) // which shows where it stands
+	defer late.Stop()
 	if err := d.cmd.Wait(); err != nil {
 		d.t.Errorf("it ends with %v", err)
 	}
@@ -192,6 +196,9 @@ func TestDevKillsAndPausesNodes(t *testing.T) {
 
 // Closing the terminal ends it in order.
 func TestDevEndsWithItsTerminal(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("the tests themselves run under nohup, which what they start respects")
+	}
 	t.Parallel()
 	d := runDev(t, "--nodes", "2")
 	d.wants(1, `try +weft run hello`)

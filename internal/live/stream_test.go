@@ -230,8 +230,10 @@ func TestWhatCannotBeKnownIsAReset(t *testing.T) {
 	// An id of another etcd, of one that was restored, and of one that was restored as the
 	// manual says, so that its revisions lie far ahead.
 	at := strconv.FormatInt(revision, 10)
-	for _, after := range []string{strconv.FormatInt(revision+1_000_000, 10), "5@0badcafe", at + "@0badcafe", at + "." + at + "." + at + "@", at} {
-		own := strings.HasPrefix(after, at) && !strings.HasSuffix(after, "cafe")
+	for after, own := range map[string]bool{
+		strconv.FormatInt(revision+1_000_000, 10): false, "5@0badcafe": false, at + "@0badcafe": false,
+		at + "." + at + "." + at + "@": true, at: true,
+	} {
 		l = d.listen("instance:there,definitions,cluster", after)
 		for _, topic := range []string{"instance", "definitions", "cluster"} {
 			if own {
@@ -514,10 +516,15 @@ func TestAStreamOfHTTP2Lasts(t *testing.T) {
 	l.want("cluster")
 	idle := time.NewTimer(time.Second)
 	defer idle.Stop()
-	select {
-	case e, ok := <-l.events:
-		t.Fatalf("while nothing happens: %v, %t", e, ok)
-	case <-idle.C:
+	for quiet := false; !quiet; {
+		select {
+		case e, ok := <-l.events:
+			if !ok || e.name != "cluster" { // the node writes its own record again when it gets to it
+				t.Fatalf("while nothing happens: %v, %t", e, ok)
+			}
+		case <-idle.C:
+			quiet = true
+		}
 	}
 	d.Start("waits", "one", "c")
 	l.until("Suspended")

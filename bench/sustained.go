@@ -211,7 +211,7 @@ func (s *steadyLoad) look(ctx context.Context, began time.Time) (look, error) {
 	return l, s.failure
 }
 
-const sustainedHead = "| quota | starts a second | level | ended a second | p50 ms | p99 ms | without an answer | MB in use, most of the second and the last third | allocated | resident MB of the node, the same | purged | kept | minutes |\n" +
+const sustainedHead = "| quota | starts a second | level | ended a second | p50 ms | p99 ms | without an answer | MB in use, most of the halves of the last third | allocated | resident MB of the node, most of the second and the last third | purged | kept | minutes |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // row is one run in the table; the figures are of its last two thirds.
@@ -234,10 +234,11 @@ func (s *steady) row() string {
 		return (&levelCriterion{value: value, of: middle}).values(both)
 	}
 	inUse, resident := &levelCriteria[2], &levelCriteria[3]
+	former, latter := halves(s.Looks)
 	return fmt.Sprintf("| %d GiB | %d | %s | %.0f | %.1f | %.1f | %.0f | %.0f, %.0f | %.0f | %.0f, %.0f | %.0f | %s | %.0f |", s.Quota, s.Rate, level,
 		float64(ended)/(end.Second-began), middleOf(func(l *look) float64 { return l.P50 }), middleOf(func(l *look) float64 { return l.P99 }),
 		middleOf(func(l *look) float64 { return float64(l.Unfinished) }),
-		inUse.values(second), inUse.values(last), end.Allocated, resident.values(second), resident.values(last), end.Purged, s.Keep, s.minutes())
+		inUse.values(former), inUse.values(latter), end.Allocated, resident.values(second), resident.values(last), end.Purged, s.Keep, s.minutes())
 }
 
 // minutes is how long it ran.

@@ -212,7 +212,7 @@ func (m *meter) enoughTime(ctx context.Context, n int) (time.Time, error) {
 		return err
 	})
 	now := time.Now()
-	return now.Add(3*time.Second + 2*now.Sub(began)*time.Duration(n)/few), err
+	return now.Add(5*time.Second + 4*now.Sub(began)*time.Duration(n)/few), err
 }
 
 // finished counts the instances of a definition that have ended, however, in etcd.

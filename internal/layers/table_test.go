@@ -61,6 +61,7 @@ var table = map[string]place{
 
 	"internal/explain": {floor: 4},
 	"internal/live":    {floor: 4},
+	"internal/signout": {floor: 4},
 	"internal/webhook": {floor: 4},
 	"pkg/runtime":      {floor: 4},
 	"pkg/refresh":      {floor: 4},

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"crypto/rand"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -49,6 +50,15 @@ func (f *fsck) checkBalance(name string, kv *mvccpb.KeyValue) {
 	case is != 0:
 		f.report("balance", name, "%d of what was accepted has vanished", is).Hint = "see docs/runbooks/balance-difference.md"
 	}
+}
+
+// signOuts: each says of whom it is. One that does not ends no session.
+func (f *fsck) signOuts() {
+	f.under("signed-out/", func(name string, _ *mvccpb.KeyValue, parts []string) {
+		if _, err := readSignOut(strings.Join(parts, "/")); err != nil {
+			f.drop(f.report("sign-out-unreadable", name, "%v; the nodes leave it out", err), name)
+		}
+	})
 }
 
 func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {

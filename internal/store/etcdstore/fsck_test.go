@@ -140,6 +140,7 @@ var misfits = map[string]func(w *world) (del, put string){
 	"use-without-version":      func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
 	"webhook-without-position": func(w *world) (string, string) { return w.keys.webhookAt("crm"), "" },
 	"position-without-webhook": func(w *world) (string, string) { return "", w.keys.webhookAt("gone") },
+	"sign-out-unreadable":      func(w *world) (string, string) { return "", w.keys.signOuts() + "soon/key:a/s" },
 	"retired-without-version":  func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
 	"trigger-without-definition": func(w *world) (string, string) {
 		return "", w.keys.trigger(hashOf("approved"), "order", "a")

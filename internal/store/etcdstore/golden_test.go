@@ -187,7 +187,7 @@ var golden = []struct {
 var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
-	"label/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
+	"label/": "empty", "signed-out/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 

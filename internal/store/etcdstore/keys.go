@@ -38,10 +38,11 @@ type keys struct {
 	definitionKeys
 	jobKeys
 	webhookKeys
+	signOutKeys
 }
 
 func keysBelow(root string) keys {
-	return keys{root, definitionKeys{root}, jobKeys{root}, webhookKeys{root}}
+	return keys{root, definitionKeys{root}, jobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
 func (k keys) instance(id string) string { return k.root + "instance/" + id }

@@ -38,6 +38,7 @@ type Store struct {
 	Reader      *Reader
 	Jobs        *Jobs
 	Webhooks    *Webhooks
+	SignOuts    *SignOuts
 }
 
 // Definitions keeps workflow definitions, their versions, and the triggers, routes and
@@ -80,7 +81,7 @@ func New(cfg Config) (*Store, error) {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: &Jobs{c}, Webhooks: &Webhooks{c},
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: &Jobs{c}, Webhooks: &Webhooks{c}, SignOuts: &SignOuts{c},
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

@@ -48,6 +48,21 @@ var transactions = []transaction{
 		c := w.keyed(w.resuming("a", u), false)
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
+	{name: "ending a session", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) {
+			return done(w.SignOuts.Put(w.ctx(), store.SignOut{Until: w.now.Add(time.Hour), Who: "key:a", Session: "s"}))
+		}
+	}},
+	{name: "ending all sessions of a person", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) {
+			return done(w.SignOuts.Put(w.ctx(), store.SignOut{Until: w.now.Add(time.Hour), Who: "oidc:a/b", Before: w.now}))
+		}
+	}},
+	{name: "forgetting sessions that have ended", prepare: func(w *world) func() (string, error) {
+		s := w.SignOuts
+		w.ok(s.Put(w.ctx(), store.SignOut{Until: w.now, Who: "key:a", Session: "s"}))
+		return func() (string, error) { return done(s.Forget(w.ctx(), w.now.Add(time.Hour))) }
+	}},
 	{name: "settling", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		u, _ := w.standing()

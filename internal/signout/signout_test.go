@@ -1,0 +1,228 @@
+package signout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+
+	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/signout"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// nodes share a list in etcd.
+type nodes struct {
+	t      *testing.T
+	root   string
+	faults *clustertest.Faults
+	off    atomic.Int64 // by how much the clock is on, in ns
+}
+
+func newNodes(t *testing.T) *nodes {
+	t.Helper()
+	return &nodes{t: t, root: "/weft/" + clustertest.Namespace(t) + "/", faults: clustertest.NewFaults(1)}
+}
+
+func (n *nodes) now() time.Time { return time.Now().Add(time.Duration(n.off.Load())) }
+
+// stopped is the list of a node that does not run yet; run begins it.
+func (n *nodes) stopped() (*signout.List, func()) {
+	n.t.Helper()
+	s, err := etcdstore.New(etcdstore.Config{Client: n.faults.Wrap(clustertest.Shared(n.t).Client(n.t)), Root: n.root, Timeout: time.Second})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	list, err := signout.New(signout.Config{Store: s.SignOuts, Sweep: 200 * time.Millisecond, First: 100 * time.Millisecond, Now: n.now})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return list, func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- list.Run(ctx) }()
+		n.t.Cleanup(func() {
+			cancel()
+			if err := <-done; err != nil {
+				n.t.Error(err)
+			}
+		})
+	}
+}
+
+func (n *nodes) start() *signout.List {
+	n.t.Helper()
+	list, run := n.stopped()
+	run()
+	polltest.Eventually(n.t, "the list is read", func() bool {
+		_, err := list.Ended(n.t.Context(), signout.Session{ID: "x", Who: "nobody", Began: n.now()})
+		return err == nil
+	})
+	return list
+}
+
+func (n *nodes) session(id, who string) signout.Session {
+	return signout.Session{ID: id, Who: who, Began: n.now(), Ends: n.now().Add(12 * time.Hour)}
+}
+
+// is tells whether a session has ended on a node that knows.
+func (n *nodes) is(list *signout.List, s signout.Session) bool {
+	n.t.Helper()
+	ended, err := list.Ended(n.t.Context(), s)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return ended
+}
+
+func TestWhoSignedOutIsRefusedOnEveryNode(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	one, two := n.start(), n.start()
+	mine, other, theirs := n.session("mine", "key:a"), n.session("other", "key:a"), n.session("theirs", "key:b")
+	if n.is(one, mine) || n.is(two, mine) {
+		t.Fatal("it has ended before anybody ended it")
+	}
+	if err := one.End(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	if !n.is(one, mine) {
+		t.Error("the node that ended it takes it")
+	}
+	polltest.Eventually(t, "the other node refuses it", func() bool { return n.is(two, mine) })
+	three := n.start()
+	if !n.is(three, mine) {
+		t.Error("a node that starts takes it")
+	}
+	impostor := mine
+	impostor.Who = "key:b"
+	for _, list := range []*signout.List{one, two, three} {
+		if n.is(list, other) || n.is(list, theirs) || n.is(list, impostor) {
+			t.Error("others have ended with it")
+		}
+	}
+
+	if err := two.EndAll(t.Context(), "key:a", 12*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	n.off.Add(int64(time.Second))
+	later := n.session("later", "key:a")
+	for _, list := range []*signout.List{one, two, three} {
+		polltest.Eventually(t, "all of a person have ended", func() bool { return n.is(list, other) })
+		if n.is(list, later) || n.is(list, theirs) {
+			t.Error("one that began later, or of somebody else, has ended")
+		}
+	}
+	// One without an id, of a program that gave none, ends with all of its person.
+	if err := one.End(t.Context(), signout.Session{Who: "key:b", Began: theirs.Began, Ends: theirs.Ends}); err != nil {
+		t.Fatal(err)
+	}
+	polltest.Eventually(t, "it has ended", func() bool { return n.is(two, theirs) })
+}
+
+func TestWhatIsOverIsForgotten(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	one := n.start()
+	s := n.session("s", "key:a")
+	if err := one.End(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		kept, err := clustertest.Shared(t).Client(t).Get(t.Context(), n.root+"signed-out/", clientv3.WithPrefix())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(kept.Kvs)
+	}
+	n.off.Store(int64(12*time.Hour + 50*time.Minute)) // the session is over, also by a clock that is behind
+	polltest.Eventually(t, "a look was made", func() bool { return n.faults.Calls("get") > 5 })
+	if left() != 1 {
+		t.Fatal("it was forgotten while a clock that is behind may take the session")
+	}
+	n.off.Store(int64(13*time.Hour + time.Minute))
+	polltest.Eventually(t, "it is forgotten", func() bool { return left() == 0 })
+	polltest.Eventually(t, "by the node too", func() bool { return !n.is(one, s) })
+}
+
+// A node that does not know yet answers nobody.
+func TestANodeThatDoesNotKnowSaysSo(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	list, run := n.stopped()
+	if _, err := list.Ended(t.Context(), n.session("s", "key:a")); !errors.Is(err, signout.ErrNotKnown) {
+		t.Errorf("%v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := list.Ended(gone, n.session("s", "key:a")); !errors.Is(err, signout.ErrNotKnown) {
+		t.Errorf("%v", err)
+	}
+	run()
+	polltest.Eventually(t, "it knows", func() bool {
+		_, err := list.Ended(t.Context(), n.session("s", "key:a"))
+		return err == nil
+	})
+}
+
+// What etcd did not take is refused here, said, and told to the others when etcd is back.
+func TestASignOutIsToldWhenEtcdIsBack(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	one, two := n.start(), n.start()
+	away := n.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool { return c.Op == "txn" && c.PutsUnder(n.root+"signed-out/") }})
+	s := n.session("s", "key:a")
+	if err := one.End(t.Context(), s); err == nil {
+		t.Error("nothing was said")
+	}
+	before := away.Fired()
+	polltest.Eventually(t, "it is tried again", func() bool { return away.Fired() > before+1 })
+	if !n.is(one, s) || n.is(two, s) {
+		t.Error("the node that ended it takes it, or the other one knows")
+	}
+	away.Disarm()
+	polltest.Eventually(t, "the other node refuses it", func() bool { return n.is(two, s) })
+}
+
+// Who signs in and out all day makes no more entries than one a minute.
+func TestAPersonsListIsBounded(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	one := n.start()
+	for i := range signout.MostOfOne + 200 {
+		if err := one.End(t.Context(), n.session(fmt.Sprint(i), "key:a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := clustertest.Shared(t).Client(t).Get(t.Context(), n.root+"signed-out/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(kept.Kvs); got < signout.MostOfOne || got > signout.MostOfOne+10 {
+		t.Errorf("%d entries", got)
+	}
+	two := n.start()
+	for _, id := range []string{"0", "999", "1100"} {
+		if !n.is(two, signout.Session{ID: id, Who: "key:a", Began: n.now().Add(-time.Minute)}) {
+			t.Errorf("session %s counts", id)
+		}
+	}
+}

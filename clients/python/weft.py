@@ -177,6 +177,42 @@ def _pages(fetch: Any, query: Dict[str, Any]) -> Iterator[Any]:
 
 # ---- generated from openapi.json by go generate ./clients; do not edit below ----
 
+Activities = TypedDict("Activities", {
+    "items": "List[Activity]",  # By their types.
+})
+
+Activity = TypedDict("Activity", {
+    "anyOutcome": "bool",  # Its outcomes are known only as it runs, or from what it is given.
+    "branches": "List[str]",  # Such as then, else, body.
+    "description": "str",
+    "effect": "bool",  # It may do something outside, so that a repetition may do it again, with the same Idempotency-Key.
+    "example": "str",  # In YAML, one item of a list; empty: there is none.
+    "inputs": "List[ActivityInput]",
+    "main": "str",  # The input that a value stands for in YAML; empty: none.
+    "name": "str",  # As YAML spells it.
+    "outcomes": "List[str]",  # Done, where it has no others; none, where they are known only as it runs.
+    "outputs": "List[ActivityValue]",  # The first one is what result takes.
+    "trigger": "bool",  # With trigger: true it starts instances.
+    "type": "str",  # As Elsa spells it.
+    "variables": "List[ActivityValue]",  # That its branches see beside those that are declared.
+})
+
+ActivityInput = TypedDict("ActivityInput", {
+    "default": "Any",  # null: none.
+    "description": "str",
+    "name": "str",
+    "options": "List[str]",  # All that it may be; none: anything of its type.
+    "required": "bool",
+    "sensitive": "bool",  # It never reaches the journal.
+    "type": "str",
+})
+
+ActivityValue = TypedDict("ActivityValue", {
+    "description": "str",
+    "name": "str",
+    "type": "str",
+})
+
 AlterRequest = TypedDict("AlterRequest", {
     "alterations": "NotRequired[List[AlterationRequest]]",  # Made in this order and in one commit, all or none; up to 100.
     "reason": "NotRequired[str]",  # Why, for the journal.
@@ -207,6 +243,39 @@ Altered = TypedDict("Altered", {
     "next": "List[str]",  # Ids of the activities that would run then.
     "subStatus": "str",  # Before the next activities run.
     "version": "int",  # Of the definition, afterwards.
+})
+
+Audit = TypedDict("Audit", {
+    "items": "List[AuditLine]",  # 500 at most.
+    "more": "bool",  # Others that are remembered fit too.
+    "nodes": "List[AuditNode]",  # Those that were asked.
+    "unasked": "List[str]",  # Live nodes that did not answer.
+})
+
+AuditLine = TypedDict("AuditLine", {
+    "code": "str",
+    "location": "str",
+    "method": "str",
+    "nodeId": "str",  # The node whose line it is.
+    "operation": "str",
+    "relayedBy": "str",
+    "remote": "str",
+    "requestId": "str",
+    "result": "str",  # One of "done", "accepted", "checked", "denied", "failed".
+    "role": "str",
+    "route": "str",
+    "status": "int",
+    "suppressed": "int",
+    "target": "str",
+    "time": "str",  # By its clock.
+    "via": "str",
+    "who": "str",  # key: and the name of an API key, oidc: and the subject of a token, anyone, or unknown.
+})
+
+AuditNode = TypedDict("AuditNode", {
+    "from": "Union[str, None]",  # The oldest line that it remembers; null: none yet.
+    "kept": "bool",  # false: it keeps no audit log, as it has neither credentials nor a file for one.
+    "nodeId": "str",
 })
 
 Awaiting = TypedDict("Awaiting", {
@@ -751,6 +820,14 @@ Node = TypedDict("Node", {
     "version": "str",
 })
 
+NodeAudit = TypedDict("NodeAudit", {
+    "from": "Union[str, None]",  # The oldest line that it remembers; null: none yet.
+    "items": "List[AuditLine]",  # 500 at most.
+    "kept": "bool",  # false: it keeps no audit log, as it has neither credentials nor a file for one.
+    "more": "bool",  # Others that it remembers fit too.
+    "nodeId": "str",
+})
+
 NodeList = TypedDict("NodeList", {
     "items": "List[Node]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
@@ -1170,6 +1247,7 @@ TimerItem = TypedDict("TimerItem", {
     "gatedAt": "NotRequired[str]",
     "instanceId": "NotRequired[str]",
     "kind": "str",
+    "then": "NotRequired[List[str]]",  # Of a schedule: the occurrences behind that one, 4 at most.
 })
 
 TimerItemList = TypedDict("TimerItemList", {
@@ -1486,6 +1564,14 @@ class Client(_Core):
         """Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state."""
         return self._call("PUT", f"/api/v1/instances/{_part(id)}/state", {}, body or {}, wait=wait, accept=accept, key=key, if_match=if_match)
 
+    def list_activities(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Activities"]:
+        """The activities that this node's program has, with what they take and give: GET /api/v1/activities."""
+        return self._call("GET", "/api/v1/activities", {}, wait=wait, accept=accept)
+
+    def list_audit(self, *, who: Optional[str] = None, operation: Optional[str] = None, target: Optional[str] = None, result: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Audit"]:
+        """Who did what lately, on all live nodes, the newest first: GET /api/v1/audit."""
+        return self._call("GET", "/api/v1/audit", {"who": who, "operation": operation, "target": target, "result": result}, wait=wait, accept=accept)
+
     def list_bookmarks(self, *, event: Optional[str] = None, correlation_id: Optional[str] = None, activity_type: Optional[str] = None, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Bookmarks"]:
         """Places where instances wait, by what they wait for: GET /api/v1/bookmarks."""
         return self._call("GET", "/api/v1/bookmarks", {"event": event, "correlationId": correlation_id, "activityType": activity_type, "name": name, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
@@ -1546,6 +1632,10 @@ class Client(_Core):
         """All pages of list_locks."""
         return _pages(self.list_locks, {"scope": scope, "limit": limit, "cursor": cursor})
 
+    def list_node_audit(self, id: str, *, who: Optional[str] = None, operation: Optional[str] = None, target: Optional[str] = None, result: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["NodeAudit"]:
+        """Who did what lately on a node, of the last 1,000 lines of its audit log, the newest first; any node asks it: GET /api/v1/nodes/{id}/audit."""
+        return self._call("GET", f"/api/v1/nodes/{_part(id)}/audit", {"who": who, "operation": operation, "target": target, "result": result}, wait=wait, accept=accept)
+
     def list_nodes(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["NodeList"]:
         """Live nodes of the cluster: GET /api/v1/nodes."""
         return self._call("GET", "/api/v1/nodes", {}, wait=wait, accept=accept)
@@ -1578,13 +1668,13 @@ class Client(_Core):
         """All pages of list_tasks."""
         return _pages(self.list_tasks, {"name": name, "limit": limit, "cursor": cursor})
 
-    def list_timers(self, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["TimerItemList"]:
-        """Timers and cron occurrences to come: GET /api/v1/timers."""
-        return self._call("GET", "/api/v1/timers", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+    def list_timers(self, *, kind: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["TimerItemList"]:
+        """Timers and cron occurrences to come, the soonest first: GET /api/v1/timers."""
+        return self._call("GET", "/api/v1/timers", {"kind": kind, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
-    def all_timers(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["TimerItem"]:
+    def all_timers(self, *, kind: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["TimerItem"]:
         """All pages of list_timers."""
-        return _pages(self.list_timers, {"limit": limit, "cursor": cursor})
+        return _pages(self.list_timers, {"kind": kind, "limit": limit, "cursor": cursor})
 
     def list_versions(self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VersionList"]:
         """List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions."""

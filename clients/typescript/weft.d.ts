@@ -60,6 +60,57 @@ export interface StreamEvent {
 
 // ---- generated from openapi.json by go generate ./clients; do not edit below ----
 
+export interface Activities {
+  /** By their types. */
+  items: Array<Activity>;
+}
+
+export interface Activity {
+  /** Its outcomes are known only as it runs, or from what it is given. */
+  anyOutcome: boolean;
+  /** Such as then, else, body. */
+  branches: Array<string>;
+  description: string;
+  /** It may do something outside, so that a repetition may do it again, with the same Idempotency-Key. */
+  effect: boolean;
+  /** In YAML, one item of a list; empty: there is none. */
+  example: string;
+  inputs: Array<ActivityInput>;
+  /** The input that a value stands for in YAML; empty: none. */
+  main: string;
+  /** As YAML spells it. */
+  name: string;
+  /** Done, where it has no others; none, where they are known only as it runs. */
+  outcomes: Array<string>;
+  /** The first one is what result takes. */
+  outputs: Array<ActivityValue>;
+  /** With trigger: true it starts instances. */
+  trigger: boolean;
+  /** As Elsa spells it. */
+  type: string;
+  /** That its branches see beside those that are declared. */
+  variables: Array<ActivityValue>;
+}
+
+export interface ActivityInput {
+  /** null: none. */
+  default: any;
+  description: string;
+  name: string;
+  /** All that it may be; none: anything of its type. */
+  options: Array<string>;
+  required: boolean;
+  /** It never reaches the journal. */
+  sensitive: boolean;
+  type: string;
+}
+
+export interface ActivityValue {
+  description: string;
+  name: string;
+  type: string;
+}
+
 export interface AlterRequest {
   /** Made in this order and in one commit, all or none; up to 100. */
   alterations?: Array<AlterationRequest>;
@@ -110,6 +161,48 @@ export interface Altered {
   subStatus: string;
   /** Of the definition, afterwards. */
   version: number;
+}
+
+export interface Audit {
+  /** 500 at most. */
+  items: Array<AuditLine>;
+  /** Others that are remembered fit too. */
+  more: boolean;
+  /** Those that were asked. */
+  nodes: Array<AuditNode>;
+  /** Live nodes that did not answer. */
+  unasked: Array<string>;
+}
+
+export interface AuditLine {
+  code: string;
+  location: string;
+  method: string;
+  /** The node whose line it is. */
+  nodeId: string;
+  operation: string;
+  relayedBy: string;
+  remote: string;
+  requestId: string;
+  result: "done" | "accepted" | "checked" | "denied" | "failed";
+  role: string;
+  route: string;
+  status: number;
+  suppressed: number;
+  target: string;
+  /** By its clock. */
+  time: string;
+  via: string;
+  /** key: and the name of an API key, oidc: and the subject of a token, anyone, or unknown. */
+  who: string;
+}
+
+export interface AuditNode {
+  /** The oldest line that it remembers; null: none yet. */
+  from: string | null;
+  /** false: it keeps no audit log, as it has neither credentials nor a file for one. */
+  kept: boolean;
+  nodeId: string;
 }
 
 export interface Awaiting {
@@ -868,6 +961,18 @@ export interface Node {
   version: string;
 }
 
+export interface NodeAudit {
+  /** The oldest line that it remembers; null: none yet. */
+  from: string | null;
+  /** 500 at most. */
+  items: Array<AuditLine>;
+  /** false: it keeps no audit log, as it has neither credentials nor a file for one. */
+  kept: boolean;
+  /** Others that it remembers fit too. */
+  more: boolean;
+  nodeId: string;
+}
+
 export interface NodeList {
   items: Array<Node>;
   /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
@@ -1423,6 +1528,8 @@ export interface TimerItem {
   gatedAt?: string;
   instanceId?: string;
   kind: string;
+  /** Of a schedule: the occurrences behind that one, 4 at most. */
+  then?: Array<string>;
 }
 
 export interface TimerItemList {
@@ -1755,6 +1862,12 @@ export class Client {
   /** Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state. */
   importState(id: string, body?: StateRequest, options?: Options): Promise<Answer<State>>;
 
+  /** The activities that this node's program has, with what they take and give: GET /api/v1/activities. */
+  listActivities(options?: Options): Promise<Answer<Activities>>;
+
+  /** Who did what lately, on all live nodes, the newest first: GET /api/v1/audit. */
+  listAudit(query?: { who?: string; operation?: string; target?: string; result?: "done" | "accepted" | "checked" | "denied" | "failed"; }, options?: Options): Promise<Answer<Audit>>;
+
   /** Places where instances wait, by what they wait for: GET /api/v1/bookmarks. */
   listBookmarks(query?: { event?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Bookmarks>>;
 
@@ -1800,6 +1913,9 @@ export class Client {
   /** All pages of listLocks. */
   allLocks(query?: { scope?: "instance" | "refresh" | "reload" | "queue" | "timer" | "mailbox"; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Lock>;
 
+  /** Who did what lately on a node, of the last 1,000 lines of its audit log, the newest first; any node asks it: GET /api/v1/nodes/{id}/audit. */
+  listNodeAudit(id: string, query?: { who?: string; operation?: string; target?: string; result?: "done" | "accepted" | "checked" | "denied" | "failed"; }, options?: Options): Promise<Answer<NodeAudit>>;
+
   /** Live nodes of the cluster: GET /api/v1/nodes. */
   listNodes(options?: Options): Promise<Answer<NodeList>>;
 
@@ -1824,11 +1940,11 @@ export class Client {
   /** All pages of listTasks. */
   allTasks(query?: { name?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Task>;
 
-  /** Timers and cron occurrences to come: GET /api/v1/timers. */
-  listTimers(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<TimerItemList>>;
+  /** Timers and cron occurrences to come, the soonest first: GET /api/v1/timers. */
+  listTimers(query?: { kind?: "timers" | "schedules"; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<TimerItemList>>;
 
   /** All pages of listTimers. */
-  allTimers(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<TimerItem>;
+  allTimers(query?: { kind?: "timers" | "schedules"; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<TimerItem>;
 
   /** List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions. */
   listVersions(id: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<VersionList>>;

@@ -320,6 +320,14 @@ export class Client extends Core {
     return this.call("PUT", `/api/v1/instances/${part(id)}/state`, { body, options });
   }
 
+  listActivities(options = {}) {
+    return this.call("GET", `/api/v1/activities`, { options });
+  }
+
+  listAudit(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/audit`, { query, options });
+  }
+
   listBookmarks(query = {}, options = {}) {
     return this.call("GET", `/api/v1/bookmarks`, { query, options });
   }
@@ -378,6 +386,10 @@ export class Client extends Core {
 
   allLocks(query = {}, options = {}) {
     return this.pages((page) => this.listLocks(page, options), query);
+  }
+
+  listNodeAudit(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/audit`, { query, options });
   }
 
   listNodes(options = {}) {

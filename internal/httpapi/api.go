@@ -91,6 +91,7 @@ type API struct {
 
 	places    *places
 	strangers strangers // lines about them in the audit log
+	audited   ledger    // the last lines of the audit log
 
 	intake context.Context // ends with Drain
 	drain  context.CancelFunc
@@ -144,6 +145,7 @@ func New(cfg Config) (*API, error) {
 func (a *API) table() []route {
 	return slices.Concat(
 		a.definitionRoutes(),
+		activityRoutes(),
 		a.instanceRoutes(),
 		a.journalRoutes(),
 		a.graphRoutes(),
@@ -156,6 +158,7 @@ func (a *API) table() []route {
 		a.stimulusRoutes(),
 		a.nodeRoutes(),
 		a.balanceRoutes(),
+		auditRoutes(),
 		a.operateRoutes(),
 		a.letterRoutes(),
 		a.jobRoutes(),

@@ -44,12 +44,18 @@ func (a *API) audit(r *http.Request, x *exchange, answered http.Header, status i
 	if auth.ByConsole(r.Context()) {
 		via = "console"
 	}
+	line := auditLineView{
+		NodeID: a.cfg.NodeID, Time: time.Now().UTC(), Who: who, Role: role, Operation: x.served.name, Method: r.Method, Route: x.route,
+		Target: a.target(r, x), Result: result, Status: status, Code: string(x.code), Location: location, RequestID: x.id,
+		Remote: r.RemoteAddr, RelayedBy: relayed, Via: via, Suppressed: suppressed,
+	}
+	a.audited.note(&line)
 	a.cfg.Audit.LogAttrs(r.Context(), slog.LevelInfo, "audit",
 		slog.String("who", who), slog.String("role", role),
-		slog.String("operation", x.served.name), slog.String("method", r.Method), slog.String("route", x.route),
-		slog.String("target", a.target(r, x)), slog.String("result", result), slog.Int("status", status), slog.String("code", string(x.code)),
-		slog.String("location", location), slog.String("requestId", x.id),
-		slog.String("remote", r.RemoteAddr), slog.String("relayedBy", relayed), slog.String("via", via), slog.Int64("suppressed", suppressed))
+		slog.String("operation", line.Operation), slog.String("method", line.Method), slog.String("route", line.Route),
+		slog.String("target", line.Target), slog.String("result", result), slog.Int("status", status), slog.String("code", line.Code),
+		slog.String("location", location), slog.String("requestId", line.RequestID),
+		slog.String("remote", line.Remote), slog.String("relayedBy", relayed), slog.String("via", via), slog.Int64("suppressed", suppressed))
 }
 
 // resultOf says in a word what came of a call.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -17,8 +18,9 @@ func (a *API) operateRoutes() []route {
 		{method: "GET", path: "/locks", name: "listLocks", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Locks that are held, with who waits",
 			query:   append([]param{{name: "scope", typ: "string", doc: "Only locks of this kind.", values: lockScopes}}, pageParams...),
 			answers: map[int]any{200: locksView{}}, serve: (*call).locks},
-		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come",
-			query: pageParams, answers: map[int]any{200: listView[timerItemView]{}}, serve: (*call).timers},
+		{method: "GET", path: "/timers", name: "listTimers", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Timers and cron occurrences to come, the soonest first",
+			query:   append([]param{{name: "kind", typ: "string", doc: "Only timers of instances, or only the next occurrence of each schedule.", values: []string{string(inspect.UpcomingTimers), string(inspect.UpcomingSchedules)}}}, pageParams...),
+			answers: map[int]any{200: listView[timerItemView]{}}, serve: (*call).timers},
 		{method: "POST", path: "/pause", name: "pause", role: auth.Admin, tag: "cluster", kind: changes, reserved: true, target: "the cluster",
 			summary: "Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on",
 			answers: map[int]any{200: pausedView{}}, serve: func(c *call) (reply, error) { return c.pause(true) }},
@@ -80,7 +82,11 @@ func (c *call) locks() (reply, error) {
 	return reply{body: locksView{each(page.Locks, viewLock), some(page.Next), page.Revision}}, nil
 }
 
-func (c *call) timers() (reply, error) { return paged(c, c.api.cfg.Runtime.Timers, viewTimerItem) }
+func (c *call) timers() (reply, error) {
+	return paged(c, func(ctx context.Context, cursor string, limit int) (runtime.Page[runtime.TimerItem], error) {
+		return c.api.cfg.Runtime.Upcoming(ctx, inspect.Upcoming(c.query.Get("kind")), cursor, limit)
+	}, viewTimerItem)
+}
 
 // paged serves a list that has no filters.
 func paged[T, V any](c *call, read func(ctx context.Context, cursor string, limit int) (runtime.Page[T], error), view func(T) V) (reply, error) {

@@ -102,6 +102,8 @@ type timerItemView struct {
 	Gated        int64     `json:"gated,omitempty"`
 	GatedAt      time.Time `json:"gatedAt,omitzero"`
 
+	Then []time.Time `json:"then,omitempty" doc:"Of a schedule: the occurrences behind that one, 4 at most."`
+
 	Damaged bool   `json:"damaged,omitempty"`
 	Damage  string `json:"damage,omitempty"`
 }
@@ -239,7 +241,7 @@ func viewQueueItem(q runtime.QueueItem) queueItemView {
 func viewTimerItem(t runtime.TimerItem) timerItemView {
 	return timerItemView{
 		DueAt: t.DueAt, Kind: t.Kind, InstanceID: t.InstanceID, BookmarkID: t.BookmarkID, DefinitionID: t.DefinitionID, ActivityID: t.ActivityID,
-		Gated: t.Gated, GatedAt: t.GatedAt, Damaged: t.Damaged, Damage: t.Damage,
+		Gated: t.Gated, GatedAt: t.GatedAt, Then: t.Then, Damaged: t.Damaged, Damage: t.Damage,
 	}
 }
 

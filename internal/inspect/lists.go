@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/cron"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -137,17 +139,37 @@ type TimerItem struct {
 	BookmarkID   string
 	DefinitionID string
 	ActivityID   string
-	Gated        int64     // of a schedule: occurrences that started nothing, as an instance held the gate
-	GatedAt      time.Time // when that happened last
-	Damaged      bool      // its record cannot be read, and this is what its key says
-	Damage       string    // why
+	Gated        int64       // of a schedule: occurrences that started nothing, as an instance held the gate
+	GatedAt      time.Time   // when that happened last
+	Then         []time.Time // of a schedule: the occurrences after that, 4 at most
+	Damaged      bool        // its record cannot be read, and this is what its key says
+	Damage       string      // why
 }
 
-// Timers lists what is to come: timers of instances, then the next occurrence of each schedule.
+// Upcoming is what list of timers is wanted.
+type Upcoming string
+
+// The lists of timers.
+const (
+	UpcomingAll       Upcoming = ""          // timers of instances, then schedules
+	UpcomingTimers    Upcoming = "timers"    // of instances
+	UpcomingSchedules Upcoming = "schedules" // the next occurrence of each
+)
+
+// Timers lists all that is to come, see [Inspector.Upcoming].
 func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[TimerItem], error) {
+	return i.Upcoming(ctx, UpcomingAll, cursor, limit)
+}
+
+// Upcoming lists what is to come, the soonest first: timers of instances, then the next
+// occurrence of each schedule. A page may be shorter than its limit and have a next one.
+func (i *Inspector) Upcoming(ctx context.Context, want Upcoming, cursor string, limit int) (Page[TimerItem], error) {
 	read := func(ctx context.Context, cursor string, limit int64) ([]TimerItem, etcdstore.PageEnd, error) {
 		rest, schedules := strings.CutPrefix(cursor, schedulesCursor)
-		if schedules {
+		if rest != "" && !soonestCursor.MatchString(rest) {
+			return nil, etcdstore.PageEnd{}, workflow.Fail(workflow.CodeInvalid, "the cursor is not one that this API gave out")
+		}
+		if schedules || want == UpcomingSchedules {
 			return i.readSchedules(ctx, rest, limit, 0)
 		}
 		due, end, err := i.cfg.Reader.Timers(ctx, cursor, limit)
@@ -155,9 +177,12 @@ func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[
 		for _, d := range due {
 			items = append(items, showTimer(d))
 		}
-		if err != nil || end.Next != "" || int64(len(items)) == limit {
-			end.Next = cmp.Or(end.Next, schedulesCursor)
+		if err != nil || want == UpcomingTimers {
 			return items, end, err
+		}
+		if end.Next != "" || int64(len(items)) == limit {
+			end.Next = cmp.Or(end.Next, schedulesCursor)
+			return items, end, nil
 		}
 		more, behind, err := i.readSchedules(ctx, "", limit-int64(len(items)), end.Revision)
 		if errors.Is(err, etcdstore.ErrCompacted) { // etcd has forgotten that revision: the timers are a page
@@ -169,8 +194,31 @@ func (i *Inspector) Timers(ctx context.Context, cursor string, limit int) (Page[
 	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) TimerItem { return t })
 }
 
+// soonestCursor is the beginning of the cursors of both parts of the list.
+var soonestCursor = regexp.MustCompile(`^[0-9]{13}/`)
+
 func showTimer(d etcdstore.Due) TimerItem {
 	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark(), Damaged: d.Damaged != "", Damage: d.Damaged}
+}
+
+// thenMost is how many occurrences of a schedule are told behind the next one.
+const thenMost = 4
+
+// then are the occurrences of a schedule behind the one that comes next.
+func then(e *store.CronEntry) (out []time.Time) {
+	next := func(time.Time) (time.Time, bool) { return time.Time{}, false }
+	switch e.Kind {
+	case store.ScheduleCron:
+		if s, err := cron.Parse(e.Expression); err == nil {
+			next = s.Next
+		}
+	case store.ScheduleTimer:
+		next = func(after time.Time) (time.Time, bool) { return after.Add(e.Interval), e.Interval > 0 }
+	}
+	for at, more := next(e.Due.UTC()); more && len(out) < thenMost; at, more = next(at) {
+		out = append(out, at)
+	}
+	return out
 }
 
 // schedulesCursor begins the cursors of the second part of the list.
@@ -180,7 +228,7 @@ func (i *Inspector) readSchedules(ctx context.Context, cursor string, limit, rev
 	entries, end, err := i.cfg.Reader.Schedules(ctx, cursor, limit, revision)
 	items := make([]TimerItem, len(entries))
 	for n, e := range entries {
-		items[n] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Damaged: e.Damaged != "", Damage: e.Damaged}
+		items[n] = TimerItem{DueAt: e.Due, Kind: string(e.Kind), DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Gated: e.Gated, GatedAt: e.GatedAt, Then: then(&e), Damaged: e.Damaged != "", Damage: e.Damaged}
 	}
 	if end.Next != "" {
 		end.Next = schedulesCursor + end.Next

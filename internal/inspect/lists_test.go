@@ -103,7 +103,7 @@ func TestAPageOfTimersIsOfOneRevision(t *testing.T) {
 	raw := clustertest.Shared(t).Client(t)
 	changed := int64(0)
 	armed := m.Faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if changed == 0 && !c.Mutating && slices.Contains(c.Keys, m.Root+"cron/") { // the second read of the page
+		if changed == 0 && !c.Mutating && c.Touches(m.Root+"cron/") { // the second read of the page
 			resp, err := raw.Delete(context.Background(), m.Root+"cron/", clientv3.WithPrefix())
 			if err != nil {
 				t.Error(err)

@@ -11,6 +11,7 @@ func Default() *engine.Registry {
 	r := engine.NewRegistry()
 	for _, builtin := range builtins {
 		d, a := builtin()
+		d.Example = examples[d.ShortName()]
 		if err := r.Register(d, a); err != nil {
 			panic(err) // a built-in one contradicts itself; no test would pass
 		}

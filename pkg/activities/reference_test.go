@@ -144,7 +144,7 @@ func againOf(d *workflow.Descriptor) string {
 // example gives an activity's example in YAML, and the same as Elsa's JSON.
 func example(t *testing.T, d *workflow.Descriptor) (yml, jsn string) {
 	t.Helper()
-	yml = examples[d.ShortName()]
+	yml = d.Example
 	if yml == "" {
 		t.Errorf("%s has no example", d.ShortName())
 		return "", ""
@@ -193,54 +193,4 @@ func hasType(root *workflow.Activity, typ string) bool {
 func indent(s string) string {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	return "  " + strings.Join(lines, "\n  ") + "\n"
-}
-
-// examples are one item of a list each, in YAML.
-var examples = map[string]string{
-	"break":                 "- forEach: ${{ inputs.items }}\n  body:\n    - if: ${{ variables.CurrentValue == \"last\" }}\n      then: [break]\n",
-	"bulkDispatchWorkflows": "- bulkDispatchWorkflows: {workflowDefinitionId: pack, items: \"${{ inputs.items }}\", waitForCompletion: true}\n  childFaulted: {writeLine: \"${{ variables.ChildInstanceId }} failed\"}\n",
-	"complete":              "- complete: Approved\n",
-	"composite":             "- composite:\n  root: {writeLine: inside}\n",
-	"container":             "- container: [{writeLine: a}, {writeLine: b}]\n",
-	"correlate":             "- correlate: ${{ inputs.orderId }}\n",
-	"cron":                  "- {cron: \"0 0 8 * * MON-FRI\", trigger: true}\n",
-	"delay":                 "- delay: 48h\n",
-	"dispatchWorkflow":      "- dispatchWorkflow: {workflowDefinitionId: pack, input: {order: \"${{ inputs.orderId }}\"}}\n",
-	"end":                   "- flowchart:\n    activities: {a: {writeLine: a}, z: {end: }}\n    connections: [a -> z]\n",
-	"event":                 "- event: approved\n  result: answer\n",
-	"executeWorkflow":       "- executeWorkflow: {workflowDefinitionId: pack, input: {order: \"${{ inputs.orderId }}\"}}\n  result: answer\n",
-	"fault":                 "- fault: {message: \"no stock for ${{ inputs.orderId }}\", code: no-stock}\n",
-	"finish":                "- finish\n",
-	"flowDecision":          "- flowchart:\n    activities: {ask: {flowDecision: \"${{ inputs.amount > 1000 }}\"}, a: {writeLine: large}, b: {writeLine: small}}\n    connections: [ask.True -> a, ask.False -> b]\n",
-	"flowFork":              "- flowchart:\n    activities: {f: {flowFork: [A, B]}, a: {writeLine: a}, b: {writeLine: b}}\n    connections: [f.A -> a, f.B -> b]\n",
-	"flowJoin":              "- flowchart:\n    activities: {f: {flowFork: [A, B]}, j: {flowJoin: WaitAll}}\n    connections: [f.A -> j, f.B -> j]\n",
-	"flowNode":              "- flowchart:\n    activities: {n: {flowNode: [{writeLine: a}]}}\n",
-	"flowSendHttpRequest":   "- flowchart:\n    activities: {h: {flowSendHttpRequest: {url: \"https://a.example\", expectedStatusCodes: [200, 404]}}, a: {writeLine: good}, b: {writeLine: not there}}\n    connections: [h.200 -> a, h.404 -> b]\n",
-	"flowSwitch":            "- flowchart:\n    activities: {s: {flowSwitch: [{label: Large, when: \"${{ inputs.amount > 1000 }}\"}]}, a: {writeLine: large}, b: {writeLine: small}}\n    connections: [s.Large -> a, s.Default -> b]\n",
-	"flowchart":             "- flowchart:\n    start: a\n    activities: {a: {writeLine: a}, b: {writeLine: b}}\n    connections: [a -> b]\n",
-	"for":                   "- for: {start: 1, end: 3}\n  body: {writeLine: \"${{ variables.CurrentValue }}\"}\n",
-	"forEach":               "- forEach: ${{ inputs.items }}\n  body: {writeLine: \"${{ variables.CurrentIndex }}: ${{ variables.CurrentValue }}\"}\n",
-	"fork":                  "- fork:\n    - event: paid\n    - [{delay: 2d}, {fault: not paid}]\n  joinMode: WaitAny\n",
-	"httpEndpoint":          "- httpEndpoint: {path: \"orders/{id}\", supportedMethods: [POST]}\n  trigger: true\n  result: answer\n",
-	"if":                    "- if: ${{ inputs.amount > 1000 }}\n  then: {writeLine: large}\n  else: {writeLine: small}\n",
-	"parallel":              "- parallel: [{writeLine: a}, {writeLine: b}]\n",
-	"parallelForEach":       "- parallelForEach: ${{ inputs.items }}\n  body: {runTask: pack}\n",
-	"publishEvent":          "- publishEvent: {eventName: shipped, payload: {order: \"${{ inputs.orderId }}\"}}\n",
-	"retryPolicy":           "- retryPolicy:\n    attempts: 3\n    body: {sendHttpRequest: \"https://a.example\"}\n    onGiveUp: {writeLine: \"${{ variables.Error }}\"}\n",
-	"runJavaScript":         "- runJavaScript: inputs.items.length * 2\n  result: n\n",
-	"runTask":               "- runTask: {taskName: pack, payload: \"${{ inputs.orderId }}\"}\n  result: answer\n",
-	"sendHttpRequest":       "- sendHttpRequest: {url: \"https://a.example/orders\", method: POST, content: {order: \"${{ inputs.orderId }}\"}}\n  outputs: {parsedContent: answer}\n  expectedStatusCodes: {404: [{fault: not there}]}\n",
-	"sequence":              "- sequence: [{writeLine: a}, {writeLine: b}]\n",
-	"setLabel":              "- setLabel: {name: customer, value: \"${{ inputs.orderId }}\"}\n",
-	"setName":               "- setName: Order ${{ inputs.orderId }}\n",
-	"setOutput":             "- setOutput: {outputName: total, outputValue: \"${{ inputs.amount }}\"}\n",
-	"setVariable":           "- setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}\n",
-	"start":                 "- flowchart:\n    activities: {s: {start: }, a: {writeLine: a}}\n    connections: [s -> a]\n",
-	"startAt":               "- startAt: 2027-01-01T00:00:00Z\n",
-	"stateMachine":          "- stateMachine:\n    initial: Draft\n    states:\n      Draft: {transitions: [{on: {event: submitted}, to: Done}]}\n      Done: {final: true}\n",
-	"switch":                "- switch:\n    - {label: large, when: \"${{ inputs.amount > 1000 }}\", then: {writeLine: large}}\n  default: {writeLine: small}\n",
-	"timer":                 "- {timer: 10m, trigger: true}\n",
-	"while":                 "- while: ${{ variables.n < 3 }}\n  body: {setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}}\n",
-	"writeHttpResponse":     "- writeHttpResponse: {statusCode: 200, content: {order: \"${{ inputs.orderId }}\"}}\n",
-	"writeLine":             "- writeLine: Order ${{ inputs.orderId }}\n",
 }

@@ -479,6 +479,35 @@ func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, 
 	return call[State](ctx, c, request{method: "PUT", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: body}, opts)
 }
 
+// ListActivities: The activities that this node's program has, with what they take and give.
+// It is GET /api/v1/activities, for the role viewer.
+func (c *Client) ListActivities(ctx context.Context, opts ...Option) (*Answer[Activities], error) {
+	return call[Activities](ctx, c, request{method: "GET", path: "/api/v1/activities", query: nil, body: nil}, opts)
+}
+
+// ListAuditQuery is the query of [Client.ListAudit]; zero fields are left out.
+type ListAuditQuery struct {
+	Who       string // Only of this caller, such as key:shop.
+	Operation string // Only of this operation, such as cancelInstance.
+	Target    string // Only those whose target has this in it.
+	Result    string // One of done, accepted, checked, denied, failed. Only of this result.
+}
+
+func (q ListAuditQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "who", q.Who)
+	set(v, "operation", q.Operation)
+	set(v, "target", q.Target)
+	set(v, "result", q.Result)
+	return v
+}
+
+// ListAudit: Who did what lately, on all live nodes, the newest first.
+// It is GET /api/v1/audit, for the role admin.
+func (c *Client) ListAudit(ctx context.Context, query ListAuditQuery, opts ...Option) (*Answer[Audit], error) {
+	return call[Audit](ctx, c, request{method: "GET", path: "/api/v1/audit", query: query.values(), body: nil}, opts)
+}
+
 // ListBookmarksQuery is the query of [Client.ListBookmarks]; zero fields are left out.
 type ListBookmarksQuery struct {
 	Event         string // Only those that wait for this event: these alone are read.
@@ -789,6 +818,29 @@ func (c *Client) AllLocks(ctx context.Context, query ListLocksQuery, opts ...Opt
 	})
 }
 
+// ListNodeAuditQuery is the query of [Client.ListNodeAudit]; zero fields are left out.
+type ListNodeAuditQuery struct {
+	Who       string // Only of this caller, such as key:shop.
+	Operation string // Only of this operation, such as cancelInstance.
+	Target    string // Only those whose target has this in it.
+	Result    string // One of done, accepted, checked, denied, failed. Only of this result.
+}
+
+func (q ListNodeAuditQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "who", q.Who)
+	set(v, "operation", q.Operation)
+	set(v, "target", q.Target)
+	set(v, "result", q.Result)
+	return v
+}
+
+// ListNodeAudit: Who did what lately on a node, of the last 1,000 lines of its audit log, the newest first; any node asks it.
+// It is GET /api/v1/nodes/{id}/audit, for the role admin; problems of its own are node-not-found.
+func (c *Client) ListNodeAudit(ctx context.Context, id string, query ListNodeAuditQuery, opts ...Option) (*Answer[NodeAudit], error) {
+	return call[NodeAudit](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/audit", query: query.values(), body: nil}, opts)
+}
+
 // ListNodes: Live nodes of the cluster.
 // It is GET /api/v1/nodes, for the role viewer.
 func (c *Client) ListNodes(ctx context.Context, opts ...Option) (*Answer[NodeList], error) {
@@ -919,12 +971,14 @@ func (c *Client) AllTasks(ctx context.Context, query ListTasksQuery, opts ...Opt
 
 // ListTimersQuery is the query of [Client.ListTimers]; zero fields are left out.
 type ListTimersQuery struct {
+	Kind   string // One of timers, schedules. Only timers of instances, or only the next occurrence of each schedule.
 	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
 	Cursor string // nextCursor of the page before.
 }
 
 func (q ListTimersQuery) values() url.Values {
 	v := url.Values{}
+	set(v, "kind", q.Kind)
 	if q.Limit != 0 {
 		set(v, "limit", strconv.FormatInt(q.Limit, 10))
 	}
@@ -932,7 +986,7 @@ func (q ListTimersQuery) values() url.Values {
 	return v
 }
 
-// ListTimers: Timers and cron occurrences to come.
+// ListTimers: Timers and cron occurrences to come, the soonest first.
 // It is GET /api/v1/timers, for the role viewer.
 func (c *Client) ListTimers(ctx context.Context, query ListTimersQuery, opts ...Option) (*Answer[TimerItemList], error) {
 	return call[TimerItemList](ctx, c, request{method: "GET", path: "/api/v1/timers", query: query.values(), body: nil}, opts)

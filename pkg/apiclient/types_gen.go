@@ -4,6 +4,46 @@ package apiclient
 
 import "time"
 
+// Activities is the answer of [Client.ListActivities].
+type Activities struct {
+	Items []Activity `json:"items"` // By their types.
+}
+
+// Activity is a part of other answers.
+type Activity struct {
+	AnyOutcome  bool            `json:"anyOutcome"` // Its outcomes are known only as it runs, or from what it is given.
+	Branches    []string        `json:"branches"`   // Such as then, else, body.
+	Description string          `json:"description"`
+	Effect      bool            `json:"effect"`  // It may do something outside, so that a repetition may do it again, with the same Idempotency-Key.
+	Example     string          `json:"example"` // In YAML, one item of a list; empty: there is none.
+	Inputs      []ActivityInput `json:"inputs"`
+	Main        string          `json:"main"`      // The input that a value stands for in YAML; empty: none.
+	Name        string          `json:"name"`      // As YAML spells it.
+	Outcomes    []string        `json:"outcomes"`  // Done, where it has no others; none, where they are known only as it runs.
+	Outputs     []ActivityValue `json:"outputs"`   // The first one is what result takes.
+	Trigger     bool            `json:"trigger"`   // With trigger: true it starts instances.
+	Type        string          `json:"type"`      // As Elsa spells it.
+	Variables   []ActivityValue `json:"variables"` // That its branches see beside those that are declared.
+}
+
+// ActivityInput is a part of other answers.
+type ActivityInput struct {
+	Default     any      `json:"default"` // null: none.
+	Description string   `json:"description"`
+	Name        string   `json:"name"`
+	Options     []string `json:"options"` // All that it may be; none: anything of its type.
+	Required    bool     `json:"required"`
+	Sensitive   bool     `json:"sensitive"` // It never reaches the journal.
+	Type        string   `json:"type"`
+}
+
+// ActivityValue is a part of other answers.
+type ActivityValue struct {
+	Description string `json:"description"`
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+}
+
 // AlterRequest is the body of [Client.AlterInstance]. Zero fields are left out.
 type AlterRequest struct {
 	Alterations []AlterationRequest `json:"alterations,omitempty"` // Made in this order and in one commit, all or none; up to 100.
@@ -37,6 +77,42 @@ type Altered struct {
 	Next         []string      `json:"next"`      // Ids of the activities that would run then.
 	SubStatus    string        `json:"subStatus"` // Before the next activities run.
 	Version      int64         `json:"version"`   // Of the definition, afterwards.
+}
+
+// Audit is the answer of [Client.ListAudit].
+type Audit struct {
+	Items   []AuditLine `json:"items"`   // 500 at most.
+	More    bool        `json:"more"`    // Others that are remembered fit too.
+	Nodes   []AuditNode `json:"nodes"`   // Those that were asked.
+	Unasked []string    `json:"unasked"` // Live nodes that did not answer.
+}
+
+// AuditLine is a part of other answers.
+type AuditLine struct {
+	Code       string    `json:"code"`
+	Location   string    `json:"location"`
+	Method     string    `json:"method"`
+	NodeID     string    `json:"nodeId"` // The node whose line it is.
+	Operation  string    `json:"operation"`
+	RelayedBy  string    `json:"relayedBy"`
+	Remote     string    `json:"remote"`
+	RequestID  string    `json:"requestId"`
+	Result     string    `json:"result"` // One of done, accepted, checked, denied, failed.
+	Role       string    `json:"role"`
+	Route      string    `json:"route"`
+	Status     int64     `json:"status"`
+	Suppressed int64     `json:"suppressed"`
+	Target     string    `json:"target"`
+	Time       time.Time `json:"time"` // By its clock.
+	Via        string    `json:"via"`
+	Who        string    `json:"who"` // key: and the name of an API key, oidc: and the subject of a token, anyone, or unknown.
+}
+
+// AuditNode is a part of other answers.
+type AuditNode struct {
+	From   *time.Time `json:"from"` // The oldest line that it remembers; null: none yet.
+	Kept   bool       `json:"kept"` // false: it keeps no audit log, as it has neither credentials nor a file for one.
+	NodeID string     `json:"nodeId"`
 }
 
 // Awaiting is a part of other answers.
@@ -639,6 +715,15 @@ type Node struct {
 	Version         string     `json:"version"`
 }
 
+// NodeAudit is the answer of [Client.ListNodeAudit].
+type NodeAudit struct {
+	From   *time.Time  `json:"from"`  // The oldest line that it remembers; null: none yet.
+	Items  []AuditLine `json:"items"` // 500 at most.
+	Kept   bool        `json:"kept"`  // false: it keeps no audit log, as it has neither credentials nor a file for one.
+	More   bool        `json:"more"`  // Others that it remembers fit too.
+	NodeID string      `json:"nodeId"`
+}
+
 // NodeList is the answer of [Client.ListNodes].
 type NodeList struct {
 	Items      []Node  `json:"items"`
@@ -1101,16 +1186,17 @@ type TaskRequest struct {
 
 // TimerItem is a part of other answers.
 type TimerItem struct {
-	ActivityID   string    `json:"activityId,omitempty"`
-	BookmarkID   string    `json:"bookmarkId,omitempty"`
-	Damage       string    `json:"damage,omitempty"`
-	Damaged      bool      `json:"damaged,omitempty"`
-	DefinitionID string    `json:"definitionId,omitempty"`
-	DueAt        time.Time `json:"dueAt"`
-	Gated        int64     `json:"gated,omitempty"`
-	GatedAt      time.Time `json:"gatedAt,omitzero"`
-	InstanceID   string    `json:"instanceId,omitempty"`
-	Kind         string    `json:"kind"`
+	ActivityID   string      `json:"activityId,omitempty"`
+	BookmarkID   string      `json:"bookmarkId,omitempty"`
+	Damage       string      `json:"damage,omitempty"`
+	Damaged      bool        `json:"damaged,omitempty"`
+	DefinitionID string      `json:"definitionId,omitempty"`
+	DueAt        time.Time   `json:"dueAt"`
+	Gated        int64       `json:"gated,omitempty"`
+	GatedAt      time.Time   `json:"gatedAt,omitzero"`
+	InstanceID   string      `json:"instanceId,omitempty"`
+	Kind         string      `json:"kind"`
+	Then         []time.Time `json:"then,omitempty"` // Of a schedule: the occurrences behind that one, 4 at most.
 }
 
 // TimerItemList is the answer of [Client.ListTimers].

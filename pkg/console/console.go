@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/signout"
 )
 
 // Path is where the console lives.
@@ -23,13 +24,17 @@ const Path = "/console/"
 
 // Config joins the console with its node.
 type Config struct {
-	API     http.Handler // of the node; it asks [auth.WithCaller] who asks
-	Keys    *auth.Keys   // by which people sign in; nil with Open false: nobody can
-	OIDC    *auth.OIDC   // at whose provider they sign in too, if it can; nil: none
-	URL     string       // under which people reach the cluster; "": what their browser says
-	Open    bool         // everybody may do everything, as the API allows without credentials
-	Secrets [][]byte     // that all nodes of the cluster have, 32 bytes or more each: sessions are sealed by the first
-	Cluster string       // its name, shown on every page
+	API  http.Handler // of the node; it asks [auth.WithCaller] who asks
+	Keys *auth.Keys   // by which people sign in; nil with Open false: nobody can
+	OIDC *auth.OIDC   // at whose provider they sign in too, if it can; nil: none
+	URL  string       // under which people reach the cluster; "": what their browser says
+	Open bool         // everybody may do everything, as the API allows without credentials
+	// SignOuts knows which sessions have ended before their time; nil: none has, as where
+	// nobody signs in.
+	SignOuts *signout.List
+
+	Secrets [][]byte // that all nodes of the cluster have, 32 bytes or more each: sessions are sealed by the first
+	Cluster string   // its name, shown on every page
 	NodeID  string
 
 	Now func() time.Time // default [time.Now]
@@ -210,7 +215,14 @@ func (c *Console) signedIn(serve func(*visit)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{console: c, w: w, r: r}
 		if !c.cfg.Open {
-			if err := c.begin(v); err != nil {
+			err := c.begin(v)
+			var unknown *auth.UnavailableError
+			switch {
+			case errors.As(err, &unknown):
+				w.Header().Set("Retry-After", "1")
+				v.fail("", &problem{Status: http.StatusServiceUnavailable, Title: "The node has just started", Detail: "It does not know yet which sessions have ended; open the page again."})
+				return
+			case err != nil:
 				c.askToSignIn(v, err)
 				return
 			}
@@ -254,12 +266,9 @@ func (v *visit) render(status int, name string, p page) {
 	if v.r.Method != http.MethodGet {
 		p.Path = v.back() // what a form answers has no address
 	}
-	p.Role = auth.Admin
-	if !c.cfg.Open {
-		p.Role = 0
-	}
+	p.Role = v.role()
 	if v.who != nil {
-		p.Who, p.Role = v.who.Name, v.who.Role
+		p.Who = v.who.Name
 	}
 	if kept, err := v.r.Cookie(themeCookie); err == nil && (kept.Value == "light" || kept.Value == "dark") {
 		p.Theme = kept.Value

@@ -35,6 +35,7 @@ var functions = template.FuncMap{
 	"since":   func(from, to time.Time) string { return lasted(to.Sub(from)) },
 	"lasting": lasted,
 	"lower":   strings.ToLower,
+	"text":    text,
 	"search":  func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
 	"quote":   quote,
 	"args": func(pairs ...any) map[string]any {
@@ -133,4 +134,13 @@ func pretty(raw json.RawMessage, most int) value {
 		return value{Text: text}
 	}
 	return value{Text: strings.ToValidUTF8(text[:most], ""), Cut: len(text) - most}
+}
+
+// text is a value as JSON has it; "": none.
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if v == nil || err != nil {
+		return ""
+	}
+	return string(raw)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net"
@@ -86,7 +87,7 @@ func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := c.cfg.Now()
-	if err := c.keep(w, session{Who: &who{p.Name, p.Role}, Made: now, Seen: now}); err != nil {
+	if err := c.keep(w, session{ID: rand.Text(), Who: &who{p.Name, p.Role}, Made: now, Seen: now}); err != nil {
 		v.fail("", err)
 		return
 	}

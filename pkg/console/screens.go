@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
 )
 
 // screens are the pages of the console.
@@ -27,7 +30,9 @@ var screens = []screen{
 	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: plain[deadLetter]("Dead letters", "/dead-letters")},
 	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name")},
 	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs")},
-	{path: "timers", template: "timers", here: "timers", every: 5, read: plain[timer]("Timers and schedules", "/timers")},
+	{path: "timers", template: "timers", here: "timers", every: 5, read: timersAndSchedules},
+	{path: "activities", template: "activities", here: "activities", read: catalogue},
+	{path: "audit", template: "audit", here: "audit", every: 5, read: audited},
 	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", read: theCluster},
 	{path: "receipts", template: "receipts", here: "events", read: receiptsOf},
 	{path: "go", template: "go", here: "instances", read: goTo},
@@ -377,10 +382,39 @@ func theCluster(v *visit) (string, any, error) {
 }
 
 type meView struct {
-	Open bool // nobody is asked who it is
-	Zone string
+	Open  bool // nobody is asked who it is
+	Zone  string
+	How   string    // of the sign-in
+	Began time.Time // the session
+	Ends  time.Time // at the latest
+	Idle  time.Duration
+	Roles []roleView
+}
+
+// roleView is what a role may do, beside what those before it may.
+type roleView struct {
+	auth.Role
+	May  string
+	Mine bool // the person who looks has it
 }
 
 func me(v *visit) (string, any, error) {
-	return "Me", meView{Open: v.console.cfg.Open, Zone: v.zone().String()}, nil
+	view := meView{Open: v.console.cfg.Open, Zone: v.zone().String(), Idle: sessionIdle}
+	if v.who == nil {
+		return "Me", view, nil
+	}
+	view.How, view.Began, view.Ends = "an API key", v.session.Made, v.session.Made.Add(v.session.life())
+	if v.session.Who != nil {
+		view.How = "your organization's provider"
+	}
+	for _, r := range []roleView{
+		{Role: auth.Viewer, May: "look at everything but what events bring"},
+		{Role: auth.Operator, May: "start, cancel and retry instances, send events, complete tasks, work dead letters and the queue"},
+		{Role: auth.Designer, May: "publish and retract definitions"},
+		{Role: auth.Admin, May: "pause the cluster, drain nodes, change states, see the audit log"},
+	} {
+		r.Mine = v.who.Role >= r.Role
+		view.Roles = append(view.Roles, r)
+	}
+	return "Me", view, nil
 }

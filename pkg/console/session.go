@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/signout"
 )
 
 const (
@@ -38,6 +40,7 @@ const (
 
 // session is what a browser keeps, sealed: nobody else can read or make one.
 type session struct {
+	ID     string      `json:"i,omitempty"` // by which it can be ended; "": from a program that gave none
 	Ticket auth.Ticket `json:"t,omitempty"` // of an API key
 	Who    *who        `json:"w,omitempty"` // as a provider said
 	Made   time.Time   `json:"m"`
@@ -56,6 +59,11 @@ func (s *session) life() time.Duration {
 		return providerLife
 	}
 	return sessionLife
+}
+
+// known is a session as the list of those that have ended knows it.
+func (s *session) known(name string) signout.Session {
+	return signout.Session{ID: s.ID, Who: name, Began: s.Made, Ends: s.Made.Add(s.life())}
 }
 
 // login is a sign-in at a provider, on its way through the browser.
@@ -165,7 +173,7 @@ func (c *Console) begin(v *visit) error {
 	}
 	v.session = s
 	v.caller = func() (*auth.Principal, error) { // a stream asks again and again
-		return c.again(&s)
+		return c.again(v.r.Context(), &s)
 	}
 	if v.who, err = v.caller(); err != nil {
 		return err
@@ -178,8 +186,26 @@ func (c *Console) begin(v *visit) error {
 	return nil
 }
 
-// again gives the caller of a session as long as it counts. It returns an [auth.RefusedError].
-func (c *Console) again(s *session) (*auth.Principal, error) {
+// again gives the caller of a session as long as it counts. It returns an [auth.RefusedError],
+// or an [auth.UnavailableError] soon after the start of the node.
+func (c *Console) again(ctx context.Context, s *session) (*auth.Principal, error) {
+	p, err := c.whose(s)
+	if err != nil || c.cfg.SignOuts == nil {
+		return p, err
+	}
+	ended, err := c.cfg.SignOuts.Ended(ctx, s.known(p.Name))
+	switch {
+	case err != nil:
+		return nil, &auth.UnavailableError{RetryAfter: time.Second, Err: err}
+	case ended:
+		return nil, &auth.RefusedError{Reason: "somebody signed out of this session; sign in again"}
+	}
+	return p, nil
+}
+
+// whose gives the caller of a session whose time is not over, as it is now: the role that the
+// key has. It returns an [auth.RefusedError].
+func (c *Console) whose(s *session) (*auth.Principal, error) {
 	switch {
 	case c.cfg.Now().Sub(s.Made) > s.life():
 		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
@@ -194,7 +220,7 @@ func (c *Console) again(s *session) (*auth.Principal, error) {
 // pass is a credential for one request of a visit, which any node of the cluster takes.
 func (v *visit) pass() (string, error) {
 	now := v.console.cfg.Now()
-	sealed, err := v.console.sealer.seal(session{Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now}, forNodes)
+	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now}, forNodes)
 	return auth.Pass(sealed), err
 }
 
@@ -205,5 +231,5 @@ func (c *Console) Passed(sealed string) (*auth.Principal, error) {
 	if d := c.cfg.Now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
 		return nil, &auth.RefusedError{Reason: "it is of no page that was opened just now"}
 	}
-	return c.again(&s)
+	return c.again(context.Background(), &s)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -104,7 +105,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := c.cfg.Now()
-	if err := c.keep(w, session{Ticket: ticket, Made: now, Seen: now}); err != nil {
+	if err := c.keep(w, session{ID: rand.Text(), Ticket: ticket, Made: now, Seen: now}); err != nil {
 		v.fail("", err)
 		return
 	}
@@ -124,10 +125,4 @@ func local(next string) string {
 		return Path
 	}
 	return next
-}
-
-// signOut ends the session of this browser.
-func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
-	c.forget(w)
-	http.Redirect(w, r, Path+"sign-in", http.StatusSeeOther)
 }

@@ -238,13 +238,6 @@ type task struct {
 	Damage                   string
 }
 
-type timer struct {
-	DueAt                                                  time.Time
-	Kind, InstanceID, BookmarkID, DefinitionID, ActivityID string
-	Damaged                                                bool
-	Damage                                                 string
-}
-
 type node struct {
 	NodeID, Address, Version, Coordination string
 	Epoch, CatalogRevision                 int64

@@ -21,6 +21,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
+	"github.com/weft-run/weft/internal/signout"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -216,6 +217,10 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		return nil
 	})
 	n.webhooks, err = webhook.New(webhook.Config{Store: kept.Webhooks, Session: n.session, Client: calls, Secrets: n.secretSource(), Cluster: n.cfg.Cluster, Log: n.log, Metrics: n.metrics, Now: n.cfg.Now})
+	if err != nil {
+		return err
+	}
+	n.signOuts, err = signout.New(signout.Config{Store: kept.SignOuts, Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}

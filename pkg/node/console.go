@@ -14,6 +14,9 @@ const (
 	ConsoleOff = "off"
 )
 
+// signsIn tells whether people sign in at this node's console.
+func (n *Node) signsIn() bool { return n.cfg.Console != ConsoleOff && n.cfg.authenticated() }
+
 // withConsole puts the console beside the API, if it is wanted. Browsers that ask for
 // nothing in particular get there.
 func (n *Node) withConsole(guard *auth.Authenticator) (http.Handler, error) {
@@ -22,7 +25,7 @@ func (n *Node) withConsole(guard *auth.Authenticator) (http.Handler, error) {
 	}
 	cfg := console.Config{API: n.api, Open: guard == nil, Secrets: n.linkKeys, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID, Now: n.cfg.Now, Log: n.log}
 	if guard != nil {
-		cfg.Keys, cfg.OIDC, cfg.URL = guard.Keys, guard.OIDC, n.cfg.PublicURL
+		cfg.Keys, cfg.OIDC, cfg.URL, cfg.SignOuts = guard.Keys, guard.OIDC, n.cfg.PublicURL, n.signOuts
 	}
 	pages, err := console.New(cfg)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
+	"github.com/weft-run/weft/internal/signout"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
@@ -50,6 +51,7 @@ type Node struct {
 	explainer  *explain.Explainer
 	live       *live.Hub
 	webhooks   *webhook.Webhooks
+	signOuts   *signout.List
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader

@@ -21,6 +21,9 @@ func (n *Node) start(ctx context.Context) error {
 	if n.secrets != nil {
 		n.part("secrets", n.secrets.Run)
 	}
+	if n.signsIn() {
+		n.part("sessions that were ended", n.signOuts.Run)
+	}
 	n.answers(n.front)
 	n.undo.add("http connections", n.shutdown)
 	n.undo.add("bursts", func(ctx context.Context) error {

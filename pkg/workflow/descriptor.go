@@ -12,6 +12,7 @@ import (
 type Descriptor struct {
 	Type        string // such as Elsa.WriteLine or acme.Ship
 	Description string
+	Example     string // in YAML, one item of a list that shows it at work; "": there is none
 	Main        string // the input that a scalar stands for in YAML; "" if there is none
 	MainPort    string // the branch that a list or activity stands for in YAML; "" if there is none
 	Inputs      []InputDescriptor

@@ -3,6 +3,9 @@ package main
 const (
 	inHTTP = "./internal/httpapi"
 	inNode = "./pkg/node"
+
+	inConsole = "./test/console"
+	inSignOut = "./internal/signout"
 )
 
 // httpGuards are what keeps a stranger, and a page of another site, from costing much.
@@ -184,4 +187,16 @@ var httpGuards = []patch{
 		"l >= zapcore.InfoLevel && c", "c", inNode, "TestEtcdLogGoes"},
 	{"a secret within what looks like an escape is found", "internal/secrets/matcher.go",
 		"\tif word, mask := bit(h); m.filter[word]&mask == 0 {\n\t\treturn nil", "\tif true {\n\t\treturn nil", "./internal/secrets", "TestASecretBehind"},
+	{"an author publishes over the version that he began with, and no other", "internal/catalog/authoring.go",
+		"\tcase is == *req.Over:\n", "\tcase is == *req.Over || true:\n", inHTTP, "TestVersionsAndWhatTheyTake"},
+	{"console: a session that somebody signed out of opens nothing", "pkg/console/session.go",
+		"\tcase ended:\n", "\tcase ended && false:\n", inConsole, "TestASignOutCountsOnEveryNode"},
+	{"console: a sign-out is told to all nodes", "internal/signout/signout.go",
+		"\treturn l.keep(ctx, own)\n", "\treturn nil\n", inSignOut, "TestWhoSignedOut"},
+	{"console: what a node has ended is not lost by a look that began before", "internal/signout/signout.go",
+		"\tfor _, own := range l.mine {\n\t\tnote(people, own.SignOut)\n\t}\n", "", inSignOut, "TestASignOutIsTold"},
+	{"console: a node that does not know who signed out opens nothing", "internal/signout/signout.go",
+		"\t\tcase <-time.After(l.cfg.First):\n\t\t\treturn false, ErrNotKnown\n", "\t\tcase <-time.After(l.cfg.First):\n\t\t\treturn false, nil\n", inSignOut, "TestANodeThatDoesNotKnow"},
+	{"the audit log is for admins", "internal/httpapi/audit_tail.go",
+		"name: \"listAudit\", role: auth.Admin,", "name: \"listAudit\", role: auth.Operator,", inConsole, "TestTheAuditPage"},
 }

@@ -105,11 +105,10 @@ func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
 // ScheduleShard is the shard of a definition's occurrences.
 func ScheduleShard(definition string) int { return timerShard(definition) }
 
-// Schedules lists the occurrences to come, one for each schedule, soonest first
-// within a shard: at a revision, of which etcd may know nothing any more
+// Schedules lists the occurrences to come, one for each schedule, the soonest first: at a revision, of which etcd may know nothing any more
 // ([ErrCompacted]), or at the present one (0).
 func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, PageEnd, error) {
-	kvs, end, err := s.pageAt(ctx, "list schedules", s.keys.root+"cron/", cursor, limit, revision)
+	kvs, end, err := s.soonest(ctx, "list schedules", s.keys.crons, cursor, limit, revision)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}

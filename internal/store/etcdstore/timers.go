@@ -1,10 +1,13 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -133,9 +136,9 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 	return fired, nil
 }
 
-// Timers lists timers to come, soonest first within a shard.
+// Timers lists timers to come, the soonest first.
 func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, PageEnd, error) {
-	kvs, end, err := s.pageAt(ctx, "list timers", s.keys.root+"timer/", cursor, limit, 0)
+	kvs, end, err := s.soonest(ctx, "list timers", s.keys.timers, cursor, limit, 0)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}
@@ -157,3 +160,42 @@ func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due,
 
 // Bookmark is the id of the bookmark that the timer resumes.
 func (d Due) Bookmark() string { return d.entry.Bookmark }
+
+// soonest reads a page of what is due, of all shards, in the order of its time and then of its
+// name, at a revision (0: the present one). It reads the beginning of each shard behind the
+// cursor, and gives what surely stands before all that it has not read: a page may be shorter
+// than its limit, and is not empty before the end.
+func (s *Reader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, PageEnd, error) {
+	ask := reads{ops: make([]clientv3.Op, timerShards)}
+	for i := range ask.ops {
+		ask.ops[i] = clientv3.OpGet(pageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))
+	}
+	resp, err := s.read(ctx, what, ask.ops...)
+	if err != nil {
+		return nil, PageEnd{}, err
+	}
+	end := PageEnd{Revision: cmp.Or(revision, resp.Header.Revision)}
+	place := map[*mvccpb.KeyValue]string{} // behind its shard
+	var all []*mvccpb.KeyValue
+	sure := "" // what stands behind it may have others before it; "": nothing has
+	for i := range ask.ops {
+		r := read(i).in(resp)
+		for _, kv := range r.Kvs {
+			place[kv] = strings.TrimPrefix(string(kv.Key), shard(i))
+		}
+		if all = append(all, r.Kvs...); r.More && len(r.Kvs) > 0 {
+			if last := place[r.Kvs[len(r.Kvs)-1]]; sure == "" || last < sure {
+				sure = last
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *mvccpb.KeyValue) int { return strings.Compare(place[a], place[b]) })
+	n := len(all)
+	if sure != "" {
+		n = slices.IndexFunc(all, func(kv *mvccpb.KeyValue) bool { return place[kv] == sure }) + 1
+	}
+	if n = min(n, int(limit)); n < len(all) || sure != "" {
+		end.Next = place[all[n-1]]
+	}
+	return all[:n], end, nil
+}

@@ -2,6 +2,7 @@
 // keys. Pages work without it.
 
 import { choose, onChoice, reachable } from "./picture";
+import { views } from "./views";
 
 const main = document.querySelector<HTMLElement>("main")!;
 const age = document.querySelector<HTMLElement>("[data-age]");
@@ -53,6 +54,7 @@ async function renew(): Promise<void> {
     main.replaceChildren(...Array.from(next.childNodes));
     document.title = fresh.title;
     linked();
+    views(main);
     if (here >= 0) rows()[here]?.classList.add("here");
     if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     say("live, " + new Date().toISOString().slice(11, 19) + "Z");
@@ -129,6 +131,7 @@ onChoice(main, (line, picture) => {
   document.getElementById("L" + line)?.scrollIntoView({ block: "nearest" });
 });
 linked();
+views(main);
 
 /** mark chooses a line of a source and what it is in the picture. */
 function mark(picture: Element, line: number): void {
@@ -154,7 +157,7 @@ function step(by: number): void {
 }
 
 const places: Record<string, string> = {
-  h: "", i: "instances", d: "definitions", e: "events", t: "tasks", q: "queue", l: "dead-letters", c: "cluster", m: "me",
+  h: "", i: "instances", d: "definitions", e: "events", t: "tasks", q: "queue", l: "dead-letters", c: "cluster", m: "me", a: "activities", s: "timers", j: "jobs", u: "audit",
 };
 
 let went = 0; // when g was pressed

@@ -30,43 +30,62 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// One node serves the tests of this package that need no other.
+// One node serves the tests of this package that need no other. Tests name what they make,
+// so when they run again (-count) they get another one.
 var shared struct {
-	sync.Once
+	sync.Mutex
 	node *node.Node
 	dir  string
 	err  error
+	by   map[string]*testing.T // who has used it
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if shared.node != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		if err := shared.node.Stop(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the shared node:", err)
-			code = 1
-		}
-		cancel()
-		os.RemoveAll(shared.dir)
+	if err := stopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the shared node:", err)
+		code = 1
 	}
 	os.Exit(code)
 }
 
+func stopShared() (err error) {
+	if shared.node != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		err = shared.node.Stop(ctx)
+	}
+	return errors.Join(err, os.RemoveAll(shared.dir))
+}
+
 func sharedServer(t *testing.T) string {
 	t.Helper()
-	shared.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "weft-remote-"); shared.err != nil { //nolint:usetesting // it outlives the test that comes first
-			return
+	shared.Lock()
+	defer shared.Unlock()
+	if before := shared.by[t.Name()]; shared.by == nil || before != nil && before != t { // all tests of the round before have ended
+		if err := stopShared(); err != nil {
+			t.Fatal(err)
 		}
-		shared.node, shared.err = node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", ReplyWait: time.Minute})
-		if shared.err == nil {
-			shared.err = shared.node.Start(context.Background())
-		}
-	})
+		shared.by = map[string]*testing.T{}
+		shared.node, shared.dir, shared.err = startShared()
+	}
+	shared.by[t.Name()] = t
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
 	return "http://" + shared.node.HTTPAddr()
+}
+
+func startShared() (*node.Node, string, error) {
+	dir, err := os.MkdirTemp("", "weft-remote-")
+	if err != nil {
+		return nil, "", err
+	}
+	n, err := node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, NodeID: "node-1", ReplyWait: time.Minute})
+	if err != nil {
+		return nil, dir, err
+	}
+	return n, dir, n.Start(context.Background())
 }
 
 // user is a person at a shell, with a home directory.

@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net/http"
@@ -86,6 +87,74 @@ func losing(t *testing.T) (address string, lost *atomic.Int64) {
 	return s.URL, lost
 }
 
+// cutting is a way to the node on which a stream is lost in each way: in the middle of its second event, refused for a
+// moment, ended in order behind the next event, refused for good. It gives with which ids the listener came.
+func cutting(t *testing.T) (address string, ids func() []string) {
+	t.Helper()
+	target, err := url.Parse(sharedServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var came []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/page/") {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<p>Sign in</p>")
+			return
+		}
+		mu.Lock()
+		came = append(came, r.Header.Get("Last-Event-ID"))
+		n := len(came)
+		mu.Unlock()
+		switch n {
+		case 1, 3:
+			oneEvent(t, target, w, r)
+			if n == 1 {
+				fmt.Fprint(w, "id: "+cutOff+"\nevent: instance\ndata: {\"to")
+				_ = http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+		case 2:
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"code": "forbidden", "title": "no"}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return came
+	}
+}
+
+const cutOff = "1.1@cut"
+
+// oneEvent hands on what the node streams, to the end of the first event.
+func oneEvent(t *testing.T, node *url.URL, w http.ResponseWriter, r *http.Request) {
+	there := r.Clone(r.Context())
+	there.RequestURI, there.URL.Scheme, there.URL.Host = "", node.Scheme, node.Host
+	there.Header.Del("Accept-Encoding")
+	resp, err := http.DefaultTransport.RoundTrip(there)
+	if err != nil {
+		t.Errorf("the node does not answer: %v", err)
+		return
+	}
+	defer resp.Body.Close()
+	w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+	w.WriteHeader(resp.StatusCode)
+	told := false
+	for lines := bufio.NewScanner(resp.Body); (!told || lines.Text() != "") && lines.Scan(); {
+		told = told || strings.HasPrefix(lines.Text(), "data:")
+		fmt.Fprintln(w, lines.Text())
+		_ = http.NewResponseController(w).Flush() // who is gone is seen by the context
+	}
+}
+
 // program finds a program, or skips the test where it is not and need not be.
 func program(t *testing.T, name string) string {
 	t.Helper()
@@ -100,19 +169,23 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// runs lets a script call the node, directly and on the way that loses answers.
+// runs lets a script call the node, directly and on the ways that lose answers and streams.
 func runs(t *testing.T, name string, args ...string) {
 	t.Helper()
 	path := program(t, name)
 	address, lost := losing(t)
+	cut, ids := cutting(t)
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Env = append(os.Environ(), "WEFT_SERVER="+sharedServer(t), "WEFT_LOSING="+address, "PYTHONDONTWRITEBYTECODE=1", "no_proxy=127.0.0.1")
+	cmd.Env = append(os.Environ(), "WEFT_SERVER="+sharedServer(t), "WEFT_LOSING="+address, "WEFT_CUTTING="+cut, "PYTHONDONTWRITEBYTECODE=1", "no_proxy=127.0.0.1")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(out), "ok\n") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if lost.Load() == 0 {
 		t.Error("no answer was lost, so nothing was repeated")
+	}
+	if came := ids(); len(came) != 4 || came[0] != "" || came[1] == "" || came[1] == cutOff || came[2] != came[1] || came[3] == "" || came[3] == came[2] {
+		t.Errorf("the stream was opened behind %q: want none, the first event, the first event, the second one", came)
 	}
 }
 

@@ -76,7 +76,11 @@ func scriptTypes(doc *document) string {
 	for _, op := range doc.operations() {
 		scriptSignature(&b, doc, op)
 	}
-	b.WriteString(`  /** The server-sent events of GET /stream, until the server ends them. */
+	b.WriteString(`  /**
+   * The server-sent events of GET /stream, until the caller leaves the loop. It comes back by itself, behind the last
+   * event, so that nothing is missed. It ends with an error when the server refuses, or has told nothing on as many
+   * attempts in a row as the client makes.
+   */
   stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
 
   /** Calls an HTTP endpoint that a definition declares. */

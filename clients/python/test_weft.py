@@ -60,4 +60,26 @@ else:
 for event in client.stream(["cluster"]):
     assert event["id"] and event["data"] is not None, event
     break
+
+# A stream that is lost goes on behind its last event, and ends when the server refuses it.
+cutting = weft.Client(os.environ["WEFT_CUTTING"], pause=0.01)
+watched = client.execute_definition(ORDER, {"input": {"id": "p-8"}, "correlationId": "p-8"}).body["instanceId"]
+told = []
+try:
+    for event in cutting.stream([f"instance:{watched}"]):
+        told.append(event["data"]["instance"]["subStatus"])
+        if len(told) == 1:
+            client.send_event(PAID, {"correlationId": "p-8", "payload": {"by": "Ann"}})
+except weft.WeftProblem as problem:
+    assert problem.status == 403 and problem.code == "forbidden", problem
+else:
+    raise AssertionError("the stream ended by itself")
+assert told == ["Suspended", "Finished"], told
+for address, failure in ((os.environ["WEFT_CUTTING"] + "/page", weft.WeftError), ("http://127.0.0.1:9", weft.NoAnswer)):
+    try:
+        next(weft.Client(address, attempts=2, pause=0.01).stream(["cluster"]))
+    except failure as error:
+        assert failure is weft.NoAnswer or "text/html and no stream" in str(error), error
+    else:
+        raise AssertionError(address)
 print("ok")

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import random
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Dict, Generic, Iterator, List, Mapping, Optional, Sequence, TYPE_CHECKING, TypedDict, TypeVar, Union
+from typing import Any, Dict, Generic, Iterable, Iterator, List, Mapping, Optional, Sequence, TYPE_CHECKING, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -117,30 +118,60 @@ class _Core:
             time.sleep(min(max(pause, failure.retry_after), 5) if refused else pause)  # type: ignore[attr-defined]
             pause *= 3
 
-    def stream(self, topics: Sequence[str], after: Optional[str] = None, timeout: Optional[float] = 60) -> Iterator[Dict[str, Any]]:
-        """The server-sent events of GET /stream, until the server ends them: id, event, data."""
-        url = self._url("/api/v1/stream", {"topics": list(topics), "after": after})
-        try:
-            opened = urllib.request.urlopen(self._request("GET", url, None, {"Accept": "text/event-stream"}), timeout=timeout)
-        except urllib.error.HTTPError as refusal:
-            raise _problem(refusal, None) from None
-        with opened as answer:
-            event: Dict[str, Any] = {}
-            for raw in answer:
-                line = raw.decode().rstrip("\r\n")
-                if line == "" and "data" in event:
-                    yield {"id": event.get("id", ""), "event": event.get("event", "message"), "data": json.loads(event["data"])}
-                if line == "":
-                    event = {}
-                    continue
-                field, _, value = line.partition(":")
-                if field:
-                    event[field] = event.get(field, "") + value.removeprefix(" ") if field == "data" else value.removeprefix(" ")
+    def stream(self, topics: Sequence[str], after: Optional[str] = None, timeout: Optional[float] = 45) -> Iterator[Dict[str, Any]]:
+        """The server-sent events of GET /stream: id, event, data, until the caller leaves the loop.
+
+        It comes back by itself, behind the last event, so that nothing is missed; also when nothing came for timeout
+        seconds (a node sends a comment every 15). It ends with an error when the server refuses, or has told nothing on
+        as many attempts in a row as the client makes.
+        """
+        path, pause, attempt = "/api/v1/stream", self.pause, 0
+        url = self._url(path, {"topics": list(topics)})
+        while True:
+            attempt += 1
+            headers = {"Accept": "text/event-stream", **({"Last-Event-ID": after} if after else {})}
+            try:
+                with urllib.request.urlopen(self._request("GET", url, None, headers), timeout=timeout) as answer:
+                    if answer.headers.get_content_type() != "text/event-stream":
+                        raise WeftError(f"{self.server} answers with {answer.headers.get_content_type()} and no stream: is this Weft?")
+                    for event in _events(answer):
+                        attempt, pause, after = 1, self.pause, event["id"] or after
+                        yield event
+                failure: Exception = http.client.HTTPException("the server has ended the stream")
+            except urllib.error.HTTPError as refusal:
+                failure = _problem(refusal, None)
+                if refusal.code not in _TEMPORARY:
+                    raise failure from None
+            except (OSError, http.client.HTTPException) as err:
+                failure = err
+            refused = isinstance(failure, WeftProblem)
+            if attempt >= self.attempts:
+                raise failure if refused else NoAnswer("GET", path, None, failure)
+            # Not all who were told to leave at the same time come back at the same time.
+            time.sleep(min(max(pause, failure.retry_after if refused else 0), 5) * random.uniform(0.75, 1.25))  # type: ignore[attr-defined]
+            pause *= 3
 
     def endpoint(self, method: str, path: str, data: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None) -> http.client.HTTPResponse:
         """Calls an HTTP endpoint that a definition declares, and gives urllib's answer."""
         request = urllib.request.Request(self.server + "/workflows/" + path.lstrip("/"), data=data, headers=dict(headers or {}), method=method)
         return urllib.request.urlopen(request, timeout=self.timeout)
+
+
+def _events(answer: Iterable[bytes]) -> Iterator[Dict[str, Any]]:
+    """The events of one connection. Of one that is lost, what was not told whole is not told."""
+    event: Dict[str, str] = {}
+    for raw in answer:
+        line = raw.decode().rstrip("\r\n")
+        if line == "":
+            if "data" in event:
+                yield {"id": event.get("id", ""), "event": event.get("event", "message"), "data": json.loads(event["data"])}
+            event = {}
+            continue
+        field, _, value = line.partition(":")
+        if value.startswith(" "):
+            value = value[1:]
+        if field:
+            event[field] = event.get(field, "") + value if field == "data" else value
 
 
 def _body(raw: bytes, headers: Mapping[str, str]) -> Any:

@@ -84,5 +84,31 @@ for await (const event of client.stream({ topics: ["cluster"] }, { signal: stop.
   assert.notEqual(event.data, undefined);
   break;
 }
-stop.abort();
+await assert.rejects(async () => {
+  for await (const event of client.stream({ topics: ["cluster"] }, { signal: stop.signal })) stop.abort(new Error(`enough of ${event.event}`));
+}, /enough of cluster/);
+
+// A stream that is lost goes on behind its last event, and ends when the server refuses it.
+const cutting = new Client({ server: process.env.WEFT_CUTTING, pause: 10 });
+const watched = (await client.executeDefinition(order, { input: { id: "j-8" }, correlationId: "j-8" })).body.instanceId;
+const told = [];
+await assert.rejects(
+  async () => {
+    for await (const event of cutting.stream({ topics: [`instance:${watched}`] })) {
+      told.push(event.data.instance.subStatus);
+      if (told.length === 1) await client.sendEvent(paid, { correlationId: "j-8", payload: { by: "Ann" } });
+    }
+  },
+  (err) => err instanceof WeftProblem && err.status === 403 && err.code === "forbidden",
+);
+assert.deepEqual(told, ["Suspended", "Finished"]);
+await assert.rejects(() => new Client({ server: `${process.env.WEFT_CUTTING}/page` }).stream({ topics: ["cluster"] }).next(), /answers with text\/html and no stream/);
+await assert.rejects(
+  () => new Client({ server: "http://127.0.0.1:9", attempts: 2, pause: 10 }).stream({ topics: ["cluster"] }).next(),
+  (err) => err instanceof WeftNoAnswer,
+);
+await assert.rejects(
+  () => client.stream({ topics: ["nothing"] }).next(),
+  (err) => err instanceof WeftProblem && err.status === 422,
+);
 console.log("ok");

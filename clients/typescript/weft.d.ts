@@ -53,7 +53,9 @@ export interface Answer<T> {
 }
 
 export interface StreamEvent {
+  /** To be given to another stream as after; empty if the event has none. */
   id: string;
+  /** instance, instances, cluster, definitions, reset or bye. */
   event: string;
   data: any;
 }
@@ -2033,7 +2035,11 @@ export class Client {
   /** Go on after a pause: POST /api/v1/unpause. */
   unpause(options?: Options): Promise<Answer<Paused>>;
 
-  /** The server-sent events of GET /stream, until the server ends them. */
+  /**
+   * The server-sent events of GET /stream, until the caller leaves the loop. It comes back by itself, behind the last
+   * event, so that nothing is missed. It ends with an error when the server refuses, or has told nothing on as many
+   * attempts in a row as the client makes.
+   */
   stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
 
   /** Calls an HTTP endpoint that a definition declares. */

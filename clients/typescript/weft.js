@@ -24,8 +24,46 @@ export class WeftNoAnswer extends Error {
   }
 }
 
-const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const temporary = [429, 502, 503, 504];
+const silence = 45_000; // milliseconds: a node sends a comment every 15 s
+
+const sleep = (ms, signal) =>
+  new Promise((done, stop) => {
+    signal?.throwIfAborted();
+    const aborted = () => (clearTimeout(timer), stop(signal.reason));
+    const timer = setTimeout(() => (signal?.removeEventListener("abort", aborted), done()), ms);
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+
+// A connection that did not come about, or was lost.
+class Broken extends Error {}
+
+function broken(cause) {
+  throw new Broken("the connection is lost", { cause });
+}
+
+// The events of one connection. Of one that is lost, what was not told whole is not told. Not for await:
+// not every browser has it for the body of an answer.
+async function* events(body, watched) {
+  const reader = body.getReader();
+  const text = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await watched(reader.read());
+    if (done) return;
+    const parts = (rest + text.decode(value, { stream: true })).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) {
+      const event = { id: "", event: "message", data: "" };
+      for (const line of part.split("\n")) {
+        const [, field, value] = line.match(/^(id|event|data): ?([^]*)$/) || [];
+        if (field === "data") event.data += value;
+        else if (field) event[field] = value;
+      }
+      if (event.data !== "") yield { ...event, data: JSON.parse(event.data) };
+    }
+  }
+}
 
 // Node 18 has no global crypto in modules, and a page without TLS has it without randomUUID.
 function freshKey() {
@@ -115,23 +153,46 @@ class Core {
     } while (cursor);
   }
 
-  /** The server-sent events of GET /stream, until the server ends them: {id, event, data}. */
+  /**
+   * The server-sent events of GET /stream: {id, event, data}, until the caller leaves the loop. It comes back by
+   * itself, behind the last event, so that nothing is missed. It ends with an error when the server refuses, or has told
+   * nothing on as many attempts in a row as the client makes.
+   */
   async *stream(query, options = {}) {
-    const answer = await this.fetcher(this.url("/api/v1/stream", query), { headers: this.headers({ ...options, accept: "text/event-stream" }), signal: options.signal });
-    if (!answer.ok) throw problem(answer, await answer.text());
-    let rest = "";
-    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
-      const parts = (rest + chunk).split("\n\n");
-      rest = parts.pop();
-      for (const part of parts) {
-        const event = { id: "", event: "message", data: "" };
-        for (const line of part.split("\n")) {
-          const [, field, value] = line.match(/^(\w+): ?(.*)$/) || [];
-          if (field === "data") event.data += value;
-          else if (field) event[field] = value;
+    const path = "/api/v1/stream";
+    let { after, ...rest } = query || {};
+    let pause = this.pause;
+    for (let attempt = 1; ; attempt++) {
+      const quiet = new AbortController();
+      const watched = (step) => {
+        const timer = setTimeout(() => quiet.abort(new Error(`the stream was silent for ${silence / 1000} s`)), silence);
+        return step.catch(broken).finally(() => clearTimeout(timer));
+      };
+      let failure;
+      try {
+        const signal = options.signal ? AbortSignal.any([quiet.signal, options.signal]) : quiet.signal;
+        const headers = this.headers({ ...options, headers: { ...options.headers, ...(after && { "Last-Event-ID": after }) }, accept: "text/event-stream" });
+        const answer = await watched(this.fetcher(this.url(path, rest), { headers, signal, cache: "no-store" }));
+        if (!answer.ok) throw problem(answer, await watched(answer.text()));
+        const type = answer.headers.get("Content-Type") || "nothing";
+        if (!type.startsWith("text/event-stream")) throw new Error(`${this.server} answers with ${type} and no stream: is this Weft?`);
+        for await (const event of events(answer.body, watched)) {
+          attempt = 1;
+          pause = this.pause;
+          after = event.id || after;
+          yield event;
         }
-        if (event.data !== "") yield { ...event, data: JSON.parse(event.data) };
+        failure = new Error("the server has ended the stream");
+      } catch (err) {
+        if (options.signal?.aborted || !(err instanceof Broken || temporary.includes(err?.status))) throw err instanceof Broken ? err.cause : err;
+        failure = err instanceof Broken ? err.cause : err;
+      } finally {
+        quiet.abort(); // lets go of the connection
       }
+      if (attempt >= this.attempts) throw failure instanceof WeftProblem ? failure : new WeftNoAnswer("GET", path, undefined, failure);
+      // Not all who were told to leave at the same time come back at the same time.
+      await sleep(Math.min(Math.max(pause, (failure.retryAfter || 0) * 1000), 5000) * (0.75 + Math.random() / 2), options.signal);
+      pause *= 3;
     }
   }
 

@@ -2,6 +2,7 @@ package workflowtest_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"io/fs"
@@ -231,5 +232,84 @@ func TestEveryInputIsDescribed(t *testing.T) {
 				t.Errorf("%s: input %s is not described: inside %v, beside %v", d.Type, in.Name, tells(inside[in.Name]), tells(props[in.Name]) || tells(beside[in.Name]))
 			}
 		}
+	}
+}
+
+// An editor misses a required input where the compiler does, in each way to give it, and nowhere else.
+func TestTheSchemaMissesWhatTheCompilerMisses(t *testing.T) {
+	t.Parallel()
+	s := compiled(t, yaml.Schema(activities.Default()))
+	values := map[string]string{"String": "a", "TimeSpan": "5s", "DateTimeOffset": "2026-01-31T08:00:00Z", "Object[]": "[1]", "Variable": "v", "cronExpression": "0 0 3 * * *"}
+	checked := 0
+	for _, d := range activities.Default().All() {
+		var required []workflow.InputDescriptor
+		for _, in := range d.Inputs {
+			if in.Required && in.Type != "Go" {
+				required = append(required, in)
+			}
+		}
+		for _, in := range required {
+			rest := ""
+			for _, other := range required {
+				if other.Name != in.Name {
+					rest += other.Name + ": " + cmp.Or(values[other.Name], values[other.Type]) + ", "
+				}
+			}
+			v := cmp.Or(values[in.Name], values[in.Type])
+			full := rest + in.Name + ": "
+			for _, name := range []string{d.ShortName(), d.Type} {
+				forms := []string{
+					"{" + name + ": {" + full + v + "}}", "{" + name + ": {" + rest + "}, " + in.Name + ": " + v + "}", "{" + name + ": , " + full + v + "}",
+					"{" + name + ": {" + full + "\"${{ variables.v }}\"}}", "{" + name + ": {" + full + "*v}}", "{" + name + ": {<<: {" + full + v + "}}}", "{" + name + ": {" + full + "{js: getV()}}}",
+					"{" + name + ": {" + rest + "}}", "{" + name + ": {" + full + "}}", "{" + name + ": {" + full + "\"\"}}", "{" + name + ": {" + rest + "}, " + in.Name + ": }", "{" + name + ": {" + rest + "}, name: a}", "{" + name + ": }",
+					"{" + name + ": " + v + ", " + strings.TrimSuffix(rest, ", ") + "}", "{" + name + ": {js: getV()}, " + strings.TrimSuffix(rest, ", ") + "}", "{" + name + ": \"\", " + rest + "}", "{" + name + ": *v, " + rest + "}",
+				}
+				if name == d.ShortName() {
+					forms = append(forms, name)
+				}
+				for _, form := range forms {
+					src := "id: x\nlabels: {v: &v " + strings.Trim(v, "[]") + "}\nvariables: {v: object}\nroot:\n  - " + form + "\n"
+					def, problems := yaml.Read([]byte(src), "x.yaml", activities.Default())
+					if len(problems) > 0 {
+						continue // no such form
+					}
+					_, problems = engine.Compile(def, engine.Options{Registry: activities.Default(), Evaluators: expression.All()})
+					missed := slices.ContainsFunc(problems, func(p workflow.Problem) bool {
+						return p.Code == "missing-input" || in.Type == "Variable" && strings.Contains(form, `""`) // which is no variable
+					})
+					checked++
+					if err := valid(t, s, []byte(src)); (err != nil) != missed {
+						t.Errorf("%s\nthe compiler misses an input: %v %v\nthe schema: %v", src, missed, problems, err)
+					}
+				}
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("%d forms were checked", checked)
+	}
+}
+
+// Of the mistakes that the compiler is known to find, the schema finds what is missing.
+func TestTheSchemaFindsMissingInputsAmongTheMistakes(t *testing.T) {
+	t.Parallel()
+	s := compiled(t, yaml.Schema(activities.Default()))
+	found := 0
+	err := filepath.WalkDir("../../internal/check/testdata/mistakes", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		src, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(src, []byte("error missing-input:")) {
+			return err
+		}
+		found++
+		if err := valid(t, s, src); err == nil {
+			t.Errorf("%s: an input is missing, and the schema takes it", file)
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%d files: %v", found, err)
 	}
 }

@@ -17,7 +17,7 @@ func anyOf(schemas ...any) object { return object{"anyOf": schemas} }
 
 // Schema gives the JSON Schema (draft 2020-12) of the notation with these types,
 // for editors. It is more lenient than [Read] about values, since expressions
-// may stand almost anywhere, and as strict about keys.
+// may stand almost anywhere, and as strict about keys and about inputs that are required.
 func Schema(types workflow.Types) []byte {
 	if types == nil {
 		types = workflow.Descriptors{}
@@ -68,12 +68,46 @@ func Schema(types workflow.Types) []byte {
 	return append(out, '\n')
 }
 
+// bareNames are the types that need nothing beside their name.
 func bareNames(types workflow.Types) []string {
 	names := []string{}
 	for _, d := range types.All() {
-		names = append(names, d.ShortName())
+		if len(needs(d, d.ShortName())) == 0 {
+			names = append(names, d.ShortName())
+		}
 	}
 	return names
+}
+
+// needs has a schema of the whole activity for each required input of a type that is spelled as name: it stands in the
+// value or beside it, or is the value, and is not empty.
+func needs(d *workflow.Descriptor, name string) []any {
+	var out []any
+	given := object{"not": object{"enum": []any{nil, ""}}}
+	for _, in := range d.Inputs {
+		if !in.Required {
+			continue
+		}
+		forms := []any{object{"properties": object{name: object{"type": "object", "required": []string{in.Name}, "properties": object{in.Name: given}}}}}
+		if i := slices.Index(commonNames, in.Name); i < 0 || commonKeys[i].yields {
+			forms = append(forms, object{"required": []string{in.Name}, "properties": object{in.Name: given}})
+		}
+		if in.Name == d.Main {
+			var keys []string // of expressions; another one is an input
+			for _, key := range append(slices.Collect(maps.Keys(kinds)), anyKind) {
+				if !owns(d, key) {
+					keys = append(keys, key)
+				}
+			}
+			slices.Sort(keys)
+			forms = append(forms, object{"properties": object{name: anyOf(
+				object{"type": []string{"string", "number", "boolean", "array"}, "not": object{"enum": []any{""}}},
+				object{"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": object{"enum": keys}},
+			)}})
+		}
+		out = append(out, anyOf(forms...))
+	}
+	return out
 }
 
 // dynamicSchema is an expression in place of a value.
@@ -183,6 +217,16 @@ func besides(d *workflow.Descriptor, shared object) object {
 	return out
 }
 
+// owners has a schema for each type that may have the key beside its name: there it is no type.
+func owners(types []*workflow.Descriptor, key string) (out []any) {
+	for _, d := range types {
+		if owns(d, key) {
+			out = append(out, object{"required": []string{d.ShortName()}}, object{"required": []string{d.Type}})
+		}
+	}
+	return out
+}
+
 // oneSchema is an activity as a mapping. Its type decides which keys it has.
 func oneSchema(types workflow.Types) object {
 	props, only := object{}, object{}
@@ -201,13 +245,23 @@ func oneSchema(types workflow.Types) object {
 	}
 	for _, d := range all {
 		for _, name := range []string{d.ShortName(), d.Type} {
-			if _, clash := beside[name]; clash || slices.Contains(commonNames, name) {
-				continue // the key may mean another type's input
+			if slices.Contains(commonNames, name) {
+				continue
+			}
+			if _, clash := beside[name]; clash { // the key may mean another type's input
+				if must := needs(d, name); len(must) > 0 {
+					only[name] = anyOf(append(owners(all, name), object{"allOf": must})...)
+				}
+				continue
 			}
 			props[name] = ref("type:" + d.Type)
 			keys := append(append([]string{name}, commonNames...), ownKeys(d)...)
 			slices.Sort(keys)
-			only[name] = object{"propertyNames": object{"enum": slices.Compact(keys)}, "properties": besides(d, props)}
+			s := object{"propertyNames": object{"enum": slices.Compact(keys)}, "properties": besides(d, props)}
+			if must := needs(d, name); len(must) > 0 {
+				s["allOf"] = must
+			}
+			only[name] = s
 		}
 	}
 	return object{"type": "object", "properties": props, "additionalProperties": false, "minProperties": 1,

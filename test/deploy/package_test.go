@@ -172,3 +172,90 @@ func TestTheUnitFitsTheNode(t *testing.T) {
 		}
 	}
 }
+
+// What the package's scripts ask of systemd, at each step of .deb (words) and .rpm (counts). A systemd that is there and
+// refuses everything keeps no package from being installed or removed.
+func TestThePackagesScripts(t *testing.T) {
+	t.Parallel()
+	const reload, restart, stop = "daemon-reload", "try-restart weft.service", "disable --now weft.service"
+	for _, c := range []struct {
+		script string
+		args   []string
+		want   []string
+	}{
+		{"postinstall.sh", []string{"configure", ""}, []string{reload}},
+		{"postinstall.sh", []string{"configure", "1.2.3"}, []string{reload, restart}},
+		{"postinstall.sh", []string{"abort-upgrade", "1.2.3"}, nil},
+		{"postinstall.sh", []string{"1"}, []string{reload}},
+		{"postinstall.sh", []string{"2"}, []string{reload, restart}},
+		{"preremove.sh", []string{"upgrade", "1.3.0"}, nil},
+		{"preremove.sh", []string{"remove"}, []string{stop}},
+		{"preremove.sh", []string{"1"}, nil},
+		{"preremove.sh", []string{"0"}, []string{stop}},
+		{"postremove.sh", []string{"remove"}, []string{reload}},
+		{"postremove.sh", []string{"purge"}, []string{reload}},
+		{"postremove.sh", []string{"0"}, []string{reload}},
+	} {
+		for _, machine := range []string{"with systemd", "with a broken systemd", "without systemd", "root of another machine"} {
+			t.Run(strings.Join(append([]string{c.script}, c.args...), " ")+" "+machine, func(t *testing.T) {
+				t.Parallel()
+				want := c.want
+				if machine != "with systemd" && machine != "with a broken systemd" {
+					want = nil
+				}
+				if got := systemdHears(t, machine, c.script, c.args); !slices.Equal(got, want) {
+					t.Errorf("systemd was asked for %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
+// systemdHears runs a script with programs of its own in the place of systemd's, and gives what they were asked.
+func systemdHears(t *testing.T, machine, script string, args []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	booted, heard := filepath.Join(dir, "booted"), filepath.Join(dir, "heard")
+	source := string(bytesOf(t, filepath.Join(root, "deploy/package", script)))
+	if !strings.Contains(source, "/run/systemd/system") {
+		t.Fatalf("%s does not ask whether systemd runs", script)
+	}
+	fakes := map[string]string{
+		script:             strings.ReplaceAll(source, "/run/systemd/system", booted),
+		"systemctl":        "#!/bin/sh\necho \"$*\" >>" + heard + "\n[ \"$BROKEN\" != 1 ]\n",
+		"systemd-sysusers": "#!/bin/sh\n",
+	}
+	for name, text := range fakes {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(dir, script)}, args...)...)
+	cmd.Env = []string{"PATH=" + dir}
+	switch machine {
+	case "with a broken systemd":
+		cmd.Env = append(cmd.Env, "BROKEN=1")
+		fallthrough
+	case "with systemd":
+		if err := os.Mkdir(booted, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	case "root of another machine":
+		cmd.Env = append(cmd.Env, "DPKG_ROOT="+dir)
+		if err := os.Mkdir(booted, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("it fails: %v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(heard)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var asked []string
+	for line := range strings.Lines(string(raw)) {
+		asked = append(asked, strings.TrimSpace(line))
+	}
+	return asked
+}

@@ -13,7 +13,7 @@ build: ## Build the binary ./weft
 image: build ## Build the image weft; needs no registry
 	docker build --target prebuilt --tag weft .
 
-release: ## Make binaries, packages, checksums and bills of materials in dist/ (TARGETS=linux/amd64 VERSION=1.2.3)
+release: ## Make binaries, packages, chart, schemas, checksums and bills of materials in dist/ (TARGETS=linux/amd64 VERSION=1.2.3)
 	@bash .ci/run release
 
 test: ## Run all tests, on real embedded etcd

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -178,6 +180,79 @@ func configurationFile() string {
 		fmt.Fprintf(&b, "#%s: %s\n", f.Name, value)
 	})
 	return b.String()
+}
+
+// placed are settings that the chart makes of other values, and where they belong.
+var placed = map[string]string{
+	"http-addr": "", "advertise-addr": "", "node-id": "", "data-dir": "", "coordination": "", "audit-log": "", // what a pod is
+	"etcd-endpoints": "etcd.endpoints", "etcd-cacert": "etcd.tls", "etcd-cert": "etcd.tls", "etcd-key": "etcd.tls", "etcd-user": "etcd.user", "etcd-password-file": "etcd.password",
+	"auth-keys-file": "auth.secret", "secrets-dir": "secrets.secret", "tls-cert": "tls.secret", "tls-key": "tls.secret",
+}
+
+// The chart's values may be every setting of the node, and nothing that is none.
+func TestChartSchemaPageIsCurrent(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "..", "deploy", "helm", "weft", "values.schema.json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	values, _ := schema["properties"].(map[string]any)
+	values["config"] = map[string]any{
+		"description": "Settings of the node by their names in docs/settings.md; those that are missing have places of their own.",
+		"type":        "object", "properties": settingSchemas(t), "additionalProperties": false,
+	}
+	var want bytes.Buffer
+	enc := json.NewEncoder(&want)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(schema); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Current(t, file, want.String())
+}
+
+func settingSchemas(t *testing.T) map[string]any {
+	t.Helper()
+	var s settings
+	fs := pflag.NewFlagSet("weft", pflag.ContinueOnError)
+	s.flags(fs)
+	props := map[string]any{}
+	for name := range placed {
+		if fs.Lookup(name) == nil {
+			t.Errorf("the chart has a place for %s, which is no setting", name)
+		}
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if _, elsewhere := placed[f.Name]; !elsewhere && f.Name != configFlag {
+			props[f.Name] = settingSchema(f)
+		}
+	})
+	return props
+}
+
+// settingSchema is what the value of a setting may be. Helm reads YAML in which on is true.
+func settingSchema(f *pflag.Flag) map[string]any {
+	s := map[string]any{"description": f.Usage}
+	switch {
+	case f.Name == "drain-delay" || f.Name == "drain-timeout": // the chart adds them up
+		s["type"], s["pattern"] = "string", "^(0|[1-9][0-9]*)[sm]$"
+	case f.Value.Type() == "duration":
+		s["type"], s["pattern"] = "string", `^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
+	case f.Value.Type() == "bool":
+		s["type"] = "boolean"
+	case strings.HasPrefix(f.Value.Type(), "int"):
+		s["type"], s["minimum"] = "integer", 0
+	case f.DefValue == "on" || f.DefValue == "off":
+		s["enum"] = []any{"on", "off", true, false}
+	default:
+		s["type"] = "string"
+	}
+	return s
 }
 
 // settingsPage writes docs/settings.md.

@@ -26,6 +26,7 @@ func TestKubernetesSettingsStartANode(t *testing.T) {
 	theCluster(t)
 	c := cluster()
 	for name, in := range installations(t) {
+		name = strings.NewReplacer(",", "", " ", "-").Replace(name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mounts, key := in.mount(t, c.program)

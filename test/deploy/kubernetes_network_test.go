@@ -87,7 +87,16 @@ func chosen(t *testing.T, selector *metav1.LabelSelector, set labels.Set) bool {
 
 func TestKubernetesPolicyLetsThroughWhatNodesNeed(t *testing.T) {
 	t.Parallel()
-	in := installations(t)["base"]
+	for name, in := range installations(t) {
+		if len(in.policy.Spec.PolicyTypes) != 2 {
+			t.Errorf("%s: the policy is for %v", name, in.policy.Spec.PolicyTypes)
+		}
+		in.letsThroughWhatNodesNeed(t, name)
+	}
+}
+
+func (in *installation) letsThroughWhatNodesNeed(t *testing.T, installation string) {
+	t.Helper()
 	node := peer{pod: in.deployment.Spec.Template.Labels}
 	named := func(name string) labels.Set { return labels.Set{corev1.LabelMetadataName: name} }
 	dns := peer{namespace: named("kube-system"), pod: labels.Set{"k8s-app": "kube-dns"}}
@@ -113,13 +122,10 @@ func TestKubernetesPolicyLetsThroughWhatNodesNeed(t *testing.T) {
 		{name: "private networks", p: peer{addr: netip.MustParseAddr("10.96.0.1")}, protocol: corev1.ProtocolTCP, port: 443},
 	} {
 		if got := allows(t, in.policy.Spec.Ingress, c.p, c.protocol, c.port); got != c.in {
-			t.Errorf("%s may come in: %v, want %v", c.name, got, c.in)
+			t.Errorf("%s: %s may come in: %v, want %v", installation, c.name, got, c.in)
 		}
 		if got := allows(t, in.policy.Spec.Egress, c.p, c.protocol, c.port); got != c.out {
-			t.Errorf("%s may be asked: %v, want %v", c.name, got, c.out)
+			t.Errorf("%s: %s may be asked: %v, want %v", installation, c.name, got, c.out)
 		}
-	}
-	if len(in.policy.Spec.PolicyTypes) != 2 {
-		t.Errorf("the policy is for %v", in.policy.Spec.PolicyTypes)
 	}
 }

@@ -35,6 +35,7 @@ type installation struct {
 	deployment appsv1.Deployment
 	budget     policyv1.PodDisruptionBudget
 	policy     networkingv1.NetworkPolicy
+	others     []string // kinds that only Prometheus Operator knows, as text
 }
 
 func (in *installation) container() corev1.Container {
@@ -43,10 +44,11 @@ func (in *installation) container() corev1.Container {
 
 var (
 	documentStart = regexp.MustCompile(`(?m)^---\n`)
+	chartShown    = regexp.MustCompile("(?s)```yaml\n(# values.yaml\n.*?)```")
 	overlay       = regexp.MustCompile("(?s)```yaml\n(# overlay/kustomization.yaml\n.*?)```")
 )
 
-// installations are the base, and the overlay that docs/operations/install.md shows.
+// installations are the base, alone, with TLS and with the overlay that docs/operations/install.md shows, and the chart.
 func installations(t *testing.T) map[string]*installation {
 	t.Helper()
 	fs := filesys.MakeFsInMemory()
@@ -74,7 +76,18 @@ func installations(t *testing.T) map[string]*installation {
 	if err := fs.WriteFile("/overlay/kustomization.yaml", []byte(shown[1])); err != nil {
 		t.Fatal(err)
 	}
-	ins := map[string]*installation{"base": kustomize(t, fs, "/weft/deploy/kubernetes"), "overlay": kustomize(t, fs, "/overlay")}
+	if err := fs.WriteFile("/tls/kustomization.yaml", []byte("resources: [../weft/deploy/kubernetes]\ncomponents: [../weft/deploy/kubernetes/tls]\n")); err != nil {
+		t.Fatal(err)
+	}
+	ins := map[string]*installation{"base": kustomize(t, fs, "/weft/deploy/kubernetes"), "overlay": kustomize(t, fs, "/overlay"), "tls": kustomize(t, fs, "/tls")}
+	for name, values := range chartValues {
+		ins["chart"+name] = chart(t, values)
+	}
+	values := chartShown.FindStringSubmatch(readFile(t, "docs/operations/install.md"))
+	if values == nil {
+		t.Fatal("docs/operations/install.md shows no values.yaml")
+	}
+	ins["chart, as shown"] = chart(t, values[1])
 	// A patch or an image that meets nothing is no error for kustomize.
 	c := ins["overlay"].container()
 	for _, name := range []string{"WEFT_PUBLIC_URL", "WEFT_TLS_CERT", "WEFT_TLS_KEY"} {
@@ -98,35 +111,51 @@ func kustomize(t *testing.T, fs filesys.FileSystem, dir string) *installation {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return read(t, dir, string(raw), true)
+}
+
+// read decodes what is rendered, each kind once. A chart has no namespace of its own.
+func read(t *testing.T, what, raw string, namespace bool) *installation {
+	t.Helper()
 	in := new(installation)
 	want := map[string]any{
-		"v1 Namespace": &in.namespace, "v1 ServiceAccount": &in.account, "v1 Service": &in.service, "apps/v1 Deployment": &in.deployment,
+		"v1 ServiceAccount": &in.account, "v1 Service": &in.service, "apps/v1 Deployment": &in.deployment,
 		"policy/v1 PodDisruptionBudget": &in.budget, "networking.k8s.io/v1 NetworkPolicy": &in.policy,
 	}
-	for _, doc := range documentStart.Split(string(raw), -1) {
+	if namespace {
+		want["v1 Namespace"] = &in.namespace
+	}
+	for _, doc := range documentStart.Split(raw, -1) {
 		var meta struct {
 			metav1.TypeMeta
 			Metadata metav1.ObjectMeta
 		}
 		if err := yaml.Unmarshal([]byte(doc), &meta); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v\n%s", what, err, doc)
 		}
 		kind := meta.APIVersion + " " + meta.Kind
+		if meta.Kind != "Namespace" && kind != " " && meta.Metadata.Namespace != "weft" {
+			t.Errorf("%s: %s is in namespace %q", what, kind, meta.Metadata.Namespace)
+		}
+		if kind == " " { // nothing but comments
+			continue
+		}
+		if meta.Kind == "ServiceMonitor" {
+			in.others = append(in.others, doc)
+			continue
+		}
 		into, ok := want[kind]
 		if !ok {
-			t.Errorf("%s: %s is there twice, or nothing checks it", dir, kind)
+			t.Errorf("%s: %s is there twice, or nothing checks it", what, kind)
 			continue
 		}
 		delete(want, kind)
 		if err := yaml.UnmarshalStrict([]byte(doc), into); err != nil {
-			t.Fatalf("%s: %s: %v", dir, kind, err)
-		}
-		if meta.Kind != "Namespace" && meta.Metadata.Namespace != "weft" {
-			t.Errorf("%s: %s is in namespace %q", dir, kind, meta.Metadata.Namespace)
+			t.Fatalf("%s: %s: %v\n%s", what, kind, err, doc)
 		}
 	}
 	for kind := range want {
-		t.Fatalf("%s: there is no %s", dir, kind)
+		t.Fatalf("%s: there is no %s", what, kind)
 	}
 	return in
 }
@@ -146,7 +175,7 @@ func TestKubernetesManifestsFitTogether(t *testing.T) {
 					t.Errorf("the selector of the %s does not choose the pods: %v %v", name, s, err)
 				}
 			}
-			if in.namespace.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
+			if !strings.HasPrefix(name, "chart") && in.namespace.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
 				t.Error("the namespace does not hold pods to the restricted standard")
 			}
 			if pod.ServiceAccountName != in.account.Name || pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
@@ -188,29 +217,43 @@ func TestKubernetesManifestsFitTogether(t *testing.T) {
 
 func TestKubernetesServiceMonitorFindsTheService(t *testing.T) {
 	t.Parallel()
-	// The part of the operator's type that the file uses.
-	var m struct {
-		metav1.TypeMeta `json:",inline"`
-		Metadata        metav1.ObjectMeta
-		Spec            struct {
-			JobLabel  string
-			Selector  metav1.LabelSelector
-			Endpoints []struct{ Port, Path, Interval string }
+	ins := installations(t)
+	for name, c := range map[string]struct {
+		monitor string
+		service corev1.Service
+		scheme  string
+	}{
+		"base":       {readFile(t, "deploy/kubernetes/servicemonitor.yaml"), ins["base"].service, ""},
+		"chart":      {strings.Join(ins["chart, monitored"].others, ""), ins["chart, monitored"].service, ""},
+		"chart, TLS": {strings.Join(ins["chart, TLS"].others, ""), ins["chart, TLS"].service, "https"},
+	} {
+		// The part of the operator's type that the file uses.
+		var m struct {
+			metav1.TypeMeta `json:",inline"`
+			Metadata        metav1.ObjectMeta
+			Spec            struct {
+				JobLabel  string
+				Selector  metav1.LabelSelector
+				Endpoints []struct {
+					Port, Path, Interval, Scheme string
+					TLSConfig                    struct{ ServerName string }
+				}
+			}
 		}
-	}
-	if err := yaml.UnmarshalStrict([]byte(readFile(t, "deploy/kubernetes/servicemonitor.yaml")), &m); err != nil {
-		t.Fatal(err)
-	}
-	service := installations(t)["base"].service
-	s, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
-	if err != nil || s.Empty() || !s.Matches(labels.Set(service.Labels)) || m.Metadata.Namespace != service.Namespace || m.Kind != "ServiceMonitor" {
-		t.Errorf("it does not choose the Service: %v %v", s, err)
-	}
-	if job := service.Labels[m.Spec.JobLabel]; job != "weft" {
-		t.Errorf("the job is called %q; alerts and dashboards ask for weft", job)
-	}
-	if e := m.Spec.Endpoints; len(e) != 1 || e[0].Port != service.Spec.Ports[0].Name || e[0].Path != "/metrics" {
-		t.Errorf("it scrapes %+v", e)
+		if err := yaml.UnmarshalStrict([]byte(c.monitor), &m); err != nil {
+			t.Fatal(err)
+		}
+		s, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
+		if err != nil || s.Empty() || !s.Matches(labels.Set(c.service.Labels)) || m.Metadata.Namespace != c.service.Namespace || m.Kind != "ServiceMonitor" {
+			t.Errorf("%s: it does not choose the Service: %v %v", name, s, err)
+		}
+		if job := c.service.Labels[m.Spec.JobLabel]; job != "weft" {
+			t.Errorf("%s: the job is called %q; alerts and dashboards ask for weft", name, job)
+		}
+		e := m.Spec.Endpoints
+		if len(e) != 1 || e[0].Port != c.service.Spec.Ports[0].Name || e[0].Path != "/metrics" || e[0].Scheme != c.scheme || (c.scheme != "") != (e[0].TLSConfig.ServerName == "weft.weft.svc") {
+			t.Errorf("%s: it scrapes %+v", name, e)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ var otherYAML = []string{
 	"definition: ",                        // a test file
 	"apiVersion: ",                        // of Kubernetes
 	"# overlay/kustomization.yaml",        // the same
+	"# values.yaml",                       // of the Helm chart
 	"- name: shop",                        // API keys
 	"inputs: {amount: 1500, orderId: A-1", // the values of examples of expressions
 }

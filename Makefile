@@ -22,8 +22,8 @@ test: ## Run all tests, on real embedded etcd
 race: ## Run the concurrent packages under the race detector (installs gcc on Debian)
 	@bash .ci/run race
 
-lint: ## Check format, vet and lint
-	@bash .ci/run format vet lint
+lint: ## Check format, vet, lint and the types of TypeScript
+	@bash .ci/run format vet lint types
 
 fmt: ## Format the code and group its imports
 	@bash .ci/run fmt

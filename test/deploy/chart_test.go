@@ -1,9 +1,12 @@
 package deploy_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,6 +62,32 @@ func rendered(t *testing.T, release, values string) (objects, notes string, err 
 		}
 	}
 	return objects, notes, nil
+}
+
+// make release packs the chart with its version, and the same bytes each time.
+func TestThePackedChart(t *testing.T) {
+	t.Parallel()
+	var packed [][]byte
+	for range 2 {
+		dist := t.TempDir()
+		cmd := exec.CommandContext(t.Context(), "bash", ".ci/run", "chart")
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "VERSION=v1.2.3-rc.1", "SOURCE_DATE_EPOCH=1700000000", "DIST="+dist)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("pack the chart: %v\n%s", err, out)
+		}
+		packed = append(packed, bytesOf(t, filepath.Join(dist, "weft-chart-1.2.3-rc.1.tgz")))
+	}
+	if !bytes.Equal(packed[0], packed[1]) {
+		t.Error("it is another one when it is made again")
+	}
+	weft, err := loader.LoadArchive(bytes.NewReader(packed[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := weft.Validate(); err != nil || weft.Metadata.Version != "1.2.3-rc.1" || weft.AppVersion() != "1.2.3-rc.1" || len(weft.Schema) == 0 {
+		t.Errorf("the chart is %+v, %v", weft.Metadata, err)
+	}
 }
 
 func chart(t *testing.T, values string) *installation {

@@ -2,7 +2,6 @@ package clients_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,50 +13,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
 // One node with an etcd of its own serves the tests of this package.
-var shared struct {
-	sync.Once
-	node *node.Node
-	dir  string
-	err  error
-}
+var shared = nodetest.Shared{Config: node.Config{NodeID: "node-1"}}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.node != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		if err := shared.node.Stop(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the shared node:", err)
-			code = 1
-		}
-		cancel()
-		os.RemoveAll(shared.dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 func sharedServer(t *testing.T) string {
 	t.Helper()
-	shared.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "weft-clients-"); shared.err != nil { //nolint:usetesting // it outlives the test that starts the node
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		shared.node, shared.err = node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", ReplyWait: time.Minute})
-		if shared.err == nil {
-			shared.err = shared.node.Start(ctx)
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return "http://" + shared.node.HTTPAddr()
+	return nodetest.Address(shared.Node(t))
 }
 
 // losing is a way to the node on which the answer of every first request of an

@@ -2,38 +2,13 @@ package httpapi_test
 
 import (
 	"bufio"
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/weft-run/weft/pkg/node"
 )
-
-// startNode starts a node for one test.
-func startNode(t *testing.T, cfg node.Config) *node.Node {
-	t.Helper()
-	cfg.HTTPAddr, cfg.DataDir, cfg.DrainTimeout = "127.0.0.1:0", t.TempDir(), cmp.Or(cfg.DrainTimeout, 10*time.Second)
-	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Minute)
-	n, err := node.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 func TestBadRequestsAreRefusedByName(t *testing.T) {
 	t.Parallel()

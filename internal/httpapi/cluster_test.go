@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -101,7 +102,7 @@ func TestClusterShowsItself(t *testing.T) {
 
 func TestPauseStopsNewWork(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, node.Config{})
+	n := nodetest.Start(t, node.Config{})
 	s := serverOf(t, n)
 	s.publish(t, fmt.Sprintf(helloYAML, "hello"))
 	if v := s.post(t, "/api/v1/pause", "", 200).json(t); v["paused"] != true {

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,34 +12,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
 // One node serves the tests of this package that do not stop theirs.
-var shared struct {
-	sync.Once
-	node *node.Node
-	dir  string
-	err  error
-}
+var shared = nodetest.Shared{Config: node.Config{NodeID: "node-1", MaxBody: 64 << 10, Hosts: []string{"weft.example"}}}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.node != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		if err := shared.node.Stop(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the shared node:", err)
-			code = 1
-		}
-		cancel()
-		os.RemoveAll(shared.dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 // server is a node under test, called over HTTP.
 type server struct {
@@ -56,26 +38,12 @@ func (s *server) own(text string) string { return strings.ReplaceAll(text, "#", 
 
 func sharedServer(t *testing.T) *server {
 	t.Helper()
-	shared.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "weft-httpapi-"); shared.err != nil { //nolint:usetesting // it outlives the test that comes first
-			return
-		}
-		shared.node, shared.err = node.New(context.Background(), node.Config{
-			HTTPAddr: "127.0.0.1:0", DataDir: shared.dir, NodeID: "node-1", MaxBody: 64 << 10, Hosts: []string{"weft.example"}, ReplyWait: time.Minute,
-		})
-		if shared.err == nil {
-			shared.err = shared.node.Start(context.Background())
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return serverOf(t, shared.node)
+	return serverOf(t, shared.Node(t))
 }
 
 func serverOf(t *testing.T, n *node.Node) *server {
 	t.Helper()
-	s := &server{base: "http://" + n.HTTPAddr(), run: fmt.Sprint(runs.Add(1))}
+	s := &server{base: nodetest.Address(n), run: fmt.Sprint(runs.Add(1))}
 	s.contract = readContract(t, s.base)
 	return s
 }

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/auth/authtest"
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -67,25 +67,14 @@ func startGuarded(t *testing.T, change func(*node.Config)) *guarded {
 		t.Fatal(err)
 	}
 	cfg := node.Config{
-		HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), DrainTimeout: 10 * time.Second, AuthKeysFile: path, ReplyWait: time.Minute,
-		AuthOIDCIssuer: g.issuer.URL, AuthOIDCAudience: authtest.Audience,
+		AuthKeysFile: path, AuthOIDCIssuer: g.issuer.URL, AuthOIDCAudience: authtest.Audience,
 		Logger: slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
 		change(&cfg)
 	}
-	if g.node, err = node.New(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.node.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := g.node.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	g.server = &server{base: "http://" + g.node.HTTPAddr(), run: "1"}
+	g.node = nodetest.Start(t, cfg)
+	g.server = &server{base: nodetest.Address(g.node), run: "1"}
 	g.contract = readContract(t, g.base, g.keys[auth.Viewer])
 	return g
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -88,7 +89,7 @@ func TestSlowEndpointsLeavePlacesForStarts(t *testing.T) {
 // A flood of starts takes no place from what exists, nor the session.
 func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	s := serverOf(t, startNode(t, node.Config{MaxInFlight: 4, DrainTimeout: 20 * time.Second}))
+	s := serverOf(t, nodetest.Start(t, node.Config{MaxInFlight: 4, DrainTimeout: 20 * time.Second}))
 	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
 	s.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
 	const waiting = 40

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -17,7 +18,7 @@ import (
 // ownServer is a node for one test.
 func ownServer(t *testing.T, cfg node.Config) *server {
 	t.Helper()
-	return serverOf(t, startNode(t, cfg))
+	return serverOf(t, nodetest.Start(t, cfg))
 }
 
 // unsent sends the head of a request whose body never comes.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -16,7 +17,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "crm-key"), []byte("a-secret-that-signs"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n := startNode(t, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), NodeID: "node-1", SecretsDir: dir})
+	n := nodetest.Start(t, node.Config{NodeID: "node-1", SecretsDir: dir})
 	s := serverOf(t, n)
 	const path = "/api/v1/webhooks/crm"
 	const body = `{"url": "https://crm.example.com/weft", "on": ["ended"], "definitions": ["order"], "labels": {"customer": "acme"}, "secrets": ["crm-key"]}`

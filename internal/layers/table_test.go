@@ -51,6 +51,7 @@ var table = map[string]place{
 	"examples/embed":    {floor: 7},
 	"examples/flow":     {floor: 7},
 	"clients":           {floor: 7},
+	"internal/nodetest": {floor: 7},
 
 	"pkg/node": {floor: 6},
 
@@ -126,6 +127,7 @@ var testHelpers = map[string]string{
 	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",
 	"internal/pagetest":       "it compares files and knows nothing of this project",
 	"internal/polltest":       "it asks again and again and knows nothing of this project",
+	"internal/nodetest":       "it starts whole nodes, for tests beside what asks them",
 	"pkg/cluster/clustertest": "it starts etcd and knows nothing above pkg/cluster",
 
 	"internal/expression/expressiontest": "it knows what an evaluator is, and no language",

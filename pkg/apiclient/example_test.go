@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/pkg/apiclient"
 )
 
 // connect gives a client of a node that runs in this process. Programs have the address of
 // a cluster, and a token.
 func connect() *apiclient.Client {
-	address, err := startShared()
+	n, err := shared.Start()
 	if err != nil {
 		panic(err)
 	}
-	c, err := apiclient.New(apiclient.Config{Server: address, UserAgent: "example"})
+	c, err := apiclient.New(apiclient.Config{Server: nodetest.Address(n), UserAgent: "example"})
 	if err != nil {
 		panic(err)
 	}

@@ -26,66 +26,19 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/command/ask"
 	"github.com/weft-run/weft/internal/command/remote"
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
-// One node serves the tests of this package that need no other. Tests name what they make,
-// so when they run again (-count) they get another one.
-var shared struct {
-	sync.Mutex
-	node *node.Node
-	dir  string
-	err  error
-	by   map[string]*testing.T // who has used it
-}
+// One node serves the tests of this package that need no other. Tests name what they make.
+var shared = nodetest.Shared{Config: node.Config{NodeID: "node-1"}}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := stopShared(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop the shared node:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func stopShared() (err error) {
-	if shared.node != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		err = shared.node.Stop(ctx)
-	}
-	return errors.Join(err, os.RemoveAll(shared.dir))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 func sharedServer(t *testing.T) string {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if before := shared.by[t.Name()]; shared.by == nil || before != nil && before != t { // all tests of the round before have ended
-		if err := stopShared(); err != nil {
-			t.Fatal(err)
-		}
-		shared.by = map[string]*testing.T{}
-		shared.node, shared.dir, shared.err = startShared()
-	}
-	shared.by[t.Name()] = t
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return "http://" + shared.node.HTTPAddr()
-}
-
-func startShared() (*node.Node, string, error) {
-	dir, err := os.MkdirTemp("", "weft-remote-")
-	if err != nil {
-		return nil, "", err
-	}
-	n, err := node.New(context.Background(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, NodeID: "node-1", ReplyWait: time.Minute})
-	if err != nil {
-		return nil, dir, err
-	}
-	return n, dir, n.Start(context.Background())
+	return nodetest.Address(shared.Node(t))
 }
 
 // user is a person at a shell, with a home directory.
@@ -606,19 +559,7 @@ func TestContextsAndCredentials(t *testing.T) {
 	if err := os.WriteFile(keys, keyFile(t, entry, oldEntry), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: filepath.Join(dir, "data"), AuthKeysFile: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	server := "http://" + n.HTTPAddr()
+	server := nodetest.Address(nodetest.Start(t, node.Config{AuthKeysFile: keys}))
 	u := newUser(t)
 	u.refuses(4, "sign in with weft login", "nodes", "list", "--server", server)
 	u.refuses(4, "sign in with weft login", "login", "--server", server, "--token-file", u.file("old", old))

@@ -19,7 +19,7 @@ func (i *Inspector) Balance(ctx context.Context) (*Balance, error) {
 		return nil, etcdstore.ReadFailed("the balance", err)
 	}
 	if b == nil {
-		return nil, &workflow.Error{Code: workflow.CodeUnavailable, RetryAfter: 10 * time.Second, Detail: "no node has counted the balance yet; one does so within some seconds of its start"}
+		return nil, &workflow.Error{Code: workflow.CodeUnavailable, RetryAfter: 2 * time.Second, Detail: "no node has counted the balance yet; one does so a second or two after the cluster was started for the first time"}
 	}
 	return b, nil
 }

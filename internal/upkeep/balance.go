@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,6 +12,10 @@ import (
 // balanceEvery is how often what was counted is put.
 const balanceEvery = 10 * time.Second
 
+// balanceFirst is when a node that has started looks for the first time whether it counts: people ask for the
+// balance of a cluster that is new, and until somebody has counted there is none.
+const balanceFirst = time.Second
+
 // balancing counts what is accepted durably and what becomes of it.
 type balancing struct{ worker }
 
@@ -18,7 +23,13 @@ type balancing struct{ worker }
 // put was: what two count at a time one of them puts.
 func (b *balancing) keepBalance(ctx context.Context) error {
 	mine := func() bool { return b.cfg.Session.PreferredNode("balance") == b.cfg.Session.NodeID() }
-	return b.loop(ctx, "balance", b.cfg.BalanceEvery, nil, func(ctx context.Context) (bool, error) {
+	first := min(balanceFirst, b.cfg.BalanceEvery)
+	every := func() time.Duration {
+		wait := cmp.Or(first, b.cfg.BalanceEvery)
+		first = 0
+		return wait
+	}
+	return b.pacedLoop(ctx, "balance", every, nil, func(ctx context.Context) (bool, error) {
 		if !mine() {
 			return false, nil
 		}

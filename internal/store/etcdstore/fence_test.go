@@ -217,6 +217,15 @@ func TestADeleteIsProvenByItsRecord(t *testing.T) {
 	if _, err := w.Commit(w.ctx(), &other); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("another delete: %v", err)
 	}
+	// One that was not applied has none.
+	w.instance("b", "paid")
+	fence := w.lock("b", "me")
+	never := w.next("b", fence)
+	never.Delete, never.Release = true, true
+	w.unlock(fence)
+	if _, err := w.Commit(w.ctx(), never); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("a delete without the lock: %v", err)
+	}
 }
 
 // A commit that kept the lock, and whose answer was lost, has it still.

@@ -38,15 +38,32 @@ func TestALoadOfWhatIsKnownReadsItsKey(t *testing.T) {
 	}
 }
 
-// What has not moved is as it was known, and is not read; all else is read.
+// What has not moved is as it was known, and is not read; all else is read: in a request of
+// its own, and in the transaction that takes the lock, whose holder goes on from what it reads.
 func TestALoadReadsWhatMoved(t *testing.T) {
 	t.Parallel()
+	t.Run("alone", func(t *testing.T) {
+		t.Parallel()
+		readsWhatMoved(t, func(w *world, q *Loading) (*store.Loaded, error) { return q.Load(w.ctx()) })
+	})
+	t.Run("with the lock", func(t *testing.T) {
+		t.Parallel()
+		readsWhatMoved(t, func(w *world, q *Loading) (*store.Loaded, error) {
+			resp, err := w.raw.Txn(w.ctx()).Then(q.Ops()...).Commit()
+			w.ok(err)
+			return q.Decode(resp.Responses, resp.Header.Revision)
+		})
+	})
+}
+
+func readsWhatMoved(t *testing.T, by func(w *world, q *Loading) (*store.Loaded, error)) {
+	t.Helper()
 	w := newWorld(t)
 	w.instance("a", "paid")
 	known := w.record("a")
 	load := func(known *store.Record) *store.Loaded {
 		t.Helper()
-		l, err := w.Loading("a", "", "", known).Load(w.ctx())
+		l, err := by(w, w.Loading("a", "", "", known))
 		w.ok(err)
 		return l
 	}

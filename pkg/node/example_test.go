@@ -29,7 +29,7 @@ func Example() {
 	with := func(use func(ctx context.Context, n *node.Node) error) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{approval}})
+		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{approval}, ReplyWait: time.Minute})
 		if err != nil {
 			return err
 		}

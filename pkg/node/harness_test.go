@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,9 +48,8 @@ func build(t testing.TB, cfg node.Config) *node.Node {
 	if cfg.DataDir == "" {
 		cfg.DataDir = t.TempDir()
 	}
-	if cfg.DrainTimeout == 0 {
-		cfg.DrainTimeout = 10 * time.Second
-	}
+	cfg.DrainTimeout = cmp.Or(cfg.DrainTimeout, 10*time.Second)
+	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Minute) // the outcome, on a busy machine too
 	n, err := node.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -26,7 +27,7 @@ func onNode(example func(ctx context.Context, r *runtime.Runtime) error) {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{exampleOrder}})
+		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{exampleOrder}, ReplyWait: time.Minute})
 		if err != nil {
 			return err
 		}

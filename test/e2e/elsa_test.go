@@ -81,7 +81,7 @@ func (c *cluster) nothingLeft(t *testing.T) {
 // and each once.
 func TestE09_FortyEventsAtOnceByIDAndByCorrelationAllArrive(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	const events = 40
 	c.publish(t, collects("forty", events))
 	for round := range rounds(10, 2) {
@@ -156,7 +156,7 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 // still waits where it did.
 func TestE11_AnInstanceThatWaitsIsNotRunFromItsRootAgain(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: waits\nroot:\n  - writeLine: begun\n  - event: go\n  - writeLine: went\n")
 	for run := range rounds(10, 2) {
 		id := fmt.Sprintf("waits%d", run)
@@ -200,7 +200,7 @@ func TestE11_AnInstanceThatWaitsIsNotRunFromItsRootAgain(t *testing.T) {
 // each time one of the three runs.
 func TestE12_OfASingletonStartedAtOneMomentOneRuns(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	const lanes = 4 // definitions, each a singleton of its own
 	for lane := range lanes {
 		c.publish(t, fmt.Sprintf("id: only%d\noptions: {activation: Singleton}\nroot:\n  - event: end\n", lane))
@@ -311,7 +311,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 	t.Parallel()
 	const waits = "id: waits\nroot:\n  - event: go\n  - writeLine: went\n"
 	t.Run("kept", func(t *testing.T) {
-		c := inProcess(t)
+		c := inProcess(t, outcomes)
 		c.publish(t, waits)
 		if a := c.event(t, c.any(), "go", "early"); kind(a) != "queued" {
 			t.Fatalf("event: %s", a)
@@ -337,7 +337,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 		c.checkHistories(t)
 	})
 	t.Run("claimed", func(t *testing.T) {
-		c := inProcess(t)
+		c := inProcess(t, outcomes)
 		c.publish(t, waits)
 		c.publish(t, "id: called\nroot:\n  - event: go\n    trigger: true\n  - writeLine: called\n")
 		if a := c.event(t, c.any(), "go", "x"); kind(a) != "started" {
@@ -353,7 +353,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 		c.checkHistories(t)
 	})
 	t.Run("expired", func(t *testing.T) {
-		c := inProcess(t, func(cfg *node.Config) { cfg.QueueTTL = 500 * time.Millisecond })
+		c := inProcess(t, func(cfg *node.Config) { cfg.QueueTTL = 500 * time.Millisecond }, outcomes)
 		c.publish(t, waits)
 		n := rounds(10, 3)
 		for i := range n {

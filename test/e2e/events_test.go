@@ -48,7 +48,7 @@ func kind(a answer) string {
 // queue. Half of the instances finish by the event, the others wait for another.
 func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: ends\nvariables: {r: object}\nroot:\n  - event: go\n    result: r\n  - writeLine: moved by ${{ variables.r.send }}\n")
 	c.publish(t, "id: stays\nvariables: {r: object}\nroot:\n  - event: go\n    result: r\n  - writeLine: moved by ${{ variables.r.send }}\n  - event: never\n")
 	var all sent
@@ -117,7 +117,7 @@ func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 // written once.
 func TestInstancesFinishThroughAnyNodesWithEveryLineOnce(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, `
 id: steps
 variables: {a: object, b: object}
@@ -171,7 +171,7 @@ root:
 // that waits for the same event with another correlation.
 func TestUnmatchedEventsDoNotHoldUpANewInstance(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
 	three := func(name string) time.Duration {
 		begin := time.Now()

@@ -75,6 +75,11 @@ func inProcess(t *testing.T, change ...func(*node.Config)) *cluster {
 	return c
 }
 
+// outcomes lets a node wait for what comes of a call for as long as a test does, so that one which wants to hear
+// "resumed" hears it on a slow machine too. It is not for tests whose bursts wait outside: what causes them is
+// durable only after this time, unless it was dispatched.
+func outcomes(cfg *node.Config) { cfg.ReplyWait = patience }
+
 // processes makes a cluster of three processes on the shared etcd.
 func processes(t *testing.T, args ...string) *cluster {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 // are refused; when it has finished, another may start, and again only one.
 func TestSingletonRunsOnceHoweverManyStart(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: single\noptions: {activation: Singleton}\nroot:\n  - event: end\n  - writeLine: ended\n")
 	c.publish(t, "id: called\noptions: {activation: Singleton}\nroot:\n  - event: call\n    trigger: true\n  - event: end\n")
 	c.publish(t, `

@@ -23,7 +23,7 @@ import (
 // everything goes on that waited.
 func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	out := newOutside(t)
 	c.publish(t, calling)
 	c.publish(t, "id: later\nroot:\n  - delay: 1s\n  - writeLine: due\n")
@@ -50,7 +50,7 @@ func TestPauseStopsTheWholeClusterAndUnpauseLetsItGoOn(t *testing.T) {
 	}
 	out.release("/running")
 	c.waitFor(t, c.any(), "running", "Finished")
-	fresh := c.start(t) // a node that starts meanwhile is paused too
+	fresh := c.start(t, outcomes) // a node that starts meanwhile is paused too
 	polltest.Eventually(t, "the new node is paused", func() bool {
 		return c.call(t, fresh, "POST", "/api/v1/definitions/later/dispatch", "{}").text("code") == "paused"
 	})

@@ -15,7 +15,7 @@ import (
 // triggers of one version, never those of two, never a part.
 func TestPublishingIsAtomicForEveryNode(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	// Two triggers wait for one event; each version writes its number.
 	source := func(version int) string {
 		return fmt.Sprintf(`

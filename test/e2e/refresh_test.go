@@ -97,9 +97,9 @@ func behindProxy(t *testing.T, ttl time.Duration) (*cluster, *clustertest.Proxy)
 	proxy := c.etcd.Proxy(t)
 	c.start(t, func(cfg *node.Config) {
 		cfg.EtcdEndpoints, cfg.SessionTTL = []string{proxy.Endpoint()}, ttl
-	})
+	}, outcomes)
 	for range 2 {
-		c.start(t, func(cfg *node.Config) { cfg.SessionTTL = ttl })
+		c.start(t, func(cfg *node.Config) { cfg.SessionTTL = ttl }, outcomes)
 	}
 	c.settle(t)
 	t.Cleanup(proxy.Heal) // before the nodes stop

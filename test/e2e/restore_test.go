@@ -78,7 +78,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, clustertest.Start(t))
 	proxy := c.etcd.Proxy(t)
-	short := func(cfg *node.Config) { cfg.SessionTTL = shortTTL }
+	short := func(cfg *node.Config) { cfg.SessionTTL, cfg.ReplyWait = shortTTL, patience }
 	for range 2 {
 		c.start(t, short)
 	}
@@ -110,7 +110,7 @@ func TestClusterGoesOnFromARestoredSnapshot(t *testing.T) {
 		return c.must(t, m, "POST", "/api/v1/definitions/waits/execute", keyed, 200, "Idempotency-Key: key-1")
 	}
 	answered := byKey(old[0])
-	c.execute(t, old[0], "calling", "burst", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/burst")))
+	c.dispatch(t, old[0], "calling", "burst", fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/burst")))
 	out.wait(t, "/burst", 1)
 	if c.holder(t, old[0], "burst") == nil {
 		t.Fatal("nobody holds the instance of the burst")

@@ -94,7 +94,7 @@ root:
 // A cancel in the pause ends it, and no attempt follows.
 func TestACancelBetweenTwoAttempts(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: charging\ninputs: {url: string}\nroot:\n  - sendHttpRequest: \"${{ inputs.url }}\"\n    retry: {attempts: 4, delay: 1h}\n")
 	service := newBusy(t)
 	c.execute(t, c.members[0], "charging", "c", fmt.Sprintf(`{"input": {"url": %q}}`, service.URL+"/c"))
@@ -113,7 +113,7 @@ func TestACancelBetweenTwoAttempts(t *testing.T) {
 // followed: the attempts go on from there, as the same calls.
 func TestAnImportBetweenTwoAttempts(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: charging\ninputs: {url: string}\nroot:\n  - sendHttpRequest: \"${{ inputs.url }}\"\n    id: charge\n    retry: {attempts: 3, delay: 4s, factor: 1}\n    onGiveUp:\n      - event: later\n")
 	service := newBusy(t)
 	c.execute(t, c.members[0], "charging", "c", fmt.Sprintf(`{"input": {"url": %q}}`, service.URL+"/c"))

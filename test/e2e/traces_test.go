@@ -256,7 +256,7 @@ func traced(t *testing.T) (*cluster, recorded) {
 		cfg.Traces = provider
 		// Debug: every request has a line.
 		cfg.Logger = slog.New(levelled{cfg.Logger.Handler()})
-	})
+	}, outcomes)
 	return c, r
 }
 

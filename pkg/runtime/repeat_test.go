@@ -74,3 +74,43 @@ func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
 	}
 	m.Sound()
 }
+
+// A repeat of a send sends nothing: no node remembers it as another event.
+func TestTheRepeatOfASendIsNoEventOfItsOwn(t *testing.T) {
+	t.Parallel()
+	members := newCluster(t, 2)
+	a, b := members[0], members[1]
+	a.Publish(membertest.Waits)
+	a.Start("waits", "met", "met")
+	for name, correlation := range map[string]string{"it met": "met", "it waits": "nobody"} {
+		st := workflow.EventStimulus("go", nil)
+		st.CorrelationID = correlation
+		key := &runtime.Key{Scope: "s", Value: name, BodyHash: "b"}
+		of := func(m *member) (at []time.Time) {
+			for _, e := range m.Recent().Like([]string{"go"}) {
+				if e.CorrelationID == correlation {
+					at = append(at, e.At)
+				}
+			}
+			return at
+		}
+		if _, err := a.Send(t.Context(), st, key); err != nil {
+			t.Fatal(err)
+		}
+		first := of(a)
+		if len(first) != 1 {
+			t.Fatalf("%s: remembered %v", name, first)
+		}
+		for _, m := range []*member{a, b, a} {
+			if _, err := m.Send(t.Context(), st, key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := of(a); len(got) != 1 || !got[0].Equal(first[0]) {
+			t.Errorf("%s: remembered %v, and was sent at %v", name, got, first)
+		}
+		if got := of(b); len(got) > 0 {
+			t.Errorf("%s: the other node remembers %v", name, got)
+		}
+	}
+}

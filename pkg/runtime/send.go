@@ -64,7 +64,7 @@ func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.
 	for range maxLooks {
 		res, done, err := d.try(ctx)
 		if err != nil || done {
-			if err == nil {
+			if err == nil && !d.repeat {
 				d.note(&res)
 			}
 			return res, err
@@ -76,7 +76,7 @@ func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.
 	return SendResult{}, movesOn()
 }
 
-// note remembers an event that was sent.
+// note remembers an event that was sent. A repeat of its call sends nothing.
 func (d *delivery) note(res *SendResult) {
 	e := recent.Event{ID: d.id, Name: d.st.EventName(), CorrelationID: d.st.CorrelationID, InstanceID: d.st.InstanceID, At: d.cfg.Now().UTC()}
 	for i := range res.Outcomes {
@@ -133,6 +133,7 @@ type delivery struct {
 	id   string
 
 	request *endpointDelivery // nil: not an HTTP request
+	repeat  bool              // an earlier call with its key was answered
 }
 
 func (d *delivery) keyName() string {
@@ -157,6 +158,7 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 				return res, false, err
 			}
 		}
+		d.repeat = true
 		res, err := answered(ctx, met.Answer, d.key, d.answers.Effects)
 		return res, true, err
 	}

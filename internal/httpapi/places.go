@@ -342,7 +342,7 @@ func (c *request) charge(n int64) error {
 		c.payer = c.caller() // as long as the request lasts: who calls an endpoint may become known later
 	}
 	if !b.take(c.payer, c.charged, n) {
-		return c.api.busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have: %d bytes in all, and of one caller no more than others leave", b.most))
+		return c.api.busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have: %d bytes in all, and of one caller no more than others leave; repeat it later, or raise body-bytes", b.most))
 	}
 	c.charged += n
 	return nil

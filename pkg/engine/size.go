@@ -133,7 +133,7 @@ func weighGo(v reflect.Value, left *int) bool {
 type roomError struct{ wanted, have, limit int }
 
 func (e *roomError) Error() string {
-	return fmt.Sprintf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time", e.wanted, e.have, e.limit)
+	return fmt.Sprintf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time, or raise the node's max-burst-activities", e.wanted, e.have, e.limit)
 }
 
 // CheckRoom tells whether so many more activities can be scheduled: an activity that

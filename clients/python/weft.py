@@ -1397,7 +1397,7 @@ WebhookEvent = TypedDict("WebhookEvent", {
     "definitionId": "Union[str, None]",
     "id": "str",  # The webhook-id of its requests.
     "subject": "str",  # The id of the instance, or of the dead letter.
-    "what": "str",  # A sub-status, or deadLetter.
+    "what": "str",  # A sub-status, incident, or deadLetter.
 })
 
 WebhookLetter = TypedDict("WebhookLetter", {
@@ -1417,7 +1417,7 @@ WebhookLetterList = TypedDict("WebhookLetterList", {
 WebhookRequest = TypedDict("WebhookRequest", {
     "definitions": "NotRequired[List[str]]",  # Only instances of these, 16 at most; none: of all.
     "labels": "NotRequired[Dict[str, str]]",  # Only instances with all of these.
-    "on": "NotRequired[List[str]]",  # What is told: ended (in any way), faulted, deadLetter.
+    "on": "NotRequired[List[str]]",  # What is told: ended (in any way), faulted, incident (also of an instance that goes on), deadLetter.
     "paused": "NotRequired[bool]",  # Nothing is sent. What happens until it goes on is told later, as far as etcd knows it then.
     "secrets": "NotRequired[List[str]]",  # The names of one or two secrets (--secrets-dir) that sign.
     "url": "NotRequired[str]",  # https or http; without a name, a password and a fragment. Private addresses are refused when it is dialled, unless the nodes have --allow-private-addresses.

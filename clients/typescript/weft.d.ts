@@ -1697,7 +1697,7 @@ export interface WebhookEvent {
   id: string;
   /** The id of the instance, or of the dead letter. */
   subject: string;
-  /** A sub-status, or deadLetter. */
+  /** A sub-status, incident, or deadLetter. */
   what: string;
 }
 
@@ -1724,7 +1724,7 @@ export interface WebhookRequest {
   definitions?: Array<string>;
   /** Only instances with all of these. */
   labels?: Record<string, string>;
-  /** What is told: ended (in any way), faulted, deadLetter. */
+  /** What is told: ended (in any way), faulted, incident (also of an instance that goes on), deadLetter. */
   on?: Array<string>;
   /** Nothing is sent. What happens until it goes on is told later, as far as etcd knows it then. */
   paused?: boolean;

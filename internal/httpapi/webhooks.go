@@ -35,7 +35,7 @@ func (a *API) webhookRoutes() []route {
 
 type webhookBody struct {
 	URL         string            `json:"url" doc:"https or http; without a name, a password and a fragment. Private addresses are refused when it is dialled, unless the nodes have --allow-private-addresses."`
-	On          []webhook.Kind    `json:"on" doc:"What is told: ended (in any way), faulted, deadLetter."`
+	On          []webhook.Kind    `json:"on" doc:"What is told: ended (in any way), faulted, incident (also of an instance that goes on), deadLetter."`
 	Definitions []string          `json:"definitions" doc:"Only instances of these, 16 at most; none: of all."`
 	Labels      map[string]string `json:"labels" doc:"Only instances with all of these."`
 	Secrets     []string          `json:"secrets" doc:"The names of one or two secrets (--secrets-dir) that sign."`
@@ -71,7 +71,7 @@ type webhookLetterView struct {
 
 type webhookEventView struct {
 	ID           string  `json:"id" doc:"The webhook-id of its requests."`
-	What         string  `json:"what" doc:"A sub-status, or deadLetter."`
+	What         string  `json:"what" doc:"A sub-status, incident, or deadLetter."`
 	Subject      string  `json:"subject" doc:"The id of the instance, or of the dead letter."`
 	DefinitionID *string `json:"definitionId"`
 }

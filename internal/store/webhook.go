@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Webhook says who is told of what.
 type Webhook struct {
@@ -18,6 +21,9 @@ type Webhook struct {
 	Modified int64 `json:"-"`
 }
 
+// Tells reports whether the webhook tells of events of a kind.
+func (w *Webhook) Tells(kind WebhookKind) bool { return slices.Contains(w.On, kind) }
+
 // WebhookKind is of what a webhook tells.
 type WebhookKind string
 
@@ -25,6 +31,7 @@ type WebhookKind string
 const (
 	WebhookEnded      WebhookKind = "ended" // in any way
 	WebhookFaulted    WebhookKind = "faulted"
+	WebhookIncident   WebhookKind = "incident" // also of an instance that goes on
 	WebhookDeadLetter WebhookKind = "deadLetter"
 )
 
@@ -60,9 +67,10 @@ type WebhookLetter struct {
 // WebhookEvent is one thing to tell.
 type WebhookEvent struct {
 	ID           string `json:"id"`
-	What         string `json:"what"`    // a final sub-status, or [WebhookDeadLetter]
+	What         string `json:"what"`    // a final sub-status, [WebhookIncident] or [WebhookDeadLetter]
 	Subject      string `json:"subject"` // the instance, or the dead letter
 	DefinitionID string `json:"definition,omitempty"`
 	Version      int    `json:"version,omitempty"`
-	Revision     int64  `json:"revision"` // of etcd, at which it was so
+	Revision     int64  `json:"revision"`         // of etcd, at which it was so
+	Commit       int64  `json:"commit,omitempty"` // that had the incidents
 }

@@ -17,11 +17,17 @@ type Kind = store.WebhookKind
 const (
 	Ended      = store.WebhookEnded
 	Faulted    = store.WebhookFaulted
+	Incident   = store.WebhookIncident
 	DeadLetter = store.WebhookDeadLetter
 )
 
 // Definition says who is told of what.
 type Definition = store.Webhook
+
+var kinds = []Kind{Ended, Faulted, Incident, DeadLetter}
+
+// kindNames are those of all kinds, for people.
+const kindNames = string(Ended + ", " + Faulted + ", " + Incident + ", " + DeadLetter)
 
 const (
 	maxURL         = 2048
@@ -39,11 +45,11 @@ func (h *Webhooks) check(d *Definition) error {
 		bad("bad-url", "/url", "%s", why)
 	}
 	if len(d.On) == 0 {
-		bad("missing-field", "/on", "say what is told: ended, faulted, deadLetter")
+		bad("missing-field", "/on", "say what is told: "+kindNames)
 	}
 	for i, on := range d.On {
-		if !slices.Contains([]Kind{Ended, Faulted, DeadLetter}, on) {
-			bad("bad-kind", fmt.Sprintf("/on/%d", i), "%q is not known; there are ended, faulted, deadLetter", workflow.CutChars(string(on), 80))
+		if !slices.Contains(kinds, on) {
+			bad("bad-kind", fmt.Sprintf("/on/%d", i), "%q is not known; there are %s", workflow.CutChars(string(on), 80), kindNames)
 		}
 	}
 	if slices.Contains(d.On, DeadLetter) && len(d.Definitions)+len(d.Labels) > 0 {

@@ -1,9 +1,9 @@
 // Package webhook tells other systems, by requests that are signed, that instances have ended
-// and that dead letters came to be.
+// or have incidents, and that dead letters came to be.
 //
 // Each webhook is told by one node, the one preferred for it. It takes what there is to tell
-// from keys that commits write anyway (docs/decisions/0009), so no commit knows of webhooks, and
-// what was not taken is kept in etcd and tried again, later and later, for a day.
+// from keys that commits write anyway (docs/decisions/0009), and of incidents from notes that
+// commits leave where a webhook wants them; what was not taken is kept in etcd and tried again, later and later, for a day.
 //
 // Guaranteed: each event of a webhook that is not paused, and whose keys etcd has not
 // forgotten, is told at least once, also after the end of the node that told it; the same event has the same id.

@@ -22,7 +22,7 @@ import (
 
 // Event is the body of a request.
 type Event struct {
-	Type      string    `json:"type"`      // instance.finished, instance.cancelled, instance.faulted, deadLetter
+	Type      string    `json:"type"`      // instance.finished, instance.cancelled, instance.faulted, instance.incident, deadLetter
 	Timestamp time.Time `json:"timestamp"` // when it happened
 	Data      Data      `json:"data"`
 }
@@ -34,6 +34,7 @@ type Data struct {
 	Revision   int64           `json:"revision"` // of etcd, at which it was so: the later one of two events is newer
 	InstanceID string          `json:"instanceId,omitempty"`
 	Instance   *Instance       `json:"instance,omitempty"` // absent: it is gone
+	Incident   *IncidentData   `json:"incident,omitempty"` // of instance.incident
 	DeadLetter *DeadLetterData `json:"deadLetter,omitempty"`
 }
 
@@ -54,6 +55,27 @@ type Instance struct {
 	Incidents        int                `json:"incidents"`
 	Incident         string             `json:"incident,omitempty"` // message of the last, 1,000 characters at most
 }
+
+// IncidentData says what one commit added to the incidents of an instance.
+type IncidentData struct {
+	Commit int64 `json:"commit"`        // its number in the instance
+	New    int   `json:"new,omitempty"` // how many; absent: etcd has forgotten it
+	// Last are the last of them that the instance remembers, the newest at the end.
+	Last []OneIncident `json:"last,omitempty"`
+}
+
+// OneIncident is one thing that went wrong.
+type OneIncident struct {
+	ActivityID   string    `json:"activityId,omitempty"`
+	ActivityType string    `json:"activityType,omitempty"`
+	Message      string    `json:"message"` // 300 characters at most
+	Time         time.Time `json:"time"`
+}
+
+const (
+	maxTold    = 10 // incidents of one commit that are told with their messages
+	maxOneTold = 300
+)
 
 // DeadLetterData says what could not be done.
 type DeadLetterData struct {
@@ -118,6 +140,9 @@ func (h *Webhooks) eventOf(ctx context.Context, d *Definition, e *store.WebhookE
 		return out, nil
 	}
 	out.Type, out.Data.InstanceID = "instance."+strings.ToLower(e.What), e.Subject
+	if e.What == string(Incident) {
+		out.Data.Incident = &IncidentData{Commit: e.Commit}
+	}
 	r, err := h.cfg.Store.InstanceAt(ctx, e.Subject, e.Revision)
 	if err != nil {
 		return nil, err
@@ -145,10 +170,34 @@ func (h *Webhooks) eventOf(ctx context.Context, d *Definition, e *store.WebhookE
 	if in.Parent != nil {
 		out.Data.Instance.ParentInstanceID = in.Parent.InstanceID
 	}
+	if e.What == string(Incident) {
+		out.Timestamp, err = h.incidentsOf(ctx, e, r, out.Data.Incident)
+		if err != nil {
+			return nil, err
+		}
+	}
 	if n := len(in.Incidents); n > 0 {
 		out.Data.Instance.Incident = workflow.CutChars(in.Incidents[n-1].Message, maxMessage)
 	}
 	return out, nil
+}
+
+// incidentsOf adds the incidents of a commit, from the instance as it was then or as it is,
+// and tells when the last one was.
+func (h *Webhooks) incidentsOf(ctx context.Context, e *store.WebhookEvent, r *store.Record, out *IncidentData) (time.Time, error) {
+	note, err := h.cfg.Store.IncidentAt(ctx, e.DefinitionID, e.Subject, e.Commit, e.Revision)
+	if err != nil || note == nil {
+		return time.Time{}, err
+	}
+	out.New = note.New
+	all := r.Header.Incidents
+	for len(all) > 0 && r.Seq != e.Commit && !all[len(all)-1].Time.Equal(note.At) { // later ones
+		all = all[:len(all)-1]
+	}
+	for _, i := range all[max(0, len(all)-min(note.New, maxTold)):] {
+		out.Last = append(out.Last, OneIncident{i.ActivityID, i.ActivityType, workflow.CutChars(i.Message, maxOneTold), i.Time.UTC()})
+	}
+	return note.At, nil
 }
 
 // answer is what a receiver did with an event.

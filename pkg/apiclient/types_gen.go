@@ -1329,7 +1329,7 @@ type WebhookEvent struct {
 	DefinitionID *string `json:"definitionId"`
 	ID           string  `json:"id"`      // The webhook-id of its requests.
 	Subject      string  `json:"subject"` // The id of the instance, or of the dead letter.
-	What         string  `json:"what"`    // A sub-status, or deadLetter.
+	What         string  `json:"what"`    // A sub-status, incident, or deadLetter.
 }
 
 // WebhookLetter is a part of other answers.
@@ -1352,7 +1352,7 @@ type WebhookLetterList struct {
 type WebhookRequest struct {
 	Definitions []string          `json:"definitions,omitempty"` // Only instances of these, 16 at most; none: of all.
 	Labels      map[string]string `json:"labels,omitempty"`      // Only instances with all of these.
-	On          []string          `json:"on,omitempty"`          // What is told: ended (in any way), faulted, deadLetter.
+	On          []string          `json:"on,omitempty"`          // What is told: ended (in any way), faulted, incident (also of an instance that goes on), deadLetter.
 	Paused      bool              `json:"paused,omitempty"`      // Nothing is sent. What happens until it goes on is told later, as far as etcd knows it then.
 	Secrets     []string          `json:"secrets,omitempty"`     // The names of one or two secrets (--secrets-dir) that sign.
 	URL         string            `json:"url,omitempty"`         // https or http; without a name, a password and a fragment. Private addresses are refused when it is dialled, unless the nodes have --allow-private-addresses.

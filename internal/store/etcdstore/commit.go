@@ -155,6 +155,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 		before = &c.Before.Header
 	}
 	s.writeIndex(o, before, h)
+	s.noteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
 			o.putRaw(s.keys.indexEntry(h), nil) // it ended again within one burst: its entry tells webhooks
@@ -174,7 +175,11 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *ops) {
 	}
 	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
 		drop := min(have-s.keepEntries, journalSlice)
-		o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(c.After.Header.ID, from), clientv3.WithRange(s.keys.journal(c.After.Header.ID, from+drop))))
+		h := &c.After.Header
+		o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(h.ID, from), clientv3.WithRange(s.keys.journal(h.ID, from+drop))))
+		if len(h.Incidents) > 0 {
+			o.tail = append(o.tail, clientv3.OpDelete(s.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.keys.incident(h.DefinitionID, h.ID, from+drop))))
+		}
 		bytes -= bytes * drop / have
 		from += drop
 	}
@@ -246,6 +251,7 @@ func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
 	for _, key := range s.indexEntries(&c.Before.Header) {
 		o.del(key)
 	}
+	s.forgetIncidents(&c.Before.Header, o)
 	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journalOf(id), clientv3.WithPrefix()))
 }
 

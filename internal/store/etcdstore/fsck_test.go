@@ -15,6 +15,10 @@ import (
 func sound(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
+	hook := &store.Webhook{Name: "crm", URL: "https://example.com", On: []store.WebhookKind{store.WebhookEnded, store.WebhookIncident}, Definitions: []string{"order"}, Secrets: []string{"k"}}
+	if ok, err := w.Webhooks.PutWebhook(w.ctx(), hook); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
 	due := w.now.Add(time.Hour)
 	b := w.bookmark("i", "b", "approved")
 	timed := w.bookmark("i", "t", "late")
@@ -26,6 +30,7 @@ func sound(t *testing.T) *world {
 	h := w.header("i")
 	h.CorrelationID = "c"
 	h.Bookmarks = []workflow.Bookmark{b, timed, task, door}
+	h.Incidents = []workflow.Incident{w.incident("no answer")}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
@@ -40,10 +45,6 @@ func sound(t *testing.T) *world {
 	w.ok(err)
 	w.parentOf("j")
 	w.continuing("k")
-	hook := &store.Webhook{Name: "crm", URL: "https://example.com", On: []store.WebhookKind{store.WebhookEnded, store.WebhookDeadLetter}, Secrets: []string{"k"}}
-	if ok, err := w.Webhooks.PutWebhook(w.ctx(), hook); err != nil || !ok {
-		t.Fatal(ok, err)
-	}
 	hook, at, _, _, err := w.Webhooks.Webhook(w.ctx(), "crm")
 	w.ok(err)
 	letter := store.WebhookLetter{ID: "letter", Webhook: hook.Created, Events: []store.WebhookEvent{{ID: "e", What: "Faulted", Subject: "i"}}, At: w.now, Due: w.now}
@@ -141,7 +142,12 @@ var misfits = map[string]func(w *world) (del, put string){
 	"webhook-without-position": func(w *world) (string, string) { return w.keys.webhookAt("crm"), "" },
 	"position-without-webhook": func(w *world) (string, string) { return "", w.keys.webhookAt("gone") },
 	"sign-out-unreadable":      func(w *world) (string, string) { return "", w.keys.signOuts() + "soon/key:a/s" },
-	"retired-without-version":  func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
+	"webhook-not-wanted":       func(w *world) (string, string) { return w.keys.wanted("order", "crm"), "" },
+	"wanted-without-webhook":   func(w *world) (string, string) { return "", w.keys.wanted(anyDefinition, "crm") },
+	"incident-without-instance": func(w *world) (string, string) {
+		return "", w.keys.incident("order", "gone", 1)
+	},
+	"retired-without-version": func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
 	"trigger-without-definition": func(w *world) (string, string) {
 		return "", w.keys.trigger(hashOf("approved"), "order", "a")
 	},

@@ -6,9 +6,10 @@ import (
 	"github.com/weft-run/weft/internal/store"
 )
 
-// webhooks: each can be read and says how far it is, and what is to be told belongs to one.
+// webhooks: each can be read and says how far it is, commits know which are told of incidents,
+// and what is to be told belongs to one.
 func (f *fsck) webhooks() {
-	is := map[string]*store.Webhook{}
+	is, wants := map[string]*store.Webhook{}, map[string]bool{}
 	f.values("webhook/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		w := &store.Webhook{Created: kv.CreateRevision}
 		n := f.decode(name, kv, w)
@@ -22,6 +23,16 @@ func (f *fsck) webhooks() {
 		} else if at := f.s.keys.webhookAt(w.Name); !f.has(at) {
 			o := f.repair(f.report("webhook-without-position", name, "how far it is is not known any more"), "lets it begin with what comes from its last change on", name, at)
 			o.put(at, store.WebhookPosition{At: map[string]int64{}})
+		}
+		for key := range f.s.wants(w) {
+			if wants[f.below(key)] = true; n == nil && !f.has(key) {
+				f.repair(f.report("webhook-not-wanted", name, "no commit knows that it is told of incidents"), "puts "+f.below(key), name, key).putRaw(key, nil)
+			}
+		}
+	})
+	f.under("incident-wanted/", func(name string, _ *mvccpb.KeyValue, parts []string) {
+		if hook := f.s.keys.webhook(parts[len(parts)-1]); !wants[name] && !f.follows(hook) {
+			f.drop(f.report("wanted-without-webhook", name, "no webhook is told of these incidents"), name, hook)
 		}
 	})
 	f.values("webhook-at/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {

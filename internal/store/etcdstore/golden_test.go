@@ -154,6 +154,10 @@ var golden = []struct {
 		ID: "letter-1", Webhook: 41, At: goldenAt, Attempts: 2, Last: "the receiver answered 500",
 		Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1", DefinitionID: "order-approval", Version: 3, Revision: 4711}, {ID: "e2", What: "deadLetter", Subject: "c1@1", Revision: 4712}},
 	}},
+	{"webhook-due/<name>/<due>/<letter>", "webhook-letter-incident", &store.WebhookLetter{
+		ID: "letter-2", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e3", What: "incident", Subject: "i1", DefinitionID: "order-approval", Revision: 4713, Commit: 5}},
+	}},
+	{"incident/<definition>/<id>/<seq>", "incident", &IncidentNote{New: 2, At: goldenAt}},
 	{"webhook-failed/<name>/<letter>", "webhook-failed", &store.WebhookLetter{ID: "letter-1", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1"}}}},
 	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
 
@@ -187,7 +191,7 @@ var golden = []struct {
 var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
-	"label/": "empty", "signed-out/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
+	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 

@@ -155,6 +155,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	t.del(r.s.keys.instance(r.id))
 	t.del(r.s.keys.cancel(r.id))
 	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
+	r.s.forgetIncidents(&r.rec.Header, t.ops)
 	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
 	return applied(t.submit(ctx))
 }
@@ -184,7 +185,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 		fromID   int  // parts from the end of the key to the id
 		bookmark bool // the id is a bookmark's
 	}{{k.indexes(), 1, false}, {k.root + "by-correlation/", 1, false}, {k.root + "by-parent/", 1, false}, {k.labels(), 1, false}, {k.finishedIn(shard(r.id, FinishedShards)), 1, false},
-		{k.tasks(""), 2, false}, {k.root + "bookmark/", 2, false}, {k.root + "timer/", 1, true}} {
+		{k.tasks(""), 2, false}, {k.incidents(), 2, false}, {k.root + "bookmark/", 2, false}, {k.root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
 			id := decode(parts[len(parts)-in.fromID])

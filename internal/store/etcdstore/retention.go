@@ -157,6 +157,7 @@ func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	for _, key := range p.s.indexEntries(&rec.Header) {
 		o.del(key)
 	}
+	p.s.forgetIncidents(&rec.Header, o)
 	o.tail = append(o.tail, clientv3.OpDelete(p.s.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
 	p.list = append(p.list, clientv3.OpTxn(guard, o.list(), nil))
 	p.ids = append(p.ids, rec.Header.ID)
@@ -191,6 +192,9 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	t := s.begin("shorten the journal of "+rec.Header.ID, guard...)
 	s.writeEnd(t.ops, &left, t.put(s.keys.instance(rec.Header.ID), left))
 	t.tail = append(t.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
+	if h := &rec.Header; len(h.Incidents) > 0 {
+		t.tail = append(t.tail, clientv3.OpDelete(s.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
+	}
 	_, err := t.submitSmall(ctx)
 	return err
 }

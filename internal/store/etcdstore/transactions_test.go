@@ -82,6 +82,14 @@ var transactions = []transaction{
 		c.Release = true
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
+	{name: "commit with an incident that a webhook wants", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		_, err := w.raw.Put(w.ctx(), w.keys.wanted("order", "h"), "") // the webhook itself would tell revisions
+		w.ok(err)
+		c := w.next("a", w.lock("a", "me"))
+		c.After.Header.Incidents = []workflow.Incident{w.incident("no")}
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
 	{name: "commit with everything", again: "released false kept false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid", "shipped")
 		w.instance("b", "x")

@@ -18,7 +18,7 @@ import (
 
 // Webhooks keeps who is told of what, how far they are, and what was not taken. It is for
 // internal/webhook. What there is to tell it takes from keys that others write anyway, see
-// [Webhooks.Collect]: no commit knows of webhooks.
+// [Webhooks.Collect]: no commit knows of webhooks, but for those that have incidents.
 type Webhooks struct{ *conn }
 
 // MaxWebhooks is how many there may be: each watches.
@@ -44,6 +44,15 @@ func WebhookRanges(w *store.Webhook) []string {
 	for _, on := range w.On {
 		if on == store.WebhookDeadLetter {
 			out = append(out, k.deads())
+			continue
+		}
+		if on == store.WebhookIncident {
+			for _, def := range w.Definitions {
+				out = append(out, k.incidentsOf(def))
+			}
+			if len(w.Definitions) == 0 {
+				out = append(out, k.incidents())
+			}
 			continue
 		}
 		subs := []workflow.SubStatus{workflow.Finished, workflow.Cancelled, workflow.Faulted}
@@ -140,7 +149,15 @@ var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for s
 // If: its mod revision as read.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
 	t := s.begin("put webhook", modifiedAt(s.keys.webhook(w.Name), w.Modified))
+	if w.Modified > 0 {
+		if err := s.unwant(ctx, w.Name, t.ops); err != nil {
+			return false, err
+		}
+	}
 	t.put(s.keys.webhook(w.Name), w)
+	for key := range s.wants(w) {
+		t.putRaw(key, nil)
+	}
 	if w.Modified == 0 { // an earlier one of this name took its position with it
 		resp, err := s.get(ctx, "read the revision", s.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly())
 		if err != nil {
@@ -162,6 +179,23 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 	return err == nil && resp.Succeeded, err
 }
 
+// unwant deletes the keys by which commits know what a webhook wants, as it is. Who put it
+// since is who the transaction refuses.
+func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
+	resp, err := s.get(ctx, "read webhook", s.keys.webhook(name))
+	if err != nil || len(resp.Kvs) == 0 {
+		return err
+	}
+	w, err := s.decodeWebhook(resp.Kvs[0])
+	if err != nil {
+		return err
+	}
+	for key := range s.wants(w) {
+		o.del(key)
+	}
+	return nil
+}
+
 // DeleteWebhook deletes one, with how far it is, and then what it has not told. False: it is
 // not as it was read. What a node that ends leaves of that belongs to none: it names the
 // create revision of its webhook.
@@ -171,6 +205,9 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 	t := s.begin("delete webhook", modifiedAt(s.keys.webhook(name), modified))
 	t.del(s.keys.webhook(name))
 	t.del(s.keys.webhookAt(name))
+	if err := s.unwant(ctx, name, t.ops); err != nil {
+		return false, err
+	}
 	ok, err := applied(t.submitSmall(ctx))
 	if err != nil || !ok {
 		return ok, err
@@ -316,6 +353,15 @@ func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.Webhook
 	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, strconv.FormatInt(kv.ModRevision, 10))
 	if id, ok := strings.CutPrefix(key, "dead/"); ok {
 		e.What, e.Subject = string(store.WebhookDeadLetter), decode(id)
+		return e, true
+	}
+	if of, ok := strings.CutPrefix(key, "incident/"); ok {
+		parts := strings.Split(of, "/") // <definition>/<id>/<seq>
+		if len(parts) != 3 {
+			return e, false
+		}
+		e.What, e.DefinitionID, e.Subject = string(store.WebhookIncident), parts[0], parts[1]
+		e.Commit, _ = strconv.ParseInt(parts[2], 10, 64)
 		return e, true
 	}
 	parts := strings.Split(key, "/") // index/<sub-status>/<definition>/<version>/<newest>/<id>

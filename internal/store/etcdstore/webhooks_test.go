@@ -130,6 +130,8 @@ func TestRangesOfWebhooks(t *testing.T) {
 		{store.Webhook{On: []store.WebhookKind{store.WebhookEnded, store.WebhookFaulted}}, []string{"index/Cancelled/", "index/Faulted/", "index/Finished/"}},
 		{store.Webhook{On: []store.WebhookKind{store.WebhookFaulted}, Definitions: []string{"b", "a"}}, []string{"index/Faulted/a/", "index/Faulted/b/"}},
 		{store.Webhook{On: []store.WebhookKind{store.WebhookDeadLetter}}, []string{"dead/"}},
+		{store.Webhook{On: []store.WebhookKind{store.WebhookIncident, store.WebhookFaulted}}, []string{"incident/", "index/Faulted/"}},
+		{store.Webhook{On: []store.WebhookKind{store.WebhookIncident}, Definitions: []string{"b", "a"}}, []string{"incident/a/", "incident/b/"}},
 	} {
 		if got := WebhookRanges(&c.w); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c.w, got)

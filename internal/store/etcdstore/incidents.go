@@ -1,0 +1,150 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// A commit that adds incidents to an instance leaves a note of it, if a webhook wants to
+// hear of incidents of its definition: the note is what the webhook is told of. Which webhooks
+// there are no node needs to know: the transaction itself looks whether one of the keys of
+// [webhookKeys.wantedOf] is there. A note lives as long as the journal entry of its commit.
+
+func (k webhookKeys) incidents() string { return k.root + "incident/" }
+func (k webhookKeys) incidentsOf(definition string) string {
+	return k.incidents() + definition + "/"
+}
+func (k webhookKeys) incidentsIn(definition, id string) string {
+	return k.incidentsOf(definition) + id + "/"
+}
+func (k webhookKeys) incident(definition, id string, seq int64) string {
+	return fmt.Sprintf("%s%s/%s/%012d", k.incidents(), definition, id, seq)
+}
+
+// wantedOf are the webhooks that are told of incidents of a definition; [anyDefinition]: of
+// all. They are put and deleted with their webhook.
+func (k webhookKeys) wantedOf(definition string) string {
+	return k.root + "incident-wanted/" + definition + "/"
+}
+func (k webhookKeys) wanted(definition, webhook string) string {
+	return k.wantedOf(definition) + webhook
+}
+
+// anyDefinition stands for all definitions; no definition is called so.
+const anyDefinition = "*"
+
+// wants are the keys by which commits know that a webhook is told of incidents; nil: it is of none.
+func (s *conn) wants(w *store.Webhook) map[string]bool {
+	if w == nil || !w.Tells(store.WebhookIncident) {
+		return nil
+	}
+	if len(w.Definitions) == 0 {
+		return map[string]bool{s.keys.wanted(anyDefinition, w.Name): true}
+	}
+	keys := map[string]bool{}
+	for _, def := range w.Definitions {
+		keys[s.keys.wanted(def, w.Name)] = true
+	}
+	return keys
+}
+
+// IncidentNote says what one commit added to the incidents of its instance. What they say
+// stands in the instance only.
+type IncidentNote struct {
+	New int       `json:"new"` // how many, of those that the instance remembers
+	At  time.Time `json:"at"`  // when the last of them was
+}
+
+// noteIncidents leaves a note of new incidents, for webhooks.
+//
+// If: no webhook wants it. Then: nothing. Else: put it. What it compares may change at any time,
+// and decides nothing but whether the note is put.
+func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
+	h := &c.After.Header
+	var before *workflow.Instance
+	if c.Before != nil {
+		before = &c.Before.Header
+		if moved := before.DefinitionID != h.DefinitionID || len(h.Incidents) == 0; moved { // an import may do that
+			s.forgetIncidents(before, o)
+		}
+	}
+	n := newIncidents(before, h)
+	if n == 0 {
+		return
+	}
+	note := newContent()
+	note.put(s.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC()})
+	o.nested([]clientv3.Cmp{noneNewer(s.keys.wantedOf(h.DefinitionID), 0), noneNewer(s.keys.wantedOf(anyDefinition), 0)}, nil, note)
+}
+
+// forgetIncidents deletes the notes of an instance's incidents, with it.
+func (s *conn) forgetIncidents(h *workflow.Instance, o *ops) {
+	if len(h.Incidents) > 0 {
+		o.tail = append(o.tail, below(deleteOp, s.keys.incidentsIn(h.DefinitionID, h.ID)))
+	}
+}
+
+// newIncidents tells how many of an instance's incidents it did not have before (nil: it is
+// new). An instance remembers the last ones only: what is left of those before is at the
+// beginning.
+func newIncidents(before, after *workflow.Instance) int {
+	n := len(after.Incidents)
+	if before == nil {
+		return n
+	}
+	for kept := min(n, len(before.Incidents)); kept > 0; kept-- {
+		if sameIncidents(before.Incidents[len(before.Incidents)-kept:], after.Incidents[:kept]) {
+			return n - kept
+		}
+	}
+	return n
+}
+
+func sameIncidents(a, b []workflow.Incident) bool {
+	for i := range a {
+		x, y := a[i], b[i]
+		same := x.Time.Equal(y.Time)
+		x.Time, y.Time = time.Time{}, time.Time{}
+		if !same || x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// IncidentAt reads the note of a commit with new incidents as [Webhooks.InstanceAt] reads an
+// instance; nil: it is gone.
+func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit, revision int64) (*IncidentNote, error) {
+	kv, err := s.oneAt(ctx, "read incident of "+id, s.keys.incident(definition, id, commit), revision)
+	if err != nil || kv == nil {
+		return nil, err
+	}
+	var note IncidentNote
+	if err := Decode(kv.Value, &note); err != nil {
+		s.left(kv.Key, err)
+		return nil, nil
+	}
+	return &note, nil
+}
+
+// incidents: each note is of an instance that is there, and can be read.
+func (f *fsck) incidents() {
+	f.values("incident/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		id := parts[min(1, len(parts)-1)]
+		if f.lostWith(id) {
+			return
+		}
+		if r := f.records[id]; len(parts) != 3 || r == nil || r.Header.DefinitionID != parts[0] {
+			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.keys.instance(id))
+		} else if n := f.decodeShown(name, kv, &IncidentNote{}); n != nil {
+			f.setAside(n, kv, f.s.keys.instance(id))
+		}
+	})
+}

@@ -501,8 +501,9 @@ EventRequest = TypedDict("EventRequest", {
 
 Explanation = TypedDict("Explanation", {
     "at": "str",  # By the clock of the node that answers.
-    "cause": "str",  # One of "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "other-correlation", "other-instance", "other-name", "dead-letter", "went-elsewhere", "faulted-child", "lost-child", "late-timer", "clock", "paused", "full", "drain", "fault", "damaged", "activity", "running", "lock", "gone", "mail", "ended", "nothing". Why, in one word: that of the first reason, or of what keeps it from coming about.
+    "cause": "str",  # One of "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "other-correlation", "other-instance", "other-name", "dead-letter", "went-elsewhere", "faulted-child", "lost-child", "late-timer", "clock", "paused", "full", "drain", "gate", "fault", "damaged", "activity", "running", "lock", "gone", "mail", "ended", "nothing". Why, in one word: that of the first reason, or of what keeps it from coming about.
     "doing": "Union[Doing, None]",  # The activity that the owner is in; null: none at the moment, or it could not be asked.
+    "gate": "Union[Gate, None]",  # Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free.
     "history": "Union[History, None]",  # Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
     "instanceId": "str",
     "lastCommit": "Union[LastCommit, None]",
@@ -543,6 +544,14 @@ Gaps = TypedDict("Gaps", {
     "more": "int",  # So many variables are left out, as there are more than 5,000.
     "unlisted": "int",  # So many that were set are not told by name.
     "unreadable": "int",  # So many commits cannot be read.
+})
+
+Gate = TypedDict("Gate", {
+    "behind": "int",  # Starts that wait until it has ended.
+    "correlationId": "Union[str, None]",  # One instance with it runs; null: with any, or none.
+    "definitionId": "Union[str, None]",  # One instance of it runs; null: of any definition.
+    "holder": "Union[str, None]",  # The instance that runs.
+    "item": "Union[str, None]",  # The queue item that waits to start this instance; null: the instance is there.
 })
 
 Health = TypedDict("Health", {
@@ -825,6 +834,13 @@ Mail = TypedDict("Mail", {
     "unreadable": "bool",  # The program of the node that answers cannot read it.
 })
 
+Memory = TypedDict("Memory", {
+    "burst": "Union[Burst, None]",  # What it runs of the instance; null: nothing.
+    "events": "List[SentEvent]",  # The newest first, one of each name, correlation and address; 50 at most.
+    "nodeId": "str",
+    "refusals": "List[Refusal]",  # Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start.
+})
+
 NearMiss = TypedDict("NearMiss", {
     "bookmarkId": "Union[str, None]",  # That it nearly met.
     "correlationId": "Union[str, None]",
@@ -976,7 +992,7 @@ QueuedItem = TypedDict("QueuedItem", {
 
 Reason = TypedDict("Reason", {
     "key": "Union[str, None]",  # The key in etcd that shows it.
-    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "incident", "none", "damaged".
+    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "gate", "incident", "none", "damaged".
     "object": "Union[str, None]",  # Id of what it is about: a bookmark, a child, a node, a command.
     "since": "Union[str, None]",
     "text": "str",
@@ -1566,6 +1582,10 @@ class Client(_Core):
     def get_lineage(self, id: str, *, depth: Optional[int] = None, descendants: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Lineage"]:
         """Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/lineage", {"depth": depth, "descendants": descendants}, wait=wait, accept=accept)
+
+    def get_memory(self, id: str, *, instance_id: Optional[str] = None, name: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Memory"]:
+        """What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does: GET /api/v1/nodes/{id}/memory."""
+        return self._call("GET", f"/api/v1/nodes/{_part(id)}/memory", {"instanceId": instance_id, "name": name}, wait=wait, accept=accept)
 
     def get_queue_item(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["QueuedItem"]:
         """A stimulus of the queue, with what it brings and what it would do: GET /api/v1/queue/{id}."""

@@ -481,9 +481,11 @@ export interface Explanation {
   /** By the clock of the node that answers. */
   at: string;
   /** Why, in one word: that of the first reason, or of what keeps it from coming about. */
-  cause: "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "went-elsewhere" | "faulted-child" | "lost-child" | "late-timer" | "clock" | "paused" | "full" | "drain" | "fault" | "damaged" | "activity" | "running" | "lock" | "gone" | "mail" | "ended" | "nothing";
+  cause: "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "other-correlation" | "other-instance" | "other-name" | "dead-letter" | "went-elsewhere" | "faulted-child" | "lost-child" | "late-timer" | "clock" | "paused" | "full" | "drain" | "gate" | "fault" | "damaged" | "activity" | "running" | "lock" | "gone" | "mail" | "ended" | "nothing";
   /** The activity that the owner is in; null: none at the moment, or it could not be asked. */
   doing: Doing | null;
+  /** Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free. */
+  gate: Gate | null;
   /** Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more. */
   history: History | null;
   instanceId: string;
@@ -547,6 +549,19 @@ export interface Gaps {
   unlisted: number;
   /** So many commits cannot be read. */
   unreadable: number;
+}
+
+export interface Gate {
+  /** Starts that wait until it has ended. */
+  behind: number;
+  /** One instance with it runs; null: with any, or none. */
+  correlationId: string | null;
+  /** One instance of it runs; null: of any definition. */
+  definitionId: string | null;
+  /** The instance that runs. */
+  holder: string | null;
+  /** The queue item that waits to start this instance; null: the instance is there. */
+  item: string | null;
 }
 
 export interface Health {
@@ -927,6 +942,16 @@ export interface Mail {
   unreadable: boolean;
 }
 
+export interface Memory {
+  /** What it runs of the instance; null: nothing. */
+  burst: Burst | null;
+  /** The newest first, one of each name, correlation and address; 50 at most. */
+  events: Array<SentEvent>;
+  nodeId: string;
+  /** Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start. */
+  refusals: Array<Refusal>;
+}
+
 export interface NearMiss {
   /** That it nearly met. */
   bookmarkId: string | null;
@@ -1129,7 +1154,7 @@ export interface QueuedItem {
 export interface Reason {
   /** The key in etcd that shows it. */
   key: string | null;
-  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "incident" | "none" | "damaged";
+  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "gate" | "incident" | "none" | "damaged";
   /** Id of what it is about: a bookmark, a child, a node, a command. */
   object: string | null;
   since: string | null;
@@ -1842,6 +1867,9 @@ export class Client {
 
   /** Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage. */
   getLineage(id: string, query?: { depth?: number; descendants?: number; }, options?: Options): Promise<Answer<Lineage>>;
+
+  /** What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does: GET /api/v1/nodes/{id}/memory. */
+  getMemory(id: string, query?: { instanceId?: string; name?: string; }, options?: Options): Promise<Answer<Memory>>;
 
   /** A stimulus of the queue, with what it brings and what it would do: GET /api/v1/queue/{id}. */
   getQueueItem(id: string, options?: Options): Promise<Answer<QueuedItem>>;

@@ -353,6 +353,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/instances/${part(id)}/lineage`, { query, options });
   }
 
+  getMemory(id, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/memory`, { query, options });
+  }
+
   getQueueItem(id, options = {}) {
     return this.call("GET", `/api/v1/queue/${part(id)}`, { options });
   }

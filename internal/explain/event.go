@@ -77,7 +77,8 @@ func (x *Explainer) Event(ctx context.Context, st workflow.Stimulus, peers Peers
 		e.Others = others[:min(len(others), mostOthers)]
 	}
 	if name := st.EventName(); name != "" {
-		e.Recent = x.lately(ctx, []string{name}, x.cfg.Session.Members(), peers)
+		names := []string{name}
+		e.Recent = x.lately(names, ask(ctx, x.others(), Question{Names: names}, peers))
 		e.Recent = e.Recent[:min(len(e.Recent), mostOthers)]
 	}
 	return e, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -50,6 +51,7 @@ type Explanation struct {
 	MailLeft   int64         // how many more there are
 	Commit     *Commit       // the last one; nil: none yet
 	NearMisses []NearMiss
+	Gate       *Gate    // that it holds, or that its start waits behind; nil: none
 	History    *History // the newest of it; nil: there is none
 	aside      []Reason // that are not waited for
 
@@ -89,6 +91,7 @@ const (
 	CauseClock        Cause = "clock"
 	CausePause        Cause = "paused"
 	CauseSpace        Cause = "full" // etcd is
+	CauseGate         Cause = "gate" // it does not start while another one runs
 	CauseDrain        Cause = "drain"
 	CauseFault        Cause = "fault"
 	CauseDamage       Cause = "damaged"
@@ -131,6 +134,15 @@ type Mail struct {
 	CreatedAt          time.Time
 	Attempts           int // how often nodes took it over and did not finish
 	Unreadable         bool
+}
+
+// Gate is that of an activation strategy: one instance runs at a time.
+type Gate struct {
+	DefinitionID  string // "": any definition
+	CorrelationID string // "": any
+	Holder        string // the instance that runs; "": none
+	Behind        int64  // starts that wait until it has ended
+	Item          string // the queue item that waits to start this instance; "": it is there
 }
 
 // Commit is the newest commit of the instance.
@@ -181,16 +193,6 @@ func New(cfg Config) (*Explainer, error) {
 // Near misses are looked for in so many queue items and dead letters.
 const mostLooked = 200
 
-// Peers ask another node what only it knows of an instance.
-type Peers struct {
-	// Running is what it does with it; nil: nothing.
-	Running func(ctx context.Context, n cluster.Node, instance string) (*client.Running, error)
-	// Refusals are its commits that a fence refused, the newest first.
-	Refusals func(ctx context.Context, n cluster.Node, instance string) ([]client.Refusal, error)
-	// Events are those it sent lately, with one of these names or nearly so.
-	Events func(ctx context.Context, n cluster.Node, names []string) ([]recent.Event, error)
-}
-
 // Of the history that an explanation has: how many commits are looked at, and how many
 // periods and refusals are told.
 const (
@@ -210,7 +212,7 @@ func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Expl
 	if f.Situation, err = x.cfg.Reader.Situation(ctx, id); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
-	if f.Record == nil && f.Damage == nil {
+	if f.Record == nil && f.Damage == nil && f.Gate == nil {
 		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 	}
 	if f.claims, err = x.cfg.Session.Locks().Claims(ctx, cluster.InstanceLock(id), f.Revision); err != nil {
@@ -222,61 +224,73 @@ func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Expl
 	return judge(id, &f), nil
 }
 
-// asideOf reads what is not part of the instance, and asks the other nodes, all at once.
+// asideOf reads what is not part of the instance, and asks the other nodes, all at once and
+// each once.
 func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peers) error {
 	var all sync.WaitGroup
 	var lost, failed error
-	all.Go(func() { f.askOwner(ctx, id, peers) })
-	if f.Record != nil {
-		all.Go(func() {
-			if f.history, lost = x.periods(ctx, id, f.Revision, recentCommits); lost == nil {
-				x.refusals(ctx, f.history, id, f.members, peers)
-			}
-		})
+	var told []told
+	q := Question{Instance: id}
+	suspended := f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended
+	if suspended {
+		q.Names = eventNames(f.Record.Header.Bookmarks)
 	}
-	if f.Record != nil && f.Record.Header.SubStatus == workflow.Suspended {
-		all.Go(func() { f.recent = x.lately(ctx, eventNames(f.Record.Header.Bookmarks), f.members, peers) })
+	all.Go(func() { told = ask(ctx, f.toAsk(), q, peers) })
+	if f.Record != nil {
+		all.Go(func() { f.history, lost = x.periods(ctx, id, f.Revision, recentCommits) })
+	}
+	if suspended {
 		failed = errors.Join(x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
 	}
 	all.Wait()
-	return errors.Join(lost, failed)
+	if err := errors.Join(lost, failed); err != nil {
+		return err
+	}
+	f.takeRunning(told)
+	if f.history != nil {
+		x.refusals(f.history, id, told)
+	}
+	if suspended {
+		f.recent = x.lately(q.Names, told)
+	}
+	return nil
 }
 
-// askOwner asks the node that has the lock what it does, if it is another one.
-func (f *facts) askOwner(ctx context.Context, id string, peers Peers) {
-	switch {
-	case len(f.claims) == 0:
-		f.askAll(ctx, id, peers)
-	case f.claims[0].NodeID != f.self:
+// toAsk are the other nodes that may know something. Any may remember a refusal, or an event,
+// and work an instance without its lock for a moment. Of one without a record only the
+// holder of its lock knows anything.
+func (f *facts) toAsk() []cluster.Node {
+	var out []cluster.Node
+	for _, n := range f.members {
+		if n.ID != f.self && (f.Record != nil || len(f.claims) > 0 && n.LeaseID == strconv.FormatInt(int64(f.claims[0].Lease), 16)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// takeRunning finds out who works the instance: the node that has its lock, or else any, as
+// no key tells who works without it.
+func (f *facts) takeRunning(all []told) {
+	if len(f.claims) > 0 && f.claims[0].NodeID != f.self {
 		f.running = nil // what this node does is only waiting for the lock
 		if n := f.member(f.claims[0]); n != nil {
-			f.running, f.unasked = peers.Running(ctx, *n, id)
+			for i := range all {
+				if all[i].node == n.ID {
+					f.running, f.unasked = all[i].Running, all[i].err
+				}
+			}
 		}
-	}
-}
-
-// askAll asks every other node whether it works the instance without its lock, as it may
-// for a moment if that waits: no key tells who does.
-func (f *facts) askAll(ctx context.Context, id string, peers Peers) {
-	if f.running != nil || f.Record == nil || f.Record.Header.Status == workflow.StatusFinished {
 		return
 	}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for _, n := range f.members {
-		if n.ID == f.self {
-			continue
-		}
-		all.Go(func() {
-			theirs, err := peers.Running(ctx, n, id)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil && theirs != nil && theirs.Doing != nil && f.by == "" {
-				f.running, f.by = theirs, n.ID
-			}
-		})
+	if len(f.claims) > 0 || f.running != nil || f.Record == nil || f.Record.Header.Status == workflow.StatusFinished {
+		return
 	}
-	all.Wait()
+	for i := range all {
+		if r := all[i].Running; r != nil && r.Doing != nil && f.by == "" {
+			f.running, f.by = r, all[i].node
+		}
+	}
 }
 
 // Of the children of an instance, so many of the newest are looked at for faulted ones.

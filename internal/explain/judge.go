@@ -76,6 +76,11 @@ func judge(id string, f *facts) *Explanation {
 		x.do("run weft fsck: it names the cause, and weft fsck --repair sets the record aside")
 		return x.tell(f)
 	}
+	x.takeGate(f)
+	if f.Record == nil {
+		x.unborn(f)
+		return x.tell(f)
+	}
 	x.Instance = f.Record.Header
 	x.takeHistory(f.history)
 	if f.Commit != nil {
@@ -134,6 +139,54 @@ func (x *Explanation) takeClaims(f *facts) {
 	if f.running != nil {
 		x.Doing = f.running.Doing
 	}
+}
+
+func (x *Explanation) takeGate(f *facts) {
+	g := f.Gate
+	if g == nil {
+		return
+	}
+	x.Gate = &Gate{DefinitionID: g.Definition, CorrelationID: g.Correlation, Holder: g.Holder, Behind: g.Behind}
+	switch {
+	case g.Start != nil:
+		x.Gate.Item = g.Start.ID
+	case g.Behind > 0 && g.Holder == x.Instance.ID:
+		starts := "a start waits"
+		if g.Behind > 1 {
+			starts = fmt.Sprintf("%d starts wait", g.Behind)
+		}
+		x.aside = append(x.aside, Reason{Kind: "gate", Text: fmt.Sprintf("%s until it has ended, as %s runs at a time", starts, x.Gate.admits()), Key: g.Key, Object: g.Holder})
+	}
+}
+
+// admits says what a gate lets run at a time.
+func (g *Gate) admits() string {
+	text := "one instance"
+	if g.DefinitionID != "" {
+		text += " of " + plain(g.DefinitionID)
+	}
+	if g.CorrelationID != "" {
+		text += " with correlation " + plain(g.CorrelationID)
+	}
+	return text
+}
+
+// unborn explains an instance that is not there: its start waits behind a gate.
+func (x *Explanation) unborn(f *facts) {
+	g := f.Gate
+	x.Instance.DefinitionID, x.Instance.Version, x.Instance.CorrelationID = g.Start.Held.Trigger.DefinitionID, g.Start.Held.Trigger.Version, g.Start.Stimulus.CorrelationID
+	x.State, x.Cause = Queued, CauseGate
+	r := Reason{Kind: "gate", Key: g.Key, Object: g.Holder, Since: g.Start.CreatedAt}
+	if g.Holder == "" {
+		r.Text = "it has not started, as another instance ran; none does any more, and nodes look every few seconds"
+	} else {
+		r.Text = fmt.Sprintf("it starts when instance %s has ended, as %s runs at a time", plain(g.Holder), x.Gate.admits())
+		x.do("GET /instances/" + url.PathEscape(g.Holder) + "/explain")
+	}
+	if g.Behind > 1 {
+		r.Text += fmt.Sprintf("; %d starts wait for that, the oldest goes first", g.Behind)
+	}
+	x.because(r)
 }
 
 // takeHistory keeps the newest of it.

@@ -283,3 +283,50 @@ func TestNobodyIsToldOfWhatDoesNotConcernIt(t *testing.T) {
 		t.Errorf("%+v", x.NearMisses)
 	}
 }
+
+// A start behind a gate is explained by who holds it, and a holder says who waits.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	item := &store.QueueItem{ID: "q", CreatedAt: ago(time.Minute), Stimulus: workflow.Stimulus{CorrelationID: "c"}, Held: &store.HeldStart{Trigger: store.TriggerRef{DefinitionID: "d", Version: 2, ActivityID: "event1"}}}
+	waits := func(g store.GateState) *facts {
+		f := suspended()
+		g.Start, g.Key = item, "/weft/t/gate/d/-"
+		f.Record, f.Gate = nil, &g
+		return f
+	}
+	holds := func(g store.GateState) *facts {
+		f := suspended(event("approved"))
+		f.Gate = &g
+		return f
+	}
+	for name, tc := range map[string]struct {
+		f     *facts
+		state State
+		cause Cause
+		says  string
+		next  string
+	}{
+		"of a definition":      {waits(store.GateState{Gate: store.Gate{Definition: "d"}, Holder: "h", Behind: 1}), Queued, CauseGate, "it starts when instance h has ended, as one instance of d runs at a time, since ", "GET /instances/h/explain"},
+		"of a correlation":     {waits(store.GateState{Gate: store.Gate{Correlation: "c 1"}, Holder: "h", Behind: 3}), Queued, CauseGate, "as one instance with correlation c 1 runs at a time; 3 starts wait for that, the oldest goes first", "GET /instances/h/explain"},
+		"held by nobody":       {waits(store.GateState{Gate: store.Gate{Definition: "d"}, Behind: 1}), Queued, CauseGate, "none does any more, and nodes look every few seconds", ""},
+		"and a pause":          {waits(store.GateState{Gate: store.Gate{Definition: "d"}, Holder: "h", Behind: 1}).with(func(f *facts) { f.Paused = true }), Queued, CausePause, "; the cluster is paused", "POST /unpause"},
+		"it holds one":         {holds(store.GateState{Gate: store.Gate{Definition: "d"}, Holder: "i"}), Waiting, CauseEvent, "waits for event approved", "POST /events/approved"},
+		"and one waits":        {holds(store.GateState{Gate: store.Gate{Definition: "d", Correlation: "o-2"}, Holder: "i", Behind: 1}), Waiting, CauseEvent, "; a start waits until it has ended, as one instance of d with correlation o-2 runs at a time", "POST /events/approved"},
+		"and many wait":        {holds(store.GateState{Gate: store.Gate{Definition: "d"}, Holder: "i", Behind: 7}), Waiting, CauseEvent, "; 7 starts wait until it has ended", "POST /events/approved"},
+		"another one's by now": {holds(store.GateState{Gate: store.Gate{Definition: "d"}, Holder: "x", Behind: 7}), Waiting, CauseEvent, "waits for event approved", "POST /events/approved"},
+	} {
+		x := judge("i", tc.f)
+		if x.State != tc.state || x.Cause != tc.cause || !strings.Contains(x.Summary, tc.says) {
+			t.Errorf("%s: %s, %s: %s", name, x.State, x.Cause, x.Summary)
+		}
+		if tc.next == "" != (len(x.Next) == 0) || tc.next != "" && !strings.HasPrefix(x.Next[0], tc.next) {
+			t.Errorf("%s: %q", name, x.Next)
+		}
+		if told := strings.Contains(x.Summary, "until it has ended"); told != (x.Gate.Item == "" && x.Gate.Behind > 0 && x.Gate.Holder == "i") {
+			t.Errorf("%s: %s", name, x.Summary)
+		}
+		if x.Gate.Item != "" && (x.Instance.ID != "i" || x.Instance.DefinitionID != "d" || x.Gate.Item != "q") {
+			t.Errorf("%s: %+v %+v", name, x.Instance, x.Gate)
+		}
+	}
+}

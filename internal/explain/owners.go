@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -73,7 +72,7 @@ func (x *Explainer) Owners(ctx context.Context, id string, peers Peers) (*Owners
 	f := facts{claims: claims, members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID()}
 	var present Explanation
 	present.takeClaims(&f)
-	x.refusals(ctx, h, id, f.members, peers)
+	x.refusals(h, id, ask(ctx, x.others(), Question{Instance: id}, peers))
 	return &Owners{*h, present.Owner, now.Revision}, nil
 }
 
@@ -123,31 +122,17 @@ func (p *Period) goesBackTo(e *workflow.JournalEntry) bool {
 	return !p.Takeover && (p.Node == e.Node || e.Commit == "")
 }
 
-// refusals asks every live node at the same time.
-func (x *Explainer) refusals(ctx context.Context, h *History, id string, members []cluster.Node, peers Peers) {
+// refusals adds those of this node, and of those that were asked.
+func (x *Explainer) refusals(h *History, id string, all []told) {
 	self := x.cfg.Session.NodeID()
-	for _, r := range x.cfg.Node.Refusals(id) {
-		h.Refusals = append(h.Refusals, Refused{self, r})
-	}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for _, n := range members {
-		if n.ID == self {
-			continue
+	for _, t := range append([]told{{node: self, Known: Known{Refusals: x.cfg.Node.Refusals(id)}}}, all...) {
+		if t.err != nil {
+			h.Unasked = append(h.Unasked, t.node)
 		}
-		all.Go(func() {
-			theirs, err := peers.Refusals(ctx, n, id)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				h.Unasked = append(h.Unasked, n.ID)
-			}
-			for _, r := range theirs {
-				h.Refusals = append(h.Refusals, Refused{n.ID, r})
-			}
-		})
+		for _, r := range t.Refusals {
+			h.Refusals = append(h.Refusals, Refused{t.node, r})
+		}
 	}
-	all.Wait()
 	slices.Sort(h.Unasked)
 	slices.SortFunc(h.Refusals, func(a, b Refused) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Node, b.Node)) })
 }

@@ -35,6 +35,9 @@ func TestThePageShowsWhatIsSaid(t *testing.T) {
 		suspended(since(event("approved"))).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", 2*time.Minute)} }),
 		suspended(since(event("approved"))).with(func(f *facts) { f.sent = []sent{came("queue", "aproved", "o-2", 2*time.Minute)} }),
 		suspended(child("c-7")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c-7", Header: kid(workflow.Suspended, "")}} }),
+		suspended().with(func(f *facts) {
+			f.Record, f.Gate = nil, &store.GateState{Gate: store.Gate{Definition: "order-approval", Correlation: "c-7"}, Holder: "o-1", Behind: 2, Start: &store.QueueItem{CreatedAt: ago(2 * time.Minute), Held: &store.HeldStart{}}}
+		}),
 		suspended(since(event("shipped"))).with(func(f *facts) {
 			k := kid(workflow.Faulted, "no truck")
 			k.ID, k.DefinitionID, f.Record.Header.CorrelationID = "c-7", "ship-order", ""

@@ -2,14 +2,11 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/recent"
-	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,37 +28,21 @@ const (
 // the newest first.
 func (x *Explainer) Recent(names []string) []recent.Event { return x.cfg.Recent.Like(names) }
 
-// lately asks every live node which events like these it sent, all at the same time. One
-// that does not answer is left out: what nodes remember is never all.
-func (x *Explainer) lately(ctx context.Context, names []string, members []cluster.Node, peers Peers) []Sent {
+// lately are the events like these that nodes sent. One that did not answer is left out: what
+// nodes remember is never all.
+func (x *Explainer) lately(names []string, all []told) []Sent {
 	if len(names) == 0 {
 		return nil
 	}
-	self, since := x.cfg.Session.NodeID(), x.cfg.Now().Add(-lately)
-	var mu sync.Mutex
+	since := x.cfg.Now().Add(-lately)
 	var out []Sent
-	take := func(node string, events []recent.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, e := range events {
+	for _, t := range append([]told{{node: x.cfg.Session.NodeID(), Known: Known{Events: x.Recent(names)}}}, all...) {
+		for _, e := range t.Events {
 			if e.At.After(since) {
-				out = append(out, Sent{node, e})
+				out = append(out, Sent{t.node, e})
 			}
 		}
 	}
-	take(self, x.Recent(names))
-	var all sync.WaitGroup
-	for _, n := range members {
-		if n.ID == self || peers.Events == nil {
-			continue
-		}
-		all.Go(func() {
-			if theirs, err := peers.Events(ctx, n, names); err == nil {
-				take(n.ID, theirs)
-			}
-		})
-	}
-	all.Wait()
 	slices.SortFunc(out, func(a, b Sent) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
 	})

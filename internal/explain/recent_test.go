@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -82,8 +81,5 @@ func TestNamesOfEvents(t *testing.T) {
 	}
 	if got := strings.Join(eventNames(marks), " "); got != "a b c d e" {
 		t.Errorf("got %s", got)
-	}
-	if x := new(Explainer); x.lately(context.Background(), nil, nil, Peers{}) != nil {
-		t.Error("without a name somebody is asked")
 	}
 }

@@ -27,7 +27,7 @@ func (a *API) explainRoutes() []route {
 type explanationView struct {
 	InstanceID string        `json:"instanceId"`
 	State      explain.State `json:"state" enum:"running,queued,waiting,finished,faulted,stuck,damaged" doc:"stuck: nothing that is known will move it."`
-	Cause      explain.Cause `json:"cause" enum:"event,timer,retry,child,task,endpoint,stimulus,other-correlation,other-instance,other-name,dead-letter,went-elsewhere,faulted-child,lost-child,late-timer,clock,paused,full,drain,fault,damaged,activity,running,lock,gone,mail,ended,nothing" doc:"Why, in one word: that of the first reason, or of what keeps it from coming about."`
+	Cause      explain.Cause `json:"cause" enum:"event,timer,retry,child,task,endpoint,stimulus,other-correlation,other-instance,other-name,dead-letter,went-elsewhere,faulted-child,lost-child,late-timer,clock,paused,full,drain,gate,fault,damaged,activity,running,lock,gone,mail,ended,nothing" doc:"Why, in one word: that of the first reason, or of what keeps it from coming about."`
 	Summary    string        `json:"summary" doc:"One sentence, for people."`
 	Reasons    []reasonView  `json:"reasons" doc:"The first is the one that the summary begins with."`
 	Next       []string      `json:"next" doc:"What a person can do, the most likely first. Paths are below /api/v1."`
@@ -38,6 +38,7 @@ type explanationView struct {
 	Mail       []mailView      `json:"mail" doc:"Commands that wait to be run, the oldest first; 50 at most."`
 	MailLeft   int64           `json:"mailLeft" doc:"How many more there are."`
 	LastCommit *lastCommitView `json:"lastCommit"`
+	Gate       *gateView       `json:"gate" doc:"Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free."`
 	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour."`
 	History    *historyView    `json:"history" doc:"Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more."`
 
@@ -46,7 +47,7 @@ type explanationView struct {
 }
 
 type reasonView struct {
-	Kind   string     `json:"kind" enum:"lock,activity,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,incident,none,damaged"`
+	Kind   string     `json:"kind" enum:"lock,activity,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,gate,incident,none,damaged"`
 	Text   string     `json:"text"`
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until" doc:"When it ends by itself; null: it does not."`
@@ -70,6 +71,14 @@ type mailView struct {
 	CreatedAt  *time.Time `json:"createdAt"`
 	Attempts   int        `json:"attempts" doc:"How often nodes took it over and did not finish."`
 	Unreadable bool       `json:"unreadable" doc:"The program of the node that answers cannot read it."`
+}
+
+type gateView struct {
+	DefinitionID  *string `json:"definitionId" doc:"One instance of it runs; null: of any definition."`
+	CorrelationID *string `json:"correlationId" doc:"One instance with it runs; null: with any, or none."`
+	Holder        *string `json:"holder" doc:"The instance that runs."`
+	Behind        int64   `json:"behind" doc:"Starts that wait until it has ended."`
+	Item          *string `json:"item" doc:"The queue item that waits to start this instance; null: the instance is there."`
 }
 
 type lastCommitView struct {
@@ -193,6 +202,9 @@ func viewExplanation(x *explain.Explanation) explanationView {
 	if x.Owner != nil {
 		owner := viewClaim(*x.Owner)
 		v.Owner = &owner
+	}
+	if g := x.Gate; g != nil {
+		v.Gate = &gateView{some(g.DefinitionID), some(g.CorrelationID), some(g.Holder), g.Behind, some(g.Item)}
 	}
 	if c := x.Commit; c != nil {
 		v.LastCommit = &lastCommitView{c.Sequence, c.Fence, knownTime(c.At)}

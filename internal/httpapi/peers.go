@@ -40,6 +40,11 @@ func (a *API) peerRoutes() []route {
 			query:   []param{{name: "name", typ: "string", doc: "Required: with this name, or nearly so; up to 5 may be given."}},
 			summary: "Events that a node sent lately, of its last 10,000, and where they went; any node asks it",
 			answers: map[int]any{200: recentEventsView{}}, problems: problems, serve: recentEvents},
+		{method: "GET", path: "/nodes/{id}/memory", name: "getMemory", role: auth.Viewer, tag: "cluster", kind: open,
+			query: []param{{name: "instanceId", typ: "string", doc: "Of this instance: its burst, and refusals."},
+				{name: "name", typ: "string", doc: "Events with this name, or nearly so; up to 5 may be given."}},
+			summary: "What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does",
+			answers: map[int]any{200: memoryView{}}, problems: problems, serve: memory},
 	}
 }
 
@@ -47,6 +52,13 @@ type burstsView struct {
 	NodeID string      `json:"nodeId"`
 	Items  []burstView `json:"items" doc:"Those first whose activity has run for the longest; 500 at most."`
 	More   int         `json:"more" doc:"How many more there are."`
+}
+
+type memoryView struct {
+	NodeID   string          `json:"nodeId"`
+	Burst    *burstView      `json:"burst" doc:"What it runs of the instance; null: nothing."`
+	Refusals []refusalView   `json:"refusals" doc:"Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start."`
+	Events   []sentEventView `json:"events" doc:"The newest first, one of each name, correlation and address; 50 at most."`
 }
 
 type burstView struct {
@@ -127,17 +139,24 @@ const mostRecentNames = 5
 
 func recentEvents(c *call) (reply, error) {
 	names := c.query["name"]
-	if len(names) == 0 || len(names) > mostRecentNames || slices.Contains(names, "") {
-		return reply{}, invalid("bad-parameter", "/name", fmt.Sprintf("give 1 to %d names of events", mostRecentNames))
-	}
-	for _, name := range names {
-		if err := checkEventName(name); err != nil {
-			return reply{}, err
-		}
+	if err := checkRecentNames(names); err != nil {
+		return reply{}, err
 	}
 	return asked(c, func() recentEventsView {
 		return recentEventsView{c.api.cfg.NodeID, each(c.api.cfg.Explainer.Recent(names), func(e recent.Event) sentEventView { return viewSent(explain.Sent{Node: c.api.cfg.NodeID, Event: e}) })}
 	})
+}
+
+func checkRecentNames(names []string) error {
+	if len(names) == 0 || len(names) > mostRecentNames || slices.Contains(names, "") {
+		return invalid("bad-parameter", "/name", fmt.Sprintf("give 1 to %d names of events", mostRecentNames))
+	}
+	for _, name := range names {
+		if err := checkEventName(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v sentEventView) event() recent.Event {
@@ -181,34 +200,46 @@ func asked[V any](c *call, own func() V) (reply, error) {
 	return reply{}, workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("there is no live node %q", id))
 }
 
-// peersOf asks in the name of a caller.
-func peersOf(c *call) explain.Peers {
-	return explain.Peers{
-		Running: func(_ context.Context, n cluster.Node, instance string) (*client.Running, error) {
-			var theirs burstsView
-			err := look(c, n, peerPath(n.ID, "bursts", instance), &theirs)
-			for _, b := range theirs.Items {
-				if b.InstanceID == instance {
-					return &client.Running{InstanceID: instance, Doing: b.Doing.doing()}, err
-				}
-			}
-			return nil, err
-		},
-		Refusals: func(_ context.Context, n cluster.Node, instance string) ([]client.Refusal, error) {
-			var theirs refusalsView
-			err := look(c, n, peerPath(n.ID, "refusals", instance), &theirs)
-			return each(theirs.Items, refusalView.refusal), err
-		},
-		Events: func(_ context.Context, n cluster.Node, names []string) ([]recent.Event, error) {
-			var theirs recentEventsView
-			err := look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/events?"+url.Values{"name": names}.Encode(), &theirs)
-			return each(theirs.Items, sentEventView.event), err
-		},
+// memory is what explanations ask other nodes for, in one request.
+func memory(c *call) (reply, error) {
+	instance, names := c.query.Get("instanceId"), c.query["name"]
+	if instance == "" && len(names) == 0 {
+		return reply{}, invalid("bad-parameter", "/instanceId", "give instanceId, or name, or both")
 	}
+	if len(names) > 0 {
+		if err := checkRecentNames(names); err != nil {
+			return reply{}, err
+		}
+	}
+	return askedOf(c, func(instance string) memoryView {
+		node := c.api.cfg.NodeID
+		k := c.api.cfg.Explainer.Known(explain.Question{Instance: instance, Names: names})
+		v := memoryView{NodeID: node, Refusals: each(k.Refusals, viewRefusal), Events: each(k.Events, func(e recent.Event) sentEventView { return viewSent(explain.Sent{Node: node, Event: e}) })}
+		if k.Running != nil {
+			v.Burst = &burstView{k.Running.InstanceID, viewDoing(k.Running.Doing)}
+		}
+		return v
+	})
 }
 
-func peerPath(node, what, instance string) string {
-	return prefix + "/nodes/" + url.PathEscape(node) + "/" + what + "?instanceId=" + url.QueryEscape(instance)
+// peersOf asks in the name of a caller.
+func peersOf(c *call) explain.Peers {
+	return func(_ context.Context, n cluster.Node, q explain.Question) (explain.Known, error) {
+		query := url.Values{}
+		if q.Instance != "" {
+			query.Set("instanceId", q.Instance)
+		}
+		if len(q.Names) > 0 {
+			query["name"] = q.Names
+		}
+		var theirs memoryView
+		err := look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/memory?"+query.Encode(), &theirs)
+		k := explain.Known{Refusals: each(theirs.Refusals, refusalView.refusal), Events: each(theirs.Events, sentEventView.event)}
+		if b := theirs.Burst; b != nil {
+			k.Running = &client.Running{InstanceID: b.InstanceID, Doing: b.Doing.doing()}
+		}
+		return k, err
+	}
 }
 
 func (v refusalView) refusal() client.Refusal {

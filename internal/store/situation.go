@@ -19,6 +19,7 @@ type Situation struct {
 	Commit   *LastCommit  // the newest that the journal has; nil: none
 	Queued   []QueuedFor  // for what the instance waits for, and not for it
 	Children []ChildState // that bookmarks wait for
+	Gate     *GateState   // that the instance holds, or that its start waits behind; nil: none
 	Keys     SituationKeys
 }
 
@@ -36,6 +37,17 @@ type QueuedFor struct {
 	ID                        string
 	Hash                      string // of its stimulus
 	CorrelationID, InstanceID string
+}
+
+// GateState is an activation gate that an instance holds, or that keeps it from starting: then
+// there is no such instance yet.
+type GateState struct {
+	Gate
+	Holder string // the instance that holds it; "": nobody
+	Behind int64  // starts that wait until it is free
+	Key    string // in etcd
+
+	Start *QueueItem // what waits to start the instance; nil: it is there
 }
 
 // ChildState is an instance that another one waits for.

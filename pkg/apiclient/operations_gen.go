@@ -396,6 +396,25 @@ func (c *Client) GetLineage(ctx context.Context, id string, query GetLineageQuer
 	return call[Lineage](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/lineage", query: query.values(), body: nil}, opts)
 }
 
+// GetMemoryQuery is the query of [Client.GetMemory]; zero fields are left out.
+type GetMemoryQuery struct {
+	InstanceID string // Of this instance: its burst, and refusals.
+	Name       string // Events with this name, or nearly so; up to 5 may be given.
+}
+
+func (q GetMemoryQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "instanceId", q.InstanceID)
+	set(v, "name", q.Name)
+	return v
+}
+
+// GetMemory: What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does.
+// It is GET /api/v1/nodes/{id}/memory, for the role viewer; problems of its own are node-not-found.
+func (c *Client) GetMemory(ctx context.Context, id string, query GetMemoryQuery, opts ...Option) (*Answer[Memory], error) {
+	return call[Memory](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/memory", query: query.values(), body: nil}, opts)
+}
+
 // GetQueueItem: A stimulus of the queue, with what it brings and what it would do.
 // It is GET /api/v1/queue/{id}, for the role viewer; problems of its own are queue-item-not-found.
 func (c *Client) GetQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[QueuedItem], error) {

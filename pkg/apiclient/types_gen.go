@@ -329,8 +329,9 @@ type EventRequest struct {
 // Explanation is the answer of [Client.ExplainInstance].
 type Explanation struct {
 	At         time.Time   `json:"at"`      // By the clock of the node that answers.
-	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, went-elsewhere, faulted-child, lost-child, late-timer, clock, paused, full, drain, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
+	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, went-elsewhere, faulted-child, lost-child, late-timer, clock, paused, full, drain, gate, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
 	Doing      *Doing      `json:"doing"`   // The activity that the owner is in; null: none at the moment, or it could not be asked.
+	Gate       *Gate       `json:"gate"`    // Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free.
 	History    *History    `json:"history"` // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
 	InstanceID string      `json:"instanceId"`
 	LastCommit *LastCommit `json:"lastCommit"`
@@ -374,6 +375,15 @@ type Gaps struct {
 	More       int64 `json:"more"`       // So many variables are left out, as there are more than 5,000.
 	Unlisted   int64 `json:"unlisted"`   // So many that were set are not told by name.
 	Unreadable int64 `json:"unreadable"` // So many commits cannot be read.
+}
+
+// Gate is a part of other answers.
+type Gate struct {
+	Behind        int64   `json:"behind"`        // Starts that wait until it has ended.
+	CorrelationID *string `json:"correlationId"` // One instance with it runs; null: with any, or none.
+	DefinitionID  *string `json:"definitionId"`  // One instance of it runs; null: of any definition.
+	Holder        *string `json:"holder"`        // The instance that runs.
+	Item          *string `json:"item"`          // The queue item that waits to start this instance; null: the instance is there.
 }
 
 // Health is the answer of [Client.Live], [Client.Ready].
@@ -687,6 +697,14 @@ type Mail struct {
 	Unreadable bool       `json:"unreadable"` // The program of the node that answers cannot read it.
 }
 
+// Memory is the answer of [Client.GetMemory].
+type Memory struct {
+	Burst    *Burst      `json:"burst"`  // What it runs of the instance; null: nothing.
+	Events   []SentEvent `json:"events"` // The newest first, one of each name, correlation and address; 50 at most.
+	NodeID   string      `json:"nodeId"`
+	Refusals []Refusal   `json:"refusals"` // Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start.
+}
+
 // NearMiss is a part of other answers.
 type NearMiss struct {
 	BookmarkID    *string    `json:"bookmarkId"` // That it nearly met.
@@ -858,7 +876,7 @@ type QueuedItem struct {
 // Reason is a part of other answers.
 type Reason struct {
 	Key    *string    `json:"key"`    // The key in etcd that shows it.
-	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, incident, none, damaged.
+	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, gate, incident, none, damaged.
 	Object *string    `json:"object"` // Id of what it is about: a bookmark, a child, a node, a command.
 	Since  *time.Time `json:"since"`
 	Text   string     `json:"text"`

@@ -96,3 +96,54 @@ func TestOwnersTellOfTheNodeThatWasRefused(t *testing.T) {
 		}
 	}
 }
+
+// What another node sent lately is told by any node, and each is asked once for all that it
+// knows.
+func TestExplainAsksOtherNodesOnceForWhatTheySent(t *testing.T) {
+	t.Parallel()
+	c := inProcess(t)
+	c.publish(t, "id: asks\nroot:\n  - event: approved\n")
+	for _, id := range []string{"one", "two"} {
+		c.execute(t, c.any(), "asks", id, fmt.Sprintf(`{"correlationId": "order %s"}`, id))
+	}
+	sender := c.members[0]
+	c.must(t, sender, "POST", "/api/v1/events/approved", `{"correlationId": "order one"}`, 200)
+	const miss = `it came for correlation "order one", and this one has "order two", and went to instance one`
+	served := func(m *member) float64 {
+		n, _ := c.tryMetric(t.Context(), m, "weft_http_requests_total", `route="/api/v1/nodes/{id}/memory"`) // without a request there is no series
+		return n
+	}
+	for _, m := range c.members {
+		before := served(sender)
+		x := c.must(t, m, "GET", "/api/v1/instances/two/explain", "", 200)
+		misses := objects(x.body["nearMisses"])
+		if len(misses) != 1 || misses[0]["text"] != miss || misses[0]["where"] != "sent" {
+			t.Errorf("%s explains %v", m.id, misses)
+		}
+		want := 1.0
+		if m == sender {
+			want = 0
+		}
+		if got := served(sender) - before; got != want {
+			t.Errorf("%s asked %v times, want %v", m.id, got, want)
+		}
+		sent := objects(c.must(t, m, "GET", "/api/v1/events/aproved", "", 200).body["recent"])
+		if len(sent) != 1 || sent[0]["nodeId"] != sender.id || sent[0]["first"] != "one" || sent[0]["met"] != 1.0 {
+			t.Errorf("%s tells of %v", m.id, sent)
+		}
+		of := objects(c.must(t, m, "GET", "/api/v1/nodes/"+sender.id+"/memory?name=approved&instanceId=two", "", 200).body["events"])
+		if len(of) != 1 || of[0]["correlationId"] != "order one" {
+			t.Errorf("%s tells of %s: %v", m.id, sender.id, of)
+		}
+	}
+	for _, m := range c.others(sender) {
+		if a := c.must(t, m, "GET", "/api/v1/nodes/"+m.id+"/events?name=approved", "", 200); len(a.items()) > 0 {
+			t.Errorf("%s sent nothing, and tells of %s", m.id, a)
+		}
+	}
+	for _, query := range []string{"", "?instanceId=no%20id", "?name=", "?name=a&name=b&name=c&name=d&name=e&name=f"} {
+		if a := c.call(t, sender, "GET", "/api/v1/nodes/"+sender.id+"/memory"+query, ""); a.status != 422 {
+			t.Errorf("%q: %s", query, a)
+		}
+	}
+}

@@ -50,6 +50,8 @@ func TestExplainNamesEveryStall(t *testing.T) {
 		"faulted child": {faultedChild, "waiting", "faulted-child", []string{"waits for event shipped", "; its child ", " (ships) is faulted: no truck"}, "GET /instances/"},
 		"dead letter": {deadLetter, "waiting", "dead-letter",
 			[]string{"waits for event approved, correlation early", " before this one waited, and became a dead letter (expired) (among the dead letters, since "}, "POST /dead-letters/"},
+		"behind a gate": {behindGate, "queued", "gate", []string{"it starts when instance first has ended, as one instance of single runs at a time; 2 starts wait for that, the oldest goes first, since "},
+			"GET /instances/first/explain"},
 		"drained node":     {drainedNode, "running", "drain", []string{"node n0 runs it and is draining", "; it is at activity "}, ""},
 		"etcd nearly full": {fullStore, "waiting", "full", []string{"waits for event approved", "; etcd is nearly full: only what ends or deletes instances is taken"}, ""},
 	} {
@@ -195,6 +197,27 @@ func faultedChild(t *testing.T, c *cluster) (*cluster, string) {
 	c.publish(t, "id: orders\nroot:\n  - dispatchWorkflow: ships\n  - event: shipped\n")
 	c.execute(t, c.any(), "orders", "parent", "{}")
 	return c, "parent"
+}
+
+// behindGate is a start that an event was accepted for, while another instance runs.
+func behindGate(t *testing.T, c *cluster) (*cluster, string) {
+	c.publish(t, "id: single\noptions: {activation: Singleton}\nroot:\n  - event: begins\n    trigger: true\n  - event: ends\n")
+	c.publish(t, "id: beside\nroot:\n  - event: begins\n    trigger: true\n")
+	c.execute(t, c.any(), "single", "first", "{}")
+	id := ""
+	for range 2 {
+		for _, o := range objects(c.must(t, c.any(), "POST", "/api/v1/events/begins", "{}", 202).body["outcomes"]) {
+			if o["outcome"] == "accepted" {
+				id, _ = o["instanceId"].(string)
+			}
+		}
+	}
+	polltest.Eventually(t, "both starts wait", func() bool {
+		x := c.call(t, c.any(), "GET", "/api/v1/instances/first/explain", "")
+		gate, _ := x.body["gate"].(map[string]any)
+		return gate["behind"] == 2.0 && gate["holder"] == "first" && gate["definitionId"] == "single" && strings.Contains(x.text("summary"), "; 2 starts wait until it has ended")
+	})
+	return c, id
 }
 
 func deadLetter(t *testing.T, _ *cluster) (*cluster, string) {

@@ -33,7 +33,7 @@ var resumeGuards = []patch{
 	{"an instance that moved is not the one that is known", "internal/store/etcdstore/load.go",
 		"case same != nil && kv.ModRevision != same.Modified:", "case false:", inStore, "TestALoad"},
 	{"who works without the lock is asked for", "internal/explain/explain.go",
-		"\t\tf.askAll(ctx, id, peers)\n", "", "./internal/explain", "TestWhoWorksWithout"},
+		"f.running, f.by = r, all[i].node", "_ = r", "./internal/explain", "TestWhoWorksWithout"},
 	{"a commit without an answer may have been applied", "internal/store/etcdstore/commit.go",
 		"c.Unlocked.Unanswered = true", "", inStore, "TestAResumeWithoutAnAnswer"},
 	{"a commit that was refused was not applied", "internal/store/etcdstore/commit_resume.go",

@@ -312,9 +312,7 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 				return err
 			}
 			for _, kv := range kvs {
-				last := string(kv.Key)[strings.LastIndexByte(string(kv.Key), '/')+1:]
-				_, id, _ := strings.Cut(last, "-") // behind the time
-				f.gated[decode(id)] = true
+				f.gated[gatedItem(string(kv.Key))] = true
 			}
 			if cursor = next; next == "" {
 				break

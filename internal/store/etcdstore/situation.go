@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -18,7 +19,8 @@ const (
 )
 
 // Situation reads what stands in etcd about one instance: two requests at one
-// revision, and one more for the instances that it waits for. Of the queue it reads
+// revision, and one more for the instances that it waits for. Of an instance that is not there
+// it looks whether its start waits behind a gate. Of the queue it reads
 // the keys only. A record that cannot be read is no error: it is said.
 func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
@@ -45,7 +47,7 @@ func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, er
 	}
 	kv := record.one(resp)
 	if kv == nil {
-		return st, nil
+		return st, s.startBehindGate(ctx, st, id)
 	}
 	rec, damage := decodeRecord(kv)
 	if st.Damage = damage; damage != nil {
@@ -64,6 +66,10 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	at := clientv3.WithRev(st.Revision)
 	var ask reads
 	entry := ask.add(clientv3.OpGet(s.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
+	holder, behind := read(-1), read(-1)
+	if g := st.Record.Gate; g != nil {
+		holder, behind = s.askGate(&ask, *g, st.Revision)
+	}
 	queued := map[string]read{}
 	for i := range marks {
 		b := &marks[i]
@@ -82,6 +88,9 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 		if Decode(kv.Value, &e) == nil {
 			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, At: e.ended()}
 		}
+	}
+	if g := st.Record.Gate; g != nil {
+		st.Gate = s.gateState(*g, holder, behind, resp)
 	}
 	for hash, r := range queued {
 		for _, kv := range r.in(resp).Kvs {
@@ -110,4 +119,93 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 		return false
 	})
 	return err
+}
+
+// askGate asks who holds a gate, and how many starts wait behind it.
+func (s *Reader) askGate(ask *reads, g store.Gate, revision int64) (holder, behind read) {
+	at := clientv3.WithRev(revision)
+	return ask.add(clientv3.OpGet(s.keys.gateOf(g), at)), ask.add(clientv3.OpGet(s.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
+}
+
+func (s *Reader) gateState(g store.Gate, holder, behind read, resp *pb.TxnResponse) *store.GateState {
+	st := &store.GateState{Gate: g, Behind: behind.in(resp).Count, Key: s.keys.gateOf(g)}
+	if kv := holder.one(resp); kv != nil {
+		st.Holder = string(kv.Value)
+	}
+	return st
+}
+
+// mostHeldStarts is how many items are read whose key does not say which instance they start.
+const mostHeldStarts = 50
+
+// startBehindGate looks for the start of an instance that is not there.
+func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id string) error {
+	item, err := s.heldStart(ctx, id, st.Revision)
+	if err != nil || item == nil {
+		return err
+	}
+	var ask reads
+	holder, behind := s.askGate(&ask, item.Held.Gate, st.Revision)
+	resp, err := s.read(ctx, "look at the gate of "+id, ask.ops...)
+	if err != nil {
+		return err
+	}
+	st.Gate = s.gateState(item.Held.Gate, holder, behind, resp)
+	st.Gate.Start = item
+	return nil
+}
+
+// heldStart is what waits behind a gate to start an instance; nil: nothing, as far as is looked.
+// An item of a stimulus with several targets has the instance in its id, one of a single target
+// has the id of its stimulus.
+func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*store.QueueItem, error) {
+	at := clientv3.WithRev(revision)
+	var others []string
+	looked := 0
+	for cursor := ""; looked < mostGatedKeys; {
+		kvs, next, err := s.page(ctx, "look behind gates", s.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
+		if err != nil {
+			return nil, err
+		}
+		looked += len(kvs)
+		for _, kv := range kvs {
+			switch item := gatedItem(string(kv.Key)); {
+			case item == store.GatedItem(id):
+				return s.itemThatStarts(ctx, id, string(kv.Key), revision)
+			case len(others) < mostHeldStarts && !strings.HasPrefix(item, store.GatedItem("")):
+				others = append(others, string(kv.Key))
+			}
+		}
+		if cursor = next; next == "" {
+			break
+		}
+	}
+	for _, key := range others {
+		if item, err := s.itemThatStarts(ctx, id, key, revision); err != nil || item != nil {
+			return item, err
+		}
+	}
+	return nil, nil
+}
+
+// gatedItem is the id of the queue item that lies at a key behind a gate.
+func gatedItem(key string) string {
+	_, id, _ := strings.Cut(key[strings.LastIndexByte(key, '/')+1:], "-") // behind the time
+	return decode(id)
+}
+
+// itemThatStarts reads a queue item, if it is the start of an instance.
+func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision int64) (*store.QueueItem, error) {
+	resp, err := s.get(ctx, "read queue item", key, clientv3.WithRev(revision))
+	if err != nil || len(resp.Kvs) == 0 {
+		return nil, err
+	}
+	item := &store.QueueItem{}
+	if damage := Decode(resp.Kvs[0].Value, item); damage != nil || item.Held == nil {
+		return nil, nil //nolint:nilerr // nobody knows what it starts, and it holds up nobody
+	}
+	if t := &item.Held.Trigger; store.TriggeredInstance(item.Held.Event, t.DefinitionID, t.ActivityID) != id {
+		return nil, nil
+	}
+	return item, nil
 }

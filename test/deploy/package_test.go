@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// packaged makes the packages of a version from the program of the shared cluster, and gives their directory.
+// packaged makes the packages and the bill of materials of a version from the program of the shared cluster, and gives their directory.
 func packaged(t *testing.T, version string) string {
 	t.Helper()
 	c := cluster()
@@ -25,9 +25,9 @@ func packaged(t *testing.T, version string) string {
 		t.Fatal(c.err)
 	}
 	dist := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "bash", ".ci/run", "package")
+	cmd := exec.CommandContext(t.Context(), "bash", ".ci/run", "package", "bill")
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOWORK=off", "BINARY="+c.program, "ARCH="+runtime.GOARCH, "VERSION="+version, "SOURCE_DATE_EPOCH=1700000000", "DIST="+dist)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "BINARY="+c.program, "OS=linux", "ARCH="+runtime.GOARCH, "VERSION="+version, "SOURCE_DATE_EPOCH=1700000000", "DIST="+dist)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("make the packages: %v\n%s", err, out)
 	}
@@ -41,7 +41,7 @@ func TestThePackageIsInstalledUpgradedAndRemoved(t *testing.T) {
 	deb := func(dist, version string) string {
 		return filepath.Join(dist, fmt.Sprintf("weft_%s_%s.deb", version, runtime.GOARCH))
 	}
-	for _, pattern := range []string{"*.deb", "*.rpm"} {
+	for _, pattern := range []string{"*.deb", "*.rpm", "*.cdx.json"} {
 		a, errA := filepath.Glob(filepath.Join(first, pattern))
 		b, errB := filepath.Glob(filepath.Join(again, pattern))
 		if errA != nil || errB != nil || len(a) != 1 || len(b) != 1 {

@@ -208,10 +208,18 @@ type checked struct {
 	before, after int64 // versions; 0: none is published
 }
 
-// check lets the server look at all sources before anything is changed. The problems of all
-// are told at once.
-func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Source, strict bool) ([]checked, error) {
-	var out []checked
+// check reads the sources that args name and lets the server look at all of them before anything
+// is changed. The problems of all are told at once.
+func (a commands) check(ctx context.Context, args []string, strict bool) (*apiclient.Client, []checked, error) {
+	all, err := a.Sources(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := a.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	var ready []checked
 	var problems []string
 	from := map[string]string{}
 	for _, s := range all {
@@ -222,27 +230,23 @@ func (a commands) check(ctx context.Context, c *apiclient.Client, all []ask.Sour
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, w := range would.Body.Warnings {
 			if err := a.warn(s.Name, w.Line, w.Column, w.Detail, w.Code, w.Excerpt); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if other := from[would.Body.ID]; other != "" {
-			return nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
+			return nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
-		before, err := a.published(ctx, c, would.Body.ID)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, checked{s, would.Body.ID, before, would.Body.Version})
+		ready = append(ready, checked{s, would.Body.ID, would.Body.Before, would.Body.Version})
 	}
 	if len(problems) > 0 {
-		return nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
+		return nil, nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
 	}
-	return out, nil
+	return c, ready, nil
 }
 
 // warn shows what may be a mistake; it is in the way of nothing.
@@ -255,33 +259,12 @@ func (a commands) warn(name string, line, column int64, detail, code, excerpt st
 	return err
 }
 
-// published is the published version of a definition, 0 if there is none.
-func (a commands) published(ctx context.Context, c *apiclient.Client, id string) (int64, error) {
-	for d, err := range c.AllDefinitions(ctx, apiclient.ListDefinitionsQuery{Limit: ask.MaxPage}) {
-		if err != nil {
-			return 0, err
-		}
-		if d.ID == id && d.Published {
-			return d.Version, nil
-		}
-	}
-	return 0, nil
-}
-
 func (a commands) applyCommand() *cobra.Command {
 	var dry, strict bool
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.Sources(args)
-			if err != nil {
-				return err
-			}
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			ready, err := a.check(cmd.Context(), c, all, strict)
+			c, ready, err := a.check(cmd.Context(), args, strict)
 			if err != nil {
 				return err
 			}
@@ -327,15 +310,7 @@ func (a commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff FILE|DIRECTORY|-...", Short: "How files differ from what is published; exit code 1 if they do", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.Sources(args)
-			if err != nil {
-				return err
-			}
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			ready, err := a.check(cmd.Context(), c, all, false)
+			c, ready, err := a.check(cmd.Context(), args, false)
 			if err != nil {
 				return err
 			}
@@ -376,16 +351,8 @@ func (a commands) validateCommand() *cobra.Command {
 			"not looked for. With --server that node checks them with its own activities, and publishes nothing. The exit code is 1 if one is not\n" +
 			"valid. What may be a mistake is a warning, and is in the way of nothing without --strict.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := a.Sources(args)
-			if err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("server") {
-				c, err := a.Client()
-				if err != nil {
-					return err
-				}
-				ready, err := a.check(cmd.Context(), c, all, strict)
+				_, ready, err := a.check(cmd.Context(), args, strict)
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
 					return ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				}
@@ -393,6 +360,10 @@ func (a commands) validateCommand() *cobra.Command {
 					return err
 				}
 				_, err = fmt.Fprintf(a.Out, "ok: %d valid\n", len(ready))
+				return err
+			}
+			all, err := a.Sources(args)
+			if err != nil {
 				return err
 			}
 			return a.validateHere(all, strict)

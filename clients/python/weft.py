@@ -374,6 +374,14 @@ Bursts = TypedDict("Bursts", {
     "nodeId": "str",
 })
 
+Caller = TypedDict("Caller", {
+    "by": "str",  # One of "key", "token", "session", "nothing". What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for.
+    "expiresAt": "Union[str, None]",  # When that ends by itself, a session at the latest then; null: never.
+    "groups": "List[str]",  # The values of the token's role claim, which policies of HTTP endpoints name.
+    "name": "Union[str, None]",  # key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
+    "role": "str",  # One of "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
+})
+
 Checked = TypedDict("Checked", {
     "id": "str",  # Empty if it cannot be told.
     "picture": "NotRequired[str]",  # SVG without a style sheet, of what can be read.
@@ -1842,3 +1850,7 @@ class Client(_Core):
     def unpause(self, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Paused"]:
         """Go on after a pause: POST /api/v1/unpause."""
         return self._call("POST", "/api/v1/unpause", {}, wait=wait, accept=accept, key=key)
+
+    def whoami(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Caller"]:
+        """Who calls: by which name, with which role, known by what, and until when: GET /api/v1/whoami."""
+        return self._call("GET", "/api/v1/whoami", {}, wait=wait, accept=accept)

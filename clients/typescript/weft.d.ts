@@ -298,6 +298,19 @@ export interface Bursts {
   nodeId: string;
 }
 
+export interface Caller {
+  /** What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for. */
+  by: "key" | "token" | "session" | "nothing";
+  /** When that ends by itself, a session at the latest then; null: never. */
+  expiresAt: string | null;
+  /** The values of the token's role claim, which policies of HTTP endpoints name. */
+  groups: Array<string>;
+  /** key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials. */
+  name: string | null;
+  /** What the caller may do; each may do what those before it may. */
+  role: "viewer" | "operator" | "designer" | "admin";
+}
+
 export interface Checked {
   /** Empty if it cannot be told. */
   id: string;
@@ -2068,6 +2081,10 @@ export class Client {
    * event, so that nothing is missed. It ends with an error when the server refuses, or has told nothing on as many
    * attempts in a row as the client makes.
    */
+  /** Who calls: by which name, with which role, known by what, and until when: GET /api/v1/whoami. */
+  whoami(options?: Options): Promise<Answer<Caller>>;
+
+  /** The server-sent events of GET /stream, until the server ends them. */
   stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
 
   /** Calls an HTTP endpoint that a definition declares. */

@@ -612,4 +612,8 @@ export class Client extends Core {
   unpause(options = {}) {
     return this.call("POST", `/api/v1/unpause`, { options });
   }
+
+  whoami(options = {}) {
+    return this.call("GET", `/api/v1/whoami`, { options });
+  }
 }

@@ -107,10 +107,10 @@ func tabulate(entries []KeyEntry) (keyTable, error) {
 		if len(errs) > 0 {
 			continue
 		}
-		k := key{principal: &Principal{Name: "key:" + e.Name, Role: role}}
+		k := key{principal: &Principal{Name: "key:" + e.Name, Role: role, By: ByKey}}
 		copy(k.hash[:], hash)
 		if e.Expires != nil {
-			k.expires = *e.Expires
+			k.expires, k.principal.Expires = *e.Expires, *e.Expires
 		}
 		start := [8]byte(k.hash[:8])
 		table[start] = append(table[start], k)

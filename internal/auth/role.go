@@ -3,6 +3,7 @@ package auth
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Role is what a caller may do. Each role may do what those before it may. The
@@ -53,7 +54,21 @@ type Principal struct {
 	Role Role
 	// Groups are the values of the role claim of a JWT, as the provider wrote them.
 	Groups []string
+	// By is what the caller is known by.
+	By Means
+	// Expires is when that ends by itself; zero: never.
+	Expires time.Time
 }
+
+// Means is what a caller is known by.
+type Means string
+
+// The means.
+const (
+	ByKey     Means = "key"     // an API key
+	ByToken   Means = "token"   // a token of the provider
+	BySession Means = "session" // a session of the console
+)
 
 // Satisfies tells whether the caller satisfies a policy: none, the name of a role
 // that the caller has, or a group of the caller's token. The name of a role means

@@ -123,7 +123,7 @@ func (o *OIDC) check(c *jwt.Claims, audience string, now time.Time) error {
 }
 
 func (o *OIDC) principal(c *jwt.Claims, all map[string]any) *Principal {
-	p := &Principal{Name: "oidc:" + c.Subject, Role: Anyone, Groups: texts(claim(all, o.cfg.RoleClaim))}
+	p := &Principal{Name: "oidc:" + c.Subject, Role: Anyone, Groups: texts(claim(all, o.cfg.RoleClaim)), By: ByToken, Expires: c.Expiry.Time()}
 	for _, g := range p.Groups {
 		p.Role = max(p.Role, o.roles[g])
 	}

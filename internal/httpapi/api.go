@@ -156,6 +156,7 @@ func (a *API) table() []route {
 		a.bookmarkRoutes(),
 		a.streamRoutes(),
 		a.stimulusRoutes(),
+		a.callerRoutes(),
 		a.nodeRoutes(),
 		a.balanceRoutes(),
 		auditRoutes(),

@@ -1272,3 +1272,9 @@ func (c *Client) Suggest(ctx context.Context, body []byte, query SuggestQuery, o
 func (c *Client) Unpause(ctx context.Context, opts ...Option) (*Answer[Paused], error) {
 	return call[Paused](ctx, c, request{method: "POST", path: "/api/v1/unpause", query: nil, body: nil}, opts)
 }
+
+// Whoami: Who calls: by which name, with which role, known by what, and until when.
+// It is GET /api/v1/whoami, for the role viewer.
+func (c *Client) Whoami(ctx context.Context, opts ...Option) (*Answer[Caller], error) {
+	return call[Caller](ctx, c, request{method: "GET", path: "/api/v1/whoami", query: nil, body: nil}, opts)
+}

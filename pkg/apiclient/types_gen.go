@@ -187,6 +187,15 @@ type Bursts struct {
 	NodeID string  `json:"nodeId"`
 }
 
+// Caller is the answer of [Client.Whoami].
+type Caller struct {
+	By        string     `json:"by"`        // One of key, token, session, nothing. What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for.
+	ExpiresAt *time.Time `json:"expiresAt"` // When that ends by itself, a session at the latest then; null: never.
+	Groups    []string   `json:"groups"`    // The values of the token's role claim, which policies of HTTP endpoints name.
+	Name      *string    `json:"name"`      // key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
+	Role      string     `json:"role"`      // One of viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
+}
+
 // Checked is the answer of [Client.CheckDefinition].
 type Checked struct {
 	ID       string        `json:"id"`                // Empty if it cannot be told.

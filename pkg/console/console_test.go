@@ -5,15 +5,18 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v4"
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -117,6 +120,46 @@ func TestAnEndedSessionIsKnown(t *testing.T) {
 		r.AddCookie(kept)
 		if c.mayKeep(r) != maxForm {
 			t.Error("what somebody typed is too large to keep")
+		}
+	}
+}
+
+// The caller of a session is who its key names, known by the session, until that or the key ends.
+func TestASessionTellsWhenItEnds(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second).UTC()
+	soon := now.Add(time.Hour)
+	for what, c := range map[string]struct {
+		keyEnds *time.Time
+		want    time.Time
+	}{"a key for ever": {nil, now.Add(sessionLife)}, "a key that ends before": {&soon, soon}} {
+		key, entry, err := auth.NewKey("ada", auth.Operator, c.keyEnds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := yaml.Marshal([]auth.KeyEntry{entry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "keys")
+		if err := os.WriteFile(file, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		keys, err := auth.OpenKeys(file, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket, of, err := keys.SignIn(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		console := &Console{cfg: Config{Keys: keys, Now: func() time.Time { return now }}}
+		who, err := console.whose(&session{Ticket: ticket, Made: now, Seen: now})
+		if err != nil || who.Name != "key:ada" || who.Role != auth.Operator || who.By != auth.BySession || !who.Expires.Equal(c.want) {
+			t.Errorf("%s: %+v, %v; want the end %v", what, who, err, c.want)
+		}
+		if of.By != auth.ByKey {
+			t.Errorf("%s: the caller of the key itself is known by a %s", what, of.By)
 		}
 	}
 }

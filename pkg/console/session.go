@@ -206,13 +206,23 @@ func (c *Console) again(ctx context.Context, s *session) (*auth.Principal, error
 // whose gives the caller of a session whose time is not over, as it is now: the role that the
 // key has. It returns an [auth.RefusedError].
 func (c *Console) whose(s *session) (*auth.Principal, error) {
+	ends := s.Made.Add(s.life())
 	switch {
-	case c.cfg.Now().Sub(s.Made) > s.life():
+	case c.cfg.Now().After(ends):
 		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
 	case s.Who != nil && c.cfg.OIDC != nil && c.cfg.OIDC.Browsers():
-		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role}, nil
+		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role, By: auth.BySession, Expires: ends}, nil
 	case s.Who == nil && c.cfg.Keys != nil:
-		return c.cfg.Keys.Again(s.Ticket)
+		of, err := c.cfg.Keys.Again(s.Ticket)
+		if err != nil {
+			return nil, err
+		}
+		who := *of
+		who.By = auth.BySession
+		if who.Expires.IsZero() || who.Expires.After(ends) {
+			who.Expires = ends
+		}
+		return &who, nil
 	}
 	return nil, &auth.RefusedError{Reason: "nobody can sign in here that way any more"}
 }

@@ -117,6 +117,20 @@ func (a *Asker) Used(all Contexts) string {
 	return cmp.Or(a.context, a.environ["WEFT_CONTEXT"], all.Current)
 }
 
+// ContextName is the name of the context whose server is asked, once a client was made; "" if
+// that is no context's.
+func (a *Asker) ContextName() (string, error) {
+	all, err := a.ReadContexts()
+	if err != nil {
+		return "", err
+	}
+	name := a.Used(all)
+	if at, ok := all.Contexts[name]; !ok || at.Server != a.server {
+		return "", nil
+	}
+	return name, nil
+}
+
 // Get is the context of a name.
 func (c Contexts) Get(name string) (Place, error) {
 	at, ok := c.Contexts[name]

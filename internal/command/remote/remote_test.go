@@ -555,8 +555,13 @@ func TestContextsAndCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ends := time.Now().Add(90 * time.Minute)
+	soon, soonEntry, err := auth.NewKey("bob", auth.Operator, &ends)
+	if err != nil {
+		t.Fatal(err)
+	}
 	keys := filepath.Join(dir, "keys")
-	if err := os.WriteFile(keys, keyFile(t, entry, oldEntry), 0o600); err != nil {
+	if err := os.WriteFile(keys, keyFile(t, entry, oldEntry, soonEntry), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := nodetest.Address(nodetest.Start(t, node.Config{AuthKeysFile: keys}))
@@ -572,9 +577,15 @@ func TestContextsAndCredentials(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of contexts: %v, %v", info.Mode(), err)
 	}
-	if got := u.wants(0, "*", "whoami"); !strings.Contains(got.out, "role    viewer\n") {
-		t.Errorf("whoami: %s", got.out)
-	}
+	u.wants(0, "server   "+server+"\ncontext  mine\nname     key:ada\nrole     viewer\nby       an API key\nexpires  never\n", "whoami")
+	u.wants(0, "mine key:ada viewer key null\n", "whoami", "--jq", `"\(.context) \(.name) \(.role) \(.by) \(.expiresAt)"`)
+	u.wants(0, "callers/key:ada\n", "whoami", "-o", "name")
+	u.wants(0, "server   "+server+"\ncontext  mine\nname     key:bob\nrole     operator\nby       an API key\nexpires  TIME (AGE)\n",
+		"whoami", "--server", server, "--token-file", u.file("soon", soon))
+	u.refuses(4, "the API key has expired; sign in with weft login", "whoami", "--token-file", u.file("old", old))
+	u.refuses(4, "the API key is unknown", "whoami", "--token-file", u.file("wrong", "weft_wrong"))
+	u.refuses(5, "nothing listens at http://127.0.0.1:1", "whoami", "--server", "http://127.0.0.1:1")
+	u.refuses(2, `there is no context "prod"`, "whoami", "--context", "prod")
 	u.wants(0, "*", "nodes", "list")
 	u.refuses(4, "this needs the role operator", "events", "send", "x")
 	// The token is for its own server only.

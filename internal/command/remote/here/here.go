@@ -3,7 +3,6 @@ package here
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,50 +148,75 @@ func (a commands) contextCommand() *cobra.Command {
 	return parent
 }
 
-// mayTry are calls that change nothing, by the role that they need.
-var mayTry = []struct {
-	role string
-	try  func(ctx context.Context, c *apiclient.Client) error
-}{
-	{"viewer", func(ctx context.Context, c *apiclient.Client) error { _, err := c.ListNodes(ctx); return err }},
-	{"operator", func(ctx context.Context, c *apiclient.Client) error {
-		_, err := c.SendEvent(ctx, "weft-whoami", apiclient.EventRequest{}, apiclient.SendEventQuery{DryRun: new(true)})
-		return err
-	}},
-	{"designer", func(ctx context.Context, c *apiclient.Client) error {
-		_, err := c.PublishDefinition(ctx, []byte("id: weft-whoami\nroot: []\n"), apiclient.PublishDefinitionQuery{DryRun: new(true)})
-		return err
-	}},
-}
-
 func (a commands) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Which server is asked, and what you may do there", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Which server is asked, by which context, and who you are there", Args: cobra.NoArgs,
+		Long: "Which server is asked, by which context, and who you are there: your name and role, whether an API key or a token says so,\n" +
+			"and until when. Credentials that do not count end it with 4.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			role := ""
-			for _, t := range mayTry {
-				err := t.try(cmd.Context(), c)
-				var p *apiclient.ProblemError
-				if errors.As(err, &p) && p.Status == 403 && role != "" {
-					break
-				}
-				if err != nil && (p == nil || p.Status != 422) {
-					return err
-				}
-				role = t.role
+			name, err := a.ContextName()
+			if err != nil {
+				return err
 			}
-			more := map[bool]string{true: " or more", false: ""}[role == "designer"]
-			if a.AsData() {
-				return a.Data(map[string]any{"server": c.Server(), "token": a.HasToken(), "role": role})
+			who, err := c.Whoami(cmd.Context())
+			var p *apiclient.ProblemError
+			if errors.As(err, &p) && p.Status == 404 {
+				return ask.Exit(ask.ExitRefused, fmt.Errorf("the node at %s is of a version that does not tell who asks; weft version --check compares", c.Server()))
 			}
-			_, err = fmt.Fprintf(a.Out, "server  %s\ntoken   %s\nrole    %s%s\n", c.Server(), map[bool]string{true: "yes", false: "none"}[a.HasToken()], role, more)
-			return err
+			if err != nil {
+				return err
+			}
+			return a.who(c.Server(), name, who.Body)
 		},
 	}
+}
+
+// who shows who asks which server.
+func (a commands) who(server, context string, who apiclient.Caller) error {
+	row := map[string]any{
+		"server": server, "context": nil, "name": nil, "role": who.Role, "groups": who.Groups, "by": who.By, "expiresAt": nil,
+	}
+	if context != "" {
+		row["context"] = context
+	}
+	if who.Name != nil {
+		row["name"] = *who.Name
+	}
+	if who.ExpiresAt != nil {
+		row["expiresAt"] = who.ExpiresAt.Format(time.RFC3339)
+	}
+	if a.AsData() {
+		return a.Data(row)
+	}
+	if !a.AsTree() {
+		return a.Table(ask.View{Name: "callers/name", Columns: []ask.Column{
+			{Head: "SERVER", Path: "server"}, {Head: "CONTEXT", Path: "context"}, {Head: "NAME", Path: "name"}, {Head: "ROLE", Path: "role"},
+		}}, []any{row})
+	}
+	lines := [][2]string{{"server", server}, {"context", cmp.Or(context, "none")}, {"name", cmp.Or(ask.Deref(who.Name), "nobody: no credentials are asked for")}, {"role", who.Role}}
+	if len(who.Groups) > 0 {
+		lines = append(lines, [2]string{"groups", ask.OneLine(strings.Join(who.Groups, ", "))})
+	}
+	switch who.By {
+	case "key":
+		lines = append(lines, [2]string{"by", "an API key"})
+	case "nothing":
+	default:
+		lines = append(lines, [2]string{"by", "a " + ask.OneLine(who.By)})
+	}
+	if who.By != "nothing" {
+		lines = append(lines, [2]string{"expires", cmp.Or(a.Moment(who.ExpiresAt), "never")})
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(a.Out, "%-8s %s\n", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a commands) doctorCommand() *cobra.Command {

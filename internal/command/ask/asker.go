@@ -72,9 +72,17 @@ func (a *Asker) Add(root *cobra.Command, g Group) {
 	}
 }
 
+// Alone marks a command that asks nobody: it has flags of its own only.
+func Alone(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{aloneKey: "yes"}
+	return cmd
+}
+
+const aloneKey = "alone"
+
 // prepare gives a command and those below it the flags of all, and errors their exit codes.
 func (a *Asker) prepare(cmd *cobra.Command, parents []string) {
-	if len(parents) == 0 {
+	if len(parents) == 0 && cmd.Annotations[aloneKey] == "" {
 		a.flags(cmd)
 	}
 	parents = append(parents, cmd.Name())

@@ -57,11 +57,17 @@ type Source struct {
 // Sources reads the definitions of a file, of a directory and what is below it, or of
 // standard input.
 func (a *Asker) Sources(args []string) ([]Source, error) {
+	return a.Files(args, "definitions (*.yaml, *.yml, *.json)", IsDefinitionFile, a.ReadDefinition)
+}
+
+// Files reads files, those of a directory and of what is below it that are wanted, and standard
+// input for -. What is wanted is told where a directory has none.
+func (a *Asker) Files(args []string, what string, wanted func(name string) bool, read func(name string) ([]byte, error)) ([]Source, error) {
 	var out []Source
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if arg == "-" || err == nil && !info.IsDir() {
-			src, err := a.ReadDefinition(arg)
+			src, err := read(arg)
 			if err != nil {
 				return nil, err
 			}
@@ -78,10 +84,10 @@ func (a *Asker) Sources(args []string) ([]Source, error) {
 				return err
 			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
 				return filepath.SkipDir
-			case d.IsDir() || !IsDefinitionFile(path):
+			case d.IsDir() || !wanted(path):
 				return nil
 			}
-			src, err := a.ReadDefinition(path)
+			src, err := read(path)
 			out = append(out, Source{path, src})
 			return err
 		})
@@ -89,7 +95,7 @@ func (a *Asker) Sources(args []string) ([]Source, error) {
 			return nil, err
 		}
 		if len(out) == before {
-			return nil, Usage("%s has no definitions (*.yaml, *.yml, *.json)", arg)
+			return nil, Usage("%s has no %s", arg, what)
 		}
 	}
 	return out, nil

@@ -101,6 +101,9 @@ func (r *reader) mapped(n *yaml.Node, at idScope) *workflow.Activity {
 	}
 	b.a = &workflow.Activity{Place: r.place(key.key)}
 	b.name(*key)
+	if r.orders != nil {
+		r.order(n, b.keyOrder(key))
+	}
 	derived := at.id
 	if short := idBase(b.a.Type); derived == "" {
 		derived = at.next(short)

@@ -47,6 +47,7 @@ func (b *activityBuilder) oneCase(n *yaml.Node) {
 	case yaml.ScalarNode: // only a label, such as a status code
 		c.Label = n.Value
 	case yaml.MappingNode:
+		b.order(n, caseKeys)
 		for _, p := range b.pairs(n) {
 			switch p.name {
 			case "label", "status":
@@ -71,7 +72,7 @@ func (b *activityBuilder) oneCase(n *yaml.Node) {
 }
 
 var (
-	stateKeys      = []string{"name", "entry", "exit", "transitions", "final"}
+	stateKeys      = []string{"name", "entry", "exit", "final", "transitions"}
 	transitionKeys = []string{"name", "on", "when", "then", "to"}
 )
 
@@ -102,6 +103,7 @@ func (b *activityBuilder) state(n *yaml.Node, s workflow.State) workflow.State {
 		b.shape(n, "a state", "a mapping with entry, exit, transitions or final")
 		return s
 	}
+	b.order(n, stateKeys)
 	ps := b.pairs(n)
 	for _, p := range ps {
 		if p.name == "name" {
@@ -142,6 +144,7 @@ func (b *activityBuilder) transition(n *yaml.Node, prefix string) workflow.Trans
 		b.shape(n, "a transition", "a mapping with on and to")
 		return t
 	}
+	b.order(n, transitionKeys)
 	for _, p := range b.pairs(n) {
 		switch p.name {
 		case "name":

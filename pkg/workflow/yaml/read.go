@@ -20,13 +20,18 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // problem the definition must not be published. It may be checked further to find more
 // problems, some of which then repeat a place that is reported already.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+	return read(src, file, types, nil)
+}
+
+// read also collects the orders of keys, unless they are nil.
+func read(src []byte, file string, types workflow.Types, orders map[workflow.Place][]string) (*workflow.Definition, workflow.Problems) {
 	if problems := workflow.CheckSize(src, file); problems != nil {
 		return nil, problems
 	}
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	r := &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file), branches: map[string]bool{}}
+	r := &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file), branches: map[string]bool{}, orders: orders}
 	for _, d := range types.All() {
 		for _, p := range d.Ports {
 			r.branches[p] = true
@@ -56,6 +61,7 @@ func Value(src []byte) (any, error) {
 
 func (r *reader) definition(n *yaml.Node) *workflow.Definition {
 	d := &workflow.Definition{Place: r.place(n)}
+	r.order(n, topKeys)
 	pairs := r.pairs(n)
 	for _, p := range pairs {
 		r.top(p, d)

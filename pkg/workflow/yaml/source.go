@@ -29,6 +29,7 @@ type reader struct {
 	activities int
 	full       bool // over a limit: stop
 	branches   map[string]bool
+	orders     map[workflow.Place][]string // of keys, by the mapping's place; nil: they are not wanted
 }
 
 // parse reads the one document of src, its aliases replaced by copies.

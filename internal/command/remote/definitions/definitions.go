@@ -38,7 +38,7 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
 	definitions := &cobra.Command{Use: "definitions", Aliases: []string{"definition", "def", "d"}, Short: "List, read and publish definitions"}
 	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsVersions(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsReload())
-	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.graphCommand()}
+	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.fmtCommand(), a.graphCommand()}
 }
 
 func (a commands) definitionsList() *cobra.Command {
@@ -404,11 +404,7 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 				}
 				continue
 			}
-			text := fmt.Sprintf("%s:%d:%d: %s (%s)", s.Name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
-			for line := range strings.Lines(p.Excerpt) {
-				text += "\n    " + strings.TrimRight(line, "\n")
-			}
-			lines = append(lines, text)
+			lines = append(lines, problemText(s.Name, p))
 		}
 	}
 	if len(lines) > 0 {

@@ -1,0 +1,149 @@
+package definitions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/internal/command/ask"
+	"github.com/weft-run/weft/internal/format"
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// fmtFlags say what becomes of what was formatted.
+type fmtFlags struct{ write, check, diff bool }
+
+func (a commands) fmtCommand() *cobra.Command {
+	var f fmtFlags
+	cmd := &cobra.Command{
+		Use: "fmt FILE|DIRECTORY|-...", Short: "Give definitions and their tests one form; comments stay", Args: cobra.MinimumNArgs(1),
+		Long: "Give definitions and their tests one form. YAML gets the order of keys that docs/notation.md has, and an indentation of\n" +
+			"two; its comments stay, and so does all that stands in one line: quotes, braces, numbers. JSON is indented only. The definition is the\n" +
+			"same as before, or the file is left alone. Without a flag the text of one file goes to standard output. If one of the files\n" +
+			"has a mistake in its YAML or JSON, none is written.",
+		Example: "  weft fmt --write flows/\n  weft fmt --check flows/      # names what is not so, and ends with 1\n  weft fmt - < flow.yaml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if f.check && f.write {
+				return ask.Usage("say --check or --write: what is only checked is not written")
+			}
+			all, err := a.Files(args, "definitions or tests (*.yaml, *.yml, *.json)", func(name string) bool { return ask.IsDefinitionFile(name) || format.IsTests(name) }, a.readToFormat)
+			if err != nil {
+				return err
+			}
+			return a.formatAll(all, f)
+		},
+	}
+	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "write the files, and name those that change")
+	cmd.Flags().BoolVar(&f.check, "check", false, "write nothing, name the files that would change; exit code 1 if there are any")
+	cmd.Flags().BoolVarP(&f.diff, "diff", "d", false, "show what changes")
+	return ask.Alone(cmd)
+}
+
+func (a commands) readToFormat(name string) ([]byte, error) {
+	if format.IsTests(name) {
+		return a.ReadSmall(name, format.MaxTests, "a file of tests")
+	}
+	return a.ReadDefinition(name)
+}
+
+// formatAll formats all before one is written.
+func (a commands) formatAll(all []ask.Source, f fmtFlags) error {
+	if len(all) > 1 && f == (fmtFlags{}) {
+		return ask.Usage("these are %d files: say --write, --check or --diff", len(all))
+	}
+	types := activities.Default()
+	formatted := make([][]byte, len(all))
+	var wrong []string
+	for i, s := range all {
+		if s.Name == "-" && f.write {
+			return ask.Usage("standard input cannot be written: leave --write out")
+		}
+		out, err := format.Source(s.Src, s.Name, types)
+		var problems workflow.Problems
+		switch {
+		case errors.As(err, &problems):
+			for _, p := range problems {
+				wrong = append(wrong, problemText(s.Name, p))
+			}
+		case err != nil:
+			wrong = append(wrong, s.Name+": "+err.Error())
+		}
+		formatted[i] = out
+	}
+	if len(wrong) > 0 {
+		return ask.Exit(ask.ExitBad, errors.New(strings.Join(wrong, "\n")))
+	}
+	differ := false
+	for i, s := range all {
+		same := bytes.Equal(s.Src, formatted[i])
+		differ = differ || !same
+		if err := a.formatted(s, formatted[i], same, f); err != nil {
+			return err
+		}
+	}
+	if f.check && differ {
+		return ask.Exit(ask.ExitBad, nil)
+	}
+	return nil
+}
+
+// formatted does with one file what the flags say.
+func (a commands) formatted(s ask.Source, out []byte, same bool, f fmtFlags) error {
+	if f == (fmtFlags{}) {
+		_, err := a.Out.Write(out)
+		return err
+	}
+	if same {
+		return nil
+	}
+	if f.write {
+		if err := replace(s.Name, out); err != nil {
+			return err
+		}
+	}
+	if f.diff {
+		return difflib.WriteUnifiedDiff(a.Out, difflib.UnifiedDiff{
+			A: difflib.SplitLines(string(s.Src)), B: difflib.SplitLines(string(out)), FromFile: s.Name, ToFile: s.Name + " (formatted)", Context: 3,
+		})
+	}
+	_, err := fmt.Fprintln(a.Out, s.Name)
+	return err
+}
+
+// replace leaves the old file or the new one, whole, with the mode that it had.
+func replace(name string, content []byte) error {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".weft-fmt-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// problemText is a problem of a file with its place, and the source below it.
+func problemText(name string, p workflow.Problem) string {
+	text := fmt.Sprintf("%s:%d:%d: %s (%s)", name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
+	for line := range strings.Lines(p.Excerpt) {
+		text += "\n    " + strings.TrimRight(line, "\n")
+	}
+	return text
+}

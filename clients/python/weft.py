@@ -459,6 +459,7 @@ Definition = TypedDict("Definition", {
     "name": "Union[str, None]",
     "published": "bool",
     "publishedAt": "Union[str, None]",
+    "set": "Union[str, None]",  # The set of definitions that it is of, as it was last published with one; null: none.
     "updatedAt": "str",
     "version": "int",  # The published version, or the latest if none is published.
 })
@@ -967,6 +968,7 @@ Published = TypedDict("Published", {
     "revision": "NotRequired[int]",  # Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
     "version": "int",
     "warnings": "NotRequired[List[ProblemItem]]",  # What may be a mistake, with its place. It is in the way of nothing.
+    "wasOf": "NotRequired[str]",  # The set that it was of before. Absent: none.
 })
 
 QueueItem = TypedDict("QueueItem", {
@@ -1163,6 +1165,15 @@ SeveralRefused = TypedDict("SeveralRefused", {
     "code": "str",
     "detail": "str",
     "id": "str",
+})
+
+SkipRequest = TypedDict("SkipRequest", {
+    "dueAt": "NotRequired[str]",  # Of the occurrence, as GET /timers has it. Another one is never dropped.
+})
+
+Skipped = TypedDict("Skipped", {
+    "next": "Union[str, None]",  # When the one to come is due; null: there is none.
+    "skipped": "bool",  # Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
 })
 
 StartRequest = TypedDict("StartRequest", {
@@ -1487,9 +1498,9 @@ class Client(_Core):
         """Forget the dead letters of a filter, a page at a time: POST /api/v1/dead-letters/delete."""
         return self._call("POST", "/api/v1/dead-letters/delete", {}, body or {}, wait=wait, accept=accept, key=key)
 
-    def delete_definition(self, id: str, *, force: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
+    def delete_definition(self, id: str, *, force: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
         """Remove a definition: DELETE /api/v1/definitions/{id}."""
-        return self._call("DELETE", f"/api/v1/definitions/{_part(id)}", {"force": force}, wait=wait, accept=accept, key=key)
+        return self._call("DELETE", f"/api/v1/definitions/{_part(id)}", {"force": force, "set": set}, wait=wait, accept=accept, key=key)
 
     def delete_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Dispatched, None]"]:
         """Cancel the instance if it runs, and remove it: DELETE /api/v1/instances/{id}."""
@@ -1546,6 +1557,10 @@ class Client(_Core):
     def export_state(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["State"]:
         """Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/state", {}, wait=wait, accept=accept)
+
+    def fire_schedule(self, id: str, activity: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Dispatched"]:
+        """Start what a schedule starts, now and beside its time; answered once that is durable: POST /api/v1/definitions/{id}/schedules/{activity}/fire."""
+        return self._call("POST", f"/api/v1/definitions/{_part(id)}/schedules/{_part(activity)}/fire", {}, wait=wait, accept=accept, key=key)
 
     def follow_link(self, token: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Any"]:
         """Resume the one place that a link is for, once; 410 when it was followed before or has expired: POST /links/{token}."""
@@ -1763,9 +1778,9 @@ class Client(_Core):
         """Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on: POST /api/v1/pause."""
         return self._call("POST", "/api/v1/pause", {}, wait=wait, accept=accept, key=key)
 
-    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
+    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
         """Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions."""
-        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict}, body, wait=wait, accept=accept, key=key, if_match=if_match, content_type=content_type)
+        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict, "set": set}, body, wait=wait, accept=accept, key=key, if_match=if_match, content_type=content_type)
 
     def publish_version(self, id: str, body: Optional["PublishRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Published"]:
         """Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish."""
@@ -1842,6 +1857,10 @@ class Client(_Core):
     def show_link(self, token: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """A page that asks whether to follow a resume link; it changes nothing: GET /links/{token}."""
         return self._call("GET", f"/links/{_part(token)}", {}, wait=wait, accept=accept)
+
+    def skip_schedule(self, id: str, activity: str, body: Optional["SkipRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Skipped"]:
+        """Drop the occurrence of a schedule that is due at a time: nothing starts by it: POST /api/v1/definitions/{id}/schedules/{activity}/skip."""
+        return self._call("POST", f"/api/v1/definitions/{_part(id)}/schedules/{_part(activity)}/skip", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def suggest(self, body: Union[str, bytes, Mapping[str, Any]], *, line: Optional[int] = None, column: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Suggested"]:
         """What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest."""

@@ -420,6 +420,8 @@ export interface Definition {
   name: string | null;
   published: boolean;
   publishedAt: string | null;
+  /** The set of definitions that it is of, as it was last published with one; null: none. */
+  set: string | null;
   updatedAt: string;
   /** The published version, or the latest if none is published. */
   version: number;
@@ -1124,6 +1126,8 @@ export interface Published {
   version: number;
   /** What may be a mistake, with its place. It is in the way of nothing. */
   warnings?: Array<ProblemItem>;
+  /** The set that it was of before. Absent: none. */
+  wasOf?: string;
 }
 
 export interface QueueItem {
@@ -1393,6 +1397,18 @@ export interface SeveralRefused {
   code: string;
   detail: string;
   id: string;
+}
+
+export interface SkipRequest {
+  /** Of the occurrence, as GET /timers has it. Another one is never dropped. */
+  dueAt?: string;
+}
+
+export interface Skipped {
+  /** When the one to come is due; null: there is none. */
+  next: string | null;
+  /** Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. */
+  skipped: boolean;
 }
 
 export interface StartRequest {
@@ -1804,7 +1820,7 @@ export class Client {
   deleteDeadLetters(body?: LettersRequest, options?: Options): Promise<Answer<Several>>;
 
   /** Remove a definition: DELETE /api/v1/definitions/{id}. */
-  deleteDefinition(id: string, query?: { force?: boolean; }, options?: Options): Promise<Answer<undefined>>;
+  deleteDefinition(id: string, query?: { force?: boolean; set?: string; }, options?: Options): Promise<Answer<undefined>>;
 
   /** Cancel the instance if it runs, and remove it: DELETE /api/v1/instances/{id}. */
   deleteInstance(id: string, options?: Options): Promise<Answer<Dispatched | undefined>>;
@@ -1847,6 +1863,9 @@ export class Client {
 
   /** Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state. */
   exportState(id: string, options?: Options): Promise<Answer<State>>;
+
+  /** Start what a schedule starts, now and beside its time; answered once that is durable: POST /api/v1/definitions/{id}/schedules/{activity}/fire. */
+  fireSchedule(id: string, activity: string, options?: Options): Promise<Answer<Dispatched>>;
 
   /** Resume the one place that a link is for, once; 410 when it was followed before or has expired: POST /links/{token}. */
   followLink(token: string, options?: Options): Promise<Answer<any>>;
@@ -2011,7 +2030,7 @@ export class Client {
   pause(options?: Options): Promise<Answer<Paused>>;
 
   /** Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions. */
-  publishDefinition(body: string | object, query?: { publish?: boolean; dryRun?: boolean; strict?: boolean; }, options?: Options): Promise<Answer<Published>>;
+  publishDefinition(body: string | object, query?: { publish?: boolean; dryRun?: boolean; strict?: boolean; set?: string; }, options?: Options): Promise<Answer<Published>>;
 
   /** Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish. */
   publishVersion(id: string, body?: PublishRequest, options?: Options): Promise<Answer<Published>>;
@@ -2070,21 +2089,23 @@ export class Client {
   /** A page that asks whether to follow a resume link; it changes nothing: GET /links/{token}. */
   showLink(token: string, options?: Options): Promise<Answer<any>>;
 
+  /** Drop the occurrence of a schedule that is due at a time: nothing starts by it: POST /api/v1/definitions/{id}/schedules/{activity}/skip. */
+  skipSchedule(id: string, activity: string, body?: SkipRequest, options?: Options): Promise<Answer<Skipped>>;
+
   /** What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest. */
   suggest(body: string | object, query?: { line?: number; column?: number; }, options?: Options): Promise<Answer<Suggested>>;
 
   /** Go on after a pause: POST /api/v1/unpause. */
   unpause(options?: Options): Promise<Answer<Paused>>;
 
+  /** Who calls: by which name, with which role, known by what, and until when: GET /api/v1/whoami. */
+  whoami(options?: Options): Promise<Answer<Caller>>;
+
   /**
    * The server-sent events of GET /stream, until the caller leaves the loop. It comes back by itself, behind the last
    * event, so that nothing is missed. It ends with an error when the server refuses, or has told nothing on as many
    * attempts in a row as the client makes.
    */
-  /** Who calls: by which name, with which role, known by what, and until when: GET /api/v1/whoami. */
-  whoami(options?: Options): Promise<Answer<Caller>>;
-
-  /** The server-sent events of GET /stream, until the server ends them. */
   stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
 
   /** Calls an HTTP endpoint that a definition declares. */

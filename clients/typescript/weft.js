@@ -309,6 +309,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/instances/${part(id)}/state`, { options });
   }
 
+  fireSchedule(id, activity, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/schedules/${part(activity)}/fire`, { options });
+  }
+
   followLink(token, options = {}) {
     return this.call("POST", `/links/${part(token)}`, { options });
   }
@@ -603,6 +607,10 @@ export class Client extends Core {
 
   showLink(token, options = {}) {
     return this.call("GET", `/links/${part(token)}`, { options });
+  }
+
+  skipSchedule(id, activity, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/${part(id)}/schedules/${part(activity)}/skip`, { body, options });
   }
 
   suggest(body, query = {}, options = {}) {

@@ -78,7 +78,7 @@ func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (P
 		if slices.Contains(st.Retired, n) {
 			return nil, noVersion(id, n)
 		}
-		return c.publishStored(ctx, st, n)
+		return c.publishStored(ctx, st, n, "")
 	})
 	if err != nil {
 		return PublishResult{}, err
@@ -89,8 +89,9 @@ func (c *Catalog) PublishVersion(ctx context.Context, id string, version int) (P
 	return PublishResult{ID: id, Version: head.Published, Published: true, Created: created, Before: before, Revision: head.Modified}, nil
 }
 
-// publishStored publishes, or indexes again, a version as it is stored.
-func (c *Catalog) publishStored(ctx context.Context, st *store.DefinitionState, n int) (*store.DefinitionHead, error) {
+// publishStored publishes, or indexes again, a version as it is stored; it is of a set then, ""
+// leaves it where it is.
+func (c *Catalog) publishStored(ctx context.Context, st *store.DefinitionState, n int, set string) (*store.DefinitionHead, error) {
 	v, err := c.version(ctx, st.ID, n)
 	if err != nil {
 		return nil, err
@@ -103,6 +104,7 @@ func (c *Catalog) publishStored(ctx context.Context, st *store.DefinitionState, 
 	if len(problems) > 0 {
 		return nil, invalid(st.ID, problems)
 	}
+	pub.Set = set
 	if st.Head.Published != n {
 		// Only now the content is known: ask whether it was published before.
 		if st, err = c.restate(ctx, st, v.Hash); err != nil {
@@ -139,7 +141,7 @@ func (c *Catalog) Reindex(ctx context.Context, id string) error {
 		if st.Head.Published == 0 {
 			return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "definition "+id+" has no published version")
 		}
-		return c.publishStored(ctx, st, st.Head.Published)
+		return c.publishStored(ctx, st, st.Head.Published, "")
 	})
 	return err
 }

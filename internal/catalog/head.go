@@ -71,13 +71,14 @@ type Summary struct {
 	Published   int    // the published version; 0: none
 	PublishedAt time.Time
 	UpdatedAt   time.Time
+	Set         string // the set that it is of; "": none
 	Damaged     string // why its record cannot be read, and only the id is known; "": it can
 }
 
 func summary(h *store.DefinitionHead) Summary {
 	return Summary{
 		ID: h.ID, Name: h.Name, Description: h.Description, Latest: h.Latest, Published: h.Published,
-		PublishedAt: h.PublishedAt, UpdatedAt: h.UpdatedAt, Damaged: h.Damaged,
+		PublishedAt: h.PublishedAt, UpdatedAt: h.UpdatedAt, Set: h.Set, Damaged: h.Damaged,
 	}
 }
 

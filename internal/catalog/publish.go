@@ -21,6 +21,9 @@ type PublishRequest struct {
 	DryRun      bool   // check everything and write nothing
 	OnlyNew     bool   // do nothing if this content was ever published under this id
 	Strict      bool   // a warning is an error
+	// Set names the set of definitions that this is of from now on, for [Sets.Delete];
+	// "" leaves it where it is. It needs Publish.
+	Set string
 	// Over is the version that the author started from: the published one, or the latest if
 	// none is published; 0: there was none. Another one is not overwritten: the error is
 	// definition-moved. nil: any.
@@ -37,6 +40,7 @@ type PublishResult struct {
 	// be, and Version the number that it would have.
 	Created  bool
 	Before   int               // the published version before; 0: none
+	WasOf    string            // the set that it was of before; "": none
 	Revision int64             // of etcd, at which it became so: a node whose table has it serves it; 0 in a dry run
 	Warnings workflow.Problems // what may be a mistake; not looked for if OnlyNew found that there is nothing to do
 }
@@ -52,6 +56,9 @@ const conflicts = 50
 func (c *Catalog) Publish(ctx context.Context, req PublishRequest) (PublishResult, error) {
 	d, err := c.parse(req)
 	if err != nil {
+		return PublishResult{}, err
+	}
+	if err := req.checkSet(d); err != nil {
 		return PublishResult{}, err
 	}
 	for range conflicts {
@@ -142,7 +149,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	errs, warnings := problems.Split()
 	if same && !req.Strict { // it was published, and is not refused for what was not looked for then
 		res.Warnings = problems
-		return res, nil
+		return SetsOf(c).join(ctx, req, st, res)
 	}
 	var pub etcdstore.Published
 	if prog != nil {
@@ -154,8 +161,9 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		return PublishResult{}, invalid(d.def.ID, append(errs, warnings...))
 	}
 	if same {
-		return res, nil
+		return SetsOf(c).join(ctx, req, st, res)
 	}
+	pub.Set = req.Set
 	if req.DryRun {
 		res, err := c.dryRun(ctx, st, d, pub)
 		res.Warnings = warnings
@@ -167,7 +175,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	}
 	c.learn(head)
 	res = PublishResult{
-		ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Before: publishedIn(st), Revision: head.Modified, Warnings: warnings,
+		ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Before: publishedIn(st), WasOf: setOf(st), Revision: head.Modified, Warnings: warnings,
 	}
 	if d.publish {
 		c.updateConsumers(ctx, head)
@@ -198,7 +206,7 @@ func publishedIn(st *store.DefinitionState) int {
 }
 
 func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *document, pub etcdstore.Published) (PublishResult, error) {
-	res := PublishResult{ID: d.def.ID, Version: 1, Created: true, Before: publishedIn(st)}
+	res := PublishResult{ID: d.def.ID, Version: 1, Created: true, Before: publishedIn(st), WasOf: setOf(st)}
 	if st.Head != nil {
 		res.Version = st.Head.Latest + 1
 	}

@@ -39,9 +39,9 @@ func (l *layout) text() string {
 }
 
 // refuse says that something has no form here.
-func (l *layout) refuse(n *yaml.Node, format string, args ...any) {
+func (l *layout) refuse(n *yaml.Node, text string) {
 	if l.refused == nil {
-		l.refused = problem([]byte(l.text()), l.file, n.Line, n.Column, format, args...)
+		l.refused = problem([]byte(l.text()), l.file, n.Line, n.Column, "%s", text)
 	}
 }
 
@@ -259,51 +259,56 @@ func (l *layout) value(v *yaml.Node, behind pos, dash bool, column, limit, end i
 	} else if text != "" {
 		text = " " + text
 	}
-	begins := l.inside(v)
 	switch {
 	case isNothing(v):
 		return text, nil
-	case isBlock(v) && begins.line == behind.line:
-		lines := l.parts(v, limit, end, nil)
-		return l.joined(nil, lines)
+	case isBlock(v) && l.inside(v).line == behind.line:
+		return joined(nil, l.parts(v, limit, end, nil))
 	case isBlock(v):
-		above := l.gap(behind.line+1, begins.line)
-		lines := l.parts(v, limit, end, nil)
-		if l.hasProperties(v) && at(v).line != behind.line {
-			l.refuse(v, "an anchor or a tag in a line of its own has no form that weft fmt knows; write it behind the key")
-			return "", nil
-		}
-		if dash && !l.hasProperties(v) {
-			if text != "" {
-				above = append([]string{text[1:]}, above...)
-			}
-			return l.joined(above, lines)
-		}
-		return text, indented(append(withoutBegin(above), lines...))
-	case at(v).line == behind.line:
-		last := l.last(v, column, limit)
-		if last > behind.line && v.Style&quoted != 0 {
-			return " " + folded(line[at(v).col:]), l.more(v, behind.line, last, column)
-		}
-		return " " + trimmed(line[at(v).col:]), l.more(v, behind.line, last, column)
+		return l.partsBelow(v, behind.line, text, dash, limit, end)
 	}
-	above := l.gap(behind.line+1, at(v).line)
+	own, more := l.single(v, column, limit)
+	if at(v).line == behind.line {
+		return " " + own, more
+	}
+	above := withoutBegin(l.gap(behind.line+1, at(v).line))
+	if dash && text == "" && len(above) == 0 {
+		return " " + own, more
+	}
+	return text, append(indented(append(above, own)), more...)
+}
+
+// single lays out what is no list and no mapping of lines: its first line, and the others.
+func (l *layout) single(v *yaml.Node, column, limit int) (own string, more []string) {
+	p := at(v)
 	last := l.last(v, column, limit)
-	own := trimmed(l.lines[at(v).line][at(v).col:])
-	if last > at(v).line && v.Style&quoted != 0 {
-		own = folded(l.lines[at(v).line][at(v).col:])
+	own = trimmed(l.lines[p.line][p.col:])
+	if last > p.line && v.Style&quoted != 0 {
+		own = folded(l.lines[p.line][p.col:])
 	}
-	more := l.more(v, at(v).line, last, column)
-	if dash && text == "" {
-		if above = withoutBegin(above); len(above) == 0 {
-			return " " + own, more
-		}
+	return own, l.more(v, p.line, last, column)
+}
+
+// partsBelow lays out a list or mapping that begins below the line of its key or dash, behind
+// which is a text: a comment, an anchor, a tag, or nothing.
+func (l *layout) partsBelow(v *yaml.Node, line int, text string, dash bool, limit, end int) (first string, rest []string) {
+	above := l.gap(line+1, l.inside(v).line)
+	lines := l.parts(v, limit, end, nil)
+	if l.hasProperties(v) && at(v).line != line {
+		l.refuse(v, "an anchor or a tag in a line of its own has no form that weft fmt knows; write it behind the key")
+		return "", nil
 	}
-	return text, append(indented(append(withoutBegin(above), own)), more...)
+	if !dash || l.hasProperties(v) {
+		return text, indented(append(withoutBegin(above), lines...))
+	}
+	if text != "" {
+		above = append([]string{text[1:]}, above...)
+	}
+	return joined(above, lines)
 }
 
 // joined puts lines behind a dash.
-func (l *layout) joined(above, lines []string) (first string, rest []string) {
+func joined(above, lines []string) (first string, rest []string) {
 	all := withoutBegin(append(above, lines...))
 	if len(all) == 0 { // it was refused
 		return "", nil
@@ -313,55 +318,67 @@ func (l *layout) joined(above, lines []string) (first string, rest []string) {
 
 // more lays out the lines of a value behind its first one.
 func (l *layout) more(v *yaml.Node, first, last, column int) []string {
-	var out []string
 	lines := l.lines[first+1 : max(first, last)+1]
 	switch {
 	case v.Kind == yaml.ScalarNode && v.Style&block != 0:
-		if l.inner(v).line != at(v).line || l.char(l.inner(v)) != '|' && l.char(l.inner(v)) != '>' {
-			l.refuse(v, "an anchor or a tag in a line of its own has no form that weft fmt knows; write it before the | or >")
-			return nil
-		}
-		_, indent := l.lastOfText(v, column, last+1)
-		by := step
-		for p := l.inner(v); l.char(p) != 0 && !isSpace(l.char(p)); p.col++ {
-			if c := l.char(p); c >= '1' && c <= '9' {
-				by = strings.Repeat(" ", int(c-'0'))
-			}
-		}
-		for _, line := range lines {
-			if len(line) <= indent || indent == 0 { // without a text there is no indentation
-				out = append(out, "")
-				continue
-			}
-			out = append(out, by+string(line[indent:]))
-		}
+		return l.moreOfText(v, lines, last, column)
 	case isFlow(v) && v.Kind != yaml.ScalarNode:
-		shift := 0 // so that all are further in than what they are of
-		for _, line := range lines {
-			if !isBlank(line) && !closes(line) {
-				shift = max(shift, len(step)-(indentOf(line)-max(column, 0)))
-			}
+		return moreOfBrackets(lines, max(column, 0))
+	}
+	var out []string
+	for _, line := range lines {
+		if text := folded(line[indentOf(line):]); text != "" {
+			out = append(out, step+text)
+		} else {
+			out = append(out, "")
 		}
-		for _, line := range lines {
-			lead := indentOf(line)
-			deep := lead - max(column, 0) + shift
-			if closes(line) {
-				deep = max(lead-max(column, 0), 0)
-			}
-			if isBlank(line) {
-				out = append(out, "")
-				continue
-			}
-			out = append(out, strings.Repeat(" ", deep)+folded(line[lead:]))
+	}
+	return out
+}
+
+// moreOfText is more of a text that begins with | or >.
+func (l *layout) moreOfText(v *yaml.Node, lines [][]rune, last, column int) []string {
+	mark := l.inner(v)
+	if mark.line != at(v).line || l.char(mark) != '|' && l.char(mark) != '>' {
+		l.refuse(v, "an anchor or a tag in a line of its own has no form that weft fmt knows; write it before the | or >")
+		return nil
+	}
+	_, indent := l.lastOfText(v, column, last+1)
+	by := step
+	if digit, _ := l.ofMark(mark); digit > 0 {
+		by = strings.Repeat(" ", digit)
+	}
+	var out []string
+	for _, line := range lines {
+		if len(line) <= indent || indent == 0 { // without a text there is no indentation
+			out = append(out, "")
+			continue
 		}
-	default:
-		for _, line := range lines {
-			if text := folded(line[indentOf(line):]); text != "" {
-				out = append(out, step+text)
-			} else {
-				out = append(out, "")
-			}
+		out = append(out, by+string(line[indent:]))
+	}
+	return out
+}
+
+// moreOfBrackets is more of a list or mapping in brackets. Its lines keep their distances.
+func moreOfBrackets(lines [][]rune, column int) []string {
+	shift := 0 // so that all are further in than what they are of
+	for _, line := range lines {
+		if !isBlank(line) && !closes(line) {
+			shift = max(shift, len(step)-(indentOf(line)-column))
 		}
+	}
+	var out []string
+	for _, line := range lines {
+		lead := indentOf(line)
+		deep := lead - column + shift
+		if closes(line) {
+			deep = max(lead-column, 0)
+		}
+		if isBlank(line) {
+			out = append(out, "")
+			continue
+		}
+		out = append(out, strings.Repeat(" ", deep)+folded(line[lead:]))
 	}
 	return out
 }

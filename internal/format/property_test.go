@@ -176,7 +176,7 @@ func (w *writer) text(indent int) {
 	w.b.WriteString(rapid.SampledFrom([]string{" |", " >", "  |"}).Draw(w.T, "mark"))
 	lead := ""
 	if w.chance(3) {
-		w.b.WriteString(fmt.Sprint(inner - indent))
+		fmt.Fprint(&w.b, inner-indent)
 		lead = rapid.SampledFrom([]string{"", " "}).Draw(w.T, "lead")
 	}
 	w.b.WriteString(rapid.SampledFrom([]string{"", "-", "+"}).Draw(w.T, "chomp"))

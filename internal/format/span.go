@@ -207,44 +207,47 @@ func (l *layout) lastOfPlain(n *yaml.Node, limit int) int {
 	return p.line
 }
 
-// lastOfText is the last line of a text that begins with | or >, and how far it is indented.
-func (l *layout) lastOfText(n *yaml.Node, column, limit int) (end, indent int) {
-	p := l.inner(n)
-	keep := false
-	for p.col++; l.char(p) == '+' || l.char(p) == '-' || l.char(p) >= '1' && l.char(p) <= '9'; p.col++ {
-		switch c := l.char(p); c {
-		case '+':
+// ofMark reads what stands behind | or >: by how much the text is indented, 0 if that is not said,
+// and whether the empty lines at its end belong to it.
+func (l *layout) ofMark(p pos) (indent int, keep bool) {
+	for p.col++; ; p.col++ {
+		switch c := l.char(p); {
+		case c == '+':
 			keep = true
-		case '-':
-		default:
-			indent = column + int(c-'0')
+		case c >= '1' && c <= '9':
+			indent = int(c - '0')
+		case c != '-':
+			return indent, keep
 		}
 	}
-	end = p.line
-	for i := p.line + 1; i < min(limit, len(l.lines)); i++ {
+}
+
+// lastOfText is the last line of a text that begins with | or >, and how far it is indented.
+func (l *layout) lastOfText(n *yaml.Node, column, limit int) (end, indent int) {
+	begin := l.inner(n).line
+	indent, keep := l.ofMark(l.inner(n))
+	if indent > 0 {
+		indent += column
+	}
+	end = begin
+	for i := begin + 1; i < min(limit, len(l.lines)); i++ {
 		line := l.lines[i]
 		spaces := 0
 		for spaces < len(line) && line[spaces] == ' ' {
 			spaces++
 		}
-		if indent == 0 && spaces < len(line) {
-			if spaces <= column {
-				break
-			}
+		empty := spaces == len(line) && (indent == 0 || spaces <= indent)
+		if !empty && (indent == 0 && spaces <= column || spaces < indent) {
+			break
+		}
+		if !empty && indent == 0 {
 			indent = spaces
 		}
-		switch {
-		case spaces == len(line) && (indent == 0 || spaces <= indent):
-			if keep {
-				end = i
-			}
-			continue
-		case spaces < indent:
-			return end, indent
+		if keep || !empty {
+			end = i
 		}
-		end = i
 	}
-	if keep && end == len(l.lines)-1 && len(l.lines[end]) == 0 && end > p.line {
+	if keep && end == len(l.lines)-1 && len(l.lines[end]) == 0 && end > begin {
 		end-- // it is no line, it is what is behind the last line break
 	}
 	return end, indent
@@ -269,17 +272,22 @@ func (l *layout) dash(n *yaml.Node, i int) pos {
 
 // comments are all comments of a document, in their order.
 func (l *layout) comments(root *yaml.Node) []string {
-	hidden := map[int][][2]int{} // what is no comment although it has a #: by line, columns from and to
+	hidden := make([][]bool, len(l.lines)) // the characters that are no comment although there may be a #
 	hide := func(from, to pos) {
 		for line := from.line; line <= to.line; line++ {
-			span := [2]int{0, len(l.lines[line])}
+			if hidden[line] == nil {
+				hidden[line] = make([]bool, len(l.lines[line]))
+			}
+			begin, end := 0, len(l.lines[line])
 			if line == from.line {
-				span[0] = from.col
+				begin = from.col
 			}
 			if line == to.line {
-				span[1] = to.col
+				end = min(to.col, end)
 			}
-			hidden[line] = append(hidden[line], span)
+			for i := begin; i < end; i++ {
+				hidden[line][i] = true
+			}
 		}
 	}
 	l.texts(root, -1, len(l.lines), func(n *yaml.Node, column, limit int) {
@@ -299,12 +307,7 @@ func (l *layout) comments(root *yaml.Node) []string {
 			if c < 0 {
 				break
 			}
-			from = c + 1
-			inside := false
-			for _, span := range hidden[i] {
-				inside = inside || c >= span[0] && c < span[1]
-			}
-			if !inside {
+			if from = c + 1; hidden[i] == nil || !hidden[i][c] {
 				out = append(out, strings.TrimRight(string(line[c:]), " \t"))
 				break
 			}

@@ -18,6 +18,7 @@ type publishedView struct {
 	Version   int    `json:"version"`
 	Published bool   `json:"published" doc:"Whether this version is the published one."`
 	Before    int    `json:"before" doc:"The version that was published before; 0: none."`
+	WasOf     string `json:"wasOf,omitempty" doc:"The set that it was of before. Absent: none."`
 	Revision  int64  `json:"revision,omitempty" doc:"Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run."`
 
 	Warnings []problemItem `json:"warnings,omitempty" doc:"What may be a mistake, with its place. It is in the way of nothing."`
@@ -32,6 +33,7 @@ type definitionView struct {
 	LatestVersion int        `json:"latestVersion"`
 	PublishedAt   *time.Time `json:"publishedAt"`
 	UpdatedAt     time.Time  `json:"updatedAt"`
+	Set           *string    `json:"set" doc:"The set of definitions that it is of, as it was last published with one; null: none."`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
@@ -52,6 +54,7 @@ func (a *API) definitionRoutes() []route {
 				{name: "publish", typ: "boolean", doc: "false keeps it as a draft."},
 				{name: "dryRun", typ: "boolean", doc: "Check everything and write nothing."},
 				{name: "strict", typ: "boolean", doc: "A warning is an error."},
+				{name: "set", typ: "string", doc: "The definition is of this set from now on: a name as ids are. Absent: of the one that it is of."},
 			},
 			bodyDoc: "Weft's YAML, or Elsa's JSON, also wrapped as {model, publish}. Without a content type it is told by its look.",
 			answers: map[int]any{201: publishedView{}, 200: publishedView{}}, problems: publishing, serve: (*call).publish},
@@ -69,8 +72,9 @@ func (a *API) definitionRoutes() []route {
 			summary: "Take the published version back: nothing starts by it any more",
 			answers: map[int]any{200: publishedView{}}, problems: []workflow.Code{missing}, serve: (*call).retract},
 		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", role: auth.Designer, tag: "definitions", kind: changes, summary: "Remove a definition",
-			query:   []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."}},
-			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse}, serve: (*call).deleteDefinition},
+			query: []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."},
+				{name: "set", typ: "string", doc: "Only if it is of this set: 409 definition-moved if not."}},
+			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteDefinition},
 		{method: "DELETE", path: "/definitions/{id}/versions/{version}", name: "deleteVersion", role: auth.Designer, tag: "definitions", kind: changes,
 			summary: "Remove a version that nothing needs; its source goes an hour later",
 			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteVersion},
@@ -105,7 +109,7 @@ func (c *call) publish() (reply, error) {
 		return reply{}, err
 	}
 	res, err := c.api.cfg.Catalog.Publish(c.r.Context(), catalog.PublishRequest{
-		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun, Strict: strict, Over: over,
+		Source: c.body, ContentType: typ, Publish: publish, DryRun: dryRun, Strict: strict, Over: over, Set: c.query.Get("set"),
 	})
 	if err != nil {
 		return reply{}, err
@@ -119,7 +123,7 @@ func (c *call) publish() (reply, error) {
 }
 
 func viewPublished(res catalog.PublishResult) reply {
-	return reply{body: publishedView{res.ID, res.Version, res.Published, res.Before, res.Revision, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
+	return reply{body: publishedView{res.ID, res.Version, res.Published, res.Before, res.WasOf, res.Revision, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
 }
 
 func (c *call) listDefinitions() (reply, error) {
@@ -137,7 +141,7 @@ func (c *call) listDefinitions() (reply, error) {
 func viewDefinition(d catalog.Summary) definitionView {
 	v := definitionView{
 		ID: d.ID, Name: some(d.Name), Description: some(d.Description), Version: d.Published, Published: d.Published != 0,
-		LatestVersion: d.Latest, UpdatedAt: d.UpdatedAt.UTC(), Damaged: d.Damaged != "", Damage: d.Damaged,
+		LatestVersion: d.Latest, UpdatedAt: d.UpdatedAt.UTC(), Set: some(d.Set), Damaged: d.Damaged != "", Damage: d.Damaged,
 	}
 	if !v.Published {
 		v.Version = d.Latest
@@ -279,6 +283,13 @@ func (c *call) deleteDefinition() (reply, error) {
 	force, err := c.flag("force", false)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.query.Has("set") {
+		set := c.query.Get("set")
+		if err := workflow.CheckID("the name of a set", set); err != nil {
+			return reply{}, invalid("bad-parameter", "", err.Error())
+		}
+		return reply{status: http.StatusNoContent}, catalog.SetsOf(c.api.cfg.Catalog).Delete(c.r.Context(), id, set, force)
 	}
 	return reply{status: http.StatusNoContent}, c.api.cfg.Catalog.Delete(c.r.Context(), id, force)
 }

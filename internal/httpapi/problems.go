@@ -43,6 +43,7 @@ var status = map[workflow.Code]int{
 	codeNotFound:                    http.StatusNotFound,
 	workflow.CodeDefinitionInUse:    http.StatusConflict,
 	workflow.CodeDefinitionMoved:    http.StatusConflict,
+	workflow.CodeScheduleNotFound:   http.StatusNotFound,
 	workflow.CodeInstanceExists:     http.StatusConflict,
 	workflow.CodeInstanceFinished:   http.StatusConflict,
 	workflow.CodeInstanceNotFaulted: http.StatusConflict,

@@ -15,7 +15,7 @@ type callerView struct {
 	ExpiresAt *time.Time `json:"expiresAt" doc:"When that ends by itself, a session at the latest then; null: never."`
 }
 
-func (a *API) callerRoutes() []route {
+func callerRoutes() []route {
 	return []route{
 		{method: "GET", path: "/whoami", name: "whoami", role: auth.Viewer, tag: "cluster", kind: open,
 			summary: "Who calls: by which name, with which role, known by what, and until when",

@@ -31,6 +31,7 @@ type DefinitionHead struct {
 	Usable      bool      `json:"usable,omitempty"`     // as an activity of other definitions
 	VersionID   string    `json:"versionId,omitempty"`  // the notation's name of the published version
 	Uses        []Use     `json:"uses,omitempty"`       // definitions that the published version runs as activities
+	Set         string    `json:"set,omitempty"`        // the set of definitions that it was last published with, of those who named one
 
 	// Generation counts the changes of the trigger, cron and route keys. Only a
 	// cron key of the current generation may fire; see [DefinitionHead.Fires].

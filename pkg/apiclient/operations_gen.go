@@ -102,7 +102,8 @@ func (c *Client) DeleteDeadLetters(ctx context.Context, body LettersRequest, opt
 
 // DeleteDefinitionQuery is the query of [Client.DeleteDefinition]; zero fields are left out.
 type DeleteDefinitionQuery struct {
-	Force *bool // Also while instances run; they go on to their end.
+	Force *bool  // Also while instances run; they go on to their end.
+	Set   string // Only if it is of this set: 409 definition-moved if not.
 }
 
 func (q DeleteDefinitionQuery) values() url.Values {
@@ -110,11 +111,12 @@ func (q DeleteDefinitionQuery) values() url.Values {
 	if q.Force != nil {
 		set(v, "force", strconv.FormatBool(*q.Force))
 	}
+	set(v, "set", q.Set)
 	return v
 }
 
 // DeleteDefinition: Remove a definition.
-// It is DELETE /api/v1/definitions/{id}, for the role designer; problems of its own are definition-not-found, definition-in-use.
+// It is DELETE /api/v1/definitions/{id}, for the role designer; problems of its own are definition-not-found, definition-in-use, definition-moved.
 func (c *Client) DeleteDefinition(ctx context.Context, id string, query DeleteDefinitionQuery, opts ...Option) (*Answer[None], error) {
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/definitions/" + url.PathEscape(id), query: query.values(), body: nil}, opts)
 }
@@ -244,6 +246,12 @@ func (c *Client) ExplainInstance(ctx context.Context, id string, opts ...Option)
 // It is GET /api/v1/instances/{id}/state, for the role operator; problems of its own are instance-not-found.
 func (c *Client) ExportState(ctx context.Context, id string, opts ...Option) (*Answer[State], error) {
 	return call[State](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: nil}, opts)
+}
+
+// FireSchedule: Start what a schedule starts, now and beside its time; answered once that is durable.
+// It is POST /api/v1/definitions/{id}/schedules/{activity}/fire, for the role operator; problems of its own are definition-not-found, schedule-not-found, instance-exists, instance-refused.
+func (c *Client) FireSchedule(ctx context.Context, id string, activity string, opts ...Option) (*Answer[Dispatched], error) {
+	return call[Dispatched](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/schedules/" + url.PathEscape(activity) + "/fire", query: nil, body: nil}, opts)
 }
 
 // FollowLink: Resume the one place that a link is for, once; 410 when it was followed before or has expired.
@@ -1092,9 +1100,10 @@ func (c *Client) Pause(ctx context.Context, opts ...Option) (*Answer[Paused], er
 
 // PublishDefinitionQuery is the query of [Client.PublishDefinition]; zero fields are left out.
 type PublishDefinitionQuery struct {
-	Publish *bool // false keeps it as a draft.
-	DryRun  *bool // Check everything and write nothing.
-	Strict  *bool // A warning is an error.
+	Publish *bool  // false keeps it as a draft.
+	DryRun  *bool  // Check everything and write nothing.
+	Strict  *bool  // A warning is an error.
+	Set     string // The definition is of this set from now on: a name as ids are. Absent: of the one that it is of.
 }
 
 func (q PublishDefinitionQuery) values() url.Values {
@@ -1108,6 +1117,7 @@ func (q PublishDefinitionQuery) values() url.Values {
 	if q.Strict != nil {
 		set(v, "strict", strconv.FormatBool(*q.Strict))
 	}
+	set(v, "set", q.Set)
 	return v
 }
 
@@ -1242,6 +1252,12 @@ func (c *Client) SendStimulus(ctx context.Context, body StimulusRequest, opts ..
 // It is GET /links/{token}.
 func (c *Client) ShowLink(ctx context.Context, token string, opts ...Option) (*Answer[Raw], error) {
 	return call[Raw](ctx, c, request{method: "GET", path: "/links/" + url.PathEscape(token), query: nil, body: nil}, opts)
+}
+
+// SkipSchedule: Drop the occurrence of a schedule that is due at a time: nothing starts by it.
+// It is POST /api/v1/definitions/{id}/schedules/{activity}/skip, for the role operator; problems of its own are definition-not-found, schedule-not-found.
+func (c *Client) SkipSchedule(ctx context.Context, id string, activity string, body SkipRequest, opts ...Option) (*Answer[Skipped], error) {
+	return call[Skipped](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/schedules/" + url.PathEscape(activity) + "/skip", query: nil, body: body}, opts)
 }
 
 // SuggestQuery is the query of [Client.Suggest]; zero fields are left out.

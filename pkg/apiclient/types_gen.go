@@ -281,6 +281,7 @@ type Definition struct {
 	Name          *string    `json:"name"`
 	Published     bool       `json:"published"`
 	PublishedAt   *time.Time `json:"publishedAt"`
+	Set           *string    `json:"set"` // The set of definitions that it is of, as it was last published with one; null: none.
 	UpdatedAt     time.Time  `json:"updatedAt"`
 	Version       int64      `json:"version"` // The published version, or the latest if none is published.
 }
@@ -292,7 +293,7 @@ type DefinitionList struct {
 	Revision   int64        `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
-// Dispatched is the answer of [Client.DeleteInstance], [Client.DispatchDefinition].
+// Dispatched is the answer of [Client.DeleteInstance], [Client.DispatchDefinition], [Client.FireSchedule].
 type Dispatched struct {
 	InstanceID string `json:"instanceId"`
 }
@@ -847,6 +848,7 @@ type Published struct {
 	Revision  int64         `json:"revision,omitempty"` // Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
 	Version   int64         `json:"version"`
 	Warnings  []ProblemItem `json:"warnings,omitempty"` // What may be a mistake, with its place. It is in the way of nothing.
+	WasOf     string        `json:"wasOf,omitempty"`    // The set that it was of before. Absent: none.
 }
 
 // QueueItem is a part of other answers.
@@ -1068,6 +1070,17 @@ type SeveralRefused struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 	ID     string `json:"id"`
+}
+
+// SkipRequest is the body of [Client.SkipSchedule]. Zero fields are left out.
+type SkipRequest struct {
+	DueAt time.Time `json:"dueAt,omitzero"` // Of the occurrence, as GET /timers has it. Another one is never dropped.
+}
+
+// Skipped is the answer of [Client.SkipSchedule].
+type Skipped struct {
+	Next    *time.Time `json:"next"`    // When the one to come is due; null: there is none.
+	Skipped bool       `json:"skipped"` // Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
 }
 
 // StartRequest is the body of [Client.DispatchDefinition], [Client.ExecuteDefinition]. Zero fields are left out.

@@ -77,6 +77,8 @@ type StartRequest struct {
 	Input         map[string]any
 	Properties    map[string]any
 	Key           *Key
+	Trigger       string // the activity that starts it, which gets TriggerInput, instead of the root
+	TriggerInput  map[string]any
 	Wait          time.Duration // Execute: wait up to this for the end; 0: the first commit
 }
 

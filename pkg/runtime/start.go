@@ -108,7 +108,8 @@ func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*
 	}
 	key := req.Key.Command()
 	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: s.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
-		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties}}
+		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties,
+		Trigger: req.Trigger, TriggerInput: req.TriggerInput}}
 	if key != nil {
 		if p.answer, err = s.answers.Used(ctx, key); err != nil || p.answer != nil {
 			return p, err

@@ -16,6 +16,7 @@ const (
 	CodeDefinitionInvalid  Code = "definition-invalid"
 	CodeDefinitionInUse    Code = "definition-in-use"
 	CodeDefinitionMoved    Code = "definition-moved" // another publication came between
+	CodeScheduleNotFound   Code = "schedule-not-found"
 	CodeInstanceNotFound   Code = "instance-not-found"
 	CodeInstanceExists     Code = "instance-exists"
 	CodeInstanceFinished   Code = "instance-finished"

@@ -32,7 +32,7 @@ func TestFmt(t *testing.T) {
 	u.wants(0, tidy, "fmt", one)
 	u.in = untidy
 	u.wants(0, tidy, "fmt", "-")
-	if got := u.wants(1, "*", "fmt", "--check", "-d", "-"); !strings.Contains(got.out, "+# Who.\n+id: tidy\n") {
+	if got := u.wants(1, "*", "fmt", "--check", "-d", "-"); !strings.Contains(got.out, "+root:\n+  - writeLine: a   # said\n") {
 		t.Errorf("diff of standard input: %s", got.out)
 	}
 	u.in = tidy
@@ -93,6 +93,7 @@ func TestFmtRefuses(t *testing.T) {
 	u.refuses(2, "requires at least 1 arg(s)", "fmt")
 	u.refuses(2, "these are 2 files: say --write, --check or --diff", "fmt", one, two)
 	u.refuses(2, "say --check or --write", "fmt", "--check", "--write", one)
+	u.in = tidy
 	u.refuses(2, "standard input cannot be written", "fmt", "-w", "-")
 	u.refuses(2, "unknown flag: --server", "fmt", "--server", "http://127.0.0.1:1", one)
 	if got := u.to(brokenPipe{}, &bytes.Buffer{}, "fmt", one); got.code == 0 || strings.Count(got.err, "\n") != 1 {

@@ -287,6 +287,7 @@ func TestDefinitions(t *testing.T) {
 	}
 	u.wants(0, "1\n", "definitions", "list", "--all", "--jq", `.items[] | select(.id == "one") | .version`)
 	u.wants(0, "1  true  yaml\n", "definitions", "versions", "two", "--columns", "version,published,notation", "--no-headers")
+	u.wants(0, "one  refreshed\ntwo  refreshed\n", "definitions", "refresh", "two", "definitions/one")
 	u.wants(0, "two  retracted\n", "definitions", "retract", "two", "--yes")
 	u.wants(0, "two  deleted\n", "definitions", "delete", "two", "--yes")
 }
@@ -620,6 +621,7 @@ func TestTheCluster(t *testing.T) {
 	u.wants(0, "*", "doctor")
 	u.wants(0, "*", "cluster", "status")
 	u.wants(0, "*", "locks", "list")
+	u.refuses(3, `nobody holds or wants the lock "instance/none"`, "locks", "show", "locks/instance/none")
 	u.wants(0, "*", "timers", "list")
 	u.wants(0, "*", "jobs", "list")
 	u.wants(1, "*", "version", "--check")
@@ -652,7 +654,10 @@ func TestWhatIsKnownHere(t *testing.T) {
 	if got := u.wants(0, "*", "schema"); !strings.Contains(got.out, "json-schema.org") {
 		t.Errorf("schema: %.100s", got.out)
 	}
-	u.wants(0, "*", "version")
+	if got := u.wants(0, "*", "version"); !strings.HasPrefix(got.out, "weft test, go1.") || !strings.Contains(got.out, "\ndata format  4\n") || !strings.Contains(got.out, "\netcd client  ") {
+		t.Errorf("version: %s", got.out)
+	}
+	u.wants(0, "test v1 4\n", "version", "--jq", `"\(.version) \(.api) \(.dataFormat)"`)
 }
 
 // keyFile is a file of API keys, as weft apikey writes it.

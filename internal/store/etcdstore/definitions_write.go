@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Published struct {
 	Activation        string
 	AutoUpdate        bool
 	Usable            bool
+	Set               string                // "": that of before
 	Index             store.DefinitionIndex // Version, Generation, Activation and DefinitionID are filled in
 }
 
@@ -49,7 +51,7 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 	}
 	h.Published, h.Hash, h.VersionID, h.Uses = v.Version, v.Hash, v.VersionID, v.Uses
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
-	h.Deleted, h.Purged = nil, false
+	h.Deleted, h.Purged, h.Set = nil, false, cmp.Or(p.Set, h.Set)
 	if c.before.Seen == 0 {
 		c.ops.put(s.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
 	}
@@ -109,7 +111,7 @@ func (s *Definitions) unpublish(ctx context.Context, c *change) (*store.Definiti
 // began; see [Definitions.PurgeDefinition]. Other errors as for Retract.
 func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.DefinitionState, force bool, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("delete", st, at)
-	c.head.Deleted = &at
+	c.head.Deleted, c.head.Set = &at, ""
 	if !force {
 		inUse := func() error {
 			return workflow.Fail(workflow.CodeDefinitionInUse, fmt.Sprintf("instances of definition %s are running; wait for their end, cancel them, or delete with force", st.ID))

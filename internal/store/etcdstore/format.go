@@ -20,7 +20,7 @@ type format struct {
 	TimerShards int `json:"timerShards"`
 }
 
-// thisFormat is what this program reads and writes. Version goes up by one when a
+// DataFormat is the version of what this program reads and writes in etcd. It goes up by one when a
 // program of before and this one cannot work beside each other on the same data:
 // keys that lie elsewhere, compares that the other does not make, values that mean
 // something else. It stays for what an older program can leave alone
@@ -31,7 +31,9 @@ type format struct {
 // marks of the queue, ages. 3: lists of instances by version and parent, the newest first,
 // journal entries that say once what their items share. 4: the names of callers' keys begin
 // with what the key alone tells.
-var thisFormat = format{Version: 4, Shards: Shards, TimerShards: timerShards}
+const DataFormat = 4
+
+var thisFormat = format{Version: DataFormat, Shards: Shards, TimerShards: timerShards}
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = errors.New("another format of the data")

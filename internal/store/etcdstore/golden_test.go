@@ -165,6 +165,7 @@ var golden = []struct {
 		ID: "order-approval", Name: "Approval", Description: "of <orders>", Latest: 4, LatestHash: "h4", Published: 3, Hash: "h3", PublishedAt: goldenAt, UpdatedAt: goldenLater,
 		Activation: "correlation", AutoUpdate: true, Usable: true, VersionID: "v3", Uses: goldenUses, Generation: 6, Deleted: &goldenLater, Purged: true, Writes: []string{"w2", "w1"},
 	}},
+	{"definition/<id>/head", "definition-head-set", &store.DefinitionHead{ID: "order-approval", Latest: 1, Published: 1, Hash: "h1", Set: "shop", UpdatedAt: goldenAt, Generation: 1, Writes: []string{"w1"}}},
 	{"definition-version/<id>/<n>", "definition-version", &store.DefinitionVersion{
 		ID: "order-approval", Version: 3, VersionID: "v3", Hash: "h3", Notation: "yaml", Source: "id: order-approval\n# <&>\n", Uses: goldenUses, Needs: []string{"Elsa.Event"}, CreatedAt: goldenAt,
 	}},

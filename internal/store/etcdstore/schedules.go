@@ -88,6 +88,14 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	return true, gated, nil
 }
 
+// SkipSchedule replaces an occurrence by the next one (nil: there is none) and starts nothing: it
+// is [Upkeep.FireSchedule] with nothing to start. False: it is gone, as it fired, was skipped, or
+// the definition moved.
+func (s *Definitions) SkipSchedule(ctx context.Context, due, next *store.CronEntry) (bool, error) {
+	skipped, _, err := (&Upkeep{conn: s.conn}).FireSchedule(ctx, due, nil, next, nil)
+	return skipped, err
+}
+
 // putNext puts the occurrence that follows, nil if none does, which says what the
 // gate has kept out.
 func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {

@@ -250,8 +250,56 @@ func (a commands) locksCommand() *cobra.Command {
 		return ask.BytesOf(c.ListLocks(ctx, apiclient.ListLocksQuery{Scope: scope, Limit: limit, Cursor: cursor}))
 	})
 	list.Flags().StringVar(&scope, "scope", "", "only of this scope")
-	locks.AddCommand(list)
+	locks.AddCommand(list, a.lockShow())
 	return locks
+}
+
+// lockShow shows a lock, the nodes that wait for it, and since when. It is asked for among all of its
+// kind: what the API has of locks is a list at one revision.
+func (a commands) lockShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(args[0], "locks/")
+			return a.Repeated(cmd.Context(), func() error {
+				for l, err := range c.AllLocks(cmd.Context(), apiclient.ListLocksQuery{Limit: ask.MaxPage}) {
+					if err != nil {
+						return err
+					}
+					if l.Name == name {
+						return a.lock(l)
+					}
+				}
+				return ask.Exit(ask.ExitRefused, fmt.Errorf("nobody holds or wants the lock %q; weft locks list shows those that are held", name))
+			})
+		},
+	}
+}
+
+func (a commands) lock(l apiclient.Lock) error {
+	if a.AsData() {
+		raw, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		return a.Show(ask.View{}, raw)
+	}
+	text := fmt.Sprintf("%s  held by %s  fence %d", ask.OneLine(l.Name), ask.Deref(l.Holder), l.Fence)
+	if since := a.Moment(l.Since); since != "" {
+		text += "  since " + since
+	}
+	for i, w := range l.Waiters {
+		text += fmt.Sprintf("\n  %d. %s  fence %d", i+1, ask.Deref(w.NodeID), w.Fence)
+		if since := a.Moment(w.Since); since != "" {
+			text += "  waits since " + since
+		}
+	}
+	_, err := fmt.Fprintln(a.Out, text)
+	return err
 }
 
 func (a commands) jobsCommand() *cobra.Command {

@@ -27,7 +27,7 @@ import (
 
 var definitionView = ask.View{Name: "definitions/id", Empty: "no definitions", Columns: []ask.Column{
 	{Head: "DEFINITION", Path: "id"}, {Head: "VERSION", Path: "version"}, {Head: "PUBLISHED", Path: "published"}, {Head: "LATEST", Path: "latestVersion", Wide: true},
-	{Head: "NAME", Path: "name"}, {Head: "UPDATED", Path: "updatedAt", Show: ask.When}, {Head: "DESCRIPTION", Path: "description", Wide: true},
+	{Head: "NAME", Path: "name"}, {Head: "SET", Path: "set", Wide: true}, {Head: "UPDATED", Path: "updatedAt", Show: ask.When}, {Head: "DESCRIPTION", Path: "description", Wide: true},
 }}
 
 // commands are those of this family.
@@ -37,7 +37,7 @@ type commands struct{ *ask.Asker }
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
 	definitions := &cobra.Command{Use: "definitions", Aliases: []string{"definition", "def", "d"}, Short: "List, read and publish definitions"}
-	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsVersions(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsReload())
+	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsVersions(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsRefresh(), a.definitionsReload())
 	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.fmtCommand(), a.graphCommand()}
 }
 
@@ -192,25 +192,65 @@ func (a commands) definitionsReload() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := c.ReloadDefinitions(cmd.Context(), a.Opts()...)
+			return a.refreshed(c.ReloadDefinitions(cmd.Context(), a.Opts()...))
+		},
+	}
+}
+
+func (a commands) definitionsRefresh() *cobra.Command {
+	return &cobra.Command{
+		Use: "refresh [ID...]", Short: "Index the triggers of published definitions again, of all without an id", ValidArgsFunction: a.CompleteDefinitions(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			return a.Done(answer.Bytes, false, "reloaded", "definitions")
+			return a.refreshed(c.RefreshDefinitions(cmd.Context(), apiclient.RefreshRequest{DefinitionIds: ask.IDs("definitions", args)}, a.Opts()...))
 		},
 	}
+}
+
+// refreshed tells which definitions were read or indexed again, and which were not.
+func (a commands) refreshed(answer *apiclient.Answer[apiclient.Result], err error) error {
+	if err != nil {
+		return err
+	}
+	if a.AsData() {
+		if err := a.Show(ask.View{}, answer.Bytes); err != nil {
+			return err
+		}
+	} else {
+		for _, id := range answer.Body.Refreshed {
+			if err := a.Done(nil, false, "refreshed", "%s", id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range answer.Body.NotRefreshed {
+		a.Note(fmt.Sprintf("weft: definitions/%s: not refreshed: %s", ask.OneLine(n.ID), ask.OneLine(n.Reason)))
+	}
+	switch {
+	case answer.Body.Holder != "":
+		a.Note(fmt.Sprintf("node %s does the same already (%s)", answer.Body.Holder, answer.Body.Status))
+	case len(answer.Body.NotRefreshed) > 0:
+		return ask.Exit(ask.ExitBad, nil)
+	case len(answer.Body.Refreshed) == 0:
+		a.Note("there was nothing to refresh")
+	}
+	return nil
 }
 
 // checked is a definition that the server would take.
 type checked struct {
 	ask.Source
 	id            string
-	before, after int64 // versions; 0: none is published
+	before, after int64  // versions; 0: none is published
+	wasOf         string // the set that it is of; "": none
 }
 
 // check reads the sources that args name and lets the server look at all of them before anything
 // is changed. The problems of all are told at once.
-func (a commands) check(ctx context.Context, args []string, strict bool) (*apiclient.Client, []checked, error) {
+func (a commands) check(ctx context.Context, args []string, strict bool, set string) (*apiclient.Client, []checked, error) {
 	all, err := a.Sources(args)
 	if err != nil {
 		return nil, nil, err
@@ -223,7 +263,7 @@ func (a commands) check(ctx context.Context, args []string, strict bool) (*apicl
 	var problems []string
 	from := map[string]string{}
 	for _, s := range all {
-		would, err := c.PublishDefinition(ctx, s.Src, apiclient.PublishDefinitionQuery{DryRun: new(true), Strict: &strict}, ask.ContentType(s.Name))
+		would, err := c.PublishDefinition(ctx, s.Src, apiclient.PublishDefinitionQuery{DryRun: new(true), Strict: &strict, Set: set}, ask.ContentType(s.Name))
 		var p *apiclient.ProblemError
 		if errors.As(err, &p) && p.Status == 422 {
 			problems = append(problems, ask.ProblemLines(ask.Named(p, s.Name)))
@@ -241,7 +281,7 @@ func (a commands) check(ctx context.Context, args []string, strict bool) (*apicl
 			return nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
-		ready = append(ready, checked{s, would.Body.ID, would.Body.Before, would.Body.Version})
+		ready = append(ready, checked{s, would.Body.ID, would.Body.Before, would.Body.Version, would.Body.WasOf})
 	}
 	if len(problems) > 0 {
 		return nil, nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
@@ -257,40 +297,6 @@ func (a commands) warn(name string, line, column int64, detail, code, excerpt st
 	}
 	_, err := fmt.Fprint(a.ErrOut, text)
 	return err
-}
-
-func (a commands) applyCommand() *cobra.Command {
-	var dry, strict bool
-	cmd := &cobra.Command{
-		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ready, err := a.check(cmd.Context(), args, strict)
-			if err != nil {
-				return err
-			}
-			var rows []any
-			for i, d := range ready {
-				did := "unchanged"
-				if d.before != d.after {
-					did = "would be published"
-					if !dry {
-						if _, err := c.PublishDefinition(cmd.Context(), d.Src, apiclient.PublishDefinitionQuery{}, append(a.Part(i, len(ready)), ask.ContentType(d.Name))...); err != nil {
-							return errors.Join(a.Table(appliedView, rows), ask.InFile(err, d.Name))
-						}
-						did = "published"
-					}
-				}
-				rows = append(rows, map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name})
-			}
-			if a.AsData() {
-				return a.Data(map[string]any{"items": rows})
-			}
-			return a.Table(appliedView, rows)
-		},
-	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be published")
-	cmd.Flags().BoolVar(&strict, "strict", false, "publish nothing if something may be a mistake")
-	return cmd
 }
 
 var appliedView = ask.View{Name: "definitions/id", Columns: []ask.Column{
@@ -310,7 +316,7 @@ func (a commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff FILE|DIRECTORY|-...", Short: "How files differ from what is published; exit code 1 if they do", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ready, err := a.check(cmd.Context(), args, false)
+			c, ready, err := a.check(cmd.Context(), args, false, "")
 			if err != nil {
 				return err
 			}
@@ -352,7 +358,7 @@ func (a commands) validateCommand() *cobra.Command {
 			"valid. What may be a mistake is a warning, and is in the way of nothing without --strict.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("server") {
-				_, ready, err := a.check(cmd.Context(), args, strict)
+				_, ready, err := a.check(cmd.Context(), args, strict, "")
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
 					return ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/internal/command/ask"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -288,14 +290,10 @@ func (a commands) doctorNodes(nodes []apiclient.Node, line func(string, error, s
 func (a commands) versionCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "The version of this program; --check compares it with the nodes", Args: cobra.NoArgs,
+		Use: "version", Short: "The version of this program, with its commit, formats and etcd client; --check compares it with the nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !check {
-				if a.AsData() {
-					return a.Data(map[string]any{"version": a.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
-				}
-				_, err := fmt.Fprintf(a.Out, "weft %s, %s, %s/%s\n", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				return err
+				return a.version()
 			}
 			c, err := a.Client()
 			if err != nil {
@@ -321,6 +319,32 @@ func (a commands) versionCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "compare with the nodes; exit code 1 if they differ")
 	return cmd
+}
+
+// version shows what this program is made of.
+func (a commands) version() error {
+	commit, etcd := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+		for _, dep := range info.Deps {
+			if dep.Path == "go.etcd.io/etcd/client/v3" {
+				etcd = dep.Version
+			}
+		}
+	}
+	if a.AsData() {
+		return a.Data(map[string]any{
+			"version": a.Version, "commit": commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			"dataFormat": etcdstore.DataFormat, "api": "v1", "schema": "v1", "etcdClient": etcd,
+		})
+	}
+	_, err := fmt.Fprintf(a.Out, "weft %s, %s, %s/%s\ncommit       %s\ndata format  %d\nAPI          v1\nschema       v1\netcd client  %s\n",
+		a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, cmp.Or(commit, "not known"), etcdstore.DataFormat, cmp.Or(etcd, "not known"))
+	return err
 }
 
 func (a commands) activitiesCommand() *cobra.Command {

@@ -1,0 +1,68 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Sets are definitions that are published together, each by the name that it was last published
+// with of those who gave one: so it can be told which of them their directory has no more.
+type Sets struct{ c *Catalog }
+
+// SetsOf are the sets of a catalog.
+func SetsOf(c *Catalog) Sets { return Sets{c} }
+
+// Delete is [Catalog.Delete] of a definition that is of a set. If it is of another one, or of none,
+// the error is definition-moved: it was published elsewhere in the meantime.
+func (s Sets) Delete(ctx context.Context, id, set string, force bool) error {
+	_, err := s.c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+		if st.Head.Set != set {
+			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s is not of the set %q any more", id, set))
+		}
+		return s.c.store.DeleteDefinition(ctx, st, force, s.c.now())
+	})
+	return err
+}
+
+// join makes what is published already be of the set that is named.
+func (s Sets) join(ctx context.Context, req PublishRequest, st *store.DefinitionState, res PublishResult) (PublishResult, error) {
+	res.WasOf = setOf(st)
+	if req.Set == "" || req.Set == res.WasOf || req.DryRun || !res.Published {
+		return res, nil
+	}
+	head, err := s.c.publishStored(ctx, st, res.Version, req.Set)
+	if err != nil {
+		return PublishResult{}, err
+	}
+	s.c.learn(head)
+	res.Revision = head.Modified
+	return res, nil
+}
+
+// setOf is the set that a definition is of, "" if it is of none.
+func setOf(st *store.DefinitionState) string {
+	if !st.Exists() {
+		return ""
+	}
+	return st.Head.Set
+}
+
+// checkSet refuses the name of a set that is none, and a draft of a set: it is of one as it is
+// published.
+func (req *PublishRequest) checkSet(d *document) error {
+	if req.Set == "" {
+		return nil
+	}
+	err := workflow.CheckID("the name of a set", req.Set)
+	if err == nil && !d.publish {
+		err = errors.New("a draft is of no set; publish it, or name none")
+	}
+	if err != nil {
+		return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package definitions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/internal/command/ask"
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// applyFlags are those of apply.
+type applyFlags struct {
+	dry, strict, prune bool
+	set                string
+}
+
+func (a commands) applyCommand() *cobra.Command {
+	var f applyFlags
+	cmd := &cobra.Command{
+		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
+		Long: "Publish what has changed. All are checked before one is published. With --set the definitions are of that set from now on, and with\n" +
+			"--prune those of the set that the files do not have are deleted: after a question, or with --yes, and not while instances of\n" +
+			"them run. What was never applied with that set is never deleted. Nodes of a version that knows no sets leave the definitions of one\n" +
+			"to the others: use it once all nodes are upgraded.",
+		Example: "  weft apply flows/\n  weft apply flows/ --set shop --prune --dry-run\n  weft apply flows/ --set shop --prune --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.prune && f.set == "":
+				return ask.Usage("--prune deletes what is of a set and not in the files: say with --set of which")
+			case f.prune && slices.Contains(args, "-"):
+				return ask.Usage("--prune takes files and directories: what came through a pipe that broke would delete the rest")
+			}
+			c, ready, err := a.check(cmd.Context(), args, f.strict, f.set)
+			if err != nil {
+				return err
+			}
+			return a.apply(cmd.Context(), c, ready, f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "publish nothing if something may be a mistake")
+	cmd.Flags().StringVar(&f.set, "set", "", "the definitions are of this set from now on")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the definitions of the set that the files do not have")
+	return cmd
+}
+
+func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checked, f applyFlags) error {
+	extra, err := a.extra(ctx, c, ready, f)
+	if err != nil {
+		return err
+	}
+	if len(extra) > 0 && !f.dry {
+		ids := make([]string, len(extra))
+		for i, d := range extra {
+			ids[i] = d.ID
+		}
+		if err := a.Confirm("delete %s, which the set %s has and the files have not", strings.Join(ids, ", "), f.set); err != nil {
+			return err
+		}
+	}
+	var rows []any
+	for i, d := range ready {
+		did, err := a.publish(ctx, c, d, f, a.Part(i, len(ready)))
+		if err != nil {
+			return errors.Join(a.Table(appliedView, rows), ask.InFile(err, d.Name))
+		}
+		rows = append(rows, map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name})
+	}
+	refused := false
+	for _, d := range extra {
+		did, err := a.prune(ctx, c, d.ID, f)
+		var p *apiclient.ProblemError
+		switch {
+		case errors.As(err, &p) && p.Status == 409:
+			refused = true
+			did = fmt.Sprintf("kept: %s (%s)", p.Detail, p.Code)
+		case err != nil:
+			return errors.Join(a.Table(appliedView, rows), err)
+		}
+		rows = append(rows, map[string]any{"id": d.ID, "before": d.Version, "version": d.Version, "outcome": did, "file": nil})
+	}
+	if a.AsData() {
+		err = a.Data(map[string]any{"items": rows})
+	} else {
+		err = a.Table(appliedView, rows)
+	}
+	if err == nil && refused {
+		return ask.Exit(ask.ExitRefused, nil)
+	}
+	return err
+}
+
+// publish publishes one, if there is something to do.
+func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f applyFlags, opts []apiclient.Option) (did string, err error) {
+	moves := f.set != "" && d.wasOf != f.set
+	if moves && d.wasOf != "" {
+		a.Note(fmt.Sprintf("%s: %s was of the set %s", d.Name, d.id, d.wasOf))
+	}
+	switch {
+	case d.before != d.after:
+		did = "published"
+	case moves:
+		did = "joined the set"
+	default:
+		return "unchanged", nil
+	}
+	if f.dry {
+		return map[string]string{"published": "would be published", "joined the set": "would join the set"}[did], nil
+	}
+	_, err = c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, append(opts, ask.ContentType(d.Name))...)
+	return did, err
+}
+
+// prune deletes one that the files do not have, unless it went to another set in the meantime.
+func (a commands) prune(ctx context.Context, c *apiclient.Client, id string, f applyFlags) (did string, err error) {
+	if f.dry {
+		return "would be deleted", nil
+	}
+	_, err = c.DeleteDefinition(ctx, id, apiclient.DeleteDefinitionQuery{Set: f.set})
+	var p *apiclient.ProblemError
+	if errors.As(err, &p) && p.Code == "definition-not-found" {
+		err = nil // somebody was faster, or an answer was lost
+	}
+	return "deleted", err
+}
+
+// extra are the definitions of the set that the files do not have.
+func (a commands) extra(ctx context.Context, c *apiclient.Client, ready []checked, f applyFlags) ([]apiclient.Definition, error) {
+	if !f.prune {
+		return nil, nil
+	}
+	var extra []apiclient.Definition
+	for d, err := range c.AllDefinitions(ctx, apiclient.ListDefinitionsQuery{Limit: ask.MaxPage}) {
+		if err != nil {
+			return nil, err
+		}
+		if ask.Deref(d.Set) == f.set && !slices.ContainsFunc(ready, func(r checked) bool { return r.id == d.ID }) {
+			extra = append(extra, d)
+		}
+	}
+	if len(extra) > 0 && !slices.ContainsFunc(ready, func(r checked) bool { return r.wasOf == f.set }) {
+		return nil, ask.Usage("none of the files is of the set %s, which has %d definitions: is it the right directory? Apply it without --prune first, if it is", f.set, len(extra))
+	}
+	return extra, nil
+}

@@ -1,0 +1,22 @@
+package remote_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+func TestALock(t *testing.T) {
+	t.Parallel()
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"items": [{"name": "instance/b", "scope": "instance", "holder": "node-3", "fence": 48377, "since": "2026-11-22T13:16:40Z",
+			"waiters": [{"nodeId": "node-1", "since": null, "fence": 48380}, {"nodeId": null, "since": "2026-11-22T13:16:44Z", "fence": 48391}]}], "nextCursor": null, "revision": 1}`)
+	}))
+	t.Cleanup(cluster.Close)
+	u := newUser(t, "WEFT_SERVER="+cluster.URL)
+	u.wants(0, "instance/b  held by node-3  fence 48377  since TIME\n  1. node-1  fence 48380\n  2.   fence 48391  waits since TIME\n", "locks", "show", "instance/b", "--time", "iso")
+	u.wants(0, "48380\n", "lock", "show", "instance/b", "--jq", ".waiters[0].fence")
+	u.refuses(3, "weft locks list", "locks", "show", "instance/c")
+}

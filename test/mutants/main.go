@@ -27,6 +27,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -142,7 +143,11 @@ func (m *mutant) test(overlay string, args []string, limit time.Duration) (out s
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	args = append([]string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-count=1", "-timeout", (2 * limit).String()}, args...)
-	raw, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	// With go the tests end that it runs: one that hangs would run on beside the next mutants.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	raw, err := cmd.CombinedOutput()
 	return string(raw), err, ctx.Err() != nil
 }
 

@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -115,6 +117,95 @@ func TestAnAuthorWritesBesideThePicture(t *testing.T) {
 	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
 	b.do(chromedp.Click("button.main"))
 	b.says("Version 2 → 3")
+	b.clean()
+}
+
+// TestNobodyLosesWhatHeWrote holds that a browser asks before it leaves a text that was not
+// published, and not after.
+func TestNobodyLosesWhatHeWrote(t *testing.T) {
+	n := start(t, "")
+	b := browse(t, "http://"+n.addr)
+	call(t, "POST", "http://"+n.addr+"/api/v1/definitions", "", order)
+	var asked atomic.Int32
+	var leave atomic.Bool
+	dialogs := chromedp.Events(b.ctx, page.JavascriptDialogOpening)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ev, err := range dialogs {
+			if err != nil {
+				return // the browser has ended
+			}
+			if ev.Type == page.DialogTypeBeforeunload {
+				asked.Add(1)
+			}
+			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: leave.Load()})
+		}
+	}()
+	t.Cleanup(func() { <-done })
+	b.open("/console/definitions/order/edit")
+	b.says("It is as version 1 of order.")
+	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
+	_ = eval[bool](b, "(CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')).focus(), true)")
+	b.do(chromedp.KeyEvent(kb.ArrowDown))
+	b.do(chromedp.Click("a.brand"))
+	b.until("who wrote nothing goes", "location.pathname === '/console/'")
+	if asked.Load() != 0 {
+		t.Fatal("somebody who wrote nothing was asked")
+	}
+
+	b.open("/console/definitions/order/edit")
+	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
+	_ = eval[bool](b, "(CodeMirror.EditorView.findFromDOM(document.querySelector('.cm-editor')).focus(), true)")
+	b.do(chromedp.KeyEvent("# mine"))
+	b.do(chromedp.Click("a.brand"))
+	for end := time.Now().Add(patience); asked.Load() == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nobody was asked")
+		}
+	}
+	b.until("the text is still there", "location.pathname.endsWith('/edit') && document.querySelector('textarea').value.includes('# mine')")
+	leave.Store(true)
+	b.do(chromedp.Click("a.brand"))
+	b.until("who wants to, goes", "location.pathname === '/console/'")
+
+	leave.Store(false)
+	was := asked.Load()
+	b.open("/console/definitions/order/edit")
+	b.write(strings.ReplaceAll(order, "approved", "mine"))
+	b.says("It can be published")
+	b.do(chromedp.Click("button.main"))
+	b.says("Version 1 → 2")
+	if got := asked.Load(); got != was {
+		t.Errorf("who publishes was asked %d times", got-was)
+	}
+	b.clean()
+}
+
+// TestAViewHasAName keeps a search of instances under a name, finds it again, and forgets it.
+func TestAViewHasAName(t *testing.T) {
+	n := start(t, "")
+	call(t, "POST", "http://"+n.addr+"/api/v1/definitions", "", order)
+	b := browse(t, "http://"+n.addr)
+	const name = "Theirs <b>&\" ü"
+	b.open("/console/instances")
+	b.until("the script is there", "document.querySelector('[data-age]').innerText !== ''")
+	b.until("all instances are no view", "document.querySelector('[data-views] details') === null")
+	b.open("/console/instances?q=def:order+status:suspended")
+	b.do(chromedp.Click("[data-views] summary"), chromedp.SendKeys("[data-views] input", name), chromedp.KeyEvent(kb.Enter))
+	const chip = "[...document.querySelectorAll('[data-views] .chips a')].filter(a => a.textContent === " + `"Theirs <b>&\" ü"` + ")"
+	b.until("it is kept", chip+".length === 1")
+	b.open("/console/instances")
+	b.until("it is offered", chip+".length === 1 && "+chip+"[0].getAttribute('aria-current') === null")
+	b.do(chromedp.Click("[data-views] .chips a"))
+	b.until("it leads there", "new URLSearchParams(location.search).get('q') === 'def:order status:suspended' && "+chip+"[0].getAttribute('aria-current') === 'true'")
+	_ = eval[bool](b, "(localStorage.setItem('weft-views', '{\"broken\": ['), true)")
+	b.open("/console/instances?q=def:order")
+	b.until("what cannot be read is none", "document.querySelector('[data-views] details') !== null && document.querySelector('[data-views] .chips') === null")
+	b.do(chromedp.Click("[data-views] summary"), chromedp.SendKeys("[data-views] input", "again"), chromedp.KeyEvent(kb.Enter))
+	b.until("it is kept", "document.querySelectorAll('[data-views] .chips a').length === 1")
+	b.do(chromedp.Click("[data-views] .chips button"))
+	b.until("it is forgotten", "document.querySelector('[data-views] .chips') === null && localStorage.getItem('weft-views') === '[]'")
 	b.clean()
 }
 
@@ -247,9 +338,11 @@ func TestSigningInAndOut(t *testing.T) {
 // TestNobodyIsKeptOut looks at every page with axe, light and dark, wide and narrow, and holds
 // that no page runs over its side.
 func TestNobodyIsKeptOut(t *testing.T) {
-	n := start(t, "", "--definitions", filepath.Join(root, "examples"))
+	n := start(t, "", "--definitions", filepath.Join(root, "examples"), "--audit-log", filepath.Join(t.TempDir(), "audit"))
 	api := "http://" + n.addr + "/api/v1"
 	call(t, "POST", api+"/definitions", "", order)
+	call(t, "POST", api+"/definitions", "", "id: nightly\nroot:\n  - {cron: '0 0 3 * * *', trigger: true}\n  - delay: 20m\n")
+	call(t, "POST", api+"/definitions/nightly/dispatch", "", "")
 	call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "variables.decision.by", "variables.decision"))
 	call(t, "POST", api+"/definitions", "", "id: breaks\nroot:\n  - fault: no stock\n")
 	call(t, "POST", api+"/definitions", "", "id: packs\nroot:\n  - runTask: {taskName: pack, payload: {much: true}}\n")
@@ -258,7 +351,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
 	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + waits + "?tab=timeline", "receipts?key=none", "go?q=nobody", "instances/" + broken,
-		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "timers?kind=schedules", "activities", "activities?q=writeLine", "audit", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage"}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {
 		b.open("/console/me")

@@ -80,6 +80,7 @@ var table = map[string]place{
 	"pkg/cluster/clustertest":  {floor: 1, wing: "tests", step: 1},
 	"pkg/graph":                {floor: 1},
 	"internal/format":          {floor: 1},
+	"internal/edit":            {floor: 1},
 	"internal/store":           {floor: 1},
 	"internal/store/etcdstore": {floor: 1},
 

@@ -1,0 +1,481 @@
+package edit
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+)
+
+// MaxEdits is how many edits are made at once, at most.
+const MaxEdits = 20
+
+// What an edit does.
+const (
+	Insert     = "insert"     // a new activity of a type
+	Delete     = "delete"     // an activity with all that is in it
+	Move       = "move"       // an activity with all that is in it
+	Wrap       = "wrap"       // an activity in a new one, or in a retry or a timeout
+	Set        = "set"        // an input, or a key that each activity may have
+	Connect    = "connect"    // two activities of a flowchart
+	Disconnect = "disconnect" // two activities of a flowchart
+)
+
+// Ops are what an edit may do.
+var Ops = []string{Insert, Delete, Move, Wrap, Set, Connect, Disconnect}
+
+// Where an activity goes.
+const (
+	Before = "before" // the other one
+	After  = "after"  // the other one; in a flowchart also between it and what it leads to
+	Into   = "into"   // a branch of the other one, as its last
+	Up     = "up"     // before the one above it; only to move
+	Down   = "down"   // after the one below it; only to move
+)
+
+// Wheres are where an activity may go.
+var Wheres = []string{Before, After, Into, Up, Down}
+
+// What an activity may be wrapped in beside types: keys that stand beside its own.
+const (
+	Retry   = "retry"
+	Timeout = "timeout"
+)
+
+// Edit is one change of a definition.
+type Edit struct {
+	Op       string
+	Activity string         // the id of the activity that it is about; of Insert, that it stands beside or in
+	Line     int            // where Activity begins, needed if several have its id; 0: not said
+	Where    string         // of Insert and Move; "": After
+	To       string         // of Move, the activity beside or into which, but for Up and Down; of Connect and Disconnect, where the way leads
+	Branch   string         // of Into and Wrap, a branch such as then; "": the main one
+	Port     string         // of Connect, Disconnect, and Insert in a flowchart: an outcome; "": Done
+	Type     string         // of Insert and Wrap, as YAML has it
+	ID       string         // of the new activity; "": by its place, or made up where one is needed
+	Inputs   map[string]any // of the new activity, as JSON has values; texts may have ${{ }}
+	Key      string         // of Set
+	Value    any            // of Set, as Inputs; nil takes it away
+	Text     *string        // of Set, instead of Value: as a person writes it in a field; "" takes it away
+}
+
+// Result is a source that was edited.
+type Result struct {
+	Text         []byte
+	Activity     string // the id of what the last edit was about, as it is now; "": it is gone
+	Line, Column int    // where that stands, or stood
+	// Problems are warnings: references that lost their activity, or mean another one now.
+	Problems workflow.Problems
+}
+
+// Apply makes edits one after the other: each is about the text that the one before left.
+// json tells that the source is Elsa's JSON. What cannot be done is a problem with the
+// place in the text that it was to be done in, and then nothing is changed.
+func Apply(src []byte, json bool, edits []Edit, types workflow.Types) (Result, workflow.Problems) {
+	if types == nil {
+		types = workflow.Descriptors{}
+	}
+	if len(edits) == 0 || len(edits) > MaxEdits {
+		return Result{}, workflow.Problems{{Code: "bad-edit", Detail: fmt.Sprintf("there may be 1 to %d edits, and here are %d", MaxEdits, len(edits))}}
+	}
+	first, problems := open(src, json, types)
+	if problems != nil {
+		return Result{}, problems
+	}
+	d := first
+	var focus *node
+	for i, e := range edits {
+		next, at, err := d.edit(e)
+		if err != nil {
+			detail := err.Error()
+			if len(edits) > 1 {
+				detail = fmt.Sprintf("edit %d: %s", i+1, detail)
+			}
+			p := workflow.Problem{Code: "edit-refused", Detail: detail}
+			if r, ok := err.(*refusal); ok {
+				p.Code = r.code
+				if r.at >= 0 {
+					p.Place.Line, p.Place.Column = d.place(r.at)
+				}
+			}
+			return Result{}, workflow.Problems{p}.WithExcerpts(d.src)
+		}
+		for n := range next.origins() { // of the tree before the first edit
+			if n.from != nil && i > 0 {
+				n.from = n.from.from
+			}
+		}
+		d, focus = next, at
+	}
+	res := Result{Text: d.whole(), Problems: first.lost(d).WithExcerpts(d.src)}
+	res.Line, res.Column = d.place(focus.start)
+	for n := focus; n != nil; n = n.parent {
+		if s := d.sites[n]; s != nil {
+			res.Activity = s.activity.ID
+			res.Line, res.Column = s.activity.Place.Line, s.activity.Place.Column
+			break
+		}
+	}
+	return res, nil
+}
+
+// refusal is an edit that cannot be made.
+type refusal struct {
+	code   string
+	at     int // -1: nowhere
+	detail string
+}
+
+func (r *refusal) Error() string { return r.detail }
+
+func refuse(at int, format string, args ...any) error {
+	return &refusal{"edit-refused", at, fmt.Sprintf(format, args...)}
+}
+
+func bad(format string, args ...any) error {
+	return &refusal{"bad-edit", -1, fmt.Sprintf(format, args...)}
+}
+
+// site is where an activity stands.
+type site struct {
+	activity *workflow.Activity
+	parent   *workflow.Activity
+	node     *node // a mapping, a list that is a Sequence, or a bare name
+	key      int   // of a mapping in YAML: the entry that names the type; else -1
+	times    int   // how often it is used: more than once through an alias
+}
+
+// doc is a text with its tree and its activities.
+type doc struct {
+	lines
+	bom   []byte
+	json  bool
+	eol   string
+	types workflow.Types
+	def   *workflow.Definition
+	root  *node
+	sites map[*node]*site
+	order []*site // as the tree of activities has them
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// open reads a text that is to be edited.
+func open(src []byte, json bool, types workflow.Types) (*doc, workflow.Problems) {
+	d := &doc{json: json, types: types, eol: "\n", sites: map[*node]*site{}}
+	if bytes.HasPrefix(src, byteOrderMark) {
+		d.bom, src = byteOrderMark, src[len(byteOrderMark):]
+	}
+	d.lines = newLines(src)
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	read, tree := yaml.Read, readYAML
+	if json {
+		read, tree = elsajson.Read, readJSON
+	}
+	def, problems := read(src, "", types)
+	if def == nil || def.Root == nil {
+		if len(problems) == 0 {
+			problems = workflow.Problems{{Code: "missing-root", Detail: "the definition has no root yet; write one, such as root: []"}}
+		}
+		return nil, problems
+	}
+	for _, p := range problems {
+		if p.Code == "too-deep" || p.Code == "too-large" || p.Code == "too-many-activities" || p.Code == "bad-yaml" {
+			return nil, problems
+		}
+	}
+	if at := oddBreak(src, json); at >= 0 {
+		line, column := d.place(at)
+		return nil, workflow.Problems{{Code: "odd-line-break", Place: workflow.Place{Line: line, Column: column},
+			Detail: "this character ends a line for YAML and for few editors; write an ordinary line end, or an escape between double quotes"}}.WithExcerpts(src)
+	}
+	root, err := tree(src)
+	if err != nil {
+		return nil, workflow.Problems{{Code: "edit-refused", Detail: err.Error()}}
+	}
+	d.def, d.root = def, root
+	d.locate()
+	return d, nil
+}
+
+// oddBreak finds what breaks lines in YAML beside \n and \r\n; -1: nothing does.
+func oddBreak(src []byte, json bool) int {
+	if json {
+		return -1
+	}
+	for i, c := range src {
+		if c == '\r' && (i+1 == len(src) || src[i+1] != '\n') {
+			return i
+		}
+	}
+	for _, s := range []string{"\u0085", "\u2028", "\u2029"} {
+		if i := bytes.Index(src, []byte(s)); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// locate ties the activities to the tree, by their places.
+func (d *doc) locate() {
+	type at struct {
+		start int
+		kind  kind
+	}
+	where := map[at]*node{}
+	d.root.each(func(n *node) {
+		if k := (at{n.start, n.kind}); where[k] == nil || where[k].isKey {
+			where[k] = n
+		}
+	})
+	keys := map[int]*node{}
+	d.root.each(func(n *node) {
+		if n.isKey {
+			keys[n.start] = n
+		}
+	})
+	workflow.Walk(d.def.Root, func(a, parent *workflow.Activity, _ int) bool {
+		start := d.offset(a.Place.Line, a.Place.Column)
+		s := &site{activity: a, parent: parent, key: -1}
+		switch key := keys[start]; {
+		case d.json:
+			s.node = where[at{start, mapping}]
+		case key != nil && d.names(key, a):
+			s.node, s.key = key.parent, key.at
+		case a.Type == "Elsa.Sequence" && where[at{start, list}] != nil:
+			s.node = where[at{start, list}]
+		default:
+			if n := where[at{start, scalar}]; n != nil && !n.isKey {
+				s.node = n
+			}
+		}
+		if s.node == nil || written(a) {
+			return true
+		}
+		if old := d.sites[s.node]; old != nil {
+			old.times++
+			return true
+		}
+		s.times = 1
+		d.sites[s.node] = s
+		d.order = append(d.order, s)
+		return true
+	})
+}
+
+// names tells whether a key names the type of an activity.
+func (d *doc) names(key *node, a *workflow.Activity) bool {
+	if key.text == a.Type || key.text == "workflow" || a.Ref != nil {
+		return true
+	}
+	t := d.types.ByShortName(key.text)
+	if t == nil {
+		t = d.types.ByType(key.text)
+	}
+	return t != nil && t.Type == a.Type
+}
+
+// written tells the activities that a retry or a timeout beside another one is written for.
+func written(a *workflow.Activity) bool {
+	return a.Type == workflow.RetryType && strings.HasSuffix(a.ID, workflow.RetrySuffix) && a.Ports["body"] != nil && a.Ports["body"].Place == a.Place ||
+		strings.HasSuffix(a.ID, workflow.TimeoutSuffix) && len(a.Activities) == 2 && a.Activities[0] != nil && a.Activities[0].Place == a.Place
+}
+
+// find gives the activity with an id.
+func (d *doc) find(id string, line int) (*site, error) {
+	var found []*site
+	var ids []string
+	for _, s := range d.order {
+		ids = append(ids, s.activity.ID)
+		if s.activity.ID == id && (line == 0 || line == s.activity.Place.Line) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case id == "":
+		return nil, bad("the edit does not say which activity it is about")
+	case len(found) == 0:
+		hint := workflow.DidYouMean(id, ids)
+		for _, suffix := range []string{workflow.TimeoutSuffix, workflow.TimeoutSuffix + ".delay", ".onTimeout", workflow.RetrySuffix, ".onGiveUp"} {
+			if base, ok := strings.CutSuffix(id, suffix); ok && slices.Contains(ids, base) {
+				hint = fmt.Sprintf("; it is written as a key of %s", base)
+			}
+		}
+		return nil, &refusal{"no-such-activity", -1, fmt.Sprintf("there is no activity %q%s%s", workflow.Shorten(id), atLine(line), hint)}
+	case len(found) > 1:
+		var at []string
+		for _, s := range found {
+			at = append(at, fmt.Sprint(s.activity.Place.Line))
+		}
+		return nil, refuse(found[1].node.start, "%d activities have the id %q, in the lines %s; say which line is meant, or give each an id of its own", len(found), workflow.Shorten(id), strings.Join(at, ", "))
+	case found[0].times > 1:
+		return nil, refuse(found[0].node.start, "%q is written once and used %d times through an alias, so that an edit would change each of them; edit the text", workflow.Shorten(id), found[0].times)
+	}
+	return found[0], nil
+}
+
+func atLine(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in line %d", line)
+}
+
+// whole is the text with its byte order mark.
+func (d *doc) whole() []byte { return slices.Concat(d.bom, d.src) }
+
+// origins visits all nodes.
+func (d *doc) origins() map[*node]bool {
+	all := map[*node]bool{}
+	d.root.each(func(n *node) { all[n] = true })
+	return all
+}
+
+// change is an edit in the making: what it does to the text, and what the tree becomes.
+type change struct {
+	*doc
+	want    *node           // the tree that the edit means
+	copies  map[*node]*node // of the nodes of the tree before
+	splices []splice
+	taken   [2]int // the part of the text that goes with its comments
+	focus   *node  // of the tree that is wanted
+}
+
+// edit makes one edit and gives the text after it, with the node that it was about.
+func (d *doc) edit(e Edit) (*doc, *node, error) {
+	s, err := d.find(e.Activity, e.Line)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &change{doc: d, want: d.root.clone(), copies: map[*node]*node{}}
+	c.want.each(func(n *node) { c.copies[n.from] = n })
+	c.focus = c.copies[s.node]
+	switch e.Op {
+	case Insert:
+		err = c.insert(s, e)
+	case Delete:
+		err = c.delete(s)
+	case Move:
+		err = c.move(s, e)
+	case Wrap:
+		err = c.wrap(s, e)
+	case Set:
+		err = c.set(s, e)
+	case Connect, Disconnect:
+		err = c.way(s, e)
+	default:
+		err = bad("an edit is one of %s, not %q%s", strings.Join(Ops, ", "), workflow.Shorten(e.Op), workflow.DidYouMean(e.Op, Ops))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.done()
+}
+
+// done makes the text, and holds it against what was meant.
+func (c *change) done() (*doc, *node, error) {
+	src, err := spliced(c.src, c.splices)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(src) > workflow.MaxSource {
+		return nil, nil, &refusal{"too-large", -1, fmt.Sprintf("the definition would have %d bytes; up to %d are read", len(src), workflow.MaxSource)}
+	}
+	next, problems := open(src, c.json, c.types)
+	if problems != nil {
+		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%s); edit the text", problems[0].Detail)
+	}
+	next.bom, next.eol = c.bom, c.eol
+	if err := same(c.want, next.root); err != nil {
+		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%v); edit the text", err)
+	}
+	if at, text := c.dropped(next); at >= 0 {
+		return nil, nil, &refusal{"comment-lost", at, fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(text))}
+	}
+	now := map[*node]*node{}
+	next.tie(c.want, next.root, func(want, got *node) { now[want] = got })
+	for at := c.focus; at != nil; at = at.parent { // what held it, if it is gone
+		if now[at] != nil {
+			return next, now[at], nil
+		}
+	}
+	return next, next.root, nil
+}
+
+// tie walks two equal trees.
+func (d *doc) tie(want, got *node, visit func(want, got *node)) {
+	visit(want, got)
+	for i := range want.items {
+		d.tie(want.items[i], got.items[i], visit)
+	}
+	for i := range want.keys {
+		d.tie(want.keys[i], got.keys[i], visit)
+		d.tie(want.vals[i], got.vals[i], visit)
+	}
+}
+
+// lost tells the references of a text after edits that their activity is gone, or that another one has its id.
+func (d *doc) lost(now *doc) workflow.Problems {
+	before := map[string]*node{} // by id
+	for _, s := range d.order {
+		before[s.activity.ID] = s.node
+	}
+	after := map[string]*node{}
+	for _, s := range now.order {
+		after[s.activity.ID] = s.node.from
+		if s.node.from == nil {
+			after[s.activity.ID] = s.node
+		}
+	}
+	gone := map[string]string{}
+	for id, was := range before {
+		switch is, there := after[id]; {
+		case !there:
+			gone[id] = "is not there any more"
+		case is != was:
+			gone[id] = "is another activity now, since ids that are not given come from the place"
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	var found workflow.Problems
+	now.root.each(func(n *node) {
+		if n.kind != scalar || n.isKey || !strings.ContainsAny(n.text, "\"'`") {
+			return
+		}
+		for _, id := range quoted(n.text) {
+			if why := gone[id]; why != "" && len(found) < workflow.MaxProblems {
+				line, column := now.place(n.start)
+				found = append(found, workflow.Problem{Code: "reference-changed", Warning: true, Place: workflow.Place{Line: line, Column: column},
+					Detail: fmt.Sprintf("this refers to %q, which %s; give that activity an id, or change the reference", workflow.Shorten(id), why)})
+			}
+		}
+	})
+	return found
+}
+
+// quoted gives the texts in quotes of an expression, each once.
+func quoted(text string) []string {
+	var all []string
+	for i := 0; i < len(text); i++ {
+		if !strings.ContainsRune("\"'`", rune(text[i])) {
+			continue
+		}
+		end := strings.IndexByte(text[i+1:], text[i])
+		if end < 0 {
+			break
+		}
+		if s := text[i+1 : i+1+end]; !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+		i += end + 1
+	}
+	return all
+}

@@ -1,0 +1,428 @@
+package edit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// insert puts a new activity beside or into another one.
+func (c *change) insert(s *site, e Edit) error {
+	where := cmp.Or(e.Where, After)
+	f := fresh{typ: e.Type, id: e.ID, inputs: e.Inputs}
+	if e.Type == "" {
+		return bad("the edit does not say which type of activity it inserts")
+	}
+	inChart := where == Into && s.activity.Type == flowchartType && e.Branch == "" || where != Into && c.role(s.node) == chart
+	if f.id == "" && (inChart || c.json) {
+		f.id = c.freeID(e.Type)
+	}
+	keyed := inChart && !c.json && c.keyed(s, where)
+	own := f
+	if keyed {
+		own.id = "" // the key is the id
+	}
+	p, err := c.piece(own)
+	if err != nil {
+		return err
+	}
+	if keyed {
+		if _, err := c.check(f); err != nil {
+			return err
+		}
+	}
+	if inChart {
+		return c.insertInChart(s, where, e.Port, f, p)
+	}
+	if e.Port != "" {
+		return bad("port is for flowcharts, and %q stands in none", workflow.Shorten(e.Activity))
+	}
+	return c.place(s, where, e.Branch, p)
+}
+
+// freeID makes up an id that no activity has.
+func (d *doc) freeID(typ string) string {
+	base := workflow.LowerFirst(typ[strings.LastIndexByte(typ, '.')+1:])
+	base = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, base)
+	taken := map[string]bool{}
+	for _, s := range d.order {
+		taken[s.activity.ID] = true
+	}
+	for n := 1; ; n++ {
+		if id := fmt.Sprintf("%s%d", base, n); !taken[id] {
+			return id
+		}
+	}
+}
+
+// place puts a piece before, behind or into an activity that stands in no flowchart.
+func (c *change) place(s *site, where, branch string, p *piece) error {
+	n := s.node
+	switch where {
+	case Into:
+		return c.into(s, branch, p)
+	case Before, After:
+	default:
+		return bad("where is one of %s, not %q", strings.Join(Wheres, ", "), workflow.Shorten(where))
+	}
+	if branch != "" {
+		return bad("a branch is only of where: into")
+	}
+	switch c.role(n) {
+	case step:
+		at := n.at
+		if where == After {
+			at++
+		}
+		return c.insertItem(n.parent, at, p)
+	case chart:
+		return refuse(n.start, "in a flowchart the connections tell the order; insert and connect there")
+	case side:
+		if c.json {
+			return c.oneOnly(n)
+		}
+		if n.kind == list { // a branch of several already
+			at := 0
+			if where == After {
+				at = len(n.items)
+			}
+			return c.insertItem(n, at, p)
+		}
+	case only:
+		switch {
+		case n.kind == list && where == Before:
+			return c.insertItem(n, 0, p)
+		case n.kind == list:
+			return c.insertItem(n, len(n.items), p)
+		case c.json:
+			return c.oneOnly(n)
+		}
+	}
+	return c.listed(n, where == Before, p)
+}
+
+func (c *change) oneOnly(n *node) error {
+	return refuse(n.start, "in Elsa's JSON this place holds one activity; make it an Elsa.Sequence in the text first")
+}
+
+// into puts a piece into an activity, as the last of a branch or of its children.
+func (c *change) into(s *site, branch string, p *piece) error {
+	a, n := s.activity, s.node
+	if n.kind == list {
+		if branch != "" {
+			return bad("a list has no branches")
+		}
+		return c.insertItem(n, len(n.items), p)
+	}
+	t := c.types.ByType(a.Type)
+	if branch == "" && t != nil {
+		branch = t.List
+		if branch == "" {
+			branch = t.MainPort
+		}
+		if branch == "" && len(t.Ports) > 0 {
+			branch = t.Ports[0]
+		}
+	}
+	late := branch == "onTimeout" && n.entry("timeout") >= 0 || branch == "onGiveUp" && n.entry("retry") >= 0
+	if t == nil || !late && branch != t.List && !slices.Contains(t.Ports, branch) || branch == "" {
+		name := a.Type
+		var known []string
+		if t != nil {
+			name, known = t.ShortName(), t.Ports
+		}
+		return refuse(n.start, "%s has no branch %q%s", name, workflow.Shorten(branch), workflow.DidYouMean(branch, known))
+	}
+	if t.List == branch && !late {
+		return c.intoList(s, branch, p)
+	}
+	if child := a.Ports[branch]; child != nil && !late {
+		if inner := c.siteOf(child); inner != nil {
+			return c.place(inner, After, "", p)
+		}
+	}
+	if v := n.val(branch); v != nil {
+		if v.kind == list {
+			return c.insertItem(v, len(v.items), p)
+		}
+		if v.written() {
+			return c.listed(v, false, p)
+		}
+		return c.fill(n, v.at, p)
+	}
+	return c.newBranch(s, branch, p)
+}
+
+// siteOf finds where an activity is written: itself, or what it was written for.
+func (d *doc) siteOf(a *workflow.Activity) *site {
+	for a != nil {
+		for _, s := range d.order {
+			if s.activity == a {
+				return s
+			}
+		}
+		switch {
+		case written(a) && a.Ports["body"] != nil:
+			a = a.Ports["body"]
+		case written(a) && len(a.Activities) > 0:
+			a = a.Activities[0]
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// intoList puts a piece behind the children of a container.
+func (c *change) intoList(s *site, name string, p *piece) error {
+	n := s.node
+	v := n.val(name)
+	if v == nil && s.key >= 0 {
+		if v = n.vals[s.key]; v.kind == mapping {
+			v = v.val(name)
+		}
+	}
+	switch {
+	case v == nil:
+		return c.newBranch(s, name, p)
+	case v.kind == list:
+		return c.insertItem(v, len(v.items), p)
+	case v.isNull() && !v.written() && v.parent.kind == mapping && !v.parent.flow:
+		return c.fill(v.parent, v.at, p)
+	}
+	return refuse(v.start, "the activities stand here in a way that cannot be added to; edit the text")
+}
+
+// fill puts a list with a piece behind a key that has nothing.
+func (c *change) fill(in *node, at int, p *piece) error {
+	c.copies[in].vals[at].replace(listOf(p.node))
+	c.focus = p.node
+	if in.flow {
+		text, err := p.text(true, c.flowColumn(in))
+		if err != nil {
+			return err
+		}
+		c.put(in.colons[at], " ["+text+"]")
+		return nil
+	}
+	column := c.indent(in.keys[at].start) + 2
+	pad := strings.Repeat(" ", column)
+	text, err := p.text(false, column+2)
+	if err != nil {
+		return err
+	}
+	own := ""
+	for _, l := range p.lead {
+		own += pad + l + c.eol
+	}
+	c.lineAt(c.next(in.colons[at]), own+pad+"- "+text+c.eol)
+	return nil
+}
+
+// newBranch gives an activity a branch with a piece in it.
+func (c *change) newBranch(s *site, branch string, p *piece) error {
+	n := s.node
+	if n.kind != mapping {
+		return refuse(n.start, "%q is written as a bare name; write a mapping to give it a branch", workflow.Shorten(n.text))
+	}
+	copied := c.copies[n]
+	var v *node = listOf(p.node)
+	if c.json && branch != c.types.ByType(s.activity.Type).List {
+		v = p.node
+	}
+	copied.insertEntry(branch, v)
+	c.focus = p.node
+	if !n.flow {
+		column := c.indent(n.keys[0].start)
+		pad := strings.Repeat(" ", column)
+		text, err := p.text(false, column+4)
+		if err != nil {
+			return err
+		}
+		own := ""
+		for _, l := range p.lead {
+			own += pad + "  " + l + c.eol
+		}
+		_, to, _ := c.extent(n, len(n.keys)-1)
+		c.lineAt(to, pad+branch+":"+c.eol+own+pad+"  - "+text+c.eol)
+		return nil
+	}
+	text, err := p.text(true, c.flowColumn(n))
+	if err != nil {
+		return err
+	}
+	switch {
+	case !c.json:
+		text = branch + ": [" + text + "]"
+	default:
+		if v.kind == list {
+			text = "[" + text + "]"
+		}
+		name, err := json.Marshal(branch)
+		if err != nil {
+			return err
+		}
+		text = string(name) + ": " + text
+	}
+	c.addFlow(n, len(n.keys), text)
+	return nil
+}
+
+// delete takes an activity away, with all that is in it.
+func (c *change) delete(s *site) error {
+	n := s.node
+	if c.role(n) == chart {
+		if err := c.unchain(s); err != nil {
+			return err
+		}
+	}
+	c.focus = c.copies[n.parent]
+	if o := c.owner(n); o != nil {
+		c.focus = c.copies[o.node]
+	}
+	return c.remove(n, true)
+}
+
+// branchKeys are keys that may go with what stands behind them.
+var branchKeys = []string{"onTimeout", "onGiveUp", "then", "do", "entry", "exit", "on"}
+
+// remove takes a value of the place where an activity stands away. drop tells that the comments in it go too.
+func (c *change) remove(n *node, drop bool) error {
+	g := n.parent
+	if g == nil {
+		return refuse(n.start, "this cannot be deleted")
+	}
+	if g.kind == list {
+		if len(g.items) > 1 || c.json {
+			return c.removeItem(g, n.at, drop)
+		}
+		return c.removeLast(g, drop)
+	}
+	owner := c.sites[g]
+	key := g.keys[n.at].text
+	port := slices.Contains(branchKeys, key)
+	if owner != nil {
+		if t := c.types.ByType(owner.activity.Type); t != nil && slices.Contains(t.Ports, key) {
+			port = true
+		}
+	}
+	if o := c.owner(n); o != nil && o.activity.Type == flowchartType && g != o.node {
+		port = true // a child by its id
+	}
+	if port && !(owner != nil && n.at == owner.key) {
+		return c.removeEntry(g, n.at, drop)
+	}
+	if c.json {
+		return refuse(n.start, "this place has to hold an activity; put another one in its place in the text")
+	}
+	return c.emptied(n, drop)
+}
+
+// removeLast takes away a list with its only item: with its key, if that is a branch.
+func (c *change) removeLast(l *node, drop bool) error {
+	g := l.parent
+	if g == nil {
+		return refuse(l.start, "this cannot be deleted")
+	}
+	if g.kind == list {
+		return c.remove(l, drop)
+	}
+	key := g.keys[l.at].text
+	owner := c.sites[g]
+	if owner != nil && l.at != owner.key {
+		if t := c.types.ByType(owner.activity.Type); slices.Contains(branchKeys, key) || t != nil && slices.Contains(t.Ports, key) {
+			return c.removeEntry(g, l.at, drop)
+		}
+	}
+	return c.emptied(l, drop)
+}
+
+// emptied leaves an empty list.
+func (c *change) emptied(n *node, drop bool) error {
+	g := n.parent
+	empty := &node{kind: list, from: c.copies[n].from}
+	c.copies[n].replace(empty)
+	if c.focus == c.copies[n] {
+		c.focus = empty
+	}
+	if g.flow || n.flow || !strings.Contains(string(c.src[g.colons[n.at]:n.start]), "\n") {
+		if drop {
+			c.taken = [2]int{n.start, n.end}
+		}
+		c.swap(n.start, n.end, "[]")
+		return nil
+	}
+	from := c.next(g.colons[n.at])
+	_, to, _ := c.extent(g, n.at)
+	if drop {
+		c.taken = [2]int{from, to}
+	}
+	c.put(g.colons[n.at], " []")
+	c.cutLines(from, to)
+	return nil
+}
+
+// removeItem takes an item of several out of a list.
+func (c *change) removeItem(l *node, at int, drop bool) error {
+	defer func() { c.copies[l].removeItem(c.copies[l.items[at]].at) }()
+	if l.flow {
+		if drop {
+			c.taken = [2]int{l.items[at].start, l.items[at].end}
+		}
+		c.cutFlow(l, at)
+		return nil
+	}
+	from, to, whole := c.extent(l, at)
+	if !whole {
+		to = l.dashes[at+1]
+	}
+	if drop {
+		c.taken = [2]int{from, to}
+	}
+	if whole {
+		c.cutLines(from, to)
+	} else {
+		c.cut(from, to)
+	}
+	return nil
+}
+
+// removeEntry takes a key with its value out of a mapping.
+func (c *change) removeEntry(m *node, at int, drop bool) error {
+	defer func() { c.copies[m].removeEntry(c.copies[m.vals[at]].at) }()
+	if m.flow {
+		if drop {
+			c.taken = [2]int{m.keys[at].start, max(m.keys[at].end, m.vals[at].end)}
+		}
+		c.cutFlow(m, at)
+		return nil
+	}
+	from, to, whole := c.extent(m, at)
+	switch {
+	case whole && len(m.keys) == 1 && m.parent != nil:
+		defer c.copies[m].replace(nullNode())
+		fallthrough
+	case whole:
+		if drop {
+			c.taken = [2]int{from, to}
+		}
+		c.cutLines(from, to)
+	case len(m.keys) > 1:
+		if drop {
+			c.taken = [2]int{from, m.vals[at].end}
+		}
+		c.cut(from, m.keys[at+1].start)
+	default:
+		return refuse(from, "nothing would be left here; edit the text")
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package edit
+
+import (
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// move puts an activity elsewhere, with the comments above it and in it.
+func (c *change) move(s *site, e Edit) error {
+	n := s.node
+	if c.role(n) == chart {
+		return refuse(n.start, "in a flowchart the connections tell the order; connect %q otherwise", workflow.Shorten(s.activity.ID))
+	}
+	where, to := e.Where, s
+	switch where {
+	case "":
+		where = After
+		fallthrough
+	case Before, After, Into:
+		var err error
+		if to, err = c.find(e.To, 0); err != nil {
+			return err
+		}
+	case Up, Down:
+		if e.To != "" {
+			return bad("%s names no other activity", where)
+		}
+		by := 1
+		if where == Up {
+			by = -1
+		}
+		near := c.beside(n, by)
+		if near == nil {
+			return refuse(n.start, "nothing stands %s %q in its list", map[string]string{Up: "above", Down: "below"}[where], workflow.Shorten(s.activity.ID))
+		}
+		return c.carry(s, near, map[string]string{Up: Before, Down: After}[where], "")
+	default:
+		return bad("where is one of %s, not %q", strings.Join(Wheres, ", "), workflow.Shorten(where))
+	}
+	return c.carry(s, to, where, e.Branch)
+}
+
+// beside is the activity some places further in the same list.
+func (d *doc) beside(n *node, by int) *site {
+	p := n.parent
+	if p == nil || p.kind != list || n.at+by < 0 || n.at+by >= len(p.items) {
+		return nil
+	}
+	return d.sites[p.items[n.at+by]]
+}
+
+func (c *change) carry(s, to *site, where, branch string) error {
+	n := s.node
+	switch {
+	case to == s:
+		return bad("an activity cannot be put beside or into itself")
+	case to.node.within(n):
+		return refuse(to.node.start, "%q stands in %q, which is to be moved there", workflow.Shorten(to.activity.ID), workflow.Shorten(s.activity.ID))
+	case where == Into && to.activity.Type == flowchartType && branch == "", where != Into && c.role(to.node) == chart:
+		return refuse(to.node.start, "in a flowchart the connections tell the order; insert and connect there")
+	}
+	p, err := c.lift(n)
+	if err != nil {
+		return err
+	}
+	if g := n.parent; g == to.node.parent && g.kind == list && c.role(n) != step { // branches side by side: their order changes, and no more
+		at := to.node.at
+		if where == After {
+			at++
+		}
+		err = c.insertItem(g, at, p)
+	} else {
+		err = c.place(to, where, branch, p)
+	}
+	if err != nil {
+		return err
+	}
+	at := c.focus
+	if err := c.remove(n, false); err != nil {
+		return err
+	}
+	c.focus = at
+	return nil
+}
+
+// lift takes the text of an activity, to put it elsewhere.
+func (c *change) lift(n *node) (*piece, error) {
+	p := &piece{node: n.clone()}
+	g := n.parent
+	if g == nil {
+		return nil, refuse(n.start, "this cannot be moved")
+	}
+	if g.flow {
+		text, from := string(c.src[n.start:n.end]), c.indent(n.start)
+		if indent, _ := c.lead(c.start(n.start)); c.json {
+			from = indent
+		}
+		p.text = func(_ bool, column int) (string, error) { return reindent(text, column-from), nil }
+		return p, nil
+	}
+	from, to, whole := c.extent(g, n.at)
+	if whole {
+		begin := c.start(n.start)
+		if g.kind == list {
+			begin = c.start(g.dashes[n.at])
+		} else {
+			begin = c.start(g.keys[n.at].start)
+		}
+		for at := from; at < begin; at = c.next(at) {
+			_, rest := c.lead(at)
+			p.lead = append(p.lead, rest)
+		}
+	} else if g.kind == list && n.at+1 < len(g.dashes) {
+		to = g.dashes[n.at+1]
+	}
+	text := strings.TrimRight(string(c.src[n.start:to]), " \t\r\n")
+	if n.end > n.start+len(text) { // a text that keeps the empty lines behind it
+		text = string(c.src[n.start:n.end])
+	}
+	indent := c.indent(n.start)
+	p.text = func(flow bool, column int) (string, error) {
+		if flow {
+			return c.flowText(n), nil
+		}
+		return reindent(text, column-indent), nil
+	}
+	return p, nil
+}
+
+// reindent moves all lines of a text but the first by some columns.
+func reindent(text string, by int) string {
+	rows := strings.Split(text, "\n")
+	for i, row := range rows[1:] {
+		rest := strings.TrimLeft(row, " ")
+		if strings.TrimSpace(rest) == "" && len(row) == len(rest) {
+			continue
+		}
+		rows[i+1] = strings.Repeat(" ", max(len(row)-len(rest)+by, 0)) + rest
+	}
+	return strings.Join(rows, "\n")
+}
+
+// flowText writes a tree between brackets, in one line.
+func (d *doc) flowText(n *node) string {
+	var parts []string
+	switch n.kind {
+	case alias:
+		return string(d.src[n.start:n.end])
+	case list:
+		for _, i := range n.items {
+			parts = append(parts, d.flowText(i))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case mapping:
+		for i, k := range n.keys {
+			parts = append(parts, d.flowText(k)+": "+d.flowText(n.vals[i]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	if n.tag == "!!str" {
+		if out, err := value(n.text, inFlow); err == nil {
+			return out
+		}
+	}
+	if !n.written() {
+		return "null"
+	}
+	return string(d.src[n.start:n.end])
+}

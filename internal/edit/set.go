@@ -1,0 +1,345 @@
+package edit
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+)
+
+// yielding are common keys that mean an input where a type has one of their name.
+var yielding = []string{"timeout", "onTimeout", "retry", "onGiveUp", "commit", "logging", "mergeMode"}
+
+// texts are common keys whose value is a text.
+var texts = []string{"id", "name", "result", "timeout", "commit", "logging", "mergeMode"}
+
+// kinds are the keys that make an expression of a mapping with one of them.
+var kinds = []string{"javascript", "js", "liquid", "variable", "input", "literal", "object", "expr", "expression"}
+
+// settable are the common keys that an edit may set.
+var settable = []string{"id", "name", "result", "outputs", "trigger", "timeout", "retry", "commit", "logging", "mergeMode", "version"}
+
+// set gives an input, or a key that each activity may have, another value.
+func (c *change) set(s *site, e Edit) error {
+	if e.Key == "" {
+		return bad("the edit does not say which input it sets")
+	}
+	if e.Text != nil && e.Value != nil {
+		return bad("a value is given as value or as text, not as both")
+	}
+	t := c.types.ByType(s.activity.Type)
+	in, isInput := workflow.InputDescriptor{Name: e.Key}, s.activity.Ref != nil && !slices.Contains(settable, e.Key)
+	var known []string
+	if t != nil && s.activity.Ref == nil {
+		for _, i := range t.Inputs {
+			known = append(known, i.Name)
+			if i.Name == e.Key {
+				in, isInput = i, true
+			}
+		}
+	}
+	if !isInput && !slices.Contains(settable, e.Key) {
+		name := s.activity.Type
+		if t != nil {
+			name = t.ShortName()
+		}
+		return bad("%s has no input %q%s", name, workflow.Shorten(e.Key), workflow.DidYouMean(e.Key, append(known, settable...)))
+	}
+	v := e.Value
+	if e.Text != nil {
+		v = typed(*e.Text, in, isInput)
+	}
+	if c.json {
+		return c.setJSON(s, in, isInput, v)
+	}
+	if s.node.kind == list {
+		return refuse(s.node.start, "a list has no inputs and no keys; write it as sequence: to give it some")
+	}
+	return c.setYAML(s, t, in, isInput, v)
+}
+
+// typed is the value that a text of a field means.
+func typed(text string, in workflow.InputDescriptor, isInput bool) any {
+	if text == "" {
+		return nil
+	}
+	if strings.Contains(text, "${{") && !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return text
+	}
+	v, err := yaml.Value([]byte(text))
+	if err != nil {
+		return text
+	}
+	spelled := isInput && slices.Contains([]string{"String", "TimeSpan", "DateTimeOffset", "DateTime", "Variable"}, in.Type) || !isInput && slices.Contains(texts, in.Name)
+	m, isMap := v.(map[string]any)
+	if spelled && !(isMap && len(m) == 1 && slices.ContainsFunc(kinds, func(k string) bool { _, ok := m[k]; return ok })) {
+		return text
+	}
+	if v == nil {
+		return text
+	}
+	return v
+}
+
+// setYAML finds where a value stands or has to stand.
+func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
+	m := s.node
+	if m.kind == scalar {
+		return c.setBare(s, t, in, isInput, v)
+	}
+	var body *node
+	if s.key >= 0 {
+		body = m.vals[s.key]
+	}
+	if isInput && body != nil {
+		if x, ok := s.activity.Inputs[in.Name]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start && body.written() {
+			return c.setEntry(m, s.key, v, false)
+		}
+		if body.kind == mapping && body.entry(in.Name) >= 0 && c.holdsInputs(s, t, body) {
+			return c.setEntry(body, body.entry(in.Name), v, true)
+		}
+	}
+	if i := m.entry(in.Name); i >= 0 && i != s.key {
+		return c.setEntry(m, i, v, true)
+	}
+	if v == nil {
+		return refuse(m.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
+	}
+	if !isInput || body == nil {
+		return c.addEntry(m, s.key, in.Name, v)
+	}
+	main := t != nil && t.Main == in.Name
+	switch {
+	case body.kind == mapping && c.holdsInputs(s, t, body):
+		return c.addEntry(body, len(body.keys)-1, in.Name, v)
+	case body.isNull() && !body.written() && main && !structured(v):
+		return c.setEntry(m, s.key, v, false)
+	case !slices.Contains(yaml.CommonKeys(), in.Name) || slices.Contains(yielding, in.Name):
+		return c.addEntry(m, s.key, in.Name, v)
+	}
+	// The name means something else beside the type: the inputs get a mapping of their own.
+	text, err := value(v, inFlow)
+	if err != nil {
+		return err
+	}
+	text = in.Name + ": " + text
+	if !body.isNull() {
+		if x, ok := s.activity.Inputs[t.Main]; !ok || c.offset(x.Place.Line, x.Place.Column) != body.start {
+			return refuse(body.start, "what stands here leaves no room for the input %s; edit the text", in.Name)
+		}
+		text = t.Main + ": " + c.flowText(body) + ", " + text
+	}
+	return c.write(m, s.key, "{"+text+"}")
+}
+
+// setBare gives an activity that is written as a bare name a value.
+func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
+	n := s.node
+	if v == nil {
+		return refuse(n.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
+	}
+	look := inLine
+	if n.parent.flow {
+		look = inFlow
+	}
+	text, err := value(v, look)
+	if err != nil {
+		return err
+	}
+	copied := c.copies[n]
+	inner, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	inner.each(func(k *node) { k.from = nil })
+	name := textNode(n.text)
+	m := &node{kind: mapping, keys: []*node{name}, vals: []*node{nullNode()}, from: copied.from}
+	main := isInput && t != nil && t.Main == in.Name
+	if main {
+		m.vals[0] = inner
+	} else {
+		m.keys, m.vals = append(m.keys, textNode(in.Name)), append(m.vals, inner)
+	}
+	copied.replace(m)
+	m.adopt()
+	c.focus = m
+	switch {
+	case n.parent.flow && main:
+		c.swap(n.start, n.end, "{"+string(c.src[n.start:n.end])+": "+text+"}")
+	case n.parent.flow:
+		c.swap(n.start, n.end, "{"+string(c.src[n.start:n.end])+": , "+in.Name+": "+text+"}")
+	default:
+		column, _ := c.block(n)
+		c.begin(n, column, "")
+		if main {
+			c.put(n.end, ": "+text)
+		} else {
+			c.put(n.end, ":"+c.eol+strings.Repeat(" ", column)+in.Name+": "+text)
+		}
+	}
+	return nil
+}
+
+// holdsInputs tells whether what stands behind a type is a mapping of its inputs, and neither
+// its main input nor an activity.
+func (c *change) holdsInputs(s *site, t *workflow.Descriptor, body *node) bool {
+	if c.sites[body] != nil {
+		return false
+	}
+	if s.activity.Ref != nil || t == nil {
+		return true
+	}
+	if x, ok := s.activity.Inputs[t.Main]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start {
+		return false
+	}
+	return true
+}
+
+// setEntry gives a key another value; without one, the key goes too if it may.
+func (c *change) setEntry(m *node, at int, v any, mayGo bool) error {
+	if v != nil {
+		val := m.vals[at]
+		rest := strings.TrimSpace(string(c.src[max(val.end, m.colons[at]):c.stop(max(val.end, m.colons[at]))]))
+		look := between(m.flow)
+		if rest != "" && !m.flow {
+			look = inLine
+		}
+		text, err := value(v, look)
+		if err != nil {
+			return err
+		}
+		return c.write(m, at, text)
+	}
+	if mayGo {
+		return c.removeEntry(m, at, false)
+	}
+	c.copies[m.vals[at]].replace(nullNode())
+	c.cut(m.colons[at], m.vals[at].end)
+	return nil
+}
+
+// write puts a text in the place of the value of a key.
+func (c *change) write(m *node, at int, text string) error {
+	val := m.vals[at]
+	want, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	want.each(func(n *node) { n.from = nil })
+	c.copies[val].replace(want)
+	text = c.indented(text, c.indent(m.keys[at].start))
+	switch {
+	case m.colons[at] < 0:
+		return refuse(m.keys[at].start, "this key has no value here; edit the text")
+	case !val.written():
+		c.put(m.colons[at], " "+text)
+	case c.start(val.start) != c.start(m.keys[at].start):
+		c.swap(m.colons[at], val.end, " "+text)
+	default:
+		c.swap(val.start, val.end, text)
+	}
+	return nil
+}
+
+// addEntry gives a mapping one more key, behind another one.
+func (c *change) addEntry(m *node, behind int, key string, v any) error {
+	text, err := value(v, between(m.flow))
+	if err != nil {
+		return err
+	}
+	want, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	want.each(func(n *node) { n.from = nil })
+	name, err := value(key, inFlow)
+	if err != nil {
+		return err
+	}
+	if behind < 0 {
+		behind = len(m.keys) - 1
+	}
+	copied := c.copies[m]
+	copied.keys = slices.Insert(slices.Clone(copied.keys), behind+1, textNode(key))
+	copied.vals = slices.Insert(slices.Clone(copied.vals), behind+1, want)
+	copied.adopt()
+	if m.flow {
+		c.addFlow(m, behind+1, name+": "+text)
+		return nil
+	}
+	column := c.indent(m.keys[0].start)
+	_, to, _ := c.extent(m, behind)
+	if behind+1 < len(m.keys) { // comments above the next key are of that
+		to = min(to, c.start(m.keys[behind+1].start))
+	}
+	c.lineAt(to, strings.Repeat(" ", column)+name+": "+c.indented(text, column)+c.eol)
+	return nil
+}
+
+// setJSON sets a value in Elsa's JSON: of an input, its expression.
+func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v any) error {
+	n := s.node
+	at := slices.IndexFunc(n.keys, func(k *node) bool { return strings.EqualFold(k.text, in.Name) })
+	switch {
+	case !isInput && in.Name != "id" && in.Name != "name":
+		return refuse(n.start, "in Elsa's JSON %s is no key of an activity; edit the text", in.Name)
+	case v == nil && at < 0:
+		return refuse(n.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
+	case v == nil:
+		return c.removeEntry(n, at, false)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return bad("this is no value of JSON: %v", err)
+	}
+	if isInput {
+		t := c.types.ByType(s.activity.Type)
+		if t == nil {
+			return refuse(n.start, "the inputs of %s are not known here; edit the text", workflow.Shorten(s.activity.Type))
+		}
+		fields, err := c.elsa(fresh{typ: t.ShortName(), inputs: map[string]any{in.Name: v}})
+		if err != nil {
+			return err
+		}
+		if raw = fields[in.Name]; raw == nil {
+			return refuse(n.start, "the input %s is written in another way in Elsa's JSON; edit the text", in.Name)
+		}
+		var wrapper struct{ Expression json.RawMessage }
+		if at >= 0 && n.vals[at].kind == mapping && n.vals[at].entry("expression") >= 0 && json.Unmarshal(raw, &wrapper) == nil && wrapper.Expression != nil {
+			n, at, raw = n.vals[at], n.vals[at].entry("expression"), wrapper.Expression
+		}
+	}
+	column := c.flowColumn(n)
+	text, err := c.pretty(raw, column)
+	if err != nil {
+		return err
+	}
+	if at >= 0 {
+		return c.writeJSON(n, at, text)
+	}
+	want, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	want.each(func(n *node) { n.from = nil })
+	c.copies[n].insertEntry(in.Name, want)
+	gap := ": "
+	if len(c.starts) < 3 {
+		gap = ":"
+	}
+	c.addFlow(n, len(n.keys), `"`+in.Name+`"`+gap+text)
+	return nil
+}
+
+func (c *change) writeJSON(n *node, at int, text string) error {
+	want, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	want.each(func(n *node) { n.from = nil })
+	c.copies[n.vals[at]].replace(want)
+	c.swap(n.vals[at].start, n.vals[at].end, text)
+	return nil
+}

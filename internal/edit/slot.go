@@ -1,0 +1,302 @@
+package edit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+const (
+	sequenceType  = "Elsa.Sequence"
+	containerType = "Elsa.Container"
+	parallelType  = "Elsa.Parallel"
+	forkType      = "Elsa.Fork"
+	flowchartType = "Elsa.Flowchart"
+)
+
+// role is what it means to stand where an activity stands.
+type role int
+
+const (
+	only  role = iota // the one activity of a branch, or of the definition
+	step              // one of those that run one after the other
+	side              // one of those that run side by side
+	chart             // one of a flowchart
+)
+
+// owner is the activity that a value stands in.
+func (d *doc) owner(n *node) *site {
+	for n = n.parent; n != nil; n = n.parent {
+		if s := d.sites[n]; s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// role tells where an activity stands.
+func (d *doc) role(n *node) role {
+	p, owner := n.parent, d.owner(n)
+	if p == nil || owner == nil {
+		return only
+	}
+	typ := owner.activity.Type
+	if p.kind == mapping {
+		if typ == flowchartType && p != owner.node {
+			return chart
+		}
+		return only
+	}
+	if owner.node == p { // the list is the sequence
+		return step
+	}
+	if g := p.parent; g != nil && g.kind == mapping && slices.Contains([]string{"onTimeout", "onGiveUp"}, g.keys[p.at].text) {
+		return step
+	}
+	switch typ {
+	case parallelType, forkType:
+		return side
+	case flowchartType:
+		return chart
+	}
+	return step
+}
+
+// piece is an activity that is put somewhere: a new one, or one that moves.
+type piece struct {
+	lead []string // comments above it
+	node *node    // what it is
+	// text writes it behind a column: in a block, or between brackets.
+	text func(flow bool, column int) (string, error)
+}
+
+// piece makes one of a new activity.
+func (c *change) piece(f fresh) (*piece, error) {
+	p := &piece{}
+	if c.json {
+		fields, err := c.elsa(f)
+		if err != nil {
+			return nil, err
+		}
+		p.text = func(_ bool, column int) (string, error) { return c.jsonText(fields, column) }
+	} else {
+		p.text = func(flow bool, column int) (string, error) {
+			text, err := c.yaml(f, flow)
+			return c.indented(text, column), err
+		}
+	}
+	text, err := p.text(true, 0)
+	if err == nil {
+		p.node, err = c.snippet(text)
+	}
+	if err == nil {
+		p.node.each(func(n *node) { n.from = nil })
+	}
+	return p, err
+}
+
+// insertItem puts a piece into a list.
+func (c *change) insertItem(in *node, at int, p *piece) error {
+	defer func() {
+		c.copies[in].insertItem(at, p.node)
+		c.focus = p.node
+	}()
+	if in.flow || len(in.items) == 0 {
+		return c.insertFlow(in, at, p)
+	}
+	column := c.indent(in.dashes[0])
+	pad := strings.Repeat(" ", column)
+	text, err := p.text(false, column+2)
+	if err != nil {
+		return err
+	}
+	own := ""
+	for _, l := range p.lead {
+		own += pad + l + c.eol
+	}
+	if at > 0 {
+		_, to, _ := c.extent(in, at-1)
+		c.lineAt(to, own+pad+"- "+text+c.eol)
+		return nil
+	}
+	from, _, whole := c.extent(in, 0)
+	switch {
+	case whole:
+		c.put(from, own+pad+"- "+text+c.eol)
+	case own != "":
+		return refuse(from, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+	default:
+		c.put(from, "- "+text+c.eol+pad)
+	}
+	return nil
+}
+
+// insertFlow puts a piece between brackets. An empty list in a block of YAML becomes lines.
+func (c *change) insertFlow(in *node, at int, p *piece) error {
+	if g := in.parent; !c.json && len(in.items) == 0 && g != nil && g.kind == mapping && !g.flow {
+		key := g.keys[in.at].start
+		column := c.indent(key) + 2
+		pad := strings.Repeat(" ", column)
+		text, err := p.text(false, column+2)
+		if err != nil {
+			return err
+		}
+		own := ""
+		for _, l := range p.lead {
+			own += pad + l + c.eol
+		}
+		c.cut(g.colons[in.at], in.end)
+		c.lineAt(c.next(in.end), own+pad+"- "+text+c.eol)
+		return nil
+	}
+	if len(p.lead) > 0 {
+		return refuse(in.start, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+	}
+	text, err := p.text(true, c.flowColumn(in))
+	if err != nil {
+		return err
+	}
+	c.addFlow(in, at, text)
+	return nil
+}
+
+// broken tells whether what a flow collection holds stands in lines of its own.
+func (d *doc) broken(in *node) bool {
+	spans := in.spans()
+	if len(spans) == 0 {
+		return d.json && len(d.starts) > 2
+	}
+	return strings.Contains(string(d.src[in.start:spans[0][0]]), "\n")
+}
+
+// flowColumn is where the lines of what a flow collection holds begin.
+func (d *doc) flowColumn(in *node) int {
+	spans := in.spans()
+	if len(spans) > 0 {
+		if d.alone(spans[0][0]) {
+			return d.indent(spans[0][0])
+		}
+		indent, _ := d.lead(d.start(in.start))
+		return indent
+	}
+	indent, _ := d.lead(d.start(in.start))
+	return indent + 2
+}
+
+// addFlow puts a text between the brackets of a flow collection.
+func (c *change) addFlow(in *node, at int, text string) {
+	spans := in.spans()
+	gap := " "
+	if c.json && len(c.starts) < 3 {
+		gap = ""
+	}
+	if c.broken(in) {
+		gap = c.eol + strings.Repeat(" ", c.flowColumn(in))
+	}
+	switch {
+	case len(spans) == 0:
+		inner := text
+		if c.broken(in) {
+			indent, _ := c.lead(c.start(in.start))
+			inner = gap + text + c.eol + strings.Repeat(" ", indent)
+		}
+		c.swap(in.start+1, in.end-1, inner)
+	case at == 0:
+		c.put(spans[0][0], text+","+gap)
+	default:
+		c.put(spans[at-1][1], ","+gap+text)
+	}
+}
+
+// cutFlow takes an item or an entry out of a flow collection.
+func (c *change) cutFlow(in *node, at int) {
+	spans := in.spans()
+	last := len(spans) - 1
+	hash := func(from, to int) bool { return !c.json && strings.Contains(string(c.src[from:to]), "#") }
+	switch {
+	case last == 0 && !hash(in.start+1, spans[0][0]) && !hash(spans[0][1], in.end):
+		c.cut(in.start+1, in.end-1)
+	case at > 0 && !hash(spans[at-1][1], spans[at][0]):
+		c.cut(spans[at-1][1], spans[at][1])
+	case at < last && !hash(spans[at][1], spans[at+1][0]):
+		c.cut(spans[at][0], spans[at+1][0])
+	default: // comments stand between: only its own text goes, and one comma
+		to := spans[at][1]
+		if i := strings.IndexByte(string(c.src[to:in.end]), ','); i >= 0 && at < last {
+			to += i + 1
+		}
+		c.cut(spans[at][0], to)
+	}
+}
+
+// listed makes a list of an activity that stands alone, with a piece before or behind it.
+func (c *change) listed(n *node, before bool, p *piece) error {
+	copied := c.copies[n]
+	l := &node{kind: list}
+	copied.replace(l)
+	l.items = []*node{copied, p.node}
+	if before {
+		l.items = []*node{p.node, copied}
+	}
+	l.adopt()
+	c.focus = p.node
+	g := n.parent
+	if g.flow {
+		if len(p.lead) > 0 {
+			return refuse(n.start, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+		}
+		text, err := p.text(true, c.flowColumn(g)+2)
+		if err != nil {
+			return err
+		}
+		if before {
+			c.put(n.start, "["+text+", ")
+			c.put(n.end, "]")
+		} else {
+			c.put(n.start, "[")
+			c.put(n.end, ", "+text+"]")
+		}
+		return nil
+	}
+	column, to := c.block(n)
+	pad := strings.Repeat(" ", column)
+	text, err := p.text(false, column+2)
+	if err != nil {
+		return err
+	}
+	own := ""
+	for _, line := range p.lead {
+		own += line + c.eol + pad
+	}
+	head := "- "
+	if before {
+		head = own + "- " + text + c.eol + pad + "- "
+	}
+	c.begin(n, column, head)
+	c.shift(n.start, to, 2)
+	if !before {
+		c.lineAt(to, pad+own+"- "+text+c.eol)
+	}
+	return nil
+}
+
+// block is the column that the lines of an activity in a block have, or get if they begin
+// behind a key, and where they end.
+func (c *change) block(n *node) (column, to int) {
+	g := n.parent
+	_, to, _ = c.extent(g, n.at)
+	if g.kind == mapping && !c.alone(n.start) {
+		return c.indent(g.keys[n.at].start) + 2, to
+	}
+	return c.indent(n.start), to
+}
+
+// begin puts a text before an activity in a block; one behind a key gets a line of its own.
+func (c *change) begin(n *node, column int, text string) {
+	if g := n.parent; g.kind == mapping && !c.alone(n.start) {
+		c.swap(g.colons[n.at], n.start, c.eol+strings.Repeat(" ", column)+text)
+		return
+	}
+	c.put(n.start, text)
+}

@@ -208,6 +208,23 @@ def _pages(fetch: Any, query: Dict[str, Any]) -> Iterator[Any]:
 
 # ---- generated from openapi.json by go generate ./clients; do not edit below ----
 
+AboutActivity = TypedDict("AboutActivity", {
+    "branches": "List[str]",  # Into which activities may be put.
+    "column": "int",
+    "delete": "bool",
+    "down": "bool",
+    "fields": "List[ActivityField]",
+    "flowchart": "bool",  # It stands in one.
+    "id": "str",
+    "line": "int",
+    "near": "List[str]",  # The other activities of its flowchart.
+    "outcomes": "List[str]",  # None: Done.
+    "type": "str",  # As YAML has it.
+    "types": "List[str]",  # What may be put beside it, as YAML has it.
+    "up": "bool",  # It may be moved before the one above it.
+    "wraps": "List[str]",  # What it may be wrapped in.
+})
+
 Activities = TypedDict("Activities", {
     "items": "List[Activity]",  # By their types.
 })
@@ -226,6 +243,17 @@ Activity = TypedDict("Activity", {
     "trigger": "bool",  # With trigger: true it starts instances.
     "type": "str",  # As Elsa spells it.
     "variables": "List[ActivityValue]",  # That its branches see beside those that are declared.
+})
+
+ActivityField = TypedDict("ActivityField", {
+    "description": "NotRequired[str]",
+    "key": "bool",  # A key that each activity may have, and no input.
+    "line": "int",  # Where it is written; 0: it is not.
+    "name": "str",
+    "options": "NotRequired[List[str]]",
+    "required": "bool",
+    "text": "str",  # What it is, as fieldText of an edit takes it.
+    "type": "str",
 })
 
 ActivityInput = TypedDict("ActivityInput", {
@@ -1176,6 +1204,22 @@ Skipped = TypedDict("Skipped", {
     "skipped": "bool",  # Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
 })
 
+SourceEditRequest = TypedDict("SourceEditRequest", {
+    "about": "NotRequired[str]",  # The id of the activity that the answer tells about; that of the last edit if absent.
+    "edits": "NotRequired[List[TextEditRequest]]",  # Up to 20, one after the other: each is about the text that the one before left. None: only about is asked.
+    "format": "NotRequired[str]",  # One of "yaml", "json". Weft's YAML, or Elsa's JSON; told by its look if absent.
+    "line": "NotRequired[int]",  # Where that activity begins, needed if several have its id.
+    "text": "NotRequired[str]",  # The definition, up to 1 MiB.
+})
+
+SourceEdited = TypedDict("SourceEdited", {
+    "about": "NotRequired[Union[AboutActivity, None]]",
+    "column": "int",  # In characters, from 1.
+    "line": "int",  # Where the cursor goes.
+    "problems": "List[ProblemItem]",  # References that lost their activity or mean another one now; other mistakes are for a check.
+    "text": "str",
+})
+
 StartRequest = TypedDict("StartRequest", {
     "correlationId": "NotRequired[str]",
     "input": "NotRequired[Dict[str, Any]]",  # Values of the definition's inputs.
@@ -1300,6 +1344,22 @@ TaskList = TypedDict("TaskList", {
 TaskRequest = TypedDict("TaskRequest", {
     "error": "NotRequired[str]",  # Why the task failed; then the activity faults.
     "result": "NotRequired[Any]",
+})
+
+TextEditRequest = TypedDict("TextEditRequest", {
+    "activity": "NotRequired[str]",  # The id of the activity that it is about, or that the new one stands beside.
+    "branch": "NotRequired[str]",  # into and wrap: such as then; the main one if absent.
+    "fieldText": "NotRequired[Union[str, None]]",  # set: the value as a person writes it in a field, instead of value; empty takes it away.
+    "id": "NotRequired[str]",  # insert and wrap: the id of the new activity; by its place if absent.
+    "inputs": "NotRequired[Dict[str, Any]]",  # insert and wrap: of the new activity; texts may have ${{ }}.
+    "key": "NotRequired[str]",  # set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version.
+    "line": "NotRequired[int]",  # Where that activity begins, needed if several have its id.
+    "op": "NotRequired[str]",  # One of "insert", "delete", "move", "wrap", "set", "connect", "disconnect".
+    "port": "NotRequired[str]",  # connect, disconnect, and insert in a flowchart: an outcome, Done if absent.
+    "to": "NotRequired[str]",  # move: the activity beside or into which. connect and disconnect: where the way leads.
+    "type": "NotRequired[str]",  # insert and wrap: as YAML has it; wrap also takes retry and timeout.
+    "value": "NotRequired[Any]",  # set: null takes it away.
+    "where": "NotRequired[str]",  # One of "before", "after", "into", "up", "down". insert and move: after if absent. up and down only move, within a list.
 })
 
 TimerItem = TypedDict("TimerItem", {
@@ -1541,6 +1601,10 @@ class Client(_Core):
     def draw_instance(self, id: str, *, format: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/graph", {"format": format}, wait=wait, accept=accept)
+
+    def edit_definition(self, body: Optional["SourceEditRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["SourceEdited"]:
+        """Change the text of a definition as its picture is pointed at: comments and all else stay; nothing is stored: POST /api/v1/definitions/edit."""
+        return self._call("POST", "/api/v1/definitions/edit", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def execute_definition(self, id: str, body: Optional["StartRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Instance"]:
         """Start an instance and answer after its first burst is committed, also when it faulted: POST /api/v1/definitions/{id}/execute."""

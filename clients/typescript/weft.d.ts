@@ -62,6 +62,31 @@ export interface StreamEvent {
 
 // ---- generated from openapi.json by go generate ./clients; do not edit below ----
 
+export interface AboutActivity {
+  /** Into which activities may be put. */
+  branches: Array<string>;
+  column: number;
+  delete: boolean;
+  down: boolean;
+  fields: Array<ActivityField>;
+  /** It stands in one. */
+  flowchart: boolean;
+  id: string;
+  line: number;
+  /** The other activities of its flowchart. */
+  near: Array<string>;
+  /** None: Done. */
+  outcomes: Array<string>;
+  /** As YAML has it. */
+  type: string;
+  /** What may be put beside it, as YAML has it. */
+  types: Array<string>;
+  /** It may be moved before the one above it. */
+  up: boolean;
+  /** What it may be wrapped in. */
+  wraps: Array<string>;
+}
+
 export interface Activities {
   /** By their types. */
   items: Array<Activity>;
@@ -92,6 +117,20 @@ export interface Activity {
   type: string;
   /** That its branches see beside those that are declared. */
   variables: Array<ActivityValue>;
+}
+
+export interface ActivityField {
+  description?: string;
+  /** A key that each activity may have, and no input. */
+  key: boolean;
+  /** Where it is written; 0: it is not. */
+  line: number;
+  name: string;
+  options?: Array<string>;
+  required: boolean;
+  /** What it is, as fieldText of an edit takes it. */
+  text: string;
+  type: string;
 }
 
 export interface ActivityInput {
@@ -1411,6 +1450,30 @@ export interface Skipped {
   skipped: boolean;
 }
 
+export interface SourceEditRequest {
+  /** The id of the activity that the answer tells about; that of the last edit if absent. */
+  about?: string;
+  /** Up to 20, one after the other: each is about the text that the one before left. None: only about is asked. */
+  edits?: Array<TextEditRequest>;
+  /** Weft's YAML, or Elsa's JSON; told by its look if absent. */
+  format?: "yaml" | "json";
+  /** Where that activity begins, needed if several have its id. */
+  line?: number;
+  /** The definition, up to 1 MiB. */
+  text?: string;
+}
+
+export interface SourceEdited {
+  about?: AboutActivity | null;
+  /** In characters, from 1. */
+  column: number;
+  /** Where the cursor goes. */
+  line: number;
+  /** References that lost their activity or mean another one now; other mistakes are for a check. */
+  problems: Array<ProblemItem>;
+  text: string;
+}
+
 export interface StartRequest {
   correlationId?: string;
   /** Values of the definition's inputs. */
@@ -1571,6 +1634,34 @@ export interface TaskRequest {
   /** Why the task failed; then the activity faults. */
   error?: string;
   result?: any;
+}
+
+export interface TextEditRequest {
+  /** The id of the activity that it is about, or that the new one stands beside. */
+  activity?: string;
+  /** into and wrap: such as then; the main one if absent. */
+  branch?: string;
+  /** set: the value as a person writes it in a field, instead of value; empty takes it away. */
+  fieldText?: string | null;
+  /** insert and wrap: the id of the new activity; by its place if absent. */
+  id?: string;
+  /** insert and wrap: of the new activity; texts may have ${{ }}. */
+  inputs?: Record<string, any>;
+  /** set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version. */
+  key?: string;
+  /** Where that activity begins, needed if several have its id. */
+  line?: number;
+  op?: "insert" | "delete" | "move" | "wrap" | "set" | "connect" | "disconnect";
+  /** connect, disconnect, and insert in a flowchart: an outcome, Done if absent. */
+  port?: string;
+  /** move: the activity beside or into which. connect and disconnect: where the way leads. */
+  to?: string;
+  /** insert and wrap: as YAML has it; wrap also takes retry and timeout. */
+  type?: string;
+  /** set: null takes it away. */
+  value?: any;
+  /** insert and move: after if absent. up and down only move, within a list. */
+  where?: "before" | "after" | "into" | "up" | "down";
 }
 
 export interface TimerItem {
@@ -1851,6 +1942,9 @@ export class Client {
 
   /** A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph. */
   drawInstance(id: string, query?: { format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+
+  /** Change the text of a definition as its picture is pointed at: comments and all else stay; nothing is stored: POST /api/v1/definitions/edit. */
+  editDefinition(body?: SourceEditRequest, options?: Options): Promise<Answer<SourceEdited>>;
 
   /** Start an instance and answer after its first burst is committed, also when it faulted: POST /api/v1/definitions/{id}/execute. */
   executeDefinition(id: string, body?: StartRequest, options?: Options): Promise<Answer<Instance>>;

@@ -293,6 +293,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/instances/${part(id)}/graph`, { query, options });
   }
 
+  editDefinition(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/edit`, { body, options });
+  }
+
   executeDefinition(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/definitions/${part(id)}/execute`, { body, options });
   }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,18 +92,11 @@ func Apply(src []byte, json bool, edits []Edit, types workflow.Types) (Result, w
 	for i, e := range edits {
 		next, at, err := d.edit(e)
 		if err != nil {
-			detail := err.Error()
+			where := ""
 			if len(edits) > 1 {
-				detail = fmt.Sprintf("edit %d: %s", i+1, detail)
+				where = fmt.Sprintf("edit %d: ", i+1)
 			}
-			p := workflow.Problem{Code: "edit-refused", Detail: detail}
-			if r, ok := err.(*refusal); ok {
-				p.Code = r.code
-				if r.at >= 0 {
-					p.Place.Line, p.Place.Column = d.place(r.at)
-				}
-			}
-			return Result{}, workflow.Problems{p}.WithExcerpts(d.src)
+			return Result{}, d.problem(err, where)
 		}
 		for n := range next.origins() { // of the tree before the first edit
 			if n.from != nil && i > 0 {
@@ -123,8 +117,21 @@ func Apply(src []byte, json bool, edits []Edit, types workflow.Types) (Result, w
 	return res, nil
 }
 
+// problem is the problem of an edit that cannot be made.
+func (d *doc) problem(err error, which string) workflow.Problems {
+	p := workflow.Problem{Code: "edit-refused", Detail: which + err.Error()}
+	var r *refusal
+	if errors.As(err, &r) {
+		p.Code = r.code
+		if r.at >= 0 {
+			p.Place.Line, p.Place.Column = d.place(r.at)
+		}
+	}
+	return workflow.Problems{p}.WithExcerpts(d.src)
+}
+
 // refusal is an edit that cannot be made.
-type refusal struct {
+type refusal struct { //nolint:errname // it is one of a few, for people
 	code   string
 	at     int // -1: nowhere
 	detail string

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -163,5 +164,57 @@ func TestVersionsAndWhatTheyTake(t *testing.T) {
 	}
 	if a := s.do(t, http.MethodGet, "/api/v1/definitions/edited#/graph?against=99", ""); a.status != 404 {
 		t.Errorf("against nothing: %d", a.status)
+	}
+}
+
+// TestADefinitionIsEditedByItsPicture holds that an edit answers the text with its comments, what
+// it broke and what it is about, and stores nothing.
+func TestADefinitionIsEditedByItsPicture(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	text := "id: by-picture # all\nroot:\n  # say it\n  - writeLine: a\n  - writeLine: ${{ outputs(\"writeLine1\") }}\n"
+	send := func(status int, body map[string]any) map[string]any {
+		t.Helper()
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := s.do(t, http.MethodPost, "/api/v1/definitions/edit", strings.ReplaceAll(string(raw), "#", `\u0023`), "Content-Type: application/json")
+		if a.status != status {
+			t.Fatalf("%d %s, want %d", a.status, a.body, status)
+		}
+		return a.json(t)
+	}
+	one := func(e map[string]any) map[string]any { return map[string]any{"text": text, "edits": []any{e}} }
+	v := send(200, one(map[string]any{"op": "wrap", "activity": "writeLine1", "type": "if"}))
+	if got := v["text"].(string); !strings.Contains(got, "# all\n") || !strings.Contains(got, "  # say it\n  - if: true\n    then:\n      - writeLine: a\n") {
+		t.Errorf("%s", got)
+	}
+	about := v["about"].(map[string]any)
+	field := about["fields"].([]any)[0].(map[string]any)
+	if v["line"] != 4.0 || about["id"] != "if1" || about["type"] != "if" || field["name"] != "condition" || field["text"] != "true" || len(v["problems"].([]any)) == 0 {
+		t.Errorf("%v", v)
+	}
+	v = send(200, map[string]any{"text": text, "about": "writeLine2"})
+	if about = v["about"].(map[string]any); v["text"] != text || about["up"] != true || about["down"] != false || about["line"] != 5.0 {
+		t.Errorf("%v", v)
+	}
+	v = send(200, one(map[string]any{"op": "set", "activity": "writeLine1", "key": "text", "fieldText": ""}))
+	if got := v["text"].(string); !strings.Contains(got, "  - writeLine:\n") {
+		t.Errorf("%s", got)
+	}
+	v = send(422, one(map[string]any{"op": "delete", "activity": "nobody"}))
+	if !strings.Contains(v["detail"].(string), "nobody") {
+		t.Errorf("%v", v)
+	}
+	v = send(422, map[string]any{"text": "id: x\nroot:\n  - &a {writeLine: a}\n  - *a\n", "edits": []any{map[string]any{"op": "delete", "activity": "writeLine1"}}})
+	if problem := v["errors"].([]any)[0].(map[string]any); problem["line"] != 3.0 {
+		t.Errorf("%v", v)
+	}
+	for _, bad := range []map[string]any{{}, {"text": text}, {"text": text, "about": "x", "format": "toml"}, one(map[string]any{"op": "x", "activity": "writeLine1"}), one(map[string]any{"opp": "set"})} {
+		send(422, bad)
+	}
+	if a := s.do(t, http.MethodGet, "/api/v1/definitions/by-picture", ""); a.status != http.StatusNotFound {
+		t.Errorf("an edit wrote: %d %s", a.status, a.body)
 	}
 }

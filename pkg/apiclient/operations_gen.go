@@ -211,6 +211,12 @@ func (c *Client) DrawInstance(ctx context.Context, id string, query DrawInstance
 	return call[Raw](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/graph", query: query.values(), body: nil}, opts)
 }
 
+// EditDefinition: Change the text of a definition as its picture is pointed at: comments and all else stay; nothing is stored.
+// It is POST /api/v1/definitions/edit, for the role designer.
+func (c *Client) EditDefinition(ctx context.Context, body SourceEditRequest, opts ...Option) (*Answer[SourceEdited], error) {
+	return call[SourceEdited](ctx, c, request{method: "POST", path: "/api/v1/definitions/edit", query: nil, body: body}, opts)
+}
+
 // ExecuteDefinition: Start an instance and answer after its first burst is committed, also when it faulted.
 // It is POST /api/v1/definitions/{id}/execute, for the role operator; problems of its own are definition-not-found, instance-exists, instance-refused.
 func (c *Client) ExecuteDefinition(ctx context.Context, id string, body StartRequest, opts ...Option) (*Answer[Instance], error) {

@@ -4,6 +4,24 @@ package apiclient
 
 import "time"
 
+// AboutActivity is a part of other answers.
+type AboutActivity struct {
+	Branches  []string        `json:"branches"` // Into which activities may be put.
+	Column    int64           `json:"column"`
+	Delete    bool            `json:"delete"`
+	Down      bool            `json:"down"`
+	Fields    []ActivityField `json:"fields"`
+	Flowchart bool            `json:"flowchart"` // It stands in one.
+	ID        string          `json:"id"`
+	Line      int64           `json:"line"`
+	Near      []string        `json:"near"`     // The other activities of its flowchart.
+	Outcomes  []string        `json:"outcomes"` // None: Done.
+	Type      string          `json:"type"`     // As YAML has it.
+	Types     []string        `json:"types"`    // What may be put beside it, as YAML has it.
+	Up        bool            `json:"up"`       // It may be moved before the one above it.
+	Wraps     []string        `json:"wraps"`    // What it may be wrapped in.
+}
+
 // Activities is the answer of [Client.ListActivities].
 type Activities struct {
 	Items []Activity `json:"items"` // By their types.
@@ -24,6 +42,18 @@ type Activity struct {
 	Trigger     bool            `json:"trigger"`   // With trigger: true it starts instances.
 	Type        string          `json:"type"`      // As Elsa spells it.
 	Variables   []ActivityValue `json:"variables"` // That its branches see beside those that are declared.
+}
+
+// ActivityField is a part of other answers.
+type ActivityField struct {
+	Description string   `json:"description,omitempty"`
+	Key         bool     `json:"key"`  // A key that each activity may have, and no input.
+	Line        int64    `json:"line"` // Where it is written; 0: it is not.
+	Name        string   `json:"name"`
+	Options     []string `json:"options,omitempty"`
+	Required    bool     `json:"required"`
+	Text        string   `json:"text"` // What it is, as fieldText of an edit takes it.
+	Type        string   `json:"type"`
 }
 
 // ActivityInput is a part of other answers.
@@ -1083,6 +1113,24 @@ type Skipped struct {
 	Skipped bool       `json:"skipped"` // Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
 }
 
+// SourceEditRequest is the body of [Client.EditDefinition]. Zero fields are left out.
+type SourceEditRequest struct {
+	About  string            `json:"about,omitempty"`  // The id of the activity that the answer tells about; that of the last edit if absent.
+	Edits  []TextEditRequest `json:"edits,omitempty"`  // Up to 20, one after the other: each is about the text that the one before left. None: only about is asked.
+	Format string            `json:"format,omitempty"` // One of yaml, json. Weft's YAML, or Elsa's JSON; told by its look if absent.
+	Line   int64             `json:"line,omitempty"`   // Where that activity begins, needed if several have its id.
+	Text   string            `json:"text,omitempty"`   // The definition, up to 1 MiB.
+}
+
+// SourceEdited is the answer of [Client.EditDefinition].
+type SourceEdited struct {
+	About    *AboutActivity `json:"about,omitempty"`
+	Column   int64          `json:"column"`   // In characters, from 1.
+	Line     int64          `json:"line"`     // Where the cursor goes.
+	Problems []ProblemItem  `json:"problems"` // References that lost their activity or mean another one now; other mistakes are for a check.
+	Text     string         `json:"text"`
+}
+
 // StartRequest is the body of [Client.DispatchDefinition], [Client.ExecuteDefinition]. Zero fields are left out.
 type StartRequest struct {
 	CorrelationID string         `json:"correlationId,omitempty"`
@@ -1222,6 +1270,23 @@ type TaskList struct {
 type TaskRequest struct {
 	Error  string `json:"error,omitempty"` // Why the task failed; then the activity faults.
 	Result any    `json:"result,omitempty"`
+}
+
+// TextEditRequest is a part of other bodies. Zero fields are left out.
+type TextEditRequest struct {
+	Activity  string         `json:"activity,omitempty"`  // The id of the activity that it is about, or that the new one stands beside.
+	Branch    string         `json:"branch,omitempty"`    // into and wrap: such as then; the main one if absent.
+	FieldText *string        `json:"fieldText,omitempty"` // set: the value as a person writes it in a field, instead of value; empty takes it away.
+	ID        string         `json:"id,omitempty"`        // insert and wrap: the id of the new activity; by its place if absent.
+	Inputs    map[string]any `json:"inputs,omitempty"`    // insert and wrap: of the new activity; texts may have ${{ }}.
+	Key       string         `json:"key,omitempty"`       // set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version.
+	Line      int64          `json:"line,omitempty"`      // Where that activity begins, needed if several have its id.
+	Op        string         `json:"op,omitempty"`        // One of insert, delete, move, wrap, set, connect, disconnect.
+	Port      string         `json:"port,omitempty"`      // connect, disconnect, and insert in a flowchart: an outcome, Done if absent.
+	To        string         `json:"to,omitempty"`        // move: the activity beside or into which. connect and disconnect: where the way leads.
+	Type      string         `json:"type,omitempty"`      // insert and wrap: as YAML has it; wrap also takes retry and timeout.
+	Value     any            `json:"value,omitempty"`     // set: null takes it away.
+	Where     string         `json:"where,omitempty"`     // One of before, after, into, up, down. insert and move: after if absent. up and down only move, within a list.
 }
 
 // TimerItem is a part of other answers.

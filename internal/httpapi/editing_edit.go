@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	editing "github.com/weft-run/weft/internal/edit"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+)
+
+type sourceEditBody struct {
+	Text   string         `json:"text" doc:"The definition, up to 1 MiB."`
+	Format string         `json:"format" enum:"yaml,json" doc:"Weft's YAML, or Elsa's JSON; told by its look if absent."`
+	Edits  []textEditView `json:"edits" doc:"Up to 20, one after the other: each is about the text that the one before left. None: only about is asked."`
+	About  string         `json:"about" doc:"The id of the activity that the answer tells about; that of the last edit if absent."`
+	Line   int            `json:"line" doc:"Where that activity begins, needed if several have its id."`
+}
+
+type textEditView struct {
+	Op       string         `json:"op" enum:"insert,delete,move,wrap,set,connect,disconnect"`
+	Activity string         `json:"activity" doc:"The id of the activity that it is about, or that the new one stands beside."`
+	Line     int            `json:"line" doc:"Where that activity begins, needed if several have its id."`
+	Where    string         `json:"where" enum:"before,after,into,up,down" doc:"insert and move: after if absent. up and down only move, within a list."`
+	To       string         `json:"to" doc:"move: the activity beside or into which. connect and disconnect: where the way leads."`
+	Branch   string         `json:"branch" doc:"into and wrap: such as then; the main one if absent."`
+	Port     string         `json:"port" doc:"connect, disconnect, and insert in a flowchart: an outcome, Done if absent."`
+	Type     string         `json:"type" doc:"insert and wrap: as YAML has it; wrap also takes retry and timeout."`
+	ID       string         `json:"id" doc:"insert and wrap: the id of the new activity; by its place if absent."`
+	Inputs   map[string]any `json:"inputs" doc:"insert and wrap: of the new activity; texts may have ${{ }}."`
+	Key      string         `json:"key" doc:"set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version."`
+	Value    any            `json:"value" doc:"set: null takes it away."`
+	Text     *string        `json:"fieldText" doc:"set: the value as a person writes it in a field, instead of value; empty takes it away."`
+}
+
+type sourceEditedView struct {
+	Text     string             `json:"text"`
+	Line     int                `json:"line" doc:"Where the cursor goes."`
+	Column   int                `json:"column" doc:"In characters, from 1."`
+	Problems []problemItem      `json:"problems" doc:"References that lost their activity or mean another one now; other mistakes are for a check."`
+	About    *aboutActivityView `json:"about,omitempty"`
+}
+
+type aboutActivityView struct {
+	ID        string              `json:"id"`
+	Type      string              `json:"type" doc:"As YAML has it."`
+	Line      int                 `json:"line"`
+	Column    int                 `json:"column"`
+	Fields    []activityFieldView `json:"fields"`
+	Branches  []string            `json:"branches" doc:"Into which activities may be put."`
+	Outcomes  []string            `json:"outcomes" doc:"None: Done."`
+	Near      []string            `json:"near" doc:"The other activities of its flowchart."`
+	Flowchart bool                `json:"flowchart" doc:"It stands in one."`
+	Up        bool                `json:"up" doc:"It may be moved before the one above it."`
+	Down      bool                `json:"down"`
+	Types     []string            `json:"types" doc:"What may be put beside it, as YAML has it."`
+	Wraps     []string            `json:"wraps" doc:"What it may be wrapped in."`
+	Delete    bool                `json:"delete"`
+}
+
+type activityFieldView struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Description string   `json:"description,omitempty"`
+	Required    bool     `json:"required"`
+	Options     []string `json:"options,omitempty"`
+	Text        string   `json:"text" doc:"What it is, as fieldText of an edit takes it."`
+	Line        int      `json:"line" doc:"Where it is written; 0: it is not."`
+	Key         bool     `json:"key" doc:"A key that each activity may have, and no input."`
+}
+
+// editDefinition changes a text, and stores nothing.
+func editDefinition(c *call) (reply, error) {
+	var b sourceEditBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
+	}
+	src := []byte(b.Text)
+	json := elsajson.Looks(src)
+	switch b.Format {
+	case "":
+	case "yaml", "json":
+		json = b.Format == "json"
+	default:
+		return reply{}, invalid("bad-format", "/format", "format is yaml or json")
+	}
+	if len(b.Edits) == 0 && b.About == "" {
+		return reply{}, invalid("bad-edit", "/edits", "say what is edited, or what the answer is about")
+	}
+	types := c.api.cfg.Catalog.Types()
+	v := sourceEditedView{Text: b.Text, Problems: []problemItem{}}
+	about, line := b.About, b.Line
+	if len(b.Edits) > 0 {
+		res, problems := editing.Apply(src, json, each(b.Edits, func(e textEditView) editing.Edit {
+			return editing.Edit{Op: e.Op, Activity: e.Activity, Line: e.Line, Where: e.Where, To: e.To, Branch: e.Branch, Port: e.Port, Type: e.Type, ID: e.ID, Inputs: e.Inputs, Key: e.Key, Value: e.Value, Text: e.Text}
+		}), types)
+		if problems != nil {
+			return reply{}, notEdited(problems)
+		}
+		src = res.Text
+		v.Text, v.Line, v.Column = string(src), res.Line, res.Column
+		v.Problems = append(v.Problems, problemItems(res.Problems)...)
+		if about == "" && res.Activity != "" {
+			about, line = res.Activity, res.Line
+		}
+	}
+	if about == "" {
+		return reply{body: v}, nil
+	}
+	a, problems := editing.Tell(src, json, about, line, types)
+	if problems != nil {
+		if b.About == "" { // what is left is nothing that is told about
+			return reply{body: v}, nil
+		}
+		return reply{}, notEdited(problems)
+	}
+	v.About = viewAbout(a)
+	if len(b.Edits) == 0 {
+		v.Line, v.Column = a.Line, a.Column
+	}
+	return reply{body: v}, nil
+}
+
+func viewAbout(a editing.About) *aboutActivityView {
+	list := func(s []string) []string { return append([]string{}, s...) }
+	return &aboutActivityView{
+		ID: a.ID, Type: a.Type, Line: a.Line, Column: a.Column, Branches: list(a.Branches), Outcomes: list(a.Outcomes), Near: list(a.Near),
+		Flowchart: a.Flowchart, Up: a.Up, Down: a.Down, Types: list(a.Types), Wraps: list(a.Wraps), Delete: a.Delete,
+		Fields: each(a.Fields, func(f editing.Field) activityFieldView {
+			return activityFieldView{Name: f.Name, Type: f.Type, Description: f.Description, Required: f.Required, Options: f.Options, Text: f.Text, Line: f.Line, Key: f.Key}
+		}),
+	}
+}
+
+func notEdited(problems workflow.Problems) error {
+	if problems[0].Code == string(workflow.CodeTooLarge) {
+		return &workflow.Error{Code: workflow.CodeTooLarge, Detail: problems[0].Detail}
+	}
+	return &workflow.Error{Code: workflow.CodeInvalid, Detail: problems[0].Detail, Problems: problems}
+}

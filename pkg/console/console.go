@@ -196,6 +196,7 @@ func (c *Console) mount() {
 	c.mux.HandleFunc("GET "+Path+"raw/{path...}", c.signedIn((*visit).raw))
 	c.mux.HandleFunc("GET "+Path+"stream", c.signedIn((*visit).stream))
 	c.mux.HandleFunc("POST "+Path+"tell/{operation}", c.signedIn((*visit).tell))
+	c.mux.HandleFunc("POST "+Path+"amend", c.signedIn((*visit).amend))
 	c.mux.HandleFunc("POST "+Path+"do/{operation}", c.signedIn((*visit).act))
 	c.mux.HandleFunc("GET "+Path+"sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"sign-in", c.signIn)

@@ -35,6 +35,7 @@ type editView struct {
 	Moved   []difference // from the version that is there now to the text; nil: nothing moved
 	Refused *problem     // of publishing; its errors are among those of the check
 	Unkept  bool         // the text is what somebody sent, and nowhere else
+	Part    amendView    // about the activity that is chosen
 }
 
 // edit shows the editor with the source of a definition, or a new one.

@@ -177,3 +177,49 @@ func TestFilesAreAskedForOnce(t *testing.T) {
 		t.Errorf("a file that is not there: %d", p.status)
 	}
 }
+
+// TestAnActivityIsEditedWithoutAScript holds that the buttons of a form edit the text, keep what
+// is not edited, and store nothing; a script gets the same as JSON.
+func TestAnActivityIsEditedWithoutAScript(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Designer)
+	source := "# all </textarea><script>\nid: amended\nroot:\n  # say it\n  - writeLine: hello\n  - writeLine: ${{ outputs(\"writeLine1\") }}\n"
+	send := func(source string, fields url.Values) page {
+		fields.Set("source", source)
+		fields.Set("over", "0")
+		return v.post("/console/amend", fields)
+	}
+	has := func(p page, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if p.status != http.StatusOK || !strings.Contains(p.text, want) {
+				t.Fatalf("%d, no %q in\n%s", p.status, want, p.text)
+			}
+		}
+	}
+	p := send(source, url.Values{"e.activity": {"writeLine1"}})
+	has(p, `name="f.text" value="hello"`, html.EscapeString("# all </textarea><script>"), "data-unkept", `value="move up" formaction="/console/amend" formnovalidate disabled`)
+	if strings.Contains(p.text, "</textarea><script>") {
+		t.Error("what somebody wrote is markup")
+	}
+	p = send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {"set"}, "f.text": {"a: b"}, "f.name": {"first"}, "f.id": {"say"}})
+	has(p, html.EscapeString("  # say it\n  - writeLine: 'a: b'\n"), "    id: say\n", "    name: first\n", "left something behind")
+	p = send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {"insert after"}, "e.type": {"sendHttpRequest"}})
+	has(p, html.EscapeString("  - writeLine: hello\n  - sendHttpRequest:\n"), `name="f.url"`)
+	p = send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {"wrap"}, "e.wrap": {"if"}})
+	has(p, html.EscapeString("  # say it\n  - if: true\n    then:\n      - writeLine: hello\n"))
+	p = send(source, url.Values{"e.activity": {"writeLine2"}, "e.op": {"set"}, "f.text": {"${{ inputs.amuont + }}"}})
+	has(p, `aria-invalid="true"`)
+	p = send(source, url.Values{"e.activity": {"nobody"}, "e.op": {"delete"}})
+	has(p, "Not edited.", "nobody", html.EscapeString("# say it"))
+
+	q := v.do(http.MethodPost, "/console/amend", url.Values{"source": {source}, "e.activity": {"writeLine1"}, "e.op": {"delete"}}, http.Header{"Accept": {"application/json"}})
+	if q.status != http.StatusOK || strings.Contains(q.text, "# say it") || !strings.Contains(q.text, `"text":"# all`) || !strings.Contains(q.text, `"refused":false`) {
+		t.Errorf("%d %s", q.status, q.text)
+	}
+	if q = s.as(auth.Operator).post("/console/amend", url.Values{"source": {source}, "e.activity": {"writeLine1"}, "e.op": {"delete"}}); strings.Contains(q.text, "line 5") || !strings.Contains(q.text, html.EscapeString("# say it")) {
+		t.Errorf("an operator edits: %d\n%s", q.status, q.text)
+	}
+	v.check("/console/definitions/amended", http.StatusNotFound)
+}

@@ -50,6 +50,51 @@ function placeOf(doc: any, p: Problem): { from: number; to: number } {
   return { from, to };
 }
 
+const part = form.querySelector<HTMLElement>("[data-part]")!;
+
+/** amend asks the node for an edit of the text by an activity of the picture, or only for its form. */
+async function amend(fields: FormData): Promise<void> {
+  const doc = view.state.doc;
+  fields.set("source", doc.toString());
+  part.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch("/console/amend", { method: "POST", body: new URLSearchParams(fields as any), headers: { Accept: "application/json" }, credentials: "same-origin" });
+    if (!answer.ok || !answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error(answer.status === 401 ? "you are signed out: sign in on another tab, the text stays here" : "the node does not answer");
+    const got = (await answer.json()) as { text: string; part: string; refused: boolean; line: number };
+    if (view.state.doc !== doc) return; // somebody typed since
+    const at = document.activeElement;
+    const was = at instanceof HTMLElement && part.contains(at) ? [at.getAttribute("name"), at.getAttribute("value")] : null;
+    part.innerHTML = got.part; // the node made it, with all texts escaped
+    if (was) (Array.from(part.querySelectorAll<HTMLElement>("[name]")).find((e) => e.getAttribute("name") === was[0] && (was[0] !== "e.op" || e.getAttribute("value") === was[1])) ?? part.querySelector<HTMLElement>("button"))?.focus({ preventScroll: true });
+    replaceBy(got.text);
+    if (got.line > 0) go(got.line, 1, false);
+  } catch (err) {
+    count.textContent = "Not edited: " + (err as Error).message + ".";
+  } finally {
+    part.removeAttribute("aria-busy");
+  }
+}
+
+/** replaceBy changes the text in one step that can be undone, and only where it differs. */
+function replaceBy(text: string): void {
+  const old = view.state.doc.toString() as string;
+  if (old === text) return;
+  let from = 0;
+  while (from < old.length && from < text.length && old[from] === text[from]) from++;
+  let end = 0;
+  while (end < old.length - from && end < text.length - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end++;
+  view.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, userEvent: "input.edit" });
+}
+
+/** pick chooses an activity: its form stands below the picture. */
+function pick(id: string, line: number): void {
+  if (!mayAsk || !id) return;
+  const fields = new FormData();
+  fields.set("e.activity", id);
+  fields.set("e.line", String(line));
+  void amend(fields);
+}
+
 let asked = 0; // how often the text was looked at: an answer to an older text is dropped
 
 async function check(): Promise<void> {
@@ -114,12 +159,12 @@ function follow(): void {
   choose(picture, inRoot((n) => doc.line(n).text as string, line) ? line : 0);
 }
 
-function go(line: number, column: number): void {
+function go(line: number, column: number, focus = true): void {
   const doc = view.state.doc;
   const at = doc.line(Math.min(doc.lines, Math.max(1, line)));
   const to = Math.min(at.to, at.from + Math.max(0, column - 1));
   view.dispatch({ selection: { anchor: to }, effects: EditorView.scrollIntoView(to, { y: "center" }) });
-  view.focus();
+  if (focus) view.focus();
 }
 
 /** placeQuery is a place of the text as the node counts: lines and characters from 1. */
@@ -229,6 +274,24 @@ list.addEventListener("click", (event) => {
   event.preventDefault();
   go(Number(link.dataset["line"]), Number(link.dataset["column"] ?? "1"));
 });
-onChoice(form, (line) => go(line, 1));
+onChoice(form, (line, _, id) => {
+  go(line, 1, !mayAsk);
+  pick(id, line);
+});
+form.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!(button instanceof HTMLButtonElement) || !part.contains(button)) return;
+  event.preventDefault();
+  sent = false;
+  const fields = new FormData();
+  for (const field of part.querySelectorAll<HTMLInputElement>("[name]:not(button)")) fields.set(field.name, field.value);
+  fields.set("e.op", button.value);
+  void amend(fields);
+});
+part.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
+  event.preventDefault();
+  part.querySelector<HTMLButtonElement>("[data-apply]")?.click();
+});
 reachable(picture);
 if (mayAsk) void check();

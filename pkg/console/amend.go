@@ -1,0 +1,212 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// about is an activity of a text that somebody edits, as the API tells it.
+type about struct {
+	ID, Type                               string
+	Line, Column                           int
+	Fields                                 []amendField
+	Branches, Outcomes, Near, Types, Wraps []string
+	Flowchart, Up, Down, Delete            bool
+}
+
+// amendField is an input of an activity, or a key that each may have.
+type amendField struct {
+	Name, Type, Description, Text string
+	Required, Key                 bool
+	Options                       []string
+	Line                          int
+	Problems                      []string // what is wrong with what is written there
+}
+
+// Long tells a field that gets more than one line.
+func (f amendField) Long() bool {
+	return strings.Contains(f.Text, "\n") || f.Name == "script" || len(f.Text) > 80
+}
+
+// amended is what an edit answers.
+type amended struct {
+	Text         string
+	Line, Column int
+	Problems     []problemItem
+	About        *about
+}
+
+// amendView is the part of the editor that is about one activity.
+type amendView struct {
+	Why     string // it may not be edited; "": it may
+	Asked   string // the id that was asked for
+	About   *about // nil: none is chosen
+	Refused *problem
+	Told    []string // what an edit broke
+	Rest    []string // what is wrong with the activity beside its fields
+}
+
+// amend edits the text of an editor by the activities of its picture. Without a script it
+// answers the page of the editor; with one, the text and the part about the activity.
+func (v *visit) amend() {
+	if err := v.readForm(maxForm); err != nil {
+		status, title := http.StatusRequestEntityTooLarge, "The form is too large"
+		if errors.Is(err, errManyForms) {
+			status, title = http.StatusServiceUnavailable, "The node is busy"
+		}
+		v.fail("", &problem{Status: status, Title: title, Detail: "Nothing was edited; go back and try again."})
+		return
+	}
+	form := v.r.PostForm
+	source := strings.ReplaceAll(form.Get("source"), "\r\n", "\n")
+	part := amendView{Asked: form.Get("e.activity")}
+	got, err := v.edited(source, part.Asked)
+	var p *problem
+	switch {
+	case err == nil:
+		source, part.About = got.Text, got.About
+		for _, t := range got.Problems {
+			part.Told = append(part.Told, fmt.Sprintf("Line %d: %s", t.Line, t.Detail))
+		}
+	case errors.As(err, &p):
+		part.Refused = p
+		if was, err := v.askEdit(source, part.Asked, 0, nil); err == nil { // what it was about is still chosen
+			part.About = was.About
+		}
+	default:
+		v.fail("definitions", err)
+		return
+	}
+	form.Set("source", source)
+	view := v.written()
+	part.place(view.Checked.Problems)
+	view.Part = part
+	if !strings.Contains(v.r.Header.Get("Accept"), "application/json") {
+		v.render(http.StatusOK, "edit", page{Title: "Edit " + view.ID, Here: "definitions", View: view})
+		return
+	}
+	var out bytes.Buffer
+	if err := v.console.pages["edit"].ExecuteTemplate(&out, "part", part); err != nil {
+		v.fail("definitions", err)
+		return
+	}
+	answer := map[string]any{"text": source, "part": out.String(), "refused": part.Refused != nil, "line": 0}
+	if part.Refused == nil && form.Get("e.op") != "" {
+		answer["line"] = got.Line
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(v.w).Encode(answer) // the reader may be gone
+}
+
+// edited asks the API for what the button of a form says: an edit with its words, such as
+// "insert before", or nothing but what is about the activity.
+func (v *visit) edited(source, id string) (amended, error) {
+	form := v.r.PostForm
+	line, _ := strconv.Atoi(form.Get("e.line")) // 0: not said
+	words := strings.Fields(form.Get("e.op"))
+	e := map[string]any{"activity": id, "line": line}
+	if len(words) == 0 || id == "" {
+		return v.askEdit(source, id, line, nil)
+	}
+	switch e["op"] = words[0]; words[0] {
+	case "insert":
+		e["type"], e["where"] = form.Get("e.type"), "after"
+		if len(words) > 1 {
+			e["where"] = words[1]
+		}
+		if len(words) > 2 {
+			e["branch"] = words[2]
+		}
+		if port := form.Get("e.port"); port != "" && e["where"] == "after" {
+			e["port"] = port
+		}
+	case "move":
+		e["where"] = words[len(words)-1]
+	case "wrap":
+		e["type"] = form.Get("e.wrap")
+	case "connect", "disconnect":
+		e["to"], e["port"] = form.Get("e.to"), form.Get("e.port")
+	case "set":
+		return v.setFields(source, id, line)
+	}
+	return v.askEdit(source, id, line, []any{e})
+}
+
+// setFields sets the fields of a form that are not as the text has them; the id is the last.
+func (v *visit) setFields(source, id string, line int) (amended, error) {
+	was, err := v.askEdit(source, id, line, nil)
+	if err != nil || was.About == nil {
+		return was, err
+	}
+	var edits []any
+	fields := was.About.Fields
+	slices.SortStableFunc(fields, func(a, b amendField) int { // by the old id until the last edit
+		switch {
+		case a.Key && a.Name == "id":
+			return 1
+		case b.Key && b.Name == "id":
+			return -1
+		}
+		return 0
+	})
+	for _, f := range fields {
+		given, there := v.r.PostForm["f."+f.Name]
+		if !there {
+			continue
+		}
+		if text := strings.ReplaceAll(given[0], "\r\n", "\n"); text != f.Text {
+			edits = append(edits, map[string]any{"op": "set", "activity": id, "line": line, "key": f.Name, "fieldText": text})
+			line = 0 // an edit may have moved it
+		}
+	}
+	if len(edits) == 0 {
+		return was, nil
+	}
+	return v.askEdit(source, id, line, edits)
+}
+
+// askEdit asks the API for edits, or, without some, for what is about an activity.
+func (v *visit) askEdit(source, id string, line int, edits []any) (got amended, err error) {
+	if id == "" {
+		got.Text = source
+		return got, nil
+	}
+	body := map[string]any{"text": source, "edits": edits}
+	if len(edits) == 0 {
+		body = map[string]any{"text": source, "about": id, "line": line}
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return got, err
+	}
+	to, err := v.ask(asked{method: http.MethodPost, path: "/definitions/edit", body: raw, contentType: "application/json"})
+	if err != nil {
+		return got, err
+	}
+	return got, json.Unmarshal(to.body.Bytes(), &got)
+}
+
+// place puts problems beside the fields that they are in.
+func (p *amendView) place(found []problemItem) {
+	if p.About == nil {
+		return
+	}
+	for _, it := range found {
+		at := slices.IndexFunc(p.About.Fields, func(f amendField) bool { return f.Line > 0 && f.Line == it.Line })
+		named := slices.IndexFunc(p.About.Fields, func(f amendField) bool { return strings.Contains(it.Detail, f.Name) })
+		switch {
+		case at >= 0 && p.About.Line != it.Line:
+			p.About.Fields[at].Problems = append(p.About.Fields[at].Problems, it.Detail)
+		case p.About.Line == it.Line && named >= 0 && !p.About.Fields[named].Key:
+			p.About.Fields[named].Problems = append(p.About.Fields[named].Problems, it.Detail)
+		case p.About.Line == it.Line:
+			p.Rest = append(p.Rest, it.Detail)
+		}
+	}
+}

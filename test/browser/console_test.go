@@ -382,3 +382,70 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	}
 	b.clean()
 }
+
+// TestAnAuthorEditsThePicture inserts, sets an input, wraps, undoes and publishes: the comment in
+// the text is still there.
+func TestAnAuthorEditsThePicture(t *testing.T) {
+	n := start(t, "")
+	b := browse(t, "http://"+n.addr)
+	b.open("/console/publish")
+	b.until("the editor is there", "document.querySelector('.cm-editor') !== null")
+	b.write("# why it is so\nid: pointed\nroot:\n  # say it\n  - writeLine: hello # loud\n")
+	b.says("It can be published")
+	const text = "document.querySelector('textarea').value"
+	press := func(value string) {
+		t.Helper()
+		b.until("the button "+value, "!!document.querySelector('[data-part] button[value=\""+value+"\"]')")
+		_ = eval[bool](b, "(document.querySelector('[data-part] button[value=\""+value+"\"]').click(), true)")
+	}
+	b.until("the picture is drawn", "!!document.querySelector('[data-picture] g[data-id=writeLine1]')")
+	// By keys: the activity is reached and opened.
+	_ = eval[bool](b, "(document.querySelector('[data-picture] g[data-id=writeLine1]').focus(), true)")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until("its form has its input", "document.querySelector('[data-part] input[name=\"f.text\"]')?.value === 'hello'")
+	_ = eval[bool](b, "(document.querySelector('select[name=\"e.type\"]').value = 'event', true)")
+	press("insert after")
+	b.until("it is inserted", text+" === '# why it is so\\nid: pointed\\nroot:\\n  # say it\\n  - writeLine: hello # loud\\n  - event:\\n'")
+	b.until("its form is there", "!!document.querySelector('[data-part] input[name=\"f.eventName\"]')")
+	_ = eval[bool](b, "(document.querySelector('[data-part] input[name=\"f.eventName\"]').focus(), true)")
+	b.do(chromedp.KeyEvent("paid"), chromedp.KeyEvent(kb.Enter))
+	b.until("it is set", text+".includes('  - event: paid\\n')")
+	press("wrap")
+	b.until("it is wrapped", text+".includes('  - if: true\\n    then:\\n      - event: paid\\n')")
+	b.until("the picture has it", "!!document.querySelector('[data-picture] g[data-id=\"if1.then.event1\"]')")
+	if to := os.Getenv("WEFT_PICTURES"); to != "" {
+		b.pictures(to)
+	}
+	_ = eval[bool](b, "(document.querySelector('.cm-content').focus(), true)")
+	b.do(chromedp.KeyEvent("z", chromedp.KeyModifiers(2)))
+	b.until("it is undone", text+" === '# why it is so\\nid: pointed\\nroot:\\n  # say it\\n  - writeLine: hello # loud\\n  - event: paid\\n'")
+	b.do(chromedp.KeyEvent("y", chromedp.KeyModifiers(2)))
+	b.until("it is done again", text+".includes('  - if: true\\n')")
+	b.says("It can be published")
+	b.do(chromedp.Click(".actions > button.main"))
+	b.says("is the first")
+	b.open("/console/definitions/pointed")
+	b.says("# why it is so")
+	b.says("# say it")
+	b.says("# loud")
+	b.clean()
+}
+
+// pictures takes the page as it is, in both themes and sizes.
+func (b *tab) pictures(to string) {
+	b.t.Helper()
+	for _, theme := range []string{"light", "dark"} {
+		for name, width := range map[string]int64{"wide": 1280, "narrow": 390} {
+			_ = eval[bool](b, "(document.documentElement.dataset.theme = '"+theme+"', true)")
+			b.do(chromedp.EmulateViewport(width, 900))
+			raw, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(90))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, "edit-"+theme+"-"+name+".jpg"), raw, 0o644)
+			}
+			if err != nil {
+				b.t.Error(err)
+			}
+		}
+	}
+	b.do(chromedp.EmulateViewport(1280, 900))
+}

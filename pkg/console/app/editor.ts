@@ -280,18 +280,14 @@ onChoice(form, (line, _, id) => {
 });
 form.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (!(button instanceof HTMLButtonElement) || !part.contains(button)) return;
+  const apply = !part.contains(button) && part.contains(document.activeElement) && part.querySelector("[data-apply]"); // Enter in a field
+  if (!part.contains(button) && !apply) return;
   event.preventDefault();
   sent = false;
   const fields = new FormData();
   for (const field of part.querySelectorAll<HTMLInputElement>("[name]:not(button)")) fields.set(field.name, field.value);
-  fields.set("e.op", button.value);
+  fields.set("e.op", apply ? "set" : (button as HTMLButtonElement).value);
   void amend(fields);
-});
-part.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
-  event.preventDefault();
-  part.querySelector<HTMLButtonElement>("[data-apply]")?.click();
 });
 reachable(picture);
 if (mayAsk) void check();

@@ -36,6 +36,7 @@ var largePackages = map[string]string{
 	"pkg/graph":                "one recursion measures and places every shape that the notation has, and each writer needs what it knows",
 	"pkg/node":                 "it wires every part, and says of every setting what may be set",
 	"pkg/runtime":              "the ways in to instances, one type each: they share the look, the answers of keys, and what a refusal is called",
+	"internal/edit":            "the tree, the text and what each edit does to both, which must agree: what is written is held against what was meant",
 	"pkg/workflow":             "the words that all packages have in common, and the one writer and the one reader of their values, which must agree",
 	"pkg/workflow/elsajson":    "reader and writer of one notation, which must agree on each of its fields",
 	"pkg/workflow/yaml":        "reader, writer and schema of one notation, which must agree on each of its keys",

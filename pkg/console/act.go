@@ -88,7 +88,8 @@ var done = map[string]string{
 	"createJob": "The job was taken; it goes on without this page.", "cancelJob": "The job goes no further.", "deleteJob": "The job is forgotten.",
 	"publishVersion": "The version is published.", "retractDefinition": "The definition is retracted.", "deleteDefinition": "The definition is deleted.",
 	"reloadDefinitions": "The directory of definitions was read again.", "refreshDefinitions": "The definitions were refreshed.",
-	"theme": "", "signed-in": "",
+	"skipSchedule": "The next occurrence is skipped, unless it was fired in the meantime.",
+	"theme":        "", "signed-in": "",
 }
 
 // Fields of a form. p.NAME is a part of the path, q.NAME of the query, b.NAME a text in the
@@ -245,7 +246,7 @@ func (r *resultView) tells(operation string) bool {
 	if len(r.Outcomes) > 0 || r.Queued != nil || r.Resumes != nil || r.Published != nil {
 		return true
 	}
-	return r.InstanceID != "" && (operation == "dispatchDefinition" || operation == "executeDefinition")
+	return r.InstanceID != "" && (operation == "dispatchDefinition" || operation == "executeDefinition" || operation == "fireSchedule")
 }
 
 // back is the page that a form stood on.

@@ -185,6 +185,20 @@ func TestTimersComeInTheirOrder(t *testing.T) {
 	if in < 48 || in > 56 {
 		t.Errorf("in the next hour %d are due", in)
 	}
+	form := regexp.MustCompile(`name="p.id" value="nightly"><input type="hidden" name="p.activity" value="([^"]+)"><input type="hidden" name="b.dueAt" value="([^"]+)"`).FindStringSubmatch(p.text)
+	if form == nil {
+		t.Fatalf("no way to skip\n%s", p.text)
+	}
+	skip := url.Values{"p.id": {"nightly"}, "p.activity": {form[1]}, "b.dueAt": {form[2]}, "key": {"skip"}, "back": {"/console/timers"}}
+	for range 2 { // the second time it is another one that comes next
+		if p := v.post("/console/do/skipSchedule", skip); p.status != http.StatusOK || strings.Contains(p.text, form[2]) {
+			t.Errorf("skipped: %d\n%s", p.status, p.text)
+		}
+	}
+	fire := url.Values{"p.id": {"nightly"}, "p.activity": {form[1]}, "key": {"fire"}, "back": {"/console/timers"}}
+	if p := v.post("/console/do/fireSchedule", fire); p.status != http.StatusOK || !strings.Contains(p.text, "/console/instances/") {
+		t.Errorf("started: %d\n%s", p.status, p.text)
+	}
 	_, answer := s.api(http.MethodPost, "/definitions/soon/dispatch", nil)
 	await(t, s, answer["instanceId"].(string), "Suspended")
 	v.post("/console/do/pause", nil)

@@ -131,7 +131,7 @@ func (d *doc) problem(err error, which string) workflow.Problems {
 }
 
 // refusal is an edit that cannot be made.
-type refusal struct { //nolint:errname // it is one of a few, for people
+type refusal struct {
 	code   string
 	at     int // -1: nowhere
 	detail string

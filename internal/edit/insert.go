@@ -124,17 +124,9 @@ func (c *change) into(s *site, branch string, p *piece) error {
 		return c.insertItem(n, len(n.items), p)
 	}
 	t := c.types.ByType(a.Type)
-	if branch == "" && t != nil {
-		branch = t.List
-		if branch == "" {
-			branch = t.MainPort
-		}
-		if branch == "" && len(t.Ports) > 0 {
-			branch = t.Ports[0]
-		}
-	}
+	branch = usualBranch(t, branch)
 	late := branch == "onTimeout" && n.entry("timeout") >= 0 || branch == "onGiveUp" && n.entry("retry") >= 0
-	if t == nil || !late && branch != t.List && !slices.Contains(t.Ports, branch) || branch == "" {
+	if !late && !hasBranch(t, branch) {
 		name := a.Type
 		var known []string
 		if t != nil {
@@ -142,7 +134,7 @@ func (c *change) into(s *site, branch string, p *piece) error {
 		}
 		return refuse(n.start, "%s has no branch %q%s", name, workflow.Shorten(branch), workflow.DidYouMean(branch, known))
 	}
-	if t.List == branch && !late {
+	if !late && t.List == branch {
 		return c.intoList(s, branch, p)
 	}
 	if child := a.Ports[branch]; child != nil && !late {
@@ -160,6 +152,21 @@ func (c *change) into(s *site, branch string, p *piece) error {
 		return c.fill(n, v.at, p)
 	}
 	return c.newBranch(s, branch, p)
+}
+
+// usualBranch is the branch that is meant where none is named.
+func usualBranch(t *workflow.Descriptor, branch string) string {
+	if branch != "" || t == nil {
+		return branch
+	}
+	if branch = cmp.Or(t.List, t.MainPort); branch == "" && len(t.Ports) > 0 {
+		branch = t.Ports[0]
+	}
+	return branch
+}
+
+func hasBranch(t *workflow.Descriptor, branch string) bool {
+	return t != nil && branch != "" && (branch == t.List || slices.Contains(t.Ports, branch))
 }
 
 // siteOf finds where an activity is written: itself, or what it was written for.
@@ -235,7 +242,7 @@ func (c *change) newBranch(s *site, branch string, p *piece) error {
 		return refuse(n.start, "%q is written as a bare name; write a mapping to give it a branch", workflow.Shorten(n.text))
 	}
 	copied := c.copies[n]
-	var v *node = listOf(p.node)
+	v := listOf(p.node)
 	if c.json && branch != c.types.ByType(s.activity.Type).List {
 		v = p.node
 	}

@@ -12,7 +12,8 @@ func (c *change) move(s *site, e Edit) error {
 	if c.role(n) == chart {
 		return refuse(n.start, "in a flowchart the connections tell the order; connect %q otherwise", workflow.Shorten(s.activity.ID))
 	}
-	where, to := e.Where, s
+	where := e.Where
+	var to *site
 	switch where {
 	case "":
 		where = After
@@ -102,10 +103,10 @@ func (c *change) lift(n *node) (*piece, error) {
 	from, to, whole := c.extent(g, n.at)
 	if whole {
 		begin := c.start(n.start)
-		if g.kind == list {
-			begin = c.start(g.dashes[n.at])
-		} else {
+		if g.kind == mapping {
 			begin = c.start(g.keys[n.at].start)
+		} else if len(g.dashes) > n.at {
+			begin = c.start(g.dashes[n.at])
 		}
 		for at := from; at < begin; at = c.next(at) {
 			_, rest := c.lead(at)

@@ -126,9 +126,6 @@ func asBlock(s string) bool {
 type fresh struct {
 	typ, id string
 	inputs  map[string]any
-	// Of one that goes around another: where the other one stands.
-	branch string
-	list   bool
 }
 
 // check refuses a type that is not known, and inputs that it does not have.
@@ -181,8 +178,31 @@ func (d *doc) yaml(f fresh, flow bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	body, err := inputsOf(t, f, flow)
+	if err != nil {
+		return "", err
+	}
+	if body != "" && body[0] != '\n' {
+		body = " " + body
+	}
 	var parts []string
-	body, inputs := "", slices.Sorted(maps.Keys(f.inputs))
+	if f.id != "" {
+		id, err := value(f.id, inFlow)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, "id: "+id)
+	}
+	parts = append(parts, key+":"+body)
+	if flow {
+		return "{" + strings.Join(parts, ", ") + "}", nil
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// inputsOf writes the inputs of a new activity behind its type.
+func inputsOf(t *workflow.Descriptor, f fresh, flow bool) (body string, err error) {
+	inputs := slices.Sorted(maps.Keys(f.inputs))
 	if t != nil && len(inputs) == 1 && inputs[0] == t.Main && !structured(f.inputs[t.Main]) {
 		if body, err = value(f.inputs[t.Main], between(flow)); err != nil {
 			return "", err
@@ -209,21 +229,7 @@ func (d *doc) yaml(f fresh, flow bool) (string, error) {
 	case body == "" && t != nil && t.List != "":
 		body = "[]"
 	}
-	if body != "" && body[0] != '\n' {
-		body = " " + body
-	}
-	if f.id != "" {
-		id, err := value(f.id, inFlow)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, "id: "+id)
-	}
-	parts = append(parts, key+":"+body)
-	if flow {
-		return "{" + strings.Join(parts, ", ") + "}", nil
-	}
-	return strings.Join(parts, "\n"), nil
+	return body, nil
 }
 
 func structured(v any) bool {

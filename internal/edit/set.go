@@ -93,16 +93,8 @@ func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	if s.key >= 0 {
 		body = m.vals[s.key]
 	}
-	if isInput && body != nil {
-		if x, ok := s.activity.Inputs[in.Name]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start && body.written() {
-			return c.setEntry(m, s.key, v, false)
-		}
-		if body.kind == mapping && body.entry(in.Name) >= 0 && c.holdsInputs(s, t, body) {
-			return c.setEntry(body, body.entry(in.Name), v, true)
-		}
-	}
-	if i := m.entry(in.Name); i >= 0 && i != s.key {
-		return c.setEntry(m, i, v, true)
+	if at, i := c.standing(s, t, in, isInput, body); at != nil {
+		return c.setEntry(at, i, v, at != m || i != s.key)
 	}
 	if v == nil {
 		return refuse(m.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
@@ -119,7 +111,13 @@ func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	case !slices.Contains(yaml.CommonKeys(), in.Name) || slices.Contains(yielding, in.Name):
 		return c.addEntry(m, s.key, in.Name, v)
 	}
-	// The name means something else beside the type: the inputs get a mapping of their own.
+	return c.inBody(s, t, in, v)
+}
+
+// inBody gives the inputs a mapping of their own: beside the type the name means something else.
+func (c *change) inBody(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, v any) error {
+	m := s.node
+	body := m.vals[s.key]
 	text, err := value(v, inFlow)
 	if err != nil {
 		return err
@@ -132,6 +130,22 @@ func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescr
 		text = t.Main + ": " + c.flowText(body) + ", " + text
 	}
 	return c.write(m, s.key, "{"+text+"}")
+}
+
+// standing finds where a value stands: the mapping and the entry; nil: nowhere.
+func (c *change) standing(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, body *node) (*node, int) {
+	if isInput && body != nil {
+		if x, ok := s.activity.Inputs[in.Name]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start && body.written() {
+			return s.node, s.key
+		}
+		if body.kind == mapping && body.entry(in.Name) >= 0 && c.holdsInputs(s, t, body) {
+			return body, body.entry(in.Name)
+		}
+	}
+	if i := s.node.entry(in.Name); i >= 0 && i != s.key {
+		return s.node, i
+	}
+	return nil, 0
 }
 
 // setBare gives an activity that is written as a bare name a value.
@@ -295,24 +309,38 @@ func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v a
 		return bad("this is no value of JSON: %v", err)
 	}
 	if isInput {
-		t := c.types.ByType(s.activity.Type)
-		if t == nil {
-			return refuse(n.start, "the inputs of %s are not known here; edit the text", workflow.Shorten(s.activity.Type))
-		}
-		fields, err := c.elsa(fresh{typ: t.ShortName(), inputs: map[string]any{in.Name: v}})
-		if err != nil {
+		if n, at, raw, err = c.wrapped(s, in, v, at); err != nil {
 			return err
 		}
-		if raw = fields[in.Name]; raw == nil {
-			return refuse(n.start, "the input %s is written in another way in Elsa's JSON; edit the text", in.Name)
-		}
-		var wrapper struct{ Expression json.RawMessage }
-		if at >= 0 && n.vals[at].kind == mapping && n.vals[at].entry("expression") >= 0 && json.Unmarshal(raw, &wrapper) == nil && wrapper.Expression != nil {
-			n, at, raw = n.vals[at], n.vals[at].entry("expression"), wrapper.Expression
-		}
 	}
-	column := c.flowColumn(n)
-	text, err := c.pretty(raw, column)
+	return c.setField(n, at, in.Name, raw)
+}
+
+// wrapped is an input as Elsa's JSON wraps it, with the object and the entry that it replaces.
+func (c *change) wrapped(s *site, in workflow.InputDescriptor, v any, at int) (*node, int, json.RawMessage, error) {
+	n := s.node
+	t := c.types.ByType(s.activity.Type)
+	if t == nil {
+		return nil, 0, nil, refuse(n.start, "the inputs of %s are not known here; edit the text", workflow.Shorten(s.activity.Type))
+	}
+	fields, err := c.elsa(fresh{typ: t.ShortName(), inputs: map[string]any{in.Name: v}})
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	raw := fields[in.Name]
+	if raw == nil {
+		return nil, 0, nil, refuse(n.start, "the input %s is written in another way in Elsa's JSON; edit the text", in.Name)
+	}
+	var wrapper struct{ Expression json.RawMessage }
+	if at >= 0 && n.vals[at].kind == mapping && n.vals[at].entry("expression") >= 0 && json.Unmarshal(raw, &wrapper) == nil && wrapper.Expression != nil {
+		return n.vals[at], n.vals[at].entry("expression"), wrapper.Expression, nil
+	}
+	return n, at, raw, nil
+}
+
+// setField gives a field of an object another value; -1: it is not there yet.
+func (c *change) setField(n *node, at int, name string, raw json.RawMessage) error {
+	text, err := c.pretty(raw, c.flowColumn(n))
 	if err != nil {
 		return err
 	}
@@ -324,12 +352,12 @@ func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v a
 		return err
 	}
 	want.each(func(n *node) { n.from = nil })
-	c.copies[n].insertEntry(in.Name, want)
+	c.copies[n].insertEntry(name, want)
 	gap := ": "
 	if len(c.starts) < 3 {
 		gap = ":"
 	}
-	c.addFlow(n, len(n.keys), `"`+in.Name+`"`+gap+text)
+	c.addFlow(n, len(n.keys), `"`+name+`"`+gap+text)
 	return nil
 }
 

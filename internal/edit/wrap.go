@@ -2,7 +2,6 @@ package edit
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -31,23 +30,14 @@ func (c *change) wrap(s *site, e Edit) error {
 	if t == nil {
 		return bad("a definition has no branches")
 	}
-	branch := e.Branch
-	if branch == "" {
-		branch = t.MainPort
-	}
-	if branch == "" && t.List == "" && len(t.Ports) > 0 {
-		branch = t.Ports[0]
-	}
+	branch := usualBranch(t, e.Branch)
 	switch {
 	case t.Type == flowchartType:
 		return bad("an activity gets into a flowchart with its connections: insert and connect there")
-	case branch == "" && t.List == "":
+	case branch == "":
 		return bad("%s holds no other activities", t.ShortName())
-	case branch != "" && branch != t.List && !slices.Contains(t.Ports, branch):
+	case !hasBranch(t, branch):
 		return bad("%s has no branch %q%s", t.ShortName(), workflow.Shorten(branch), workflow.DidYouMean(branch, t.Ports))
-	}
-	if branch == "" {
-		branch = t.List
 	}
 	// What a choice needs to be one is there to be changed.
 	if in, ok := t.Input(t.Main); ok && in.Type == "Boolean" && f.inputs[in.Name] == nil {
@@ -60,6 +50,11 @@ func (c *change) wrap(s *site, e Edit) error {
 	if err != nil {
 		return err
 	}
+	return c.enclose(n, around, want)
+}
+
+// enclose puts what was written around the mark of an activity around it.
+func (c *change) enclose(n *node, around string, want *node) error {
 	copied := c.copies[n]
 	copied.replace(want)
 	want.each(func(k *node) {

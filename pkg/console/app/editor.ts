@@ -274,8 +274,8 @@ list.addEventListener("click", (event) => {
   event.preventDefault();
   go(Number(link.dataset["line"]), Number(link.dataset["column"] ?? "1"));
 });
-onChoice(form, (line, _, id) => {
-  go(line, 1, !mayAsk);
+onChoice(form, (line, _, id, byKey) => {
+  go(line, 1, !byKey || !mayAsk); // who comes by keys goes on from the picture to the form
   pick(id, line);
 });
 form.addEventListener("submit", (event) => {

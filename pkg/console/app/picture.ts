@@ -34,13 +34,13 @@ export function choose(picture: Element, line: number): void {
 }
 
 /** onChoice tells the line of an activity that somebody clicks on, or opens by a key. */
-export function onChoice(root: Element, told: (line: number, picture: Element, id: string) => void): void {
+export function onChoice(root: Element, told: (line: number, picture: Element, id: string, byKey: boolean) => void): void {
   const hear = (event: Event): void => {
     const node = (event.target as Element).closest("g[data-line]");
     const picture = node?.closest(".picture");
     if (!node || !picture) return;
     event.preventDefault();
-    told(lineOf(node), picture, node.getAttribute("data-id") ?? "");
+    told(lineOf(node), picture, node.getAttribute("data-id") ?? "", event.type === "keydown");
   };
   root.addEventListener("click", hear);
   root.addEventListener("keydown", (event) => {

@@ -4,5 +4,9 @@
 // Not guaranteed: completeness. A node remembers its last [Most] events since it started, and
 // nothing of that is durable: a queue item or a dead letter is, and the journal of an instance.
 //
+// What is like five names is found among 10,000 different ones in less than 30 ms, and in 0.2 s where all
+// are of 128 letters and differ at both ends only, which is the worst (BenchmarkLike): an event waits for
+// none of it.
+//
 // All methods are safe for concurrent use, and do not wait.
 package recent

@@ -48,22 +48,22 @@ func (r *Events) Note(e Event) {
 // first, one of each name, correlation and address, 50 at most.
 func (r *Events) Like(names []string) []Event {
 	type told struct{ name, correlation, instance string }
-	seen, like := map[told]bool{}, map[string]bool{}
+	seen, like, near := map[told]bool{}, map[string]bool{}, workflow.NewNames(names)
 	for _, n := range names {
 		like[n] = true
 	}
 	var out []Event
 	for _, e := range r.newest() {
-		near, known := like[e.Name]
+		is, known := like[e.Name]
 		if !known {
-			near = workflow.Nearest(e.Name, names) != ""
-			like[e.Name] = near
+			is = near.Nearest(e.Name) != ""
+			like[e.Name] = is
 		}
-		is := told{e.Name, e.CorrelationID, e.InstanceID}
-		if !near || seen[is] {
+		what := told{e.Name, e.CorrelationID, e.InstanceID}
+		if !is || seen[what] {
 			continue
 		}
-		if seen[is], out = true, append(out, e); len(out) == mostTold {
+		if seen[what], out = true, append(out, e); len(out) == mostTold {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package recent_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -56,5 +57,31 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	r.Note(recent.Event{Name: "last", ID: "l"})
 	if got := told(r.Like([]string{"last"})); got != "last//l " {
 		t.Errorf("got %s", got)
+	}
+}
+
+// BenchmarkLike asks for five names among as many as are remembered, which all differ and are nearly
+// as long: alike is the worst, as they have their letters in common and not their ends.
+func BenchmarkLike(b *testing.B) {
+	for _, what := range []string{"strange", "alike"} {
+		b.Run(what, func(b *testing.B) {
+			var r recent.Events
+			var names []string
+			for i := range recent.Most {
+				name := fmt.Sprintf("%0128d", i*7919)
+				if what == "alike" {
+					name = fmt.Sprintf("%02d%s%03d", i/1000, strings.Repeat("approved.", 14)[:123], i%1000)
+				}
+				r.Note(recent.Event{Name: name})
+			}
+			for i := range 5 {
+				names = append(names, strings.Repeat(string(rune('v'+i)), 2)+strings.Repeat("approved.", 14)[:123]+strings.Repeat(string(rune('v'+i)), 3))
+			}
+			for b.Loop() {
+				if got := r.Like(names); len(got) > 0 {
+					b.Fatal(told(got))
+				}
+			}
+		})
 	}
 }

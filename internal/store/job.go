@@ -37,6 +37,9 @@ type Job struct {
 	// Late is when the page was written, if nobody went on with it for so long, or until the
 	// job was cancelled: each of its instances is looked for before it is given the command.
 	Late time.Time `json:"late,omitzero"`
+	// LateAt is the revision at which that page was written: commands of it came later. 0: that is
+	// not known, as an older program found it late.
+	LateAt int64 `json:"lateAt,omitempty"`
 
 	Done     int64        `json:"done,omitempty"`     // instances that took the command
 	Accepted int64        `json:"accepted,omitempty"` // in whose mailboxes it was left
@@ -45,6 +48,7 @@ type Job struct {
 	Refusals []JobRefusal `json:"refusals,omitempty"`
 
 	Key      *workflow.CommandKey `json:"-"` // of the request that makes it; nil: it had none
+	Created  int64                `json:"-"`
 	Modified int64                `json:"-"`
 	Damaged  string               `json:"-"` // why it cannot be read; "": it can
 }
@@ -52,6 +56,17 @@ type Job struct {
 // Open tells that a node has to work it: it runs, or it was cancelled and what became of
 // its page is not noted yet.
 func (j *Job) Open() bool { return j.State == JobRunning || len(j.Page) > 0 }
+
+// FindLate notes that its page is late, unless that is noted. A revision that its record cannot have
+// had is one of another etcd, from which it was copied, and means nothing.
+func (j *Job) FindLate() {
+	switch {
+	case j.Late.IsZero():
+		j.Late, j.LateAt = j.UpdatedAt, j.Modified
+	case j.LateAt < j.Created || j.LateAt >= j.Modified:
+		j.LateAt = 0
+	}
+}
 
 // JobRefusal is an instance that refused the command of a job.
 type JobRefusal struct {

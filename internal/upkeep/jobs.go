@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // jobs works commands for all instances of a filter, a page at a time.
@@ -21,12 +23,15 @@ const (
 	keepJobs     = 7 * 24 * time.Hour
 	mostJobs     = 1000
 	jobsPageSize = 200
+	// jobRests is after how long without a write another node takes a job up: the one that is
+	// preferred for it may be of an older version, which leaves alone what it does not know.
+	jobRests = 30 * time.Second
 )
 
-// workJobs works the jobs that this node is preferred for. When a node is gone, its jobs
-// are others'.
+// workJobs works the jobs that this node is preferred for, and those that rest at others. When a
+// node is gone, its jobs are others'.
 func (j *jobs) workJobs(ctx context.Context) error {
-	some := false
+	some, others := false, othersJobs{}
 	every := func() time.Duration {
 		if some {
 			return jobsEvery
@@ -35,17 +40,18 @@ func (j *jobs) workJobs(ctx context.Context) error {
 	}
 	return j.pacedLoop(ctx, "jobs", every, nil, func(ctx context.Context) (bool, error) {
 		if j.intake.Suspended() {
+			others = othersJobs{} // all of them rest
 			return false, nil
 		}
 		ids, err := j.cfg.Jobs.Open(ctx)
 		if some = len(ids) > 0; err != nil {
 			return false, err
 		}
+		if ids, err = j.mine(ctx, ids, &others); err != nil {
+			return false, err
+		}
 		var again atomic.Bool
 		err = sideBySide(jobsAtOnce, len(ids), func(i int) error {
-			if j.cfg.Session.PreferredNode("job/"+ids[i]) != j.cfg.Session.NodeID() {
-				return nil
-			}
 			more, err := j.cfg.Runtime.WorkJob(ctx, ids[i])
 			if more {
 				again.Store(true)
@@ -54,6 +60,62 @@ func (j *jobs) workJobs(ctx context.Context) error {
 		})
 		return again.Load() && err == nil, err
 	})
+}
+
+// othersJobs are the jobs that other nodes are preferred for, as they were seen.
+type othersJobs struct {
+	looked time.Time
+	jobs   map[string]othersJob
+}
+
+type othersJob struct {
+	modified int64
+	since    time.Time // that it is so
+	mine     bool      // this node has taken it up
+}
+
+// mine leaves the jobs that this node is to work. Of those of others it looks every few seconds
+// whether anything is done with them; it stays with one that it has taken up until another node
+// writes it.
+func (j *jobs) mine(ctx context.Context, ids []string, seen *othersJobs) ([]string, error) {
+	now := time.Now()
+	look := now.Sub(seen.looked) >= j.cfg.JobRests/3
+	var mine []string
+	jobs := map[string]othersJob{}
+	for _, id := range ids {
+		if j.cfg.Session.PreferredNode("job/"+id) == j.cfg.Session.NodeID() {
+			mine = append(mine, id)
+			continue
+		}
+		is := seen.jobs[id]
+		if look {
+			job, err := j.cfg.Jobs.Job(ctx, id)
+			switch {
+			case workflow.CodeOf(err) == workflow.CodeNotRunnable || errors.Is(err, etcdstore.ErrDamaged):
+				continue // it is left to others, or to fsck
+			case err != nil:
+				return nil, err
+			case job == nil:
+				continue
+			case is.mine && job.Node == j.cfg.Session.NodeID():
+				is.modified, is.since = job.Modified, now
+			case is.modified != job.Modified:
+				is = othersJob{modified: job.Modified, since: now}
+			case now.Sub(is.since) >= j.cfg.JobRests:
+				if !is.mine {
+					j.cfg.Log.InfoContext(ctx, "job rests at another node, and is worked here", "job", id, "preferred", j.cfg.Session.PreferredNode("job/"+id))
+				}
+				is.mine = true
+			}
+		}
+		if jobs[id] = is; is.mine {
+			mine = append(mine, id)
+		}
+	}
+	if seen.jobs = jobs; look {
+		seen.looked = now
+	}
+	return mine, nil
 }
 
 // purgeJobs forgets jobs that ended long ago, or are too many.

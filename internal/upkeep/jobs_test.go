@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -123,4 +124,32 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 			t.Errorf("kept for %v, at most %d: %s, want %s", tt.keep, tt.most, is, tt.want)
 		}
 	}
+}
+
+// A job that the node which is preferred for it does not touch, as one of an older version that
+// cannot read it, is worked by another one; and one that is worked is left to its node.
+func TestAJobThatRestsIsTakenUp(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, func(c *membertest.Config) { c.JobRests = 300 * time.Millisecond })
+	a, b := c[0], c[1]
+	a.Publish("id: counted\nroot:\n  - writeLine: first\n    id: first\n  - event: go\n")
+	for i := range 120 {
+		b.Start("counted", fmt.Sprintf("k%03d", i), "")
+	}
+	a.Faults.Add(clustertest.Rule{Match: func(call clustertest.Call) bool { return call.Touches(a.Root + "job/") }})
+	job := &store.Job{Kind: workflow.CommandCancel, Filter: "status:running def:counted", State: store.JobRunning, Write: "w", CreatedAt: time.Now().UTC()}
+	for job.ID = workflow.NewID(); b.Session.PreferredNode("job/"+job.ID) != "a"; job.ID = workflow.NewID() {
+	}
+	if _, err := b.Store.Jobs.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job ends", func() bool {
+		is, err := b.ReadJob(t.Context(), job.ID)
+		*job = is
+		return err == nil && !is.Open()
+	})
+	if job.State != store.JobDone || job.Done != 120 || job.Refused+job.Unknown+job.Accepted != 0 || job.Node != "b" {
+		t.Errorf("%+v", job)
+	}
+	b.Sound()
 }

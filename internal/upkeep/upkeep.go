@@ -57,6 +57,9 @@ type Config struct {
 	Rest time.Duration
 	// CensusEvery is how often one node counts the instances of definitions; default 30 s.
 	CensusEvery time.Duration
+	// JobRests is after how long without a write of a job another node works it than the one that
+	// is preferred for it; default 30 s.
+	JobRests time.Duration
 	// Skew tells how far this node's clock is off the others'; default is the
 	// measure of the session.
 	Skew func() time.Duration
@@ -99,6 +102,7 @@ func New(cfg Config) (*Upkeep, error) {
 	}
 	cfg.AgeEvery = cmp.Or(cfg.AgeEvery, min(max(cfg.Runtime.QueueTTL()/16, time.Second), ageEvery))
 	cfg.CensusEvery = cmp.Or(cfg.CensusEvery, censusEvery)
+	cfg.JobRests = cmp.Or(cfg.JobRests, jobRests)
 	cfg.BalanceEvery = cmp.Or(cfg.BalanceEvery, balanceEvery)
 	cfg.Rest = cmp.Or(cfg.Rest, defaultRest)
 	if cfg.Skew == nil {

@@ -277,7 +277,7 @@ func (j *jobs) CancelJob(ctx context.Context, id string) (Job, error) {
 		now := j.cfg.Now().UTC()
 		job.State, job.EndedAt = store.JobCancelled, &now
 		if len(job.Page) > 0 {
-			job.Late = cmp.Or(job.Late, job.UpdatedAt)
+			job.FindLate()
 		}
 		if done, err := j.write(ctx, &job); err != nil || done {
 			return job, err
@@ -362,14 +362,14 @@ func (j *jobs) WorkJob(ctx context.Context, id string) (more bool, err error) {
 // did, if the job runs. That the page is late is written down first: an earlier copy of a command
 // is not put behind that, and who goes on after this node looks again.
 func (j *jobs) workLate(ctx context.Context, job *Job) (more bool, err error) {
-	job.Late = cmp.Or(job.Late, job.UpdatedAt)
+	job.FindLate()
 	if job.State == store.JobRunning {
 		if done, err := j.write(ctx, job); !done {
 			return err == nil, err // another one is at it
 		}
 	}
 	effects := commandsOf(job)
-	fates, err := j.cfg.Reader.CommandFates(ctx, effects, job.Late)
+	fates, err := j.cfg.Reader.CommandFates(ctx, effects, job.LateAt)
 	if err != nil {
 		return false, err
 	}
@@ -436,7 +436,7 @@ func (j *jobs) turn(ctx context.Context, job *Job) (more bool, err error) {
 
 // turned puts a job behind its page.
 func (j *jobs) turned(job *Job) {
-	job.Page, job.Cursor, job.Next, job.Late = nil, job.Next, "", time.Time{}
+	job.Page, job.Cursor, job.Next, job.Late, job.LateAt = nil, job.Next, "", time.Time{}, 0
 	if job.Cursor == "" && job.State == store.JobRunning {
 		now := j.cfg.Now().UTC()
 		job.State, job.EndedAt = store.JobDone, &now

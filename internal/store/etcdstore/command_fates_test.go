@@ -11,16 +11,22 @@ import (
 )
 
 // Of a command it is told where it is: in the mailbox, taken up by a commit, or given to
-// nobody, as far as what is kept proves that.
+// nobody, as far as what is kept proves that. Whatever clocks say, revisions tell what came when.
 func TestWhereCommandsAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	none := w.revision()
 	for _, id := range []string{"waits", "took", "short"} {
 		w.instance(id)
+	}
+	made := w.revision()
+	for _, id := range []string{"waits", "took", "short"} {
 		_, _, err := w.PutMail(w.ctx(), id, workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: w.now}, nil)
 		w.ok(err)
 	}
-	w.commit(w.consumes(w.next("took", nil)))
+	took := w.consumes(w.next("took", nil))
+	took.At = w.now.Add(-100 * time.Hour)
+	w.commit(took)
 	w.commit(w.consumes(w.next("short", nil)))
 	w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecords(), clientv3.WithPrefix()))) // their time is over
 	// A journal that does not reach back proves nothing.
@@ -34,21 +40,22 @@ func TestWhereCommandsAre(t *testing.T) {
 		asked = append(asked, store.Effect{InstanceID: of[0], Command: of[1], Outcome: workflow.OutcomeAccepted})
 	}
 	for _, tt := range []struct {
-		since time.Time
+		after int64
 		want  string
 	}{
-		{w.now, "mailbox false, applied false, unknown true, unknown false, unknown false, "},
-		{time.Time{}, "mailbox false, unknown false, unknown false, unknown false, unknown false, "},
-		{w.now.Add(-time.Hour), "mailbox false, applied false, unknown false, unknown false, unknown false, "}, // made since: another one of its id
+		{made, "mailbox false, applied false, unknown true, unknown false, unknown false, "},
+		{0, "mailbox false, unknown false, unknown false, unknown false, unknown false, "},
+		{none, "mailbox false, applied false, unknown false, unknown false, unknown false, "},      // made since: another one of its id
+		{w.revision(), "mailbox false, unknown true, unknown true, unknown true, unknown false, "}, // what was committed before took up nothing of it
 	} {
-		fates, err := w.CommandFates(w.ctx(), asked, tt.since)
+		fates, err := w.CommandFates(w.ctx(), asked, tt.after)
 		w.ok(err)
 		is := ""
 		for _, f := range fates {
 			is += string(f.State) + " " + map[bool]string{true: "true", false: "false"}[f.Absent] + ", "
 		}
 		if is != tt.want {
-			t.Errorf("since %v: %s", tt.since, is)
+			t.Errorf("after %d: %s", tt.after, is)
 		}
 	}
 }

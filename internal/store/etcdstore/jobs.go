@@ -133,7 +133,7 @@ func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
 		return nil, err
 	}
 	kv := resp.Kvs[0]
-	job := &store.Job{Modified: kv.ModRevision}
+	job := &store.Job{Created: kv.CreateRevision, Modified: kv.ModRevision}
 	if err := DecodeWhole(kv.Value, job); err != nil {
 		s.left(kv.Key, err)
 		return &store.Job{ID: id, Modified: kv.ModRevision}, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -21,8 +20,6 @@ const (
 	mostSearched  = 10     // journals in which a command is looked for
 	searchedFar   = 500    // commits of each
 	mostGatedKeys = 10_000 // keys of what waits behind gates
-	// clocksApart is how far clocks of nodes may be apart for a commit to be found by its time.
-	clocksApart = time.Minute
 )
 
 // Receipts tells what became of the requests with a caller's Idempotency-Key: from the answer
@@ -43,7 +40,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 		var a store.Answer
 		if err := Decode(kv.Value, &a); err != nil {
 			r.Damage = err.Error()
-		} else if err := f.pursue(ctx, &a, &r); err != nil {
+		} else if err := f.pursue(ctx, &a, kv.CreateRevision, &r); err != nil {
 			return nil, err
 		}
 		out.Of = append(out.Of, r)
@@ -88,7 +85,8 @@ func (f *pursuit) letterID(resp *pb.TxnResponse, r read) string {
 	return ""
 }
 
-func (f *pursuit) pursue(ctx context.Context, a *store.Answer, r *store.Receipt) error {
+// pursue looks for what became of a request that was answered first at a revision.
+func (f *pursuit) pursue(ctx context.Context, a *store.Answer, since int64, r *store.Receipt) error {
 	r.Request, r.Caller, r.At = a.Request, a.Caller, a.At
 	f.sent, f.buried = cmp.Or(a.Queued, f.name), ""
 	if a.Response != nil {
@@ -108,7 +106,7 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, r *store.Receipt)
 	if err := f.targets(ctx, targets, r.Fates); err != nil {
 		return err
 	}
-	if err := f.search(ctx, a.At, r.Fates); err != nil {
+	if err := f.search(ctx, since, r.Fates); err != nil {
 		return err
 	}
 	return f.letters(ctx, r.Fates)
@@ -130,8 +128,9 @@ func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
 
 // CommandFates tells where commands of instances are, and what became of them, all at one
 // revision. Those that nothing else tells of are looked for in the journals, in what was
-// committed since a time.
-func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, since time.Time) ([]store.Fate, error) {
+// committed after a revision (0: that is not known, and they are not looked for). Absent are those
+// that no commit after it has taken up, of instances that were there by then: nobody's clock counts.
+func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, after int64) ([]store.Fate, error) {
 	at, _, err := s.Revision(ctx)
 	if err != nil {
 		return nil, err
@@ -139,6 +138,10 @@ func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, sinc
 	f, fates := &pursuit{s: s, revision: at, journals: len(commands)}, make([]store.Fate, len(commands))
 	if err := f.targets(ctx, commands, fates); err != nil {
 		return nil, err
+	}
+	var since int64
+	if after > 0 {
+		since = after + 1
 	}
 	return fates, f.search(ctx, since, fates)
 }
@@ -250,8 +253,9 @@ func itemOf(e *store.Effect) string {
 }
 
 // search looks behind gates, and through journals, for what nothing else tells of; and for the
-// commits that are known by their numbers.
-func (f *pursuit) search(ctx context.Context, since time.Time, fates []store.Fate) error {
+// commits that are known by their numbers. since is the first revision of a commit that can have
+// taken them up; 0: it is not known.
+func (f *pursuit) search(ctx context.Context, since int64, fates []store.Fate) error {
 	searched := 0
 	for i := range fates {
 		fate := &fates[i]
@@ -263,7 +267,7 @@ func (f *pursuit) search(ctx context.Context, since time.Time, fates []store.Fat
 			if f.sent != "" {
 				err = f.behindGate(ctx, fate)
 			}
-			if err == nil && fate.State == store.FateUnknown && searched < f.journals && !since.IsZero() {
+			if err == nil && fate.State == store.FateUnknown && searched < f.journals && since > 0 {
 				searched++
 				err = f.inJournal(ctx, since, fate)
 			}
@@ -281,7 +285,7 @@ func (f *pursuit) search(ctx context.Context, since time.Time, fates []store.Fat
 // commit reads the commit of a number; nil if it is not kept, or is another's: an instance of
 // the same id may have come since.
 func (f *pursuit) commit(ctx context.Context, fate *store.Fate) (*store.FateCommit, error) {
-	e, err := f.entry(ctx, fate.InstanceID, fate.Commit.Seq)
+	e, _, err := f.entry(ctx, fate.InstanceID, fate.Commit.Seq)
 	if err != nil || e == nil || !slices.Contains(e.Commands, fate.Command) {
 		return nil, err
 	}
@@ -292,13 +296,14 @@ func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
 	return &store.FateCommit{Seq: e.Sequence, Fence: e.Fence, Node: e.Node, At: e.Ended}
 }
 
-func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, error) {
+// entry reads a commit, and the revision at which it was made; nil: it is not kept.
+func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, int64, error) {
 	resp, err := f.s.get(ctx, "read journal of "+id, f.s.keys.journal(id, seq), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
-		return nil, err
+		return nil, 0, err
 	}
 	e := readEntry(seq, resp.Kvs[0].Value)
-	return &e, nil
+	return &e, resp.Kvs[0].CreateRevision, nil
 }
 
 // behindGate looks whether the start that a stimulus means waits there.
@@ -328,11 +333,12 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 }
 
 // inJournal looks for the commit that took a command up, among those that were made since it came.
-func (f *pursuit) inJournal(ctx context.Context, since time.Time, fate *store.Fate) error {
+func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) error {
 	resp, err := f.s.get(ctx, "read instance "+fate.InstanceID, f.s.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
+	made := resp.Kvs[0].CreateRevision
 	rec, damage := decodeRecord(resp.Kvs[0])
 	if damage != nil {
 		return nil //nolint:nilerr // then nothing is known
@@ -341,11 +347,11 @@ func (f *pursuit) inJournal(ctx context.Context, since time.Time, fate *store.Fa
 	from, to := j.First, j.Last+1
 	for from < to { // the first commit that is not older
 		middle := from + (to-from)/2
-		e, err := f.entry(ctx, fate.InstanceID, middle)
+		e, at, err := f.entry(ctx, fate.InstanceID, middle)
 		if err != nil {
 			return err
 		}
-		if e == nil || e.Ended.Before(since.Add(-clocksApart)) {
+		if e == nil || at < since {
 			from = middle + 1
 		} else {
 			to = middle
@@ -359,21 +365,20 @@ func (f *pursuit) inJournal(ctx context.Context, since time.Time, fate *store.Fa
 		}
 		return fate.Commit != nil || n == searchedFar
 	})
-	if err != nil || fate.Commit != nil || !whole || int64(n) != rec.Seq+1-to {
+	if err != nil || fate.Commit != nil || !whole || int64(n) != rec.Seq+1-to || made >= since { // one that was made since is another instance
 		return err
 	}
-	fate.Absent, err = f.begins(ctx, fate.InstanceID, rec, to, since.Add(-clocksApart))
+	fate.Absent, err = f.begins(ctx, fate.InstanceID, to)
 	return err
 }
 
-// begins tells whether what an instance has committed since a time begins with a commit. One that
-// was made since under the same id is another instance.
-func (f *pursuit) begins(ctx context.Context, id string, rec *store.Record, commit int64, since time.Time) (bool, error) {
+// begins tells whether the journal reaches back to before a commit.
+func (f *pursuit) begins(ctx context.Context, id string, commit int64) (bool, error) {
 	if commit == 1 {
-		return rec.Header.CreatedAt.Before(since.Add(2 * clocksApart)), nil
+		return true, nil
 	}
-	before, err := f.entry(ctx, id, commit-1)
-	return err == nil && before != nil && before.Commit != "" && before.Ended.Before(since), err
+	before, _, err := f.entry(ctx, id, commit-1)
+	return err == nil && before != nil && before.Commit != "", err
 }
 
 // letters looks whether the dead letters are there.

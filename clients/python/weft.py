@@ -339,7 +339,7 @@ AuditNode = TypedDict("AuditNode", {
 
 Awaiting = TypedDict("Awaiting", {
     "activityType": "Union[str, None]",
-    "bookmarkId": "str",
+    "bookmarkId": "str",  # Empty where the record of the instance cannot be read.
     "correlationId": "Union[str, None]",
     "damage": "NotRequired[str]",  # Why it cannot be read.
     "damaged": "NotRequired[bool]",  # The record cannot be read by any node: what is shown is what its key says.
@@ -1710,13 +1710,13 @@ class Client(_Core):
         """Who did what lately, on all live nodes, the newest first: GET /api/v1/audit."""
         return self._call("GET", "/api/v1/audit", {"who": who, "operation": operation, "target": target, "result": result}, wait=wait, accept=accept)
 
-    def list_bookmarks(self, *, event: Optional[str] = None, correlation_id: Optional[str] = None, activity_type: Optional[str] = None, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Bookmarks"]:
+    def list_bookmarks(self, *, event: Optional[str] = None, definition_id: Optional[str] = None, correlation_id: Optional[str] = None, activity_type: Optional[str] = None, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Bookmarks"]:
         """Places where instances wait, by what they wait for: GET /api/v1/bookmarks."""
-        return self._call("GET", "/api/v1/bookmarks", {"event": event, "correlationId": correlation_id, "activityType": activity_type, "name": name, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+        return self._call("GET", "/api/v1/bookmarks", {"event": event, "definitionId": definition_id, "correlationId": correlation_id, "activityType": activity_type, "name": name, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
-    def all_bookmarks(self, *, event: Optional[str] = None, correlation_id: Optional[str] = None, activity_type: Optional[str] = None, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Awaiting"]:
+    def all_bookmarks(self, *, event: Optional[str] = None, definition_id: Optional[str] = None, correlation_id: Optional[str] = None, activity_type: Optional[str] = None, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Awaiting"]:
         """All pages of list_bookmarks."""
-        return _pages(self.list_bookmarks, {"event": event, "correlation_id": correlation_id, "activity_type": activity_type, "name": name, "limit": limit, "cursor": cursor})
+        return _pages(self.list_bookmarks, {"event": event, "definition_id": definition_id, "correlation_id": correlation_id, "activity_type": activity_type, "name": name, "limit": limit, "cursor": cursor})
 
     def list_bursts(self, id: str, *, instance_id: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Bursts"]:
         """What a node runs at the moment: instances, their activities, since when; any node asks it: GET /api/v1/nodes/{id}/bursts."""
@@ -1747,7 +1747,7 @@ class Client(_Core):
         return _pages(self.list_failed_events, {"limit": limit, "cursor": cursor, "name": name})
 
     def list_instances(self, *, q: Optional[str] = None, definition_id: Optional[str] = None, version: Optional[int] = None, correlation_id: Optional[str] = None, parent: Optional[str] = None, name: Optional[str] = None, label: Optional[Mapping[str, str]] = None, status: Optional[str] = None, sub_status: Optional[str] = None, waits_for: Optional[str] = None, has_incidents: Optional[bool] = None, incident: Optional[str] = None, view: Optional[str] = None, sort: Optional[str] = None, created_after: Optional[str] = None, created_before: Optional[str] = None, updated_after: Optional[str] = None, updated_before: Optional[str] = None, finished_after: Optional[str] = None, finished_before: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Union[InstanceFound, SummaryFound]"]:
-        """List instances, the newest first: GET /api/v1/instances."""
+        """List instances, the newest first, or the oldest: GET /api/v1/instances."""
         return self._call("GET", "/api/v1/instances", {"q": q, "definitionId": definition_id, "version": version, "correlationId": correlation_id, "parent": parent, "name": name, "label": label, "status": status, "subStatus": sub_status, "waitsFor": waits_for, "hasIncidents": has_incidents, "incident": incident, "view": view, "sort": sort, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "finishedAfter": finished_after, "finishedBefore": finished_before, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
     def all_instances(self, *, q: Optional[str] = None, definition_id: Optional[str] = None, version: Optional[int] = None, correlation_id: Optional[str] = None, parent: Optional[str] = None, name: Optional[str] = None, label: Optional[Mapping[str, str]] = None, status: Optional[str] = None, sub_status: Optional[str] = None, waits_for: Optional[str] = None, has_incidents: Optional[bool] = None, incident: Optional[str] = None, view: Optional[str] = None, sort: Optional[str] = None, created_after: Optional[str] = None, created_before: Optional[str] = None, updated_after: Optional[str] = None, updated_before: Optional[str] = None, finished_after: Optional[str] = None, finished_before: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Union[Instance, Summary]"]:

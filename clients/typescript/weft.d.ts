@@ -248,6 +248,7 @@ export interface AuditNode {
 
 export interface Awaiting {
   activityType: string | null;
+  /** Empty where the record of the instance cannot be read. */
   bookmarkId: string;
   correlationId: string | null;
   /** Why it cannot be read. */
@@ -2025,10 +2026,10 @@ export class Client {
   listAudit(query?: { who?: string; operation?: string; target?: string; result?: "done" | "accepted" | "checked" | "denied" | "failed"; }, options?: Options): Promise<Answer<Audit>>;
 
   /** Places where instances wait, by what they wait for: GET /api/v1/bookmarks. */
-  listBookmarks(query?: { event?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Bookmarks>>;
+  listBookmarks(query?: { event?: string; definitionId?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Bookmarks>>;
 
   /** All pages of listBookmarks. */
-  allBookmarks(query?: { event?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Awaiting>;
+  allBookmarks(query?: { event?: string; definitionId?: string; correlationId?: string; activityType?: string; name?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Awaiting>;
 
   /** What a node runs at the moment: instances, their activities, since when; any node asks it: GET /api/v1/nodes/{id}/bursts. */
   listBursts(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Bursts>>;
@@ -2051,11 +2052,11 @@ export class Client {
   /** All pages of listFailedEvents. */
   allFailedEvents(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<WebhookLetter>;
 
-  /** List instances, the newest first: GET /api/v1/instances. */
-  listInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<InstanceFound | SummaryFound>>;
+  /** List instances, the newest first, or the oldest: GET /api/v1/instances. */
+  listInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created" | "created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<InstanceFound | SummaryFound>>;
 
   /** All pages of listInstances. */
-  allInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Instance | Summary>;
+  allInstances(query?: { q?: string; definitionId?: string; version?: number; correlationId?: string; parent?: string; name?: string; label?: Record<string, string>; status?: "Running" | "Finished"; subStatus?: "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted"; waitsFor?: string; hasIncidents?: boolean; incident?: string; view?: "summary" | "full"; sort?: "-created" | "created"; createdAfter?: string; createdBefore?: string; updatedAfter?: string; updatedBefore?: string; finishedAfter?: string; finishedBefore?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Instance | Summary>;
 
   /** Jobs that run or have ended: GET /api/v1/jobs. */
   listJobs(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<JobList>>;

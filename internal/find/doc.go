@@ -18,5 +18,7 @@
 // that are older than a day. It stays a duration in the filter until [Filter.Resolve] is
 // told what time it is.
 //
+// sort: says in which order they are listed, and selects nothing.
+//
 // Nothing here reads, waits or knows a clock.
 package find

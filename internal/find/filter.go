@@ -31,6 +31,24 @@ type Filter struct {
 
 	// Not are filters of one word each: what one of them selects is left out.
 	Not []Filter
+
+	// Order is that of the list: it selects nothing. "": [NewestFirst].
+	Order Order
+}
+
+// Order is the order of a list of instances.
+type Order string
+
+// The orders that are kept: by when an instance was made.
+const (
+	NewestFirst Order = "-created"
+	OldestFirst Order = "created"
+)
+
+// Restricts tells whether the filter leaves out any instance.
+func (f Filter) Restricts() bool {
+	f.Order = ""
+	return f.String() != ""
 }
 
 // Span is a part of time without its ends; a zero moment bounds nothing.

@@ -43,6 +43,8 @@ var lines = []struct {
 		Not: []find.Filter{{Status: workflow.StatusRunning}, {CorrelationPrefix: "x-"}, {Created: find.Span{After: find.Moment{Ago: 24 * time.Hour}}}},
 	}},
 	{line: "corr:x corr:x", again: "corr:x", is: find.Filter{CorrelationID: "x"}},
+	{line: "sort:created def:d", again: "def:d sort:created", is: find.Filter{DefinitionID: "d", Order: find.OldestFirst}},
+	{line: "order:-created", again: "sort:-created", is: find.Filter{Order: find.NewestFirst}},
 	{line: `corr:"a` + "\n" + `b"`, is: find.Filter{CorrelationID: "a\nb"}},
 }
 
@@ -105,6 +107,10 @@ func TestWhatCannotBeReadIsShown(t *testing.T) {
 		{"waits:evnt/x", "bad-value", 7, "did you mean event?"},
 		{"waits:", "bad-value", 7, "the kind is one of"},
 		{"has:errors", "bad-value", 5, "incidents"},
+		{"def:x sort:updated", "bad-value", 12, "created (the oldest first)"},
+		{"sort:created sort:-created", "said-twice", 14, "a list has one order"},
+		{"-sort:created", "bad-operator", 1, "without -"},
+		{"sort<created", "bad-operator", 1, "takes :"},
 		{"-", "unknown-word", 1, "nothing by itself"},
 		{":x", "unknown-word", 1, "there is no word"},
 		{"name:*", "bad-value", 6, "what the text begins with"},
@@ -145,6 +151,7 @@ func TestParametersAreAFilterToo(t *testing.T) {
 		"updatedAfter=1d&finishedBefore=1d&waitsFor=task/pack":        "updated<1d finished>1d waits:task/pack",
 		"hasIncidents=true&incident=time+out&correlationId=x*":        `corr:"x*" has:incidents incident:"time out"`,
 		"hasIncidents=false&label.a=b&label.c=d&parent=p":             "parent:p label.a:b label.c:d -has:incidents",
+		"sort=created&status=Running":                                 "status:running sort:created",
 	} {
 		values, err := url.ParseQuery(query)
 		if err != nil {
@@ -157,7 +164,7 @@ func TestParametersAreAFilterToo(t *testing.T) {
 	for query, says := range map[string]string{
 		"status=running": "Running", "subStatus=Done": "no sub-status", "version=1": "definitionId", "definitionId=a&version=0": "whole number",
 		"createdAfter=soon": "/createdAfter", "hasIncidents=yes": "true or false", "waitsFor=x": "event", "label.=x": "1 to 63", "label.a=": "no value", "parent=a/b": "/parent",
-		"incident=" + strings.Repeat("x", 257): "256",
+		"incident=" + strings.Repeat("x", 257): "256", "sort=updated": "the newest first",
 	} {
 		values, err := url.ParseQuery(query)
 		if err != nil {
@@ -178,6 +185,8 @@ func TestTwoFiltersHoldTogether(t *testing.T) {
 		{"created<2h", "created>1d created<2h", "created<2h created>1d", ""},
 		{"created<2h", "created<3h", "", "created<3h"},
 		{"name:a*", "name:ab", "name:ab name:a*", ""},
+		{"def:x sort:created", "sort:created", "def:x sort:created", ""},
+		{"sort:-created", "sort:created", "", "sort:created"},
 	} {
 		a, _ := find.Parse(tt.a, "")
 		b, _ := find.Parse(tt.b, "")
@@ -187,6 +196,16 @@ func TestTwoFiltersHoldTogether(t *testing.T) {
 		}
 		if a.String() != tt.a {
 			t.Errorf("%s has become %s", tt.a, a.String())
+		}
+	}
+}
+
+// The order of a list leaves nothing out.
+func TestWhatRestricts(t *testing.T) {
+	t.Parallel()
+	for line, restricts := range map[string]bool{"": false, "sort:created": false, "sort:-created": false, "sort:created status:running": true, "-has:incidents": true} {
+		if f, err := find.Parse(line, "/q"); err != nil || f.Restricts() != restricts {
+			t.Errorf("%q: %t, %v", line, f.Restricts(), err)
 		}
 	}
 }

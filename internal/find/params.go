@@ -34,6 +34,7 @@ func params() []param {
 		{name: "updatedAfter", take: after(updated)}, {name: "updatedBefore", take: before(updated)},
 		{name: "finishedAfter", take: after(finished)}, {name: "finishedBefore", take: before(finished)},
 		{name: "waitsFor", word: "waits"}, {name: "incident", word: "incident"}, {name: "hasIncidents", take: takeHasIncidents},
+		{name: "sort", word: sortName},
 	}
 }
 

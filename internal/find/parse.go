@@ -111,6 +111,9 @@ func (p *parser) word() bool {
 	case !strings.ContainsRune(w.ops, rune(t.op)):
 		p.fail("bad-operator", at, fmt.Sprintf("%s takes %s, and not %c", name, strings.Join(strings.Split(w.ops, ""), " or "), t.op))
 		return true
+	case not && w.always:
+		p.fail("bad-operator", at, fmt.Sprintf("%s selects nothing that could be left out; write it without -", name))
+		return true
 	case starred && w.prefixes:
 		t.prefix = true
 	case starred:
@@ -127,6 +130,8 @@ func (p *parser) take(w *word, t term, not bool, at, value int) {
 		into = &Filter{}
 	}
 	switch err := w.take(into, t); {
+	case errors.Is(err, errTwice) && w.always:
+		p.fail("said-twice", at, w.name+" is said twice, and a list has one order")
 	case errors.Is(err, errTwice):
 		p.fail("said-twice", at, fmt.Sprintf("%s is said twice, and no instance has both", w.name+t.label))
 	case err != nil:

@@ -26,6 +26,7 @@ type word struct {
 	others   []string // names that mean the same
 	ops      string   // those that it takes
 	prefixes bool     // whether its value may be what something begins with
+	always   bool     // no - may stand before it
 	take     func(*Filter, term) error
 	terms    func(*Filter) []term // that say what the filter has of it
 }
@@ -48,6 +49,7 @@ func words() []word {
 		timeWord("finished", func(f *Filter) *Span { return &f.Finished }),
 		waitsWord(), hasWord(),
 		text("incident", nil, func(f *Filter) *string { return &f.Incident }, workflow.CheckName),
+		sortWord(),
 	}
 }
 
@@ -326,5 +328,20 @@ func hasWord() word {
 			}
 			return textTerm("incidents", false)
 		},
+	}
+}
+
+const sortName = "sort"
+
+func sortWord() word {
+	return word{
+		name: sortName, others: []string{"order"}, ops: ":", always: true,
+		take: func(f *Filter, t term) error {
+			if o := Order(t.value); o != OldestFirst && o != NewestFirst {
+				return fmt.Errorf("sort is created (the oldest first) or -created (the newest first), and not %q: no list is kept by anything else", t.value)
+			}
+			return set(&f.Order, Order(t.value))
+		},
+		terms: func(f *Filter) []term { return textTerm(string(f.Order), false) },
 	}
 }

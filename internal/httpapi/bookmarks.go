@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // bookmarkRoutes say what waits.
@@ -13,9 +14,10 @@ func (a *API) bookmarkRoutes() []route {
 		summary: "Places where instances wait, by what they wait for",
 		query: append([]param{
 			{name: "event", typ: "string", doc: "Only those that wait for this event: these alone are read."},
+			{name: "definitionId", typ: "string", doc: "Only of instances of this definition: these alone are read, the newest first."},
 			{name: "correlationId", typ: "string", doc: "Only of instances with this correlation id."},
-			{name: "activityType", typ: "string", doc: "Only of this type, such as Elsa.RunTask: all that waits is looked through."},
-			{name: "name", typ: "string", doc: "Only with this name, of an event, a task or an endpoint: all that waits is looked through."},
+			{name: "activityType", typ: "string", doc: "Only of this type, such as Elsa.RunTask: all that waits is looked through, or all of the definition."},
+			{name: "name", typ: "string", doc: "Only with this name, of an event, a task or an endpoint: all that waits is looked through, or all of the definition."},
 		}, pageParams...),
 		answers: map[int]any{200: bookmarksView{}}, serve: listBookmarks}}
 }
@@ -28,7 +30,7 @@ type bookmarksView struct {
 }
 
 type awaitingView struct {
-	BookmarkID    string     `json:"bookmarkId"`
+	BookmarkID    string     `json:"bookmarkId" doc:"Empty where the record of the instance cannot be read."`
 	InstanceID    string     `json:"instanceId"`
 	ActivityType  *string    `json:"activityType"`
 	Name          *string    `json:"name"`
@@ -45,10 +47,15 @@ func listBookmarks(c *call) (reply, error) {
 		return reply{}, err
 	}
 	f := runtime.BookmarkFilter{
-		Event: c.query.Get("event"), CorrelationID: c.query.Get("correlationId"), Type: c.query.Get("activityType"), Name: c.query.Get("name"),
+		Event: c.query.Get("event"), DefinitionID: c.query.Get("definitionId"), CorrelationID: c.query.Get("correlationId"), Type: c.query.Get("activityType"), Name: c.query.Get("name"),
 	}
 	if err := checkNames([2]string{"event", f.Event}, [2]string{"correlationId", f.CorrelationID}, [2]string{"activityType", f.Type}, [2]string{"name", f.Name}); err != nil {
 		return reply{}, err
+	}
+	if f.DefinitionID != "" {
+		if err := workflow.CheckID("definitionId", f.DefinitionID); err != nil {
+			return reply{}, invalid("bad-id", "/definitionId", err.Error())
+		}
 	}
 	if f.Event != "" && (f.Type != "" || f.Name != "") {
 		return reply{}, invalid("said-twice", "/event", "event is a type and a name: leave out activityType and name, or it")

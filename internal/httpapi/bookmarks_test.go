@@ -53,12 +53,30 @@ func TestBookmarks(t *testing.T) {
 	if got := all("correlationId=c0#", 500); len(got) != 3*len(even) {
 		t.Errorf("of a correlation: %v", got)
 	}
+	for query, want := range map[string][]string{
+		"definitionId=marks#&event=" + event: ids, "definitionId=marks#&correlationId=c0#&event=" + event: even, "definitionId=marks#&name=task#": ids,
+		"definitionId=marks#&activityType=Elsa.RunTask": ids, "definitionId=marks#&activityType=Elsa.RunTask&name=other": nil, "definitionId=marks#&event=nobody#": nil, "definitionId=none#": nil,
+		"definitionId=marks#": slices.Sorted(slices.Values(slices.Concat(ids, ids, ids))),
+	} {
+		for _, limit := range []int{1, 2, 3, 7, 500} {
+			if got := all(query, limit); !slices.Equal(got, want) {
+				t.Errorf("%s by %d: %v, want %v", query, limit, got, want)
+			}
+		}
+	}
+	newest := s.get(t, "/api/v1/bookmarks?limit=5&definitionId=marks#").json(t)
+	for i, item := range newest["items"].([]any) {
+		if row := item.(map[string]any); row["instanceId"] != ids[6-i/3] || row["since"] == nil || row["correlationId"] != s.own(fmt.Sprintf("c%d#", (6-i/3)%2)) {
+			t.Errorf("row %d: %v", i, row)
+		}
+	}
 	one := s.get(t, "/api/v1/bookmarks?limit=1&event="+event+"&correlationId=c1#").json(t)["items"].([]any)[0].(map[string]any)
 	if one["name"] != s.own("mark / é#") || one["activityType"] != "Elsa.Event" || one["correlationId"] != s.own("c1#") || !strings.HasPrefix(one["bookmarkId"].(string), one["instanceId"].(string)) {
 		t.Errorf("%v", one)
 	}
 	for query, want := range map[string]string{
 		"event=a&name=b": "said-twice", "cursor=%25": "invalid-request", "limit=0": "bad-limit", "bookmark=x": "unknown-parameter", "event=" + strings.Repeat("x", 300): "bad-name",
+		"definitionId=a/b": "bad-id", "definitionId=a&cursor=" + newest["nextCursor"].(string)[:6]: "cursor", "definition=a": "definitionId",
 	} {
 		if a := s.do(t, http.MethodGet, "/api/v1/bookmarks?"+query, ""); a.status != 422 || !strings.Contains(string(a.body), want) {
 			t.Errorf("%s: %d %s", query, a.status, a.body)

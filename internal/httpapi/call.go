@@ -281,7 +281,11 @@ func (c *request) checkQuery(rt *route) error {
 	for name, values := range c.query {
 		i := slices.IndexFunc(rt.query, func(p param) bool { return p.takes(name) })
 		if i < 0 {
-			return invalid("unknown-parameter", "", fmt.Sprintf("there is no query parameter %q here", shorten(name)))
+			known := make([]string, len(rt.query))
+			for i, p := range rt.query {
+				known[i] = p.name
+			}
+			return invalid("unknown-parameter", "", fmt.Sprintf("there is no query parameter %q here%s", shorten(name), workflow.DidYouMean(name, known)))
 		}
 		allowed := rt.query[i].values
 		for _, v := range values {

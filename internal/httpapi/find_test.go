@@ -138,10 +138,42 @@ func TestACursorGoesWithItsFilter(t *testing.T) {
 	}
 	for what, query := range map[string]string{
 		"another definition": "q=def:other%20created%3C1h", "another age": "q=def:pages#%20created%3C2h", "no filter": "", "a correlation": "correlationId=c#",
+		"another order": "q=def:pages#%20created%3C1h&sort=created",
 	} {
 		a := s.do(t, "GET", "/api/v1/instances?limit=2&cursor="+cursor+"&"+query, "")
 		if a.status != 422 || !strings.Contains(string(a.body), "another filter") {
 			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	if again := s.get(t, strings.ReplaceAll(path, "%23", "#")+"&sort=-created&cursor="+cursor).json(t); len(again["items"].([]any)) != 2 {
+		t.Errorf("the order that it has anyway: %v", again)
+	}
+	// The oldest first, by a parameter and by a word.
+	for _, sort := range []string{"q=def:pages#&sort=created", "q=def:pages#%20sort:created", "q=def:pages#%20sort:created&sort=created"} {
+		var got []string
+		for next := ""; ; {
+			page := s.get(t, "/api/v1/instances?"+sort+"&limit=2&cursor="+next).json(t)
+			if page["query"] != s.own("def:pages# sort:created") {
+				t.Errorf("%s: it is %v", sort, page["query"])
+			}
+			for _, item := range page["items"].([]any) {
+				id, _, _ := strings.Cut(item.(map[string]any)["instanceId"].(string), "-")
+				got = append(got, id)
+			}
+			if next, _ = page["nextCursor"].(string); next == "" {
+				break
+			}
+			if a := s.do(t, "GET", "/api/v1/instances?q=def:pages#&limit=2&cursor="+next, ""); a.status != 422 || !strings.Contains(string(a.body), "another order") {
+				t.Errorf("a cursor of the other order: %d %s", a.status, a.body)
+			}
+		}
+		if !slices.Equal(got, []string{"p0", "p1", "p2", "p3", "p4"}) {
+			t.Errorf("%s: %v", sort, got)
+		}
+	}
+	for query, says := range map[string]string{"sort=updated": "-created", "q=sort:updated": "no list is kept", "q=sort:created&sort=-created": "something else", "q=-sort:created": "without -"} {
+		if a := s.do(t, "GET", "/api/v1/instances?"+query, ""); a.status != 422 || !strings.Contains(string(a.body), says) {
+			t.Errorf("%s: %d %s", query, a.status, a.body)
 		}
 	}
 	tasks := s.do(t, "GET", "/api/v1/tasks?cursor="+cursor, "")

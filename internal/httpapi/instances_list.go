@@ -82,13 +82,13 @@ func (a *API) listRoute() route {
 		{name: "hasIncidents", typ: "boolean"},
 		{name: "incident", typ: "string", doc: "A part of the message or the cause of an incident, in letters of any case."},
 		{name: "view", typ: "string", doc: "summary: small rows; full if absent.", values: []string{"summary", "full"}},
-		{name: "sort", typ: "string", doc: "-created, the newest first, if absent.", values: []string{"-created"}},
+		{name: "sort", typ: "string", doc: "created, the oldest first; -created, the newest first, if absent.", values: []string{"-created", "created"}},
 	}
 	query = append(query, times("created", "Made")...)
 	query = append(query, times("updated", "Changed last")...)
 	query = append(query, times("finished", "Ended")...)
 	return route{
-		method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances, the newest first",
+		method: "GET", path: "/instances", name: "listInstances", role: auth.Viewer, tag: "instances", kind: reads, summary: "List instances, the newest first, or the oldest",
 		query: append(query, pageParams...), answers: map[int]any{200: oneOf{foundView[instanceView]{}, foundView[summaryView]{}}}, serve: (*call).listInstances,
 	}
 }
@@ -136,14 +136,17 @@ func (c *request) filter() (find.Filter, error) {
 }
 
 // shown gives texts as [API.encode] lets this caller see them.
-func (c *request) shown() func(string) string {
-	hide := c.api.onlyLooks(c.r)
+func (c *request) shown() func(string) string { return shownTo(c.api, c.api.onlyLooks(c.r)) }
+
+// shownTo gives texts as who only looks may see them, or an operator. It keeps nothing of a
+// request: who looks at a list keeps it for all who do, however long.
+func shownTo(a *API, onlyLooks bool) func(string) string {
 	return func(text string) string {
-		if hide {
+		if onlyLooks {
 			text = workflow.HideLinks(text)
 		}
-		if c.api.cfg.Secrets != nil {
-			text = c.api.cfg.Secrets().Redact(text)
+		if a.cfg.Secrets != nil {
+			text = a.cfg.Secrets().Redact(text)
 		}
 		return text
 	}

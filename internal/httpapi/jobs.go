@@ -87,9 +87,9 @@ func (b *jobBody) filter() (find.Filter, error) {
 	switch {
 	case err != nil:
 		return f, err
-	case f.String() == "" && !b.All:
+	case !f.Restricts() && !b.All:
 		return f, invalid("missing-filter", "/q", `say which instances, such as "q": "def:order status:faulted"; or "all": true`)
-	case f.String() != "" && b.All:
+	case f.Restricts() && b.All:
 		return f, invalid("two-filters", "/all", "q restricts, and all says that nothing does")
 	case f.Status != "" || f.SubStatus != "":
 	case b.Kind == "retry":

@@ -96,7 +96,7 @@ type InstancePage struct {
 	Now    time.Time // that durations of the filter count from, on each page of the list
 }
 
-// Instances lists instances, the newest first. A page may be shorter than its limit,
+// Instances lists instances in the order of the filter. A page may be shorter than its limit,
 // and even empty, and still have a next one.
 func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (InstancePage, error) {
 	now, place, err := openCursor(p.Cursor, f)
@@ -128,6 +128,9 @@ func makeCursor(now time.Time, f find.Filter, place string) string {
 
 // sumOf tells filters apart by mistake, and not by intent: who makes up a cursor gets what they may read anyway.
 func sumOf(f find.Filter) string {
+	if f.Order == find.NewestFirst { // which it is anyway
+		f.Order = ""
+	}
 	return strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(f.String()))), 16)
 }
 
@@ -148,7 +151,7 @@ func openCursor(cursor string, f find.Filter) (now time.Time, place string, err 
 		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a list of instances")
 	}
 	if parts[2] != sumOf(f) {
-		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is of a list with another filter; begin that list without a cursor")
+		return now, "", workflow.Fail(workflow.CodeInvalid, "the cursor is of a list with another filter, or in another order; begin that list without a cursor")
 	}
 	return time.UnixMilli(ms).UTC(), parts[3], nil
 }

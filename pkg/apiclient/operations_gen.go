@@ -544,9 +544,10 @@ func (c *Client) ListAudit(ctx context.Context, query ListAuditQuery, opts ...Op
 // ListBookmarksQuery is the query of [Client.ListBookmarks]; zero fields are left out.
 type ListBookmarksQuery struct {
 	Event         string // Only those that wait for this event: these alone are read.
+	DefinitionID  string // Only of instances of this definition: these alone are read, the newest first.
 	CorrelationID string // Only of instances with this correlation id.
-	ActivityType  string // Only of this type, such as Elsa.RunTask: all that waits is looked through.
-	Name          string // Only with this name, of an event, a task or an endpoint: all that waits is looked through.
+	ActivityType  string // Only of this type, such as Elsa.RunTask: all that waits is looked through, or all of the definition.
+	Name          string // Only with this name, of an event, a task or an endpoint: all that waits is looked through, or all of the definition.
 	Limit         int64  // Items of a page, 1 to 500, 50 if absent.
 	Cursor        string // nextCursor of the page before.
 }
@@ -554,6 +555,7 @@ type ListBookmarksQuery struct {
 func (q ListBookmarksQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "event", q.Event)
+	set(v, "definitionId", q.DefinitionID)
 	set(v, "correlationId", q.CorrelationID)
 	set(v, "activityType", q.ActivityType)
 	set(v, "name", q.Name)
@@ -733,7 +735,7 @@ type ListInstancesQuery struct {
 	HasIncidents   *bool
 	Incident       string // A part of the message or the cause of an incident, in letters of any case.
 	View           string // One of summary, full. summary: small rows; full if absent.
-	Sort           string // One of -created. -created, the newest first, if absent.
+	Sort           string // One of -created, created. created, the oldest first; -created, the newest first, if absent.
 	CreatedAfter   string // Made later than this: RFC 3339, or how long ago, such as 2h.
 	CreatedBefore  string // Made earlier than this.
 	UpdatedAfter   string // Changed last later than this: RFC 3339, or how long ago, such as 2h.

@@ -148,7 +148,7 @@ type AuditNode struct {
 // Awaiting is a part of other answers.
 type Awaiting struct {
 	ActivityType  *string    `json:"activityType"`
-	BookmarkID    string     `json:"bookmarkId"`
+	BookmarkID    string     `json:"bookmarkId"` // Empty where the record of the instance cannot be read.
 	CorrelationID *string    `json:"correlationId"`
 	Damage        string     `json:"damage,omitempty"`  // Why it cannot be read.
 	Damaged       bool       `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says.

@@ -318,3 +318,16 @@ func TestCodeMirrorIsAsItWasRecorded(t *testing.T) {
 		t.Errorf("codemirror/README.md does not have the hash %s", sum)
 	}
 }
+
+func TestALineIsTurnedRound(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"": "sort:created", "status:faulted  def:x": "status:faulted def:x sort:created", "sort:created": "", " status:faulted sort:created def:x": "status:faulted def:x",
+		"sort:-created corr:a": "corr:a sort:created", `incident:"a sort:created \" b" sort:created`: `incident:"a sort:created \" b"`,
+	} {
+		oldest, got := turned(line)
+		if got != want || oldest == strings.HasSuffix(want, "sort:created") {
+			t.Errorf("%s: %t, %q, want %q", line, oldest, got, want)
+		}
+	}
+}

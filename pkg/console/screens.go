@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/weft-run/weft/internal/auth"
 )
@@ -138,8 +139,10 @@ func home(v *visit) (string, any, error) {
 
 type instancesView struct {
 	listView[summary]
-	Wrong *problem // with what was looked for
-	Q     string
+	Wrong  *problem // with what was looked for
+	Q      string
+	Oldest bool   // first
+	Turned string // the line for the other way round
 }
 
 // instances lists those that the search line finds. A mistake in it is shown beside it.
@@ -150,7 +153,53 @@ func instances(v *visit) (string, any, error) {
 	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
 		view.Wrong, err = p, nil
 	}
+	view.Oldest, view.Turned = turned(view.Q)
 	return "Instances", view, err
+}
+
+// oldestFirst is the word of the line that turns a list round.
+const oldestFirst = "sort:created"
+
+// turned tells whether a line asks for the oldest first, and gives the line that asks for the
+// other way round.
+func turned(line string) (oldest bool, other string) {
+	var words []string
+	for _, word := range lineWords(line) {
+		switch word {
+		case oldestFirst:
+			oldest = true
+		case "sort:-created":
+		default:
+			words = append(words, word)
+		}
+	}
+	if !oldest {
+		words = append(words, oldestFirst)
+	}
+	return oldest, strings.Join(words, " ")
+}
+
+// lineWords are the words of a search line: a quoted value may have spaces.
+func lineWords(line string) (words []string) {
+	word, quoted, escaped := "", false, false
+	for _, r := range line + " " {
+		switch {
+		case unicode.IsSpace(r) && !quoted:
+			if word != "" {
+				words = append(words, word)
+			}
+			word = ""
+			continue
+		case r == '"' && !escaped:
+			quoted = !quoted
+		}
+		escaped = r == '\\' && quoted && !escaped
+		word += string(r)
+	}
+	if word = strings.TrimSpace(word); word != "" { // a quote that is not closed
+		words = append(words, word)
+	}
+	return words
 }
 
 type instanceView struct {

@@ -167,6 +167,9 @@ func (k keys) labelled(name, value string) string {
 // the other way round only a range that it reads whole.
 func place(h *workflow.Instance) string { return newest(h.CreatedAt) + "/" + h.ID }
 
+// PlaceOf is where an instance stands in a list: as the cursor of a page it is what stands before it.
+func PlaceOf(h *workflow.Instance) string { return place(h) }
+
 // tasks of one name; "": of all.
 func (k keys) tasks(name string) string {
 	if name == "" {

@@ -37,6 +37,8 @@ type InstanceQuery struct {
 	Most   int // instances that are looked at for it at most; 0: [MostLooked]
 	// Show gives a text of an instance as who asks may see it; nil: as it is.
 	Show func(string) string
+
+	direct int // instances of an index of what waits that are read at most; 0: [mostDirect]
 }
 
 // InstancePage is what [Reader.Instances] gives: all of it read at one revision.
@@ -58,9 +60,11 @@ const (
 // subStatuses are all that an instance may have, each with an index of its own.
 var subStatuses = []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
 
+// subStatusesOf are those that fit. What has ended waits for nothing.
 func subStatusesOf(f *find.Filter) []workflow.SubStatus {
 	return slices.DeleteFunc(slices.Clone(subStatuses), func(sub workflow.SubStatus) bool {
-		return f.SubStatus != "" && f.SubStatus != sub || f.Status != "" && f.Status != sub.Status()
+		return f.WaitsFor.Kind != "" && sub.Status() != workflow.StatusRunning ||
+			f.SubStatus != "" && f.SubStatus != sub || f.Status != "" && f.Status != sub.Status()
 	})
 }
 
@@ -80,7 +84,7 @@ func (k keys) owned(f *find.Filter) (lists [][]string) {
 }
 
 // Instances reads a page of headers through the narrowest index, the newest instance
-// first. Index entries say which instances are looked at; what fits is told by their
+// first, or the oldest. Index entries say which instances are looked at; what fits is told by their
 // records. A page may be shorter than its limit, and even empty, and have a next one: where
 // [MostLooked] were looked at.
 func (s *Reader) Instances(ctx context.Context, q InstanceQuery) (*InstancePage, error) {
@@ -98,6 +102,9 @@ type listing struct {
 	s        *Reader
 	q        InstanceQuery
 	revision int64 // that it is read at; 0: the present one, which the first read tells
+	wide     int64 // the next era in milliseconds; 0: not known
+	narrowed bool  // it is a part of one that had too many
+	waiters  waiters
 }
 
 // read reads at the revision of the page.
@@ -119,10 +126,10 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, places, most := &InstancePage{}, l.places(), cmp.Or(l.q.Most, MostLooked)
+	page, at, most := &InstancePage{}, l.places(), cmp.Or(l.q.Most, MostLooked)
 	var kept, scanned budget
 	for chunk := l.q.Limit; ; chunk = min(2*chunk, mostAtOnce) {
-		entries, more, err := l.merged(ctx, lists, places, min(chunk, int64(most-page.Looked)))
+		entries, more, err := l.next(ctx, lists, at, min(chunk, int64(most-page.Looked)))
 		if err != nil {
 			return nil, err
 		}
@@ -131,16 +138,33 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 			return nil, err
 		}
 		if page.Looked += n; n > 0 {
-			places.from = entries[n-1].place + "\x00"
+			at = at.behind(entries[n-1].place)
 		}
 		switch {
 		case n == len(entries) && !more:
 			return l.ended(ctx, page)
 		case full || page.Looked >= most || scanned.taken >= mostScanned:
-			page.Next, page.Revision = strings.TrimSuffix(places.from, "\x00"), l.revision
+			page.Next, page.Revision = at.last, l.revision
 			return page, nil
 		}
+		if err := l.askWhoWaits(ctx, page, at); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// next are the first entries behind a place. A page that is full may be the last one although it
+// says that there is more.
+func (l *listing) next(ctx context.Context, lists []string, at places, limit int64) (entries []entry, more bool, err error) {
+	switch {
+	case l.waiters.listed:
+		n := min(int64(len(l.waiters.entries)), limit)
+		entries, l.waiters.entries = l.waiters.entries[:n], l.waiters.entries[n:]
+		return entries, len(l.waiters.entries) > 0, nil
+	case l.oldestFirst():
+		return l.oldest(ctx, lists, at, limit)
+	}
+	return l.merged(ctx, lists, at, limit)
 }
 
 // mostAtOnce is how many entries are read at once where few of them fit.
@@ -160,19 +184,22 @@ func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage,
 // look reads the records of entries, as long as the page has room, and keeps what fits. It
 // gives how many it has looked at, and whether the page is full.
 func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage, kept, scanned *budget) (n int, full bool, err error) {
-	for n < len(entries) {
-		chunk := entries[n:min(len(entries), n+scanned.batch())]
+	which := l.waiters.among(entries)
+	for len(which) > 0 {
+		chunk := which[:min(len(which), scanned.batch())]
+		which = which[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = l.at(l.s.keys.instance(e.place[strings.LastIndexByte(e.place, '/')+1:]))
+			reads[i] = l.at(l.s.keys.instance(idOf(entries[e].place)))
 		}
 		resp, err := l.read(ctx, reads)
 		if err != nil {
 			return n, false, err
 		}
 		for i, r := range resp.Responses {
+			n = chunk[i] // all before it were looked at
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
-				in, fits := l.judge(chunk[i], kvs[0])
+				in, fits := l.judge(entries[n], kvs[0])
 				if fits && !kept.takes(kvs[0].Value) {
 					return n, true, nil
 				}
@@ -186,8 +213,11 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 			}
 		}
 	}
-	return n, false, nil
+	return len(entries), false, nil
 }
+
+// idOf is the id of the instance at a place.
+func idOf(place string) string { return place[strings.LastIndexByte(place, '/')+1:] }
 
 // judge tells whether what an entry names fits. Of a record that cannot be read nobody
 // knows whether it does: it is listed.
@@ -224,7 +254,19 @@ func (l *listing) damaged(e entry, damage error) workflow.Instance {
 }
 
 // places are those that a page may have: from one on, up to another ("": to the end).
-type places struct{ from, to string }
+type places struct {
+	from, to string
+	last     string // that was looked at; "": none was
+	oldest   bool   // the list goes from its end on
+}
+
+// behind are those behind a place that was looked at.
+func (p places) behind(place string) places {
+	if p.last = place; !p.oldest {
+		p.from = max(p.from, place+"\x00")
+	}
+	return p
+}
 
 func (l *listing) places() (p places) {
 	span := l.q.Filter.Created
@@ -234,11 +276,13 @@ func (l *listing) places() (p places) {
 	if !span.After.IsZero() {
 		p.to = newest(span.After.At) + "0" // behind all of that millisecond, as 0 comes after /
 	}
-	if l.q.Cursor != "" {
-		p.from = max(p.from, l.q.Cursor+"\x00")
+	if p.oldest = l.oldestFirst(); l.q.Cursor != "" {
+		p = p.behind(l.q.Cursor)
 	}
 	return p
 }
+
+func (l *listing) oldestFirst() bool { return l.q.Filter.Order == find.OldestFirst }
 
 // mostCounted is how many lists of the index are counted beside others at most.
 const mostCounted = maxLevel / 2
@@ -525,8 +569,7 @@ func (w window) endOf(list string) string {
 	return list + w.to
 }
 
-// merged reads the first entries of several lists in one order, that of
-// their places. A page that is full may be the last one although it says that there is more.
+// merged reads the first entries of several lists in one order, that of their places.
 func (l *listing) merged(ctx context.Context, lists []string, p places, limit int64) (entries []entry, more bool, err error) {
 	if p.to != "" && p.from >= p.to {
 		return nil, false, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,17 +25,21 @@ func (w *world) page(f find.Filter, cursor string, limit int64) ([]workflow.Inst
 // listed reads a list to its end in pages of a size, and gives the ids in their order.
 func (w *world) listed(f find.Filter, limit int64) []string {
 	w.tb.Helper()
-	ids := []string{}
-	for cursor := ""; ; {
-		page, next, err := w.page(f, cursor, limit)
+	return w.listedBy(InstanceQuery{Filter: f, Limit: limit})
+}
+
+func (w *world) listedBy(q InstanceQuery) []string {
+	w.tb.Helper()
+	for ids := []string{}; ; {
+		page, err := w.Reader.Instances(w.ctx(), q)
 		w.ok(err)
-		if int64(len(page)) > limit {
-			w.tb.Fatalf("%d instances, limit %d", len(page), limit)
+		if int64(len(page.Items)) > q.Limit {
+			w.tb.Fatalf("%d instances, limit %d", len(page.Items), q.Limit)
 		}
-		for _, in := range page {
+		for _, in := range page.Items {
 			ids = append(ids, in.ID)
 		}
-		if cursor = next; next == "" {
+		if q.Cursor = page.Next; q.Cursor == "" {
 			return ids
 		}
 	}
@@ -68,6 +73,16 @@ func (w *world) someInstances(n int) []workflow.Instance {
 		if team := pick("", "sales", "a/b"); team != "" {
 			h.Labels = map[string]string{"team": team, "customer": pick("acme", "a+b c")}
 		}
+		if h.Status == workflow.StatusRunning {
+			for _, of := range someWaits[:random.IntN(len(someWaits)+1)] {
+				b := w.bookmark(h.ID, fmt.Sprint("b", len(h.Bookmarks)), of.Name)
+				if b.Name = of.Name; of.Kind == find.WaitTask {
+					b.ActivityType = workflow.TaskType
+				}
+				h.Bookmarks = append(h.Bookmarks, b)
+			}
+			c.Created = h.Bookmarks
+		}
 		w.commit(c)
 		all = append(all, *h)
 	}
@@ -75,6 +90,105 @@ func (w *world) someInstances(n int) []workflow.Instance {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all
+}
+
+// someWaits are what some of them wait for: the first ones more often than the others.
+var someWaits = []find.Wait{{Kind: find.WaitEvent, Name: "paid"}, {Kind: find.WaitTask, Name: "päck/it ~1%2F"}, {Kind: find.WaitEvent, Name: "naïve/оплата *~ 支払"}, {Kind: find.WaitTask, Name: strings.Repeat("ü", 120)}, {Kind: find.WaitEvent, Name: "rare"}}
+
+func byAge(a, b workflow.Instance) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// The oldest first, and what waits for something: all that fits is listed once, in its order,
+// whether the keys of what waits are asked or not.
+func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := w.someInstances(150)
+	var filters []find.Filter
+	for i, of := range append(slices.Clone(someWaits), find.Wait{}, find.Wait{Kind: find.WaitTask}, find.Wait{Kind: find.WaitEvent}, find.Wait{Kind: "Elsa.Event", Name: "paid"}, find.Wait{Kind: find.WaitEvent, Name: "never"}, find.Wait{Kind: find.WaitTimer}) {
+		f := find.Filter{WaitsFor: of}
+		filters = append(filters, f)
+		f.CorrelationID = "c/d"
+		filters = append(filters, f)
+		f.CorrelationID, f.DefinitionID = "", "a"
+		filters = append(filters, f)
+		f.Status, f.Labels = workflow.StatusRunning, map[string]string{"team": "a/b"}
+		filters = append(filters, f)
+		f = find.Filter{WaitsFor: of, SubStatus: subStatuses[i%len(subStatuses)]}
+		filters = append(filters, f)
+		f = find.Filter{WaitsFor: of, Created: find.Span{After: find.Moment{At: all[len(all)*3/4].CreatedAt}, Before: find.Moment{At: all[len(all)/3].CreatedAt}}}
+		filters = append(filters, f)
+	}
+	for _, f := range filters {
+		for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
+			if f.Order = order; order == find.OldestFirst {
+				slices.SortFunc(all, byAge)
+			} else {
+				slices.SortFunc(all, func(a, b workflow.Instance) int {
+					return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+				})
+			}
+			want := []string{}
+			for i := range all {
+				if f.Fits(&all[i], nil) {
+					want = append(want, all[i].ID)
+				}
+			}
+			for _, q := range []InstanceQuery{{Limit: 7}, {Limit: 500}, {Limit: 7, direct: 1}, {Limit: 20, Most: 25}} {
+				q.Filter = f
+				if got := w.listedBy(q); !slices.Equal(got, want) {
+					t.Errorf("%s by %d (%d, %d):\n%v, want\n%v", f.String(), q.Limit, q.direct, q.Most, got, want)
+				}
+			}
+		}
+	}
+}
+
+// However many are of one millisecond, and wherever a list begins, the oldest come first and
+// none is left out: also where a node looks at a beginning that is there no more, or not yet.
+func TestTheOldestOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all []workflow.Instance
+	add := func(n int, made time.Time, apart time.Duration) {
+		t.Helper()
+		for i := range n {
+			c := w.first(fmt.Sprintf("i%04d", len(all)), nil)
+			c.After.Header.CreatedAt = made.Add(time.Duration(i) * apart)
+			w.commit(c)
+			all = append(all, c.After.Header)
+		}
+		slices.SortFunc(all, byAge)
+	}
+	same := func(what string) {
+		t.Helper()
+		want := []string{}
+		for i := range all {
+			want = append(want, all[i].ID)
+		}
+		for _, limit := range []int64{3, 60} {
+			if got := w.listed(find.Filter{Order: find.OldestFirst}, limit); !slices.Equal(got, want) {
+				t.Errorf("%s, by %d:\n%v, want\n%v", what, limit, got, want)
+			}
+		}
+	}
+	same("none")
+	add(260, w.now, 0) // more than an era may have
+	same("of one millisecond")
+	add(230, w.now.Add(time.Hour), time.Millisecond)
+	same("and others, close")
+	add(3, time.Now().AddDate(80, 0, 0), time.Hour)
+	add(2, time.UnixMilli(3), time.Millisecond)
+	add(2, time.UnixMilli(-5), 0)
+	same("by clocks that are off")
+	add(220, w.now.Add(-1000*time.Hour), time.Minute)
+	same("and more before where it began")
+	for _, in := range all[:400] {
+		w.remove(in.ID)
+	}
+	all = all[400:]
+	same("and what it began with is gone")
 }
 
 // Whatever is asked for, alone or together, all that fits is listed once, the newest

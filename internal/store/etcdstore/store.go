@@ -68,6 +68,7 @@ type Upkeep struct {
 type Reader struct {
 	*conn
 	known    knownLists    // of instances
+	began    beginnings    // of those lists
 	keepKeys time.Duration // records of callers' keys
 }
 

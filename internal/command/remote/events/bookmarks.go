@@ -16,12 +16,13 @@ func (a commands) bookmarksCommand() *cobra.Command {
 		{Head: "BOOKMARK", Path: "bookmarkId"}, {Head: "TYPE", Path: "activityType"}, {Head: "NAME", Path: "name"}, {Head: "INSTANCE", Path: "instanceId"},
 		{Head: "CORRELATION", Path: "correlationId"}, {Head: "SINCE", Path: "since", Show: ask.When},
 	}}
-	list := a.ListCommand("List them, in no order of time", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+	list := a.ListCommand("List them, in no order of time but with --definition", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 		q.Limit, q.Cursor = limit, cursor
 		return ask.BytesOf(c.ListBookmarks(ctx, q))
 	})
 	f := list.Flags()
 	f.StringVar(&q.Event, "event", "", "only those that wait for this event, which alone are read")
+	f.StringVar(&q.DefinitionID, "definition", "", "only of instances of this definition, which alone are read, the newest first")
 	f.StringVar(&q.CorrelationID, "correlation", "", "only of instances with this correlation id")
 	f.StringVar(&q.ActivityType, "type", "", "only of this type of activity, such as Elsa.RunTask")
 	f.StringVar(&q.Name, "name", "", "only with this name, of an event, a task or an endpoint")

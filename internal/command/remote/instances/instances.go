@@ -29,9 +29,10 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 
 func (a commands) instancesList() *cobra.Command {
 	var p ask.Paging
+	var sort string
 	cmd := &cobra.Command{
 		Use: "list [QUERY]", Aliases: []string{"ls"}, Short: "List instances, the newest first",
-		Long: "List instances, the newest first. QUERY is a line such as 'status:faulted def:order created<2h'; docs/api.md has its words.",
+		Long: "List instances, the newest first, or with --sort created the oldest. QUERY is a line such as 'status:faulted def:order created<2h'; docs/api.md has its words.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
@@ -39,7 +40,7 @@ func (a commands) instancesList() *cobra.Command {
 				return err
 			}
 			return a.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
-				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: strings.Join(args, " "), Limit: limit, Cursor: cursor})
+				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: strings.Join(args, " "), Sort: sort, Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
 				}
@@ -48,6 +49,7 @@ func (a commands) instancesList() *cobra.Command {
 		},
 	}
 	p.Flags(cmd)
+	cmd.Flags().StringVar(&sort, "sort", "", "created: the oldest first; -created, the default: the newest first")
 	return cmd
 }
 

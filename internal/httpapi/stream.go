@@ -152,7 +152,8 @@ func stream(c *call) (reply, error) {
 		return reply{rawType: "text/event-stream"}, nil
 	}
 	hub := c.api.cfg.Live
-	looks := live.Caller{Name: c.caller(), Sight: strconv.FormatBool(c.api.onlyLooks(c.r)), Show: c.shown()}
+	onlyLooks := c.api.onlyLooks(c.r)
+	looks := live.Caller{Name: c.caller(), Sight: strconv.FormatBool(onlyLooks), Show: shownTo(c.api, onlyLooks)}
 	viewer, err := hub.Look(c.r.Context(), looks, topics, after)
 	if errors.Is(err, live.ErrTooMany) {
 		all, each := hub.MayFollow()

@@ -44,6 +44,8 @@ type options struct {
 	api func(*httpapi.Config)
 	hub func(*live.Config)
 	tls bool // and so HTTP/2
+	// conn is told of each connection, and gives what the contexts of its requests come from.
+	conn func(context.Context) context.Context
 }
 
 func open(t testing.TB, m *membertest.Member, opts options) *door {
@@ -80,6 +82,9 @@ func open(t testing.TB, m *membertest.Member, opts options) *door {
 	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if tcp, ok := c.(*net.TCPConn); ok {
 			_ = tcp.SetWriteBuffer(sendBuffer)
+		}
+		if opts.conn != nil {
+			ctx = opts.conn(ctx)
 		}
 		return ctx
 	}

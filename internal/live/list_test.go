@@ -1,8 +1,10 @@
 package live_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -150,4 +152,38 @@ func TestAListThatIsToldIsBounded(t *testing.T) {
 	if e := l.want("instances"); e.field("topic") != `instances:def:many incident:"a, b"` {
 		t.Errorf("%v", e)
 	}
+}
+
+// Who began to look at a list leaves nothing of the request behind for the others.
+func TestAListKeepsNoRequest(t *testing.T) {
+	t.Parallel()
+	type carried struct{}
+	gone := make(chan int, 2)
+	n := 0 // connections
+	d := member(t, clustertest.Namespace(t), "a", options{hub: quick.hub, conn: func(ctx context.Context) context.Context {
+		n++
+		held := &[1 << 10]byte{}
+		runtime.AddCleanup(held, func(n int) { gone <- n }, n)
+		return context.WithValue(ctx, carried{}, held)
+	}})
+	d.Publish(membertest.Waits)
+	first := lists(d, "def:waits", "")
+	first.hear()
+	second := lists(d, "def:waits", "")
+	second.hear()
+	first.Close()
+	polltest.Eventually(t, "the first request is forgotten", func() bool {
+		runtime.GC()
+		select {
+		case n := <-gone:
+			if n != 1 {
+				t.Errorf("connection %d is forgotten, whose request is still served", n)
+			}
+			return true
+		default:
+			return false
+		}
+	})
+	d.Start("waits", "one", "c")
+	second.becomes("one Suspended")
 }

@@ -136,7 +136,8 @@ type Caller struct {
 	Name string // for whom places are counted
 	// Sight names what they may see: those with the same see the same.
 	Sight string
-	// Show gives a text as they may see it; nil: as it is.
+	// Show gives a text as they may see it; nil: as it is. It outlives the caller, as long as
+	// others look at the same.
 	Show func(string) string
 }
 

@@ -3,6 +3,7 @@
 # /var/lib/weft.
 #
 #   docker build -t weft .                        # compiles in a container
+#   docker build -t weft --build-arg VERSION=1.2.3 --build-arg COMMIT=$(git rev-parse HEAD) .
 #   make image                                    # compiles here; needs no registry
 #
 # No stage fails for want of the binary, so that builders which run every stage
@@ -33,7 +34,8 @@ COPY cmd cmd
 COPY internal internal
 COPY pkg pkg
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/weft-run/weft/internal/command.stamped=${VERSION}" -o /weft ./cmd/weft
+ARG COMMIT=
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/weft-run/weft/internal/command.stamped=${VERSION} -X github.com/weft-run/weft/internal/command.stampedCommit=${COMMIT}" -o /weft ./cmd/weft
 
 FROM base
 COPY --from=build /weft /weft

@@ -64,7 +64,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	s.flags(cmd.Flags())
 	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ),
 		newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr), newManCommand(version(), environ))
-	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version())
+	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version(), commit())
 	return cmd
 }
 
@@ -177,8 +177,23 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// stamped is set by the linker for releases.
-var stamped string
+// The linker sets these for releases, which are built without what Go knows of the repository.
+var stamped, stampedCommit string
+
+// commit is what the program was built from, in full; "" if nobody knows.
+func commit() string { return cmp.Or(stampedCommit, builtFrom()) }
+
+// builtFrom is the commit that Go notes in what is built in a repository.
+func builtFrom() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return ""
+}
 
 func version() string {
 	if stamped != "" {
@@ -188,14 +203,9 @@ func version() string {
 	if !ok {
 		return "devel"
 	}
-	var revision string
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			revision = s.Value[:min(12, len(s.Value))]
-		}
-	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	return cmp.Or(revision, "devel")
+	revision := commit()
+	return cmp.Or(revision[:min(12, len(revision))], "devel")
 }

@@ -44,6 +44,11 @@ func TestTheImageIsBuiltFromAllThatItNeeds(t *testing.T) {
 			t.Errorf(".dockerignore hides %s", dir)
 		}
 	}
+	for _, stamp := range []string{".stamped=${VERSION}", ".stampedCommit=${COMMIT}"} {
+		if !strings.Contains(file, " -X github.com/weft-run/weft/internal/command"+stamp) {
+			t.Errorf("the Dockerfile does not build with %s", stamp)
+		}
+	}
 	language := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, "go.mod"))
 	if language == nil || !strings.Contains(file, "\nFROM golang:"+language[1]+" AS build\n") {
 		t.Errorf("the Dockerfile does not build with Go %v", language)

@@ -3,6 +3,8 @@ package deploy_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,6 +34,23 @@ func packaged(t *testing.T, version string) string {
 		t.Fatalf("make the packages: %v\n%s", err, out)
 	}
 	return dist
+}
+
+// What is built for a release is built without what Go knows of the repository, and tells its version and its commit all the same.
+func TestAReleaseKnowsItsCommit(t *testing.T) {
+	const version, commit = "1.2.3", "0123456789abcdef0123456789abcdef01234567"
+	program := filepath.Join(t.TempDir(), "weft")
+	build := exec.CommandContext(t.Context(), "bash", ".ci/run", "binary")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "BINARY="+program, "VERSION=v"+version, "COMMIT="+commit, "SOURCE_DATE_EPOCH=1700000000")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build it: %v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "version", "-o", "json").Output()
+	var told struct{ Version, Commit string }
+	if err := errors.Join(err, json.Unmarshal(out, &told)); err != nil || told.Version != version || told.Commit != commit {
+		t.Errorf("it says %s (%v), want %s and %s", out, err, version, commit)
+	}
 }
 
 // A root of its own is the machine: dpkg puts the package there, and its scripts know that nothing runs in it.

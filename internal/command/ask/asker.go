@@ -26,6 +26,7 @@ type Asker struct {
 	Out, ErrOut io.Writer // data, and all else
 	environ     map[string]string
 	Version     string
+	Commit      string // it was built from; "" if nobody knows
 	Now         func() time.Time
 
 	// Flags.
@@ -46,9 +47,9 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// New is for a program of this version.
-func New(s Streams, environ []string, version string) *Asker {
-	a := &Asker{In: s.In, Out: s.Out, ErrOut: s.Err, environ: map[string]string{}, Version: version, Now: time.Now}
+// New is for a program of this version, built from this commit.
+func New(s Streams, environ []string, version, commit string) *Asker {
+	a := &Asker{In: s.In, Out: s.Out, ErrOut: s.Err, environ: map[string]string{}, Version: version, Commit: commit, Now: time.Now}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		a.environ[name] = value

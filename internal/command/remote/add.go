@@ -13,9 +13,9 @@ import (
 	"github.com/weft-run/weft/internal/command/remote/instances"
 )
 
-// Add adds the commands of all families to a root. version is that of the program.
-func Add(root *cobra.Command, s ask.Streams, environ []string, version string) {
-	a := ask.New(s, environ, version)
+// Add adds the commands of all families to a root. version is that of the program, commit what it was built from.
+func Add(root *cobra.Command, s ask.Streams, environ []string, version, commit string) {
+	a := ask.New(s, environ, version, commit)
 	for _, g := range []ask.Group{
 		{ID: "work", Title: "Workflows:", Commands: definitions.Commands(a)},
 		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a))},

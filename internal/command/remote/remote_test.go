@@ -85,7 +85,7 @@ func (u *user) until(ctx context.Context, w io.Writer, buffer *bytes.Buffer, arg
 	root := &cobra.Command{Use: "weft", SilenceUsage: true, SilenceErrors: true}
 	root.SetOut(w)
 	root.SetErr(&stderr)
-	remote.Add(root, ask.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test")
+	remote.Add(root, ask.Streams{In: strings.NewReader(u.in), Out: w, Err: &stderr}, u.environ, "test", "0123abc")
 	root.SetArgs(args)
 	code := 0
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -654,10 +654,10 @@ func TestWhatIsKnownHere(t *testing.T) {
 	if got := u.wants(0, "*", "schema"); !strings.Contains(got.out, "json-schema.org") {
 		t.Errorf("schema: %.100s", got.out)
 	}
-	if got := u.wants(0, "*", "version"); !strings.HasPrefix(got.out, "weft test, go1.") || !strings.Contains(got.out, "\ndata format  4\n") || !strings.Contains(got.out, "\netcd client  ") {
+	if got := u.wants(0, "*", "version"); !strings.HasPrefix(got.out, "weft test, go1.") || !strings.Contains(got.out, "\ncommit       0123abc\ndata format  4\n") || !strings.Contains(got.out, "\netcd client  ") {
 		t.Errorf("version: %s", got.out)
 	}
-	u.wants(0, "test v1 4\n", "version", "--jq", `"\(.version) \(.api) \(.dataFormat)"`)
+	u.wants(0, "test 0123abc v1 4\n", "version", "--jq", `"\(.version) \(.commit) \(.api) \(.dataFormat)"`)
 }
 
 // keyFile is a file of API keys, as weft apikey writes it.

@@ -323,13 +323,8 @@ func (a commands) versionCommand() *cobra.Command {
 
 // version shows what this program is made of.
 func (a commands) version() error {
-	commit, etcd := "", ""
+	etcd := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				commit = s.Value
-			}
-		}
 		for _, dep := range info.Deps {
 			if dep.Path == "go.etcd.io/etcd/client/v3" {
 				etcd = dep.Version
@@ -338,12 +333,12 @@ func (a commands) version() error {
 	}
 	if a.AsData() {
 		return a.Data(map[string]any{
-			"version": a.Version, "commit": commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			"version": a.Version, "commit": a.Commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 			"dataFormat": etcdstore.DataFormat, "api": "v1", "schema": "v1", "etcdClient": etcd,
 		})
 	}
 	_, err := fmt.Fprintf(a.Out, "weft %s, %s, %s/%s\ncommit       %s\ndata format  %d\nAPI          v1\nschema       v1\netcd client  %s\n",
-		a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, cmp.Or(commit, "not known"), etcdstore.DataFormat, cmp.Or(etcd, "not known"))
+		a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, cmp.Or(a.Commit, "not known"), etcdstore.DataFormat, cmp.Or(etcd, "not known"))
 	return err
 }
 

@@ -56,7 +56,8 @@ func losing(t *testing.T) (address string, lost *atomic.Int64) {
 }
 
 // cutting is a way to the node on which a stream is lost in each way: in the middle of its second event, refused for a
-// moment, ended in order behind the next event, refused for good. It gives with which ids the listener came.
+// moment, ended in order behind the next event, refused for good. It gives with which ids the listener came. Below /quiet, more connections than attempts bring but a
+// comment before there is an event; below /mute, none brings even that.
 func cutting(t *testing.T) (address string, ids func() []string) {
 	t.Helper()
 	target, err := url.Parse(sharedServer(t))
@@ -65,10 +66,24 @@ func cutting(t *testing.T) (address string, ids func() []string) {
 	}
 	var mu sync.Mutex
 	var came []string
+	var quiet atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/page/") {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<p>Sign in</p>")
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/quiet/") || strings.HasPrefix(r.URL.Path, "/mute/") {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "retry: 10\n\n")
+			switch {
+			case strings.HasPrefix(r.URL.Path, "/mute/"):
+			case quiet.Add(1) <= 5:
+				fmt.Fprint(w, ":\n\n")
+			default:
+				quiet.Store(0)
+				fmt.Fprint(w, "event: cluster\ndata: {}\n\n")
+			}
 			return
 		}
 		mu.Lock()

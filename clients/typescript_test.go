@@ -78,8 +78,8 @@ func scriptTypes(doc *document) string {
 	}
 	b.WriteString(`  /**
    * The server-sent events of GET /stream, until the caller leaves the loop. It comes back by itself, behind the last
-   * event, so that nothing is missed. It ends with an error when the server refuses, or has told nothing on as many
-   * attempts in a row as the client makes.
+   * event, so that nothing is missed. It ends with an error when the server refuses, or when as many attempts in
+   * a row as the client makes brought nothing, not even the comment of a quiet stream.
    */
   stream(query: { topics: string[]; after?: string }, options?: Options): AsyncIterableIterator<StreamEvent>;
 

@@ -75,7 +75,9 @@ except weft.WeftProblem as problem:
 else:
     raise AssertionError("the stream ended by itself")
 assert told == ["Suspended", "Finished"], told
-for address, failure in ((os.environ["WEFT_CUTTING"] + "/page", weft.WeftError), ("http://127.0.0.1:9", weft.NoAnswer)):
+quiet = next(weft.Client(os.environ["WEFT_CUTTING"] + "/quiet", pause=0.01).stream(["cluster"]))
+assert quiet == {"id": "", "event": "cluster", "data": {}}, quiet
+for address, failure in ((os.environ["WEFT_CUTTING"] + "/page", weft.WeftError), (os.environ["WEFT_CUTTING"] + "/mute", weft.NoAnswer), ("http://127.0.0.1:9", weft.NoAnswer)):
     try:
         next(weft.Client(address, attempts=2, pause=0.01).stream(["cluster"]))
     except failure as error:

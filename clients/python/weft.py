@@ -122,8 +122,8 @@ class _Core:
         """The server-sent events of GET /stream: id, event, data, until the caller leaves the loop.
 
         It comes back by itself, behind the last event, so that nothing is missed; also when nothing came for timeout
-        seconds (a node sends a comment every 15). It ends with an error when the server refuses, or has told nothing on
-        as many attempts in a row as the client makes.
+        seconds (a node sends a comment every 15). It ends with an error when the server refuses, or when
+        as many attempts in a row as the client makes brought nothing, not even such a comment.
         """
         path, pause, attempt = "/api/v1/stream", self.pause, 0
         url = self._url(path, {"topics": list(topics)})
@@ -135,8 +135,10 @@ class _Core:
                     if answer.headers.get_content_type() != "text/event-stream":
                         raise WeftError(f"{self.server} answers with {answer.headers.get_content_type()} and no stream: is this Weft?")
                     for event in _events(answer):
-                        attempt, pause, after = 1, self.pause, event["id"] or after
-                        yield event
+                        attempt, pause = 1, self.pause
+                        if event is not None:
+                            after = event["id"] or after
+                            yield event
                 failure: Exception = http.client.HTTPException("the server has ended the stream")
             except urllib.error.HTTPError as refusal:
                 failure = _problem(refusal, None)
@@ -157,8 +159,8 @@ class _Core:
         return urllib.request.urlopen(request, timeout=self.timeout)
 
 
-def _events(answer: Iterable[bytes]) -> Iterator[Dict[str, Any]]:
-    """The events of one connection. Of one that is lost, what was not told whole is not told."""
+def _events(answer: Iterable[bytes]) -> Iterator[Optional[Dict[str, Any]]]:
+    """The events of one connection, and None for a comment. Of one that is lost, what was not told whole is not told."""
     event: Dict[str, str] = {}
     for raw in answer:
         line = raw.decode().rstrip("\r\n")
@@ -170,7 +172,9 @@ def _events(answer: Iterable[bytes]) -> Iterator[Dict[str, Any]]:
         field, _, value = line.partition(":")
         if value.startswith(" "):
             value = value[1:]
-        if field:
+        if not field:
+            yield None
+        else:
             event[field] = event.get(field, "") + value if field == "data" else value
 
 

@@ -102,6 +102,12 @@ await assert.rejects(
   (err) => err instanceof WeftProblem && err.status === 403 && err.code === "forbidden",
 );
 assert.deepEqual(told, ["Suspended", "Finished"]);
+const quiet = await new Client({ server: `${process.env.WEFT_CUTTING}/quiet`, pause: 10 }).stream({ topics: ["cluster"] }).next();
+assert.deepEqual(quiet.value, { id: "", event: "cluster", data: {} });
+await assert.rejects(
+  () => new Client({ server: `${process.env.WEFT_CUTTING}/mute`, attempts: 2, pause: 10 }).stream({ topics: ["cluster"] }).next(),
+  (err) => err instanceof WeftNoAnswer,
+);
 await assert.rejects(() => new Client({ server: `${process.env.WEFT_CUTTING}/page` }).stream({ topics: ["cluster"] }).next(), /answers with text\/html and no stream/);
 await assert.rejects(
   () => new Client({ server: "http://127.0.0.1:9", attempts: 2, pause: 10 }).stream({ topics: ["cluster"] }).next(),

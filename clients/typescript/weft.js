@@ -42,7 +42,7 @@ function broken(cause) {
   throw new Broken("the connection is lost", { cause });
 }
 
-// The events of one connection. Of one that is lost, what was not told whole is not told. Not for await:
+// The events of one connection, and undefined for a comment. Of one that is lost, what was not told whole is not told. Not for await:
 // not every browser has it for the body of an answer.
 async function* events(body, watched) {
   const reader = body.getReader();
@@ -56,6 +56,7 @@ async function* events(body, watched) {
     for (const part of parts) {
       const event = { id: "", event: "message", data: "" };
       for (const line of part.split("\n")) {
+        if (line.startsWith(":")) yield undefined;
         const [, field, value] = line.match(/^(id|event|data): ?([^]*)$/) || [];
         if (field === "data") event.data += value;
         else if (field) event[field] = value;
@@ -155,8 +156,8 @@ class Core {
 
   /**
    * The server-sent events of GET /stream: {id, event, data}, until the caller leaves the loop. It comes back by
-   * itself, behind the last event, so that nothing is missed. It ends with an error when the server refuses, or has told
-   * nothing on as many attempts in a row as the client makes.
+   * itself, behind the last event, so that nothing is missed. It ends with an error when the server refuses, or when as
+   * many attempts in a row as the client makes brought nothing, not even the comment of a quiet stream.
    */
   async *stream(query, options = {}) {
     const path = "/api/v1/stream";
@@ -179,6 +180,7 @@ class Core {
         for await (const event of events(answer.body, watched)) {
           attempt = 1;
           pause = this.pause;
+          if (!event) continue;
           after = event.id || after;
           yield event;
         }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -343,6 +344,36 @@ func TestStreamGoesOn(t *testing.T) {
 		var lost *apiclient.NoAnswerError
 		if !errors.As(err, &lost) {
 			t.Errorf("nobody there: %v", err)
+		}
+	}
+}
+
+// A quiet stream is cut by whatever is between, again and again: what brought a comment was no failure, what brought nothing was one.
+func TestAQuietStreamLasts(t *testing.T) {
+	t.Parallel()
+	const attempts = 2
+	for _, comment := range []string{":\n\n", ""} {
+		var came atomic.Int64
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "retry: 10\n\n")
+			if came.Add(1) <= attempts+1 {
+				fmt.Fprint(w, comment)
+				return
+			}
+			fmt.Fprint(w, "event: cluster\ndata: {}\n\n")
+		}))
+		t.Cleanup(srv.Close)
+		c := newClient(t, apiclient.Config{Server: srv.URL, Attempts: attempts})
+		for e, err := range c.Stream(t.Context(), []string{"cluster"}, "") {
+			var lost *apiclient.NoAnswerError
+			switch {
+			case comment != "" && (err != nil || e.Name != "cluster"):
+				t.Errorf("behind comments: %+v, %v", e, err)
+			case comment == "" && (!errors.As(err, &lost) || came.Load() != attempts):
+				t.Errorf("behind nothing, %d times: %+v, %v", came.Load(), e, err)
+			}
+			break
 		}
 	}
 }

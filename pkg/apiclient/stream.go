@@ -30,17 +30,17 @@ const quiet = 45 * time.Second
 // Stream tells what changes, such as instance:o-1, instances:status:faulted, cluster or definitions, until ctx ends or
 // the caller stops. It comes back by itself, to any node, with the id of the last event, so
 // that nothing is missed; after is such an id, "" from now on. It ends with an error when the
-// server refuses, or has not answered [Config].Attempts times in a row.
+// server refuses, or when [Config].Attempts connections in a row brought nothing, not even one
+// of the comments by which a node shows that a quiet stream lives.
 func (c *Client) Stream(ctx context.Context, topics []string, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		failed := 0
 		for pause := 500 * time.Millisecond; ; {
-			told, stopped := false, false
-			err := c.listen(ctx, topics, after, func(e Event) bool {
+			stopped := false
+			heard, err := c.listen(ctx, topics, after, func(e Event) bool {
 				if e.ID != "" {
 					after = e.ID
 				}
-				told = true
 				stopped = !yield(e, nil)
 				return !stopped
 			})
@@ -55,7 +55,7 @@ func (c *Client) Stream(ctx context.Context, topics []string, after string) iter
 				yield(Event{}, err)
 				return
 			}
-			if failed++; told {
+			if failed++; heard {
 				failed, pause = 0, 500*time.Millisecond
 			}
 			if failed >= c.cfg.Attempts {
@@ -78,8 +78,8 @@ const streamPath = "/api/v1/stream"
 
 var errSilent = errors.New("the stream went silent")
 
-// listen reads one connection until it ends or tell says no.
-func (c *Client) listen(ctx context.Context, topics []string, after string, tell func(Event) bool) error {
+// listen reads one connection until it ends or tell says no. heard: a stream came, with an event or a comment.
+func (c *Client) listen(ctx context.Context, topics []string, after string, tell func(Event) bool) (heard bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watchdog := time.AfterFunc(quiet, func() { cancel(errSilent) })
@@ -90,16 +90,16 @@ func (c *Client) listen(ctx context.Context, topics []string, after string, tell
 	}
 	req, err := c.newRequest(ctx, request{method: http.MethodGet, path: streamPath, query: query}, &options{headers: http.Header{"Accept": {"text/event-stream"}}}, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return plainError(err)
+		return false, plainError(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-		return readProblem(resp, raw)
+		return false, readProblem(resp, raw)
 	}
 	lines := bufio.NewReader(resp.Body)
 	var e Event
@@ -109,18 +109,21 @@ func (c *Client) listen(ctx context.Context, topics []string, after string, tell
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
-			return err
+			return heard, err
 		}
 		watchdog.Reset(quiet)
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
-			if e.Name != "" && !tell(e) {
-				return nil
+			if e.Name != "" {
+				if heard = true; !tell(e) {
+					return true, nil
+				}
 			}
 			e = Event{}
 			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
+		heard = heard || len(field) == 0 // a comment
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(field) {
 		case "id":

@@ -21,7 +21,7 @@ import (
 const (
 	// waitsOften: where one of so many fits, keys are not asked.
 	waitsOften = 10
-	// mostDirect is how many instances are read whatever their order, and mostWaiting how many are told apart.
+	// mostDirect is how many instances are read in any order, and mostWaiting how many are told apart.
 	mostDirect  = 1000
 	mostWaiting = 10_000
 )

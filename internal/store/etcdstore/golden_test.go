@@ -114,6 +114,7 @@ var golden = []struct {
 		Done: 1, Accepted: 2, Refused: 3, Unknown: 4, Refusals: []store.JobRefusal{{InstanceID: "i3", Code: "invalid-request", Detail: "charge does not run now"}},
 	}},
 	{"job/<id>", "job-late", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Page: []string{"i1"}, Late: goldenAt}},
+	{"job/<id>", "job-late-at", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Page: []string{"i1"}, Late: goldenAt, LateAt: 7}},
 	{"dead/<id>", "dead", &store.DeadLetter{
 		ID: "c1@1", Reason: workflow.DeadTooLarge, Detail: "its commit is too large", Stimulus: &goldenStimulus, Targets: []store.Target{goldenTarget}, Command: &goldenCommand,
 		Dropped: &store.Dropped{Bytes: 2 << 20, SHA256: "5a5a"}, InstanceID: "i1", CreatedAt: goldenAt,

@@ -402,6 +402,11 @@ func (c *change) done() (*doc, *node, error) {
 	if err := same(c.want, next.root); err != nil {
 		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%v); edit the text", err)
 	}
+	if n := repeated(next.root); n != nil {
+		old := n.from.target
+		line, _ := c.doc.place(n.from.start)
+		return nil, nil, refuse(old.start, "what stands here is written once and used again as *%s in line %d, so that this edit would change that place too; edit the text", workflow.Shorten(n.text), line)
+	}
 	if at, text := c.dropped(next); at >= 0 {
 		return nil, nil, &refusal{"comment-lost", at, fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(text))}
 	}

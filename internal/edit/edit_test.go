@@ -198,3 +198,42 @@ func TestABrokenReferenceIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEditChangesOnePlace holds that an edit of what an alias repeats is refused with its
+// place, and that one beside it, or of all that names it, is made.
+func TestAnEditChangesOnePlace(t *testing.T) {
+	t.Parallel()
+	requests := "id: x\nroot:\n  - sendHttpRequest: &r\n      url: a\n      method: GET\n  - sendHttpRequest: *r\n  - writeLine: b\n"
+	branches := "id: x\nroot:\n  - if: ${{ true }}\n    then: &s\n      - writeLine: a\n    else: *s\n"
+	merged := "id: x\nroot:\n  - &a\n    writeLine: a\n    name: n\n  - <<: *a\n    writeLine: b\n"
+	for name, c := range map[string]struct {
+		src   string
+		edit  edit.Edit
+		line  int // of the refusal; 0: it is made
+		after string
+	}{
+		"an input":             {requests, edit.Edit{Op: edit.Set, Activity: "sendHttpRequest1", Key: "url", Text: text("c")}, 3, ""},
+		"one more input":       {requests, edit.Edit{Op: edit.Set, Activity: "sendHttpRequest1", Key: "content", Text: text("c")}, 3, ""},
+		"an input taken away":  {requests, edit.Edit{Op: edit.Set, Activity: "sendHttpRequest1", Key: "method", Text: text("")}, 3, ""},
+		"into a branch":        {branches, edit.Edit{Op: edit.Insert, Activity: "if1", Where: edit.Into, Branch: "then", Type: "finish"}, 4, ""},
+		"into the other one":   {branches, edit.Edit{Op: edit.Insert, Activity: "if1", Where: edit.Into, Branch: "else", Type: "finish"}, 4, ""},
+		"what is merged":       {merged, edit.Edit{Op: edit.Set, Activity: "writeLine1", Key: "name", Text: text("c")}, 3, ""},
+		"another meaning":      {"id: x\nroot:\n  - name: &n a\n    writeLine: c\n  - name: &n b\n    writeLine: d\n  - name: *n\n    writeLine: e\n", edit.Edit{Op: edit.Move, Activity: "writeLine2", Where: edit.Up}, 5, ""},
+		"beside":               {requests, edit.Edit{Op: edit.Set, Activity: "writeLine1", Key: "text", Text: text("c")}, 0, strings.Replace(requests, ": b", ": c", 1)},
+		"a key beside":         {requests, edit.Edit{Op: edit.Set, Activity: "sendHttpRequest1", Key: "name", Text: text("c")}, 0, strings.Replace(requests, "  - sendHttpRequest: *r", "    name: c\n  - sendHttpRequest: *r", 1)},
+		"all that name it":     {branches + "  - finish:\n", edit.Edit{Op: edit.Delete, Activity: "if1"}, 0, "id: x\nroot:\n  - finish:\n"},
+		"nobody repeats it":    {strings.Replace(requests, "*r", "{url: z}", 1), edit.Edit{Op: edit.Set, Activity: "sendHttpRequest1", Key: "url", Text: text("c")}, 0, strings.Replace(strings.Replace(requests, "*r", "{url: z}", 1), "url: a", "url: c", 1)},
+		"the alias is another": {requests, edit.Edit{Op: edit.Delete, Activity: "sendHttpRequest2"}, 0, strings.Replace(requests, "  - sendHttpRequest: *r\n", "", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, problems := edit.Apply([]byte(c.src), false, []edit.Edit{c.edit}, activities.Default())
+			switch {
+			case c.line == 0 && (len(problems) > 0 || string(res.Text) != c.after):
+				t.Errorf("%v\n%s\nwant\n%s", problems, res.Text, c.after)
+			case c.line > 0 && (len(problems) != 1 || problems[0].Code != "edit-refused" || problems[0].Place.Line != c.line):
+				t.Errorf("%v, want a refusal in line %d\n%s", problems, c.line, res.Text)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,6 +29,7 @@ type node struct {
 	parent     *node
 	at         int // among the parent's items or vals
 	isKey      bool
+	target     *node // of an alias: what it repeats
 
 	from *node // in a tree that was read again: the same value before the edits; nil: it is new
 }
@@ -117,6 +119,35 @@ func same(want, got *node) error {
 		}
 	}
 	return nil
+}
+
+// equal tells whether two trees mean the same, but for what their aliases repeat.
+func equal(a, b *node) bool {
+	if a.kind != b.kind || a.tag != b.tag || a.text != b.text || len(a.items) != len(b.items) || len(a.keys) != len(b.keys) {
+		return false
+	}
+	return slices.EqualFunc(a.items, b.items, equal) && slices.EqualFunc(a.keys, b.keys, equal) && slices.EqualFunc(a.vals, b.vals, equal)
+}
+
+// repeated finds an alias that repeats something else than before the edits; nil: none does. An
+// alias inside of what another one repeats is one of the tree, and held for itself.
+func repeated(now *node) (found *node) {
+	held := map[[2]*node]bool{} // a thousand aliases of one large list cost one walk
+	now.each(func(n *node) {
+		if found != nil || n.kind != alias || n.from == nil {
+			return
+		}
+		pair := [2]*node{n.from.target, n.target}
+		ok, known := held[pair]
+		if !known {
+			ok = equal(pair[0], pair[1])
+			held[pair] = ok
+		}
+		if !ok {
+			found = n
+		}
+	})
+	return found
 }
 
 func describe(n *node) string {

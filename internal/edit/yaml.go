@@ -94,7 +94,8 @@ func (l *lines) alone(at int) bool {
 // valid, and its nesting is bounded.
 type yamlTree struct {
 	lines
-	err error
+	err   error
+	nodes map[*yaml.Node]*node // those with an anchor
 }
 
 func readYAML(src []byte) (*node, error) {
@@ -109,7 +110,7 @@ func readYAML(src []byte) (*node, error) {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, fmt.Errorf("there is no definition here")
 	}
-	t := &yamlTree{lines: newLines(src)}
+	t := &yamlTree{lines: newLines(src), nodes: map[*yaml.Node]*node{}}
 	root := t.node(doc.Content[0], -1)
 	return root, t.err
 }
@@ -129,11 +130,17 @@ func (t *yamlTree) node(y *yaml.Node, around int) *node {
 	if n.tag == "!!seq" || n.tag == "!!map" {
 		n.tag = ""
 	}
+	if y.Anchor != "" {
+		t.nodes[y] = n
+	}
 	at := t.properties(n.start)
 	switch y.Kind {
 	case yaml.AliasNode:
 		n.kind, n.tag = alias, ""
 		n.end = n.start + len(t.word(n.start))
+		if n.target = t.nodes[y.Alias]; n.target == nil {
+			t.lose(n.start, "this")
+		}
 	case yaml.ScalarNode:
 		n.end = t.scalar(y, at, around)
 	case yaml.SequenceNode:

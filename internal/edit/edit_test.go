@@ -153,6 +153,11 @@ func TestAnEditIsWhatAPersonWouldWrite(t *testing.T) {
 			"id: x\nroot:\n  flowchart:\n    activities: {a: {writeLine: a}, c: {writeLine: c}}\n    connections: [a -> c]\n", "root",
 		},
 		{
+			"the last, without a line end, behind lines", "id: x\nroot:\n  - writeLine: |\n      a\n  - writeLine: b",
+			[]edit.Edit{{Op: edit.Delete, Activity: "writeLine2"}},
+			"id: x\nroot:\n  - writeLine: |\n      a\n", "root",
+		},
+		{
 			"Windows' line ends", "id: x\r\nroot:\r\n  - writeLine: a\r\n",
 			[]edit.Edit{{Op: edit.Insert, Activity: "writeLine1", Type: "sendHttpRequest", Inputs: map[string]any{"url": "u", "method": "GET"}}},
 			"id: x\r\nroot:\r\n  - writeLine: a\r\n  - sendHttpRequest:\r\n      method: GET\r\n      url: u\r\n", "sendHttpRequest1",

@@ -183,10 +183,17 @@ func (c *change) lineAt(at int, text string) {
 	c.put(at, text)
 }
 
-// cutLines takes whole lines away, also the last one without an end.
+// cutLines takes whole lines away, also the last one without an end: then the one before has
+// none, unless it is the end of what a text says.
 func (c *change) cutLines(from, to int) {
 	if to == len(c.src) && to > 0 && c.src[to-1] != '\n' && from > 0 {
-		from = c.stop(c.start(from - 1))
+		stop, says := c.stop(c.start(from-1)), false
+		c.root.each(func(n *node) {
+			says = says || n.kind == scalar && n.end == stop && strings.HasSuffix(n.text, "\n")
+		})
+		if !says {
+			from = stop
+		}
 	}
 	c.cut(from, to)
 }

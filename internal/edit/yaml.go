@@ -11,17 +11,27 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// lines knows where the lines of a text begin.
+// lines knows where the lines of a text begin, and its characters: a text may be one line of a
+// megabyte, and each of its values asks for its column.
 type lines struct {
 	src    []byte
 	starts []int
+	before []int // by line: how many characters the text has before it
+	marks  []int // where each [apart]th character begins
 }
 
+const apart = 64
+
 func newLines(src []byte) lines {
-	l := lines{src, []int{0}}
-	for i, c := range src {
-		if c == '\n' {
-			l.starts = append(l.starts, i+1)
+	l := lines{src: src, starts: []int{0}, before: []int{0}}
+	n := 0
+	for at := 0; at < len(src); n++ {
+		if n%apart == 0 {
+			l.marks = append(l.marks, at)
+		}
+		c, size := utf8.DecodeRune(src[at:])
+		if at += size; c == '\n' {
+			l.starts, l.before = append(l.starts, at), append(l.before, n+1)
 		}
 	}
 	return l
@@ -32,8 +42,12 @@ func (l *lines) offset(line, column int) int {
 	if line < 1 || line > len(l.starts) {
 		return len(l.src)
 	}
-	at := l.starts[line-1]
-	for ; column > 1 && at < len(l.src); column-- {
+	n := l.before[line-1] + max(column, 1) - 1
+	if n/apart >= len(l.marks) {
+		return len(l.src)
+	}
+	at := l.marks[n/apart]
+	for n %= apart; n > 0 && at < len(l.src); n-- {
 		_, size := utf8.DecodeRune(l.src[at:])
 		at += size
 	}
@@ -44,7 +58,11 @@ func (l *lines) offset(line, column int) int {
 func (l *lines) place(at int) (line, column int) {
 	at = min(max(at, 0), len(l.src))
 	line = sort.SearchInts(l.starts, at+1)
-	return line, utf8.RuneCount(l.src[l.starts[line-1]:at]) + 1
+	n := 0
+	if i := sort.SearchInts(l.marks, at+1) - 1; i >= 0 {
+		n = i*apart + utf8.RuneCount(l.src[l.marks[i]:at])
+	}
+	return line, n - l.before[line-1] + 1
 }
 
 // start of the line that has an offset.

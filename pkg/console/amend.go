@@ -34,6 +34,19 @@ func (f amendField) Long() bool {
 	return strings.Contains(f.Text, "\n") || f.Name == "script" || len(f.Text) > 80
 }
 
+// breaks are line ends as a browser sends them of a field with several lines; it sends none of
+// the other ones.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// sent is what a browser sends of the field if nobody touches it, with \n as its line ends. A
+// carriage return does not come back: compared with it, the text of others would be written anew.
+func (f amendField) sent() string {
+	if f.Long() {
+		return breaks.Replace(f.Text)
+	}
+	return strings.ReplaceAll(f.Text, "\r", "")
+}
+
 // amended is what an edit answers.
 type amended struct {
 	Text         string
@@ -160,7 +173,7 @@ func (v *visit) setFields(source, id string, line int) (amended, error) {
 		if !there {
 			continue
 		}
-		if text := strings.ReplaceAll(given[0], "\r\n", "\n"); text != f.Text {
+		if text := strings.ReplaceAll(given[0], "\r\n", "\n"); text != f.sent() {
 			edits = append(edits, map[string]any{"op": "set", "activity": id, "line": line, "key": f.Name, "fieldText": text})
 			line = 0 // an edit may have moved it
 		}

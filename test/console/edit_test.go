@@ -211,6 +211,11 @@ func TestAnActivityIsEditedWithoutAScript(t *testing.T) {
 	has(p, html.EscapeString("  # say it\n  - if: true\n    then:\n      - writeLine: hello\n"))
 	p = send(source, url.Values{"e.activity": {"writeLine2"}, "e.op": {"set"}, "f.text": {"${{ inputs.amuont + }}"}})
 	has(p, `aria-invalid="true"`)
+	mail := "id: mail\nroot:\n  - sendHttpRequest:\n      url: https://a.example\n      method: \"PO\\rST\"\n      content: \"Dear ${{ inputs.name }},\\r\\nbye\\r\"\n"
+	untouched := url.Values{"e.activity": {"sendHttpRequest1"}, "e.op": {"set"}, "f.url": {"https://b.example"}, "f.method": {"POST"}, "f.content": {"Dear ${{ inputs.name }},\r\nbye\r\n"}}
+	has(send(mail, untouched), html.EscapeString(strings.Replace(mail, "a.example", "b.example", 1)))
+	untouched.Set("f.content", "Dear ${{ inputs.name }},\r\nbye")
+	has(send(mail, untouched), html.EscapeString("https://b.example\n      method: \"PO\\rST\"\n"), html.EscapeString("content: |-\n        Dear ${{ inputs.name }},\n        bye\n"))
 	p = send(source, url.Values{"e.activity": {"nobody"}, "e.op": {"delete"}})
 	has(p, "Not edited.", "nobody", html.EscapeString("# say it"))
 

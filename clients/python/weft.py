@@ -1205,7 +1205,7 @@ SkipRequest = TypedDict("SkipRequest", {
 
 Skipped = TypedDict("Skipped", {
     "next": "Union[str, None]",  # When the one to come is due; null: there is none.
-    "skipped": "bool",  # Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
+    "skipped": "bool",  # Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. The only one of a schedule, such as a startAt, is refused.
 })
 
 SourceEditRequest = TypedDict("SourceEditRequest", {

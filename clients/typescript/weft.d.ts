@@ -1447,7 +1447,7 @@ export interface SkipRequest {
 export interface Skipped {
   /** When the one to come is due; null: there is none. */
   next: string | null;
-  /** Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. */
+  /** Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. The only one of a schedule, such as a startAt, is refused. */
   skipped: boolean;
 }
 

@@ -17,7 +17,7 @@ func scheduleRoutes() []route {
 			problems: append([]workflow.Code{workflow.CodeInstanceExists, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused}, missing...), serve: (*call).fireSchedule},
 		{method: "POST", path: "/definitions/{id}/schedules/{activity}/skip", name: "skipSchedule", role: auth.Operator, tag: "definitions", kind: changes,
 			summary: "Drop the occurrence of a schedule that is due at a time: nothing starts by it", body: skipBody{},
-			answers: map[int]any{200: skippedView{}}, problems: missing, serve: (*call).skipSchedule},
+			answers: map[int]any{200: skippedView{}}, problems: append([]workflow.Code{workflow.CodeDefinitionMoved}, missing...), serve: (*call).skipSchedule},
 	}
 }
 
@@ -26,7 +26,7 @@ type skipBody struct {
 }
 
 type skippedView struct {
-	Skipped bool       `json:"skipped" doc:"Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one."`
+	Skipped bool       `json:"skipped" doc:"Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. The only one of a schedule, such as a startAt, is refused."`
 	Next    *time.Time `json:"next" doc:"When the one to come is due; null: there is none."`
 }
 
@@ -38,6 +38,7 @@ func (c *call) fireSchedule() (reply, error) {
 	if err := c.decode(&struct{}{}); err != nil {
 		return reply{}, err
 	}
+	c.about("", id, "activity", shorten(c.r.PathValue("activity")))
 	key, err := c.key()
 	if err != nil {
 		return reply{}, err
@@ -58,6 +59,7 @@ func (c *call) skipSchedule() (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
+	c.about("", id, "activity", shorten(c.r.PathValue("activity")), "due", b.DueAt.UTC().Format(time.RFC3339Nano))
 	skipped, next, err := c.api.cfg.Runtime.SkipSchedule(c.r.Context(), id, c.r.PathValue("activity"), b.DueAt)
 	if err != nil {
 		return reply{}, err

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/polltest"
 )
 
@@ -62,14 +63,13 @@ func TestSchedulesAreFiredAndSkipped(t *testing.T) {
 	}
 
 	s.publish(t, "id: once\nroot:\n  - startAt: 2999-01-01T00:00:00Z\n    id: then\n    trigger: true\n")
-	if a := s.do(t, "POST", "/api/v1/definitions/once/schedules/then/skip", `{"dueAt": "2999-01-01T00:00:00Z"}`); a.status != 200 || a.json(t)["skipped"] != true || a.json(t)["next"] != nil {
+	if a := s.do(t, "POST", "/api/v1/definitions/once/schedules/then/skip", `{"dueAt": "2999-01-01T00:00:00Z"}`); a.status != 422 || !strings.Contains(string(a.body), "publish the definition without it") {
 		t.Errorf("the only occurrence: %d %s", a.status, a.body)
 	}
 	for _, c := range []struct {
 		path, body, code string
 		status           int
 	}{
-		{"once/schedules/then/fire", "", "schedule-not-found", 404},
 		{"yearly/schedules/other/fire", "", "schedule-not-found", 404},
 		{"yearly/schedules/other/skip", `{"dueAt": "2999-01-01T00:00:00Z"}`, "schedule-not-found", 404},
 		{"none-such/schedules/a/fire", "", "definition-not-found", 404},
@@ -80,6 +80,28 @@ func TestSchedulesAreFiredAndSkipped(t *testing.T) {
 	} {
 		if a := s.do(t, "POST", "/api/v1/definitions/"+c.path, c.body); a.status != c.status || a.code() != c.code {
 			t.Errorf("%s %s: %d %s", c.path, c.body, a.status, a.body)
+		}
+	}
+}
+
+// The audit log says which schedule was fired, and which occurrence of it was asked to be dropped.
+func TestTheAuditNamesTheOccurrence(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, nil)
+	if a := g.do(t, "POST", "/api/v1/definitions", "id: yearly\nroot:\n  - cron: 0 0 0 1 1 *\n    id: newyear\n    trigger: true\n", g.keys[auth.Designer]); a.status != 201 {
+		t.Fatalf("publish: %d %s", a.status, a.body)
+	}
+	at := "/api/v1/definitions/yearly/schedules/newyear/"
+	if a := g.do(t, "POST", at+"fire", "", g.keys[auth.Operator]); a.status != 202 {
+		t.Fatalf("fire: %d %s", a.status, a.body)
+	}
+	if a := g.do(t, "POST", at+"skip", `{"dueAt": "2999-01-01T00:00:00Z"}`, g.keys[auth.Operator]); a.status != 200 || a.json(t)["skipped"] != false {
+		t.Fatalf("skip: %d %s", a.status, a.body)
+	}
+	log := g.log.String()
+	for _, target := range []string{"yearly activity newyear", "yearly activity newyear due 2999-01-01T00:00:00Z"} {
+		if !strings.Contains(log, `"target":"`+target+`"`) {
+			t.Errorf("no line of %q in %s", target, log)
 		}
 	}
 }

@@ -140,7 +140,10 @@ type CronEntry struct {
 
 	Damaged string `json:"-"` // why a listed one cannot be read, and only what its key says is known; "": it can
 	Created int64  `json:"-"` // its key's create revision
-	Key     string `json:"-"`
+	// Modified is its key's mod revision. A publication that keeps the occurrence puts the same
+	// key again: then this moves, and Created does not.
+	Modified int64  `json:"-"`
+	Key      string `json:"-"`
 }
 
 // ScheduleKind tells what kind of trigger made a [CronEntry].

@@ -1263,7 +1263,7 @@ func (c *Client) ShowLink(ctx context.Context, token string, opts ...Option) (*A
 }
 
 // SkipSchedule: Drop the occurrence of a schedule that is due at a time: nothing starts by it.
-// It is POST /api/v1/definitions/{id}/schedules/{activity}/skip, for the role operator; problems of its own are definition-not-found, schedule-not-found.
+// It is POST /api/v1/definitions/{id}/schedules/{activity}/skip, for the role operator; problems of its own are definition-not-found, schedule-not-found, definition-moved.
 func (c *Client) SkipSchedule(ctx context.Context, id string, activity string, body SkipRequest, opts ...Option) (*Answer[Skipped], error) {
 	return call[Skipped](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/schedules/" + url.PathEscape(activity) + "/skip", query: nil, body: body}, opts)
 }

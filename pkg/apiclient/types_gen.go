@@ -1110,7 +1110,7 @@ type SkipRequest struct {
 // Skipped is the answer of [Client.SkipSchedule].
 type Skipped struct {
 	Next    *time.Time `json:"next"`    // When the one to come is due; null: there is none.
-	Skipped bool       `json:"skipped"` // Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one.
+	Skipped bool       `json:"skipped"` // Whether it was dropped; false: it is not the one to come: it was fired, or skipped, or is not the next one. The only one of a schedule, such as a startAt, is refused.
 }
 
 // SourceEditRequest is the body of [Client.EditDefinition]. Zero fields are left out.

@@ -54,13 +54,18 @@ func (s *starter) Execute(ctx context.Context, req StartRequest) (StartResult, e
 // Dispatch makes an instance durable as Pending and answers with its id; it runs
 // as soon as a node takes it.
 func (s *starter) Dispatch(ctx context.Context, req StartRequest) (string, error) {
+	return s.dispatch(ctx, req, s.create)
+}
+
+// dispatch plans a start and gives it to create, unless its key was used.
+func (s *starter) dispatch(ctx context.Context, req StartRequest, create func(context.Context, *plan) error) (string, error) {
 	id := ""
 	_, err := s.planned(ctx, req, func(p *plan) error {
 		if id = p.id; p.answer != nil {
 			id = startAnswer(p.answer).Instance.ID
 			return nil
 		}
-		return s.create(ctx, p)
+		return create(ctx, p)
 	})
 	return id, err
 }

@@ -132,7 +132,8 @@ func (s *Definitions) crons(ctx context.Context, what, id string, revision int64
 			e, err := decodeCron(kv)
 			if errors.Is(err, ErrDamaged) {
 				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
-				e, err = &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key), DefinitionID: id, ActivityID: decode(parts[len(parts)-1])}, nil
+				e, err = cronAt(kv), nil
+				e.DefinitionID, e.ActivityID = id, decode(parts[len(parts)-1])
 			}
 			if err != nil {
 				return nil, err
@@ -286,8 +287,13 @@ func decodeHead(kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
 
 // decodeCron reads a cron key.
 func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
-	e := &store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
+	e := cronAt(kv)
 	return e, DecodeWhole(kv.Value, e)
+}
+
+// cronAt is a cron key without what its value says.
+func cronAt(kv *mvccpb.KeyValue) *store.CronEntry {
+	return &store.CronEntry{Created: kv.CreateRevision, Modified: kv.ModRevision, Key: string(kv.Key)}
 }
 
 // cronKey is where an occurrence lives.

@@ -17,7 +17,7 @@ import (
 
 // change is one write of a definition: a new head, and what goes with it.
 //
-//	If    ModRevision(head) = as read (0: there never was one)
+//	If    ModRevision(head) = as read (0: there never was one), stands
 //	Then  put head, the rest of ops
 //	Else  get head
 //
@@ -32,6 +32,7 @@ type change struct {
 	before *store.DefinitionState
 	head   store.DefinitionHead // as it is to be; Writes and UpdatedAt are filled in
 	ops    *ops
+	stands []clientv3.Cmp // beside the head's: compares that never hold again once they did not
 	guards []clientv3.Cmp
 	reads  reads // tell which guard did not hold
 	// refused makes the error of a guard that did not hold from the reads.
@@ -103,9 +104,9 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 }
 
 // headStands is monotone: a mod revision that has passed never comes back, and
-// as heads are not deleted neither does 0.
+// as heads are not deleted neither does 0. No more does a create revision.
 func (s *Definitions) headStands(c *change) []clientv3.Cmp {
-	return []clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}
+	return append([]clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}, c.stands...)
 }
 
 // classifyGuards tells whether the guards held.

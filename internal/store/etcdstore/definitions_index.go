@@ -186,11 +186,17 @@ func pendingOf(st *store.DefinitionState, e *store.CronEntry) *store.CronEntry {
 }
 
 // keepOccurrence leaves the occurrence where it is, unless it fired since it was
-// read: then the schedule goes on with its next one.
+// read: then the schedule goes on with its next one. If that lies before what fired,
+// it was skipped, and may not come back: what fired is put again then, which starts
+// nothing twice, and the schedule goes on from there.
 func (s *Definitions) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntry) {
 	then, otherwise := newOps(), newOps()
 	if !e.Due.IsZero() {
-		otherwise.put(s.cronKey(&e), e)
+		first := e
+		if old.Due.After(first.Due) {
+			first.Due = old.Due
+		}
+		otherwise.put(s.cronKey(&first), first)
 	}
 	if at := s.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
 		then.del(at) // an outdated key

@@ -43,13 +43,15 @@ func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, er
 }
 
 // FireSchedule replaces an occurrence by the next one (nil: there is none) and
-// creates the instances that are due (none: the occurrence is outdated or
-// skipped), in one transaction. False: another node was faster, or the
+// creates the instances that are due (none: the occurrence is outdated, or the
+// catch-up policy leaves it out), in one transaction. False: another node was faster, or the
 // definition moved.
 //
-// If: the occurrence's create revision; the head's mod revision as read (not
-// when nothing starts); each instance and its start's record absent. Then:
-// delete it, put the next, create the instances.
+// If: the occurrence's create revision, and the head's mod revision as read; of an
+// outdated occurrence, which has no head, its mod revision: a publication that keeps
+// the occurrence puts the same key again, and what it put is not outdated; each
+// instance and its start's record absent. Then: delete it, put the next, create the
+// instances.
 //
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
@@ -58,6 +60,8 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	t.del(due.Key)
 	if head != nil {
 		t.when(modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
+	} else {
+		t.when(modifiedAt(due.Key, due.Modified))
 	}
 	behind := len(starts) > 0 && starts[0].Gate != nil
 	if behind {
@@ -88,12 +92,18 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	return true, gated, nil
 }
 
-// SkipSchedule replaces an occurrence by the next one (nil: there is none) and starts nothing: it
-// is [Upkeep.FireSchedule] with nothing to start. False: it is gone, as it fired, was skipped, or
-// the definition moved.
-func (s *Definitions) SkipSchedule(ctx context.Context, due, next *store.CronEntry) (bool, error) {
-	skipped, _, err := (&Upkeep{conn: s.conn}).FireSchedule(ctx, due, nil, next, nil)
-	return skipped, err
+// SkipSchedule replaces an occurrence of st by the one that follows it, and starts nothing. It is
+// a change of the definition, so that it and a publication refuse each other: a publication puts
+// again the occurrences that it read, and one that was dropped in between would come back.
+//
+// Errors: [store.ErrHeadMoved] (read again; also if the occurrence has fired), or one that wraps
+// [ErrUnknown].
+func (s *Definitions) SkipSchedule(ctx context.Context, st *store.DefinitionState, due, next *store.CronEntry, at time.Time) (*store.DefinitionHead, error) {
+	c := s.newChange("skip an occurrence of", st, at)
+	c.stands = []clientv3.Cmp{createdAt(due.Key, due.Created)}
+	c.ops.del(due.Key)
+	c.ops.put(s.cronKey(next), *next)
+	return s.apply(ctx, c)
 }
 
 // putNext puts the occurrence that follows, nil if none does, which says what the
@@ -122,11 +132,12 @@ func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision i
 	}
 	out := make([]store.CronEntry, len(kvs))
 	for i, kv := range kvs {
-		out[i] = store.CronEntry{Created: kv.CreateRevision, Key: string(kv.Key)}
+		out[i] = *cronAt(kv)
 		if err := Decode(kv.Value, &out[i]); err != nil {
 			parts := strings.Split(out[i].Key, "/")
-			out[i] = store.CronEntry{Created: kv.CreateRevision, Key: out[i].Key, Damaged: err.Error(),
-				Due: fromMillis(parts[len(parts)-3]), DefinitionID: parts[len(parts)-2], ActivityID: decode(parts[len(parts)-1])}
+			out[i] = *cronAt(kv)
+			out[i].Damaged, out[i].Due = err.Error(), fromMillis(parts[len(parts)-3])
+			out[i].DefinitionID, out[i].ActivityID = parts[len(parts)-2], decode(parts[len(parts)-1])
 		}
 	}
 	return out, end, nil

@@ -54,7 +54,8 @@ func (a commands) skipSchedule() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "skip DEFINITION [ACTIVITY]", Short: "Drop the next occurrence of a schedule: nothing starts by it", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.CompleteDefinitions(),
 		Long: "Drop the next occurrence of a schedule: nothing starts by it. With --due only the one of that time, as weft schedules list -o json\n" +
-			"has it; the exit code is 1 if that is not the next one: it was fired or skipped already.",
+			"has it; the exit code is 1 if that is not the next one: it was fired or skipped already. A startAt is not skipped: publish the\n" +
+			"definition without it, or retract it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {

@@ -1,0 +1,106 @@
+package catalog_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func yearly(line string) string {
+	return "id: a\nroot:\n  - cron: 0 0 0 1 1 *\n    id: newyear\n    trigger: true\n  - writeLine: " + line + "\n"
+}
+
+// A skip and a publication that meet both take effect: whichever comes second reads again.
+func TestASkipMeetsAPublication(t *testing.T) {
+	b := newBundle(t)
+	n, other := b.node(), b.node()
+	s, o := catalog.SchedulesOf(n.Catalog), catalog.SchedulesOf(other.Catalog)
+	due := func() time.Time {
+		t.Helper()
+		e, err := s.ToCome(t.Context(), "a", "newyear")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Due
+	}
+	between := func(f func()) {
+		done := false
+		n.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {
+			if !done && c.PutsUnder(b.root()+"definition/a/head") {
+				done = true
+				f()
+			}
+			return false
+		}})
+	}
+	n.mustPublish(yearly("one"))
+	first := due()
+
+	between(func() { other.mustPublish(yearly("two")) })
+	skipped, next, err := s.Skip(t.Context(), "a", "newyear", first)
+	if err != nil || !skipped || !next.Equal(first.AddDate(1, 0, 0)) || !due().Equal(next) {
+		t.Fatalf("skip: %v, %v, %v; due %v", skipped, next, err, due())
+	}
+
+	between(func() {
+		if ok, _, err := o.Skip(t.Context(), "a", "newyear", next); err != nil || !ok {
+			t.Errorf("skip: %v, %v", ok, err)
+		}
+	})
+	if res := n.mustPublish(yearly("three")); res.Version != 3 {
+		t.Errorf("%+v", res)
+	}
+	if want := first.AddDate(2, 0, 0); !due().Equal(want) {
+		t.Errorf("due %v, want %v: the publication brought back what was skipped", due(), want)
+	}
+	if err := n.Reindex(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if want := first.AddDate(2, 0, 0); !due().Equal(want) {
+		t.Errorf("a refresh brought back what was skipped: due %v", due())
+	}
+}
+
+// The only occurrence would come back with the next publication, so that it is not skipped. One
+// that is not to come any more is told as such, and an activity that is no schedule is not.
+func TestAnOnlyOccurrenceIsNotSkipped(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	s := catalog.SchedulesOf(n.Catalog)
+	once := func(id, at string) string {
+		return "id: " + id + "\nroot:\n  - startAt: " + at + "\n    id: then\n    trigger: true\n  - id: line\n    writeLine: x\n"
+	}
+	n.mustPublish(once("future", "2999-01-01T00:00:00Z"))
+	n.mustPublish(once("past", "2001-01-01T00:00:00Z"))
+	e, err := s.ToCome(t.Context(), "past", "then")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, _, err := n.store.Upkeep.FireSchedule(t.Context(), e, nil, nil, nil); err != nil || !ok {
+		t.Fatalf("fire: %v, %v", ok, err)
+	}
+	at := time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, _, err = s.Skip(t.Context(), "future", "then", at)
+	if wantCode(t, err, workflow.CodeInvalid); !strings.Contains(err.Error(), "publish the definition without it") {
+		t.Errorf("it does not say what to do: %v", err)
+	}
+	if e, err := s.ToCome(t.Context(), "future", "then"); err != nil || !e.Due.Equal(at) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if ok, next, err := s.Skip(t.Context(), "past", "then", at); err != nil || ok || !next.IsZero() {
+		t.Errorf("what has been: %v, %v, %v", ok, next, err)
+	}
+	_, _, err = s.Skip(t.Context(), "past", "line", at)
+	wantCode(t, err, workflow.CodeScheduleNotFound)
+	_, _, err = s.Skip(t.Context(), "none", "then", at)
+	wantCode(t, err, workflow.CodeDefinitionNotFound)
+	if err := n.Retract(t.Context(), "future"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Skip(t.Context(), "future", "then", at)
+	wantCode(t, err, workflow.CodeDefinitionNotFound)
+}

@@ -60,8 +60,48 @@ func (a *Asker) Sources(args []string) ([]Source, error) {
 	return a.Files(args, "definitions (*.yaml, *.yml, *.json)", IsDefinitionFile, a.ReadDefinition)
 }
 
+// LinkedDirectory is a link to a directory below one of the arguments, of which nothing is read; "" if there is none.
+func LinkedDirectory(args []string) (link string, err error) {
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+			continue // who reads it says what is wrong
+		}
+		err := walk(arg, func(path string, linked bool) error {
+			if linked {
+				link = path
+				return filepath.SkipAll
+			}
+			return nil
+		})
+		if link != "" || err != nil {
+			return link, err
+		}
+	}
+	return "", nil
+}
+
+// walk gives what is below a directory and no directory, without what is hidden. linked: a link to a directory.
+func walk(dir string, each func(path string, linked bool) error) error {
+	top := dir + string(filepath.Separator) // so that it may be a link itself
+	return filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != top && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		case d.Type()&fs.ModeSymlink == 0:
+			return each(path, false)
+		}
+		there, err := os.Stat(path)
+		return each(path, err == nil && there.IsDir() && !strings.HasPrefix(d.Name(), "."))
+	})
+}
+
 // Files reads files, those of a directory and of what is below it that are wanted, and standard
-// input for -. What is wanted is told where a directory has none.
+// input for -. What is wanted is told where a directory has none. Of links only those to files are
+// followed below a directory, and the others are told.
 func (a *Asker) Files(args []string, what string, wanted func(name string) bool, read func(name string) ([]byte, error)) ([]Source, error) {
 	var out []Source
 	for _, arg := range args {
@@ -78,13 +118,12 @@ func (a *Asker) Files(args []string, what string, wanted func(name string) bool,
 			return nil, err
 		}
 		before := len(out)
-		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+		err = walk(arg, func(path string, linked bool) error {
 			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
-				return filepath.SkipDir
-			case d.IsDir() || !wanted(path):
+			case linked:
+				a.Note(path + ": links to directories are not followed; name it too, if it is meant")
+				return nil
+			case !wanted(path):
 				return nil
 			}
 			src, err := read(path)

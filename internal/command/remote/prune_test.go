@@ -59,6 +59,18 @@ func TestPrune(t *testing.T) {
 	u.refuses(2, "none of the files is of the set prune-others, which has 2 definitions: is it the right directory?", apply(free, "--set", "prune-others", "--prune", "--yes")...)
 	u.refuses(2, "say with --set of which", "apply", dir, "--prune")
 	u.refuses(2, "--prune takes files and directories", "apply", "-", "--prune", "--set", "x")
+	link := filepath.Join(dir, "linked")
+	if err := os.Symlink(filepath.Dir(free), link); err != nil {
+		t.Fatal(err)
+	}
+	u.refuses(2, "--prune reads no directory through a link, and would delete what was applied from "+link, "apply", dir, "--prune", "--set", "prune-others", "--yes")
+	if got := u.wants(0, "prune-one  unchanged\n", apply(dir)...); got.err != link+": links to directories are not followed; name it too, if it is meant\n" {
+		t.Errorf("it says %q", got.err)
+	}
+	u.wants(0, "prune-free  unchanged\n", apply(link)...)
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
 	u.refuses(3, "the name of a set", "apply", dir, "--set", "no name")
 	if err := os.Remove(one); err != nil {
 		t.Fatal(err)

@@ -35,6 +35,15 @@ func (a commands) applyCommand() *cobra.Command {
 			case f.prune && slices.Contains(args, "-"):
 				return ask.Usage("--prune takes files and directories: what came through a pipe that broke would delete the rest")
 			}
+			if f.prune {
+				link, err := ask.LinkedDirectory(args)
+				if err != nil {
+					return err
+				}
+				if link != "" {
+					return ask.Usage("--prune reads no directory through a link, and would delete what was applied from %s: take the link away, or leave --prune out", link)
+				}
+			}
 			c, ready, err := a.check(cmd.Context(), args, f.strict, f.set)
 			if err != nil {
 				return err

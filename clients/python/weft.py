@@ -1562,9 +1562,9 @@ class Client(_Core):
         """Forget the dead letters of a filter, a page at a time: POST /api/v1/dead-letters/delete."""
         return self._call("POST", "/api/v1/dead-letters/delete", {}, body or {}, wait=wait, accept=accept, key=key)
 
-    def delete_definition(self, id: str, *, force: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
+    def delete_definition(self, id: str, *, force: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None) -> Answer["None"]:
         """Remove a definition: DELETE /api/v1/definitions/{id}."""
-        return self._call("DELETE", f"/api/v1/definitions/{_part(id)}", {"force": force, "set": set}, wait=wait, accept=accept, key=key)
+        return self._call("DELETE", f"/api/v1/definitions/{_part(id)}", {"force": force, "set": set}, wait=wait, accept=accept, key=key, if_match=if_match)
 
     def delete_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Dispatched, None]"]:
         """Cancel the instance if it runs, and remove it: DELETE /api/v1/instances/{id}."""

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +17,25 @@ type Sets struct{ c *Catalog }
 // SetsOf are the sets of a catalog.
 func SetsOf(c *Catalog) Sets { return Sets{c} }
 
-// Delete is [Catalog.Delete] of a definition that is of a set. If it is of another one, or of none,
-// the error is definition-moved: it was published elsewhere in the meantime.
-func (s Sets) Delete(ctx context.Context, id, set string, force bool) error {
+// Deletion is of a definition as its caller knows it.
+type Deletion struct {
+	Set   string // that it is of; "": any, or none
+	Over  *int   // the published version, or the latest if none is published; nil: any
+	Force bool   // also while instances run
+}
+
+// Delete is [Catalog.Delete] of a definition that is as it was known. If it is not, the error is
+// definition-moved: it was published, or by others, in the meantime.
+func (s Sets) Delete(ctx context.Context, id string, d Deletion) error {
 	_, err := s.c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
-		if st.Head.Set != set {
-			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s is not of the set %q any more", id, set))
+		is := cmp.Or(st.Head.Published, st.Head.Latest)
+		switch {
+		case d.Set != "" && st.Head.Set != d.Set:
+			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s is not of the set %q any more", id, d.Set))
+		case d.Over != nil && *d.Over != is:
+			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s has version %d now, and version %d was to be deleted", id, is, *d.Over))
 		}
-		return s.c.store.DeleteDefinition(ctx, st, force, s.c.now())
+		return s.c.store.DeleteDefinition(ctx, st, d.Force, s.c.now())
 	})
 	return err
 }

@@ -49,12 +49,15 @@ func TestADefinitionIsOfASet(t *testing.T) {
 		t.Errorf("to another set: %+v", res)
 	}
 	of("other")
-	wantCode(t, sets.Delete(t.Context(), "a", "shop", false), workflow.CodeDefinitionMoved)
+	wantCode(t, sets.Delete(t.Context(), "a", catalog.Deletion{Set: "shop"}), workflow.CodeDefinitionMoved)
 	of("other")
-	if err := sets.Delete(t.Context(), "a", "other", false); err != nil {
+	old, now := 2, 3
+	wantCode(t, sets.Delete(t.Context(), "a", catalog.Deletion{Set: "other", Over: &old}), workflow.CodeDefinitionMoved)
+	of("other")
+	if err := sets.Delete(t.Context(), "a", catalog.Deletion{Set: "other", Over: &now}); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, sets.Delete(t.Context(), "a", "other", false), workflow.CodeDefinitionNotFound)
+	wantCode(t, sets.Delete(t.Context(), "a", catalog.Deletion{Set: "other"}), workflow.CodeDefinitionNotFound)
 	publish("two", "")
 	of("")
 

@@ -72,6 +72,7 @@ func (a *API) definitionRoutes() []route {
 			summary: "Take the published version back: nothing starts by it any more",
 			answers: map[int]any{200: publishedView{}}, problems: []workflow.Code{missing}, serve: (*call).retract},
 		{method: "DELETE", path: "/definitions/{id}", name: "deleteDefinition", role: auth.Designer, tag: "definitions", kind: changes, summary: "Remove a definition",
+			ifMatch: "The ETag of the definition that is to go: 409 definition-moved if another version is there.",
 			query: []param{{name: "force", typ: "boolean", doc: "Also while instances run; they go on to their end."},
 				{name: "set", typ: "string", doc: "Only if it is of this set: 409 definition-moved if not."}},
 			answers: map[int]any{204: nil}, problems: []workflow.Code{missing, workflow.CodeDefinitionInUse, workflow.CodeDefinitionMoved}, serve: (*call).deleteDefinition},
@@ -284,12 +285,14 @@ func (c *call) deleteDefinition() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	over, err := c.overVersion()
+	if err != nil {
+		return reply{}, err
+	}
 	if c.query.Has("set") {
-		set := c.query.Get("set")
-		if err := workflow.CheckID("the name of a set", set); err != nil {
+		if err := workflow.CheckID("the name of a set", c.query.Get("set")); err != nil {
 			return reply{}, invalid("bad-parameter", "", err.Error())
 		}
-		return reply{status: http.StatusNoContent}, catalog.SetsOf(c.api.cfg.Catalog).Delete(c.r.Context(), id, set, force)
 	}
-	return reply{status: http.StatusNoContent}, c.api.cfg.Catalog.Delete(c.r.Context(), id, force)
+	return reply{status: http.StatusNoContent}, catalog.SetsOf(c.api.cfg.Catalog).Delete(c.r.Context(), id, catalog.Deletion{Set: c.query.Get("set"), Over: over, Force: force})
 }

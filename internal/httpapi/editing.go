@@ -231,7 +231,7 @@ func typeOr(t string) string {
 	return t
 }
 
-// overVersion reads the version that a publication was made from, from If-Match: the ETag of
+// overVersion reads the version that a publication or a deletion is about, from If-Match: the ETag of
 // the definition, "0" if there was none; nil: any.
 func (c *request) overVersion() (*int, error) {
 	text := strings.TrimSpace(c.r.Header.Get("If-Match"))

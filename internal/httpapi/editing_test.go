@@ -126,6 +126,15 @@ func TestVersionsAndWhatTheyTake(t *testing.T) {
 	if fmt.Sprint(all) != "[6 5 4 3 2 1]" {
 		t.Errorf("versions %v", all)
 	}
+	for _, match := range []string{`"4"`, `"x"`, `"0"`} { // another version than the one that is there is not deleted
+		if a := s.do(t, http.MethodDelete, "/api/v1/definitions/edited#", "", "If-Match: "+match); a.status != 409 || a.code() != "definition-moved" {
+			t.Errorf("delete %s: %d %s", match, a.status, a.body)
+		}
+	}
+	s.do(t, http.MethodPost, "/api/v1/definitions", "id: gone#\nroot:\n  - writeLine: a\n")
+	if a := s.do(t, http.MethodDelete, "/api/v1/definitions/gone#", "", `If-Match: "1"`); a.status != 204 {
+		t.Errorf("delete the version that is there: %d %s", a.status, a.body)
+	}
 	s.do(t, http.MethodDelete, "/api/v1/definitions/edited#/versions/3", "")
 	if a := s.get(t, "/api/v1/definitions/edited#/versions"); strings.Contains(string(a.body), `"version":3,`) {
 		t.Errorf("a version that nothing may begin with: %s", a.body)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,8 @@ func (a commands) applyCommand() *cobra.Command {
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		Long: "Publish what has changed. All are checked before one is published. With --set the definitions are of that set from now on, and with\n" +
 			"--prune those of the set that the files do not have are deleted: after a question, or with --yes, and not while instances of\n" +
-			"them run. What was never applied with that set is never deleted. Nodes of a version that knows no sets leave the definitions of one\n" +
+			"them run or a newer version is published meanwhile. What was never applied with that set is never deleted. Links to\n" +
+			"directories are not followed, so --prune refuses a directory that has some. Nodes of a version that knows no sets leave the definitions of one\n" +
 			"to the others: use it once all nodes are upgraded.",
 		Example: "  weft apply flows/\n  weft apply flows/ --set shop --prune --dry-run\n  weft apply flows/ --set shop --prune --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,7 +84,7 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 	}
 	refused := false
 	for _, d := range extra {
-		did, err := a.prune(ctx, c, d.ID, f)
+		did, err := a.prune(ctx, c, d, f)
 		var p *apiclient.ProblemError
 		switch {
 		case errors.As(err, &p) && p.Status == 409:
@@ -125,12 +127,12 @@ func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f
 	return did, err
 }
 
-// prune deletes one that the files do not have, unless it went to another set in the meantime.
-func (a commands) prune(ctx context.Context, c *apiclient.Client, id string, f applyFlags) (did string, err error) {
+// prune deletes one that the files do not have, unless it went to another set, or was published, since it was listed.
+func (a commands) prune(ctx context.Context, c *apiclient.Client, d apiclient.Definition, f applyFlags) (did string, err error) {
 	if f.dry {
 		return "would be deleted", nil
 	}
-	_, err = c.DeleteDefinition(ctx, id, apiclient.DeleteDefinitionQuery{Set: f.set})
+	_, err = c.DeleteDefinition(ctx, d.ID, apiclient.DeleteDefinitionQuery{Set: f.set}, apiclient.IfMatch(strconv.Quote(strconv.FormatInt(d.Version, 10))))
 	var p *apiclient.ProblemError
 	if errors.As(err, &p) && p.Code == "definition-not-found" {
 		err = nil // somebody was faster, or an answer was lost

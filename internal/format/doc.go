@@ -8,7 +8,8 @@
 // What changes: lists and mappings are indented by two, lists below their key too; the keys of
 // what a definition is made of are in the order of docs/notation.md, with the comments above
 // them; one space is behind a colon or a dash; there is no blank at the end of a line, no two
-// empty lines, and one line break at the end. A comment of its own line is indented as what is
+// empty lines, and one line break at the end; all lines end as the first one does, and a byte
+// order mark goes. A comment of its own line is indented as what is
 // below it, or as what it stood below if it was indented so. A file with anchors keeps its
 // order: what is repeated must come first.
 //

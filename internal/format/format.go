@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -29,6 +32,35 @@ func IsTests(file string) bool {
 	name := strings.ToLower(filepath.Base(file))
 	return strings.HasSuffix(name, ".test.yaml") || strings.HasSuffix(name, ".test.yml")
 }
+
+// LooksLikeDefinition tells a definition from other YAML and JSON: a mapping with root. What cannot be
+// read is one if a line at its margin, or anything in JSON, says root.
+func LooksLikeDefinition(src []byte, file string) bool {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	if strings.EqualFold(filepath.Ext(file), ".json") {
+		var top map[string]json.RawMessage
+		if err := json.Unmarshal(src, &top); err != nil {
+			var wrong *json.SyntaxError
+			return errors.As(err, &wrong) && bytes.Contains(src, []byte(`"root"`))
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Keys(top)), func(key string) bool { return strings.EqualFold(key, "root") })
+	}
+	root, err := parse(src, file)
+	if err != nil {
+		return rootLine.Match(src)
+	}
+	if root == nil || root.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		if root.Content[i].Value == "root" {
+			return true
+		}
+	}
+	return false
+}
+
+var rootLine = regexp.MustCompile(`(?m)^["']?root["']?[ \t]*:`)
 
 // Source formats the source of a file, which is JSON if its name or its look says so. types
 // tells what activities look like. An error of type [workflow.Problems] has the place of what
@@ -68,7 +100,15 @@ func indentJSON(src []byte, file string) ([]byte, error) {
 		r.Problem("bad-json", at, "this is not JSON: %s", text)
 		return nil, r.Problems()
 	}
-	return append(out.Bytes(), '\n'), nil
+	return endedAs(src, append(out.Bytes(), '\n')), nil
+}
+
+// endedAs ends the lines as the first one of the source ends: a repository may ask for the one or the other.
+func endedAs(src, out []byte) []byte {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return bytes.ReplaceAll(out, []byte("\n"), []byte("\r\n"))
+	}
+	return out
 }
 
 // formatYAML formats, and looks whether what comes out means the same.
@@ -99,7 +139,7 @@ func formatYAML(src []byte, file string, types workflow.Types) ([]byte, error) {
 		}
 		wrong := l.changed(root, out, types)
 		if wrong == nil {
-			return out, nil
+			return endedAs(src, out), nil
 		}
 		if len(orders) == 0 {
 			return nil, problem(given, file, 1, 1, "it cannot be formatted and stays as it is: %v (a mistake of weft fmt: please tell)", wrong)

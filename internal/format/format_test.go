@@ -66,7 +66,7 @@ func TestForm(t *testing.T) {
 			"id: x\nroot:\n-  -   delay: 1s\n   -   finish:\n-\n   # here\n   finish:\n-\n  - break\n",
 			"id: x\nroot:\n  - - delay: 1s\n    - finish:\n  - # here\n    finish:\n  - - break\n",
 		},
-		"windows, blanks and a byte order mark": {"\ufeffid: x  \r\n\r\n\r\n\r\nroot: []\t\r\n\r\n", "id: x\n\nroot: []\n"},
+		"windows, blanks and a byte order mark": {"\ufeffid: x  \r\n\r\n\r\n\r\nroot: []\t\n\r\n", "id: x\r\n\r\nroot: []\r\n"},
 		"the line that names the schema":        {"# yaml-language-server: $schema=s.json\nroot: []\nid: x\n", "# yaml-language-server: $schema=s.json\nid: x\nroot: []\n"},
 		"the marks of a document":               {"# above\n---\n# a\nroot: []\nid: x\n...\n", "# above\n---\nid: x\n# a\nroot: []\n...\n"},
 		"kept empty lines":                      {"root:\n- writeLine: |+\n    a\n\n\nid: x\n", "id: x\nroot:\n  - writeLine: |+\n      a\n\n\n"},

@@ -37,7 +37,18 @@ func TestFmt(t *testing.T) {
 	}
 	u.in = tidy
 	u.wants(0, "", "fmt", "--check", "-")
-	u.wants(1, model+"\n"+cases+"\n"+one+"\n", "fmt", "--check", dir)
+	others := map[string]string{
+		u.file("flows/package.json", "{\n    \"name\": \"x\"}"):             "{\n    \"name\": \"x\"}",
+		u.file("flows/template.yaml", "a: {{ .Values.root }}\n  root: b\n"): "a: {{ .Values.root }}\n  root: b\n",
+		u.file("flows/values.yaml", "a:   b\n"):                             "a:   b\n",
+		u.file("flows/nothing.yaml", ""):                                    "",
+	}
+	windows := u.file("windows.json", "{\r\n\"id\": \"x\"}")
+	u.wants(0, windows+"\n", "fmt", "-w", windows)
+	holds(windows, "{\r\n  \"id\": \"x\"\r\n}\r\n")
+	if got := u.wants(1, model+"\n"+cases+"\n"+one+"\n", "fmt", "--check", dir); got.err != "4 files that are no definitions, having no root, are left alone\n" {
+		t.Errorf("it says %q", got.err)
+	}
 	holds(one, untidy)
 	if got := u.wants(0, "*", "fmt", "-d", one); !strings.Contains(got.out, "--- "+one) || !strings.Contains(got.out, "-- writeLine:   a   # said\n") {
 		t.Errorf("diff: %s", got.out)
@@ -64,6 +75,9 @@ func TestFmt(t *testing.T) {
 	holds(cases, "cases:\n  - name: a\n")
 	holds(model, "{\n  \"id\": \"x\",\n  \"root\": {\n    \"type\": \"Elsa.Finish\",\n    \"id\": \"a\"\n  }\n}\n")
 	holds(hidden, "a:   b\n")
+	for file, text := range others {
+		holds(file, text)
+	}
 	if info := must(os.Stat(one)); info.Mode().Perm() != 0o640 {
 		t.Errorf("its mode is %v", info.Mode())
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -24,8 +25,10 @@ func (a commands) fmtCommand() *cobra.Command {
 	var f fmtFlags
 	cmd := &cobra.Command{
 		Use: "fmt FILE|DIRECTORY|-...", Short: "Give definitions and their tests one form; comments stay", Args: cobra.MinimumNArgs(1),
-		Long: "Give definitions and their tests one form. YAML gets the order of keys that docs/notation.md has, and an indentation of\n" +
-			"two; its comments stay, and so does all that stands in one line: quotes, braces, numbers. JSON is indented only. The definition is the\n" +
+		Long: "Give definitions and their tests one form. Of a directory those files are taken that are called *.test.yaml, and those with a\n" +
+			"root, as definitions have; a file that is named is taken as it is. YAML gets the order of keys that docs/notation.md has, and an indentation of\n" +
+			"two; its comments stay, and so does all that stands in one line: quotes, braces, numbers. JSON is indented only. Lines end as the\n" +
+			"first one does, and a byte order mark goes. The definition is the\n" +
 			"same as before, or the file is left alone. Without a flag the text of one file goes to standard output. If one of the files\n" +
 			"has a mistake in its YAML or JSON, none is written.",
 		Example: "  weft fmt --write flows/\n  weft fmt --check flows/      # names what is not so, and ends with 1\n  weft fmt - < flow.yaml",
@@ -33,9 +36,25 @@ func (a commands) fmtCommand() *cobra.Command {
 			if f.check && f.write {
 				return ask.Usage("say --check or --write: what is only checked is not written")
 			}
-			all, err := a.Files(args, "definitions or tests (*.yaml, *.yml, *.json)", func(name string) bool { return ask.IsDefinitionFile(name) || format.IsTests(name) }, a.readToFormat)
+			const what = "definitions or tests (*.yaml, *.yml, *.json)"
+			all, err := a.Files(args, what, func(name string) bool { return ask.IsDefinitionFile(name) || format.IsTests(name) }, func(name string) ([]byte, error) {
+				if info, err := os.Stat(name); err == nil && !slices.Contains(args, name) && !format.IsTests(name) && (info.Size() == 0 || info.Size() > ask.MaxBody) {
+					return nil, nil // no definition is as large
+				}
+				return a.readToFormat(name)
+			})
 			if err != nil {
 				return err
+			}
+			there := len(all)
+			all = slices.DeleteFunc(all, func(s ask.Source) bool {
+				return !slices.Contains(args, s.Name) && !format.IsTests(s.Name) && !format.LooksLikeDefinition(s.Src, s.Name)
+			})
+			if n := there - len(all); n > 0 {
+				a.Note(fmt.Sprintf("%d files that are no definitions, having no root, are left alone", n))
+			}
+			if len(all) == 0 {
+				return ask.Usage("%s has no %s", strings.Join(args, ", "), what)
 			}
 			return a.formatAll(all, f)
 		},

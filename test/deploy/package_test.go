@@ -195,6 +195,13 @@ func TestTheUnitFitsTheNode(t *testing.T) {
 // What the package's scripts ask of systemd, at each step of .deb (words) and .rpm (counts). A systemd that is there and
 // refuses everything keeps no package from being installed or removed.
 func TestThePackagesScripts(t *testing.T) {
+	// Written by another process, before anything runs beside this: a child of this one that begins meanwhile would
+	// hold the file open, and what is open to be written cannot be run (ETXTBSY).
+	programs := t.TempDir()
+	run(t, programs, "/bin/sh", "-c", `
+printf '#!/bin/sh\necho "$*" >>"$HEARD"\n[ "$BROKEN" != 1 ]\n' >systemctl
+printf '#!/bin/sh\n' >systemd-sysusers
+chmod 755 systemctl systemd-sysusers`)
 	t.Parallel()
 	const reload, restart, stop = "daemon-reload", "try-restart weft.service", "disable --now weft.service"
 	for _, c := range []struct {
@@ -222,7 +229,7 @@ func TestThePackagesScripts(t *testing.T) {
 				if machine != "with systemd" && machine != "with a broken systemd" {
 					want = nil
 				}
-				if got := systemdHears(t, machine, c.script, c.args); !slices.Equal(got, want) {
+				if got := systemdHears(t, programs, machine, c.script, c.args); !slices.Equal(got, want) {
 					t.Errorf("systemd was asked for %q, want %q", got, want)
 				}
 			})
@@ -230,8 +237,8 @@ func TestThePackagesScripts(t *testing.T) {
 	}
 }
 
-// systemdHears runs a script with programs of its own in the place of systemd's, and gives what they were asked.
-func systemdHears(t *testing.T, machine, script string, args []string) []string {
+// systemdHears runs a script with programs of the test in the place of systemd's, and gives what they were asked.
+func systemdHears(t *testing.T, programs, machine, script string, args []string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	booted, heard := filepath.Join(dir, "booted"), filepath.Join(dir, "heard")
@@ -239,18 +246,12 @@ func systemdHears(t *testing.T, machine, script string, args []string) []string 
 	if !strings.Contains(source, "/run/systemd/system") {
 		t.Fatalf("%s does not ask whether systemd runs", script)
 	}
-	fakes := map[string]string{
-		script:             strings.ReplaceAll(source, "/run/systemd/system", booted),
-		"systemctl":        "#!/bin/sh\necho \"$*\" >>" + heard + "\n[ \"$BROKEN\" != 1 ]\n",
-		"systemd-sysusers": "#!/bin/sh\n",
-	}
-	for name, text := range fakes {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	// The shell reads it, so that nothing is run that was open here.
+	if err := os.WriteFile(filepath.Join(dir, script), []byte(strings.ReplaceAll(source, "/run/systemd/system", booted)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(dir, script)}, args...)...)
-	cmd.Env = []string{"PATH=" + dir}
+	cmd.Env = []string{"PATH=" + programs, "HEARD=" + heard}
 	switch machine {
 	case "with a broken systemd":
 		cmd.Env = append(cmd.Env, "BROKEN=1")

@@ -190,6 +190,10 @@ func TestTheChartTakesItsValues(t *testing.T) {
 	if !allows(t, set.policy.Spec.Ingress, ingress, corev1.ProtocolTCP, 8080) || allows(t, one.policy.Spec.Ingress, ingress, corev1.ProtocolTCP, 8080) {
 		t.Error("networkPolicy.from says who may come in")
 	}
+	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	if image := chart(t, "image: {repository: registry.example.com/weft, tag: 1.2.3, digest: \""+digest+"\"}").container().Image; image != "registry.example.com/weft:1.2.3@"+digest {
+		t.Errorf("the pinned image is %s", image)
+	}
 	if image := ins["chart, monitored"].container().Image; image != "registry.example.com:5000/weft:1.2.3" {
 		t.Errorf("the image is %s", image)
 	}
@@ -286,9 +290,11 @@ func TestTheChartRefuses(t *testing.T) {
 		"resources: {limits: {memory: 1000000000}}":     "memory",
 		"image: {tag: \"1\\n- name: x\"}":               "tag",
 		"files: {../x: a}":                              "../x",
+		"image: {digest: 'sha256:12'}":                  "digest",
 		"podLabels: {app.kubernetes.io/name: other}":    "app.kubernetes.io/name",
-		"disruption: {maxUnavailable: 0}":               "maxUnavailable",
-		"networkPolicy: {to: [{ports: [{port: 1}]}]}":   "to",
+		"serviceMonitor: {enabled: true, labels: {app.kubernetes.io/name: other}}": "app.kubernetes.io/name",
+		"disruption: {maxUnavailable: 0}":                                          "maxUnavailable",
+		"networkPolicy: {to: [{ports: [{port: 1}]}]}":                              "to",
 	} {
 		if _, _, err := rendered(t, "weft", values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error about %s", values, err, want)

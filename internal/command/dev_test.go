@@ -273,6 +273,37 @@ func TestDevGoesOnBesideWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// Expressions and webhooks find the same secrets on each node.
+func TestDevHasSecrets(t *testing.T) {
+	t.Parallel()
+	secrets := t.TempDir()
+	if err := os.WriteFile(filepath.Join(secrets, "crm-key"), []byte("a key that signs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := runDev(t, "--secrets-dir", secrets, "--nodes", "2")
+	api := d.api()
+	nodes, err := api.ListNodes(t.Context())
+	if err != nil || len(nodes.Body.Items) != 2 {
+		t.Fatalf("%+v, %v", nodes, err)
+	}
+	for i, n := range nodes.Body.Items {
+		c, err := apiclient.New(apiclient.Config{Server: "http://" + n.Address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprint("crm-", i)
+		if w, err := c.PutWebhook(t.Context(), name, apiclient.WebhookRequest{URL: "http://127.0.0.1:1/", On: []string{"ended"}, Secrets: []string{"crm-key"}}); err != nil || w.Body.Name != name {
+			t.Errorf("at %s: %+v, %v", n.NodeID, w, err)
+		}
+		_, err = c.PutWebhook(t.Context(), name, apiclient.WebhookRequest{URL: "http://127.0.0.1:1/", On: []string{"ended"}, Secrets: []string{"none"}})
+		if err == nil || !strings.Contains(err.Error(), "--secrets-dir") {
+			t.Errorf("a secret that is not there: %v", err)
+		}
+	}
+	d.key("q")
+	d.ends()
+}
+
 func TestDevRefusesWhatIsNoDirectory(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"dev", "--nodes", "0"}, {"dev", "a", "b"}, {"dev", filepath.Join(t.TempDir(), "none")}, {"dev", "dev_test.go"}} {

@@ -59,6 +59,7 @@ func newDevCommand(stdout, stderr io.Writer) *cobra.Command {
 	f.IntVar(&cfg.Nodes, "nodes", 1, "so many nodes, up to 9")
 	f.StringVar(&cfg.HTTPAddr, "http-addr", "", "the first node listens here (default: 127.0.0.1:8080, or another port if that is taken)")
 	f.StringVar(&cfg.DataDir, "data-dir", "", "keep the data here (default: it is gone at the end)")
+	f.StringVar(&cfg.Secrets, "secrets-dir", "", "directory with one file per secret, for expressions (secrets.NAME) and webhooks")
 	f.StringVar(&level, "log-level", "error", "what of the nodes' logs is shown: debug, info, warn or error")
 	f.BoolVar(&keys, "keys", false, "take keys also where standard input is no terminal")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

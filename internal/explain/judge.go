@@ -436,6 +436,16 @@ func (m *NearMiss) advice(h *workflow.Instance) string {
 		return "POST /dead-letters/" + url.PathEscape(m.ID) + "/replay"
 	case m.Where == "queue" && m.Kind == CauseCorrelation:
 		return "if it is the one: POST /queue/" + url.PathEscape(m.ID) + "/send " + object("instanceId", h.ID)
+	case m.Kind == CauseSpelling && (m.Where == "queue" || m.Where == "dead-letter"):
+		i := slices.IndexFunc(h.Bookmarks, func(b workflow.Bookmark) bool { return b.ID == m.Bookmark })
+		if i < 0 {
+			return ""
+		}
+		edit := object("instanceId", h.ID, "name", h.Bookmarks[i].Name)
+		if m.Where == "queue" {
+			return "if it is the one: POST /queue/" + url.PathEscape(m.ID) + "/send " + edit
+		}
+		return "if it is the one: POST /dead-letters/" + url.PathEscape(m.ID) + "/replay " + edit
 	}
 	return ""
 }
@@ -476,8 +486,13 @@ func sendEvent(name, correlation string) string {
 }
 
 // object is a JSON object of one text.
-func object(name, text string) string {
-	body, _ := json.Marshal(map[string]string{name: text}) // two texts
+// object is a body of names and texts, in turn.
+func object(pairs ...string) string {
+	texts := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		texts[pair[0]] = pair[1]
+	}
+	body, _ := json.Marshal(texts) // of texts
 	return string(body)
 }
 

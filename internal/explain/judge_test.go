@@ -113,7 +113,9 @@ func TestStalls(t *testing.T) {
 			f.Queued = []store.QueuedFor{{ID: "q", Hash: f.Record.Header.Bookmarks[0].Hash, InstanceID: "j"}}
 		}), state: Waiting, miss: "it is for instance j"},
 		"another spelling": {cause: "other-name", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "aproved", "o-2", time.Minute)} }), state: Waiting,
-			miss: `it came as "aproved", and this one waits for "approved"`},
+			miss: `it came as "aproved", and this one waits for "approved"`, next: `if it is the one: POST /queue/aprovedo-2/send {"instanceId":"i","name":"approved"}`},
+		"another spelling, in a dead letter": {cause: "other-name", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "aproved", "o-2", time.Minute)} }), state: Waiting,
+			miss: `it came as "aproved", and this one waits for "approved"`, next: `if it is the one: POST /dead-letters/aprovedo-2/replay {"instanceId":"i","name":"approved"}`},
 		"it came too early": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)} }), state: Waiting,
 			miss: "it came 2 h before this one waited, and became a dead letter (expired)"},
 		"a dead letter of its own": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) {

@@ -99,7 +99,7 @@ const (
 func (h *Webhooks) key(name string) ([]byte, error) {
 	value, ok := h.cfg.Secrets().Get(name)
 	if !ok {
-		return nil, fmt.Errorf("this node has no secret %q", workflow.CutChars(name, 80))
+		return nil, fmt.Errorf("this node has no secret %q: a secret is a file of that name in --secrets-dir, on every node", workflow.CutChars(name, 80))
 	}
 	if text, ok := strings.CutPrefix(value, "whsec_"); ok {
 		key, err := base64.StdEncoding.DecodeString(text)

@@ -27,6 +27,7 @@ type Config struct {
 	Nodes    int
 	HTTPAddr string // of the first node; "": port 8080 of loopback, or any other if that is taken
 	DataDir  string // "": a new one, which is removed at the end
+	Secrets  string // the directory with a file for each secret; "": there are none
 
 	Program []string // what starts one more node, without its settings
 	Version string
@@ -158,7 +159,7 @@ func (s *session) first(ctx context.Context) (*node.Node, error) {
 	cfg := node.DefaultConfig()
 	cfg.HTTPAddr, cfg.DataDir, cfg.NodeID, cfg.Version = cmp.Or(s.HTTPAddr, free(ctx, standard)), s.DataDir, "node-1", s.Version
 	cfg.SessionTTL, cfg.DrainTimeout, cfg.AllowPrivateAddresses = sessionTTL, 2*time.Second, true
-	cfg.Logger, cfg.Lines = s.Log, s.Out
+	cfg.Logger, cfg.Lines, cfg.SecretsDir = s.Log, s.Out, s.Secrets
 	n, err := node.New(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ func (s *session) startChildren(ctx context.Context, n *node.Node) error {
 		id := fmt.Sprintf("node-%d", i)
 		c := &child{id: id, out: s.Out, errOut: s.ErrOut, program: append(append([]string{}, s.Program...),
 			"--node-id", id, "--http-addr", "127.0.0.1:0", "--etcd-endpoints", strings.Join(n.EtcdEndpoints(), ","), "--session-ttl", sessionTTL.String(),
-			"--drain-delay", "0s", "--drain-timeout", "2s", "--allow-private-addresses")}
+			"--drain-delay", "0s", "--drain-timeout", "2s", "--allow-private-addresses", "--secrets-dir", s.Secrets)}
 		if err := c.start(); err != nil {
 			return err
 		}

@@ -55,8 +55,14 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 		} {
 			b.open("/console/" + path)
 			b.until("it is whole", "document.readyState === 'complete' && document.querySelector('footer') !== null")
-			// What differs from run to run keeps its place and is not seen.
-			_ = eval[bool](b, `(document.querySelectorAll("time, [data-age], footer, .facts dd, .quiet, .none").forEach(e => { e.style.visibility = "hidden" }), true)`)
+			// What differs from run to run keeps its place and is not seen, also if the page renews
+			// itself before the picture is taken.
+			_ = eval[bool](b, `(() => {
+				const unseen = new CSSStyleSheet();
+				unseen.replaceSync("time, [data-age], footer, .facts dd, .quiet, .none { visibility: hidden !important }");
+				document.adoptedStyleSheets.push(unseen);
+				return true;
+			})()`)
 			ctx := b.ctx
 			raw, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 			if err != nil {

@@ -67,7 +67,7 @@ export function views(main: HTMLElement): void {
     else if (keep([...others, { name: name.value, q }])) views(main);
     else said.textContent = "This browser keeps nothing for this page.";
   });
-  const more = element("details", "", { "data-plain": "" });
+  const more = element("details", "") // while it is open the page does not renew itself;
   more.append(element("summary", "Name this view…"), form, said);
   box.replaceChildren(...(all.length > 0 ? [chips] : []), ...(q !== "" ? [more] : []));
 }

@@ -67,8 +67,8 @@ func TestAThousandAreTriedAgain(t *testing.T) {
 	b.do(chromedp.Click("main details:has(form[action$='createJob']) summary"))
 	b.do(chromedp.SetValue("input[name='b.reason']", "the shop is back"), chromedp.Click("form[action$='createJob'] button.danger"))
 	b.until("the jobs", "location.pathname === '/console/jobs'")
+	settle("finished") // which takes longer than a page is waited for
 	b.until("it is done", fmt.Sprintf("document.querySelector('main section.card')?.innerText.includes('done %d ')", many))
-	settle("finished")
 	b.open("/console/instances?q=status:faulted+def:breaks")
 	b.says("No instance is like that.")
 	b.open("/console/instances?q=def:order+status:suspended")

@@ -61,7 +61,10 @@ async function amend(fields: FormData): Promise<void> {
     const answer = await fetch("/console/amend", { method: "POST", body: new URLSearchParams(fields as any), headers: { Accept: "application/json" }, credentials: "same-origin" });
     if (!answer.ok || !answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error(answer.status === 401 ? "you are signed out: sign in on another tab, the text stays here" : "the node does not answer");
     const got = (await answer.json()) as { text: string; part: string; refused: boolean; line: number };
-    if (view.state.doc !== doc) return; // somebody typed since
+    if (view.state.doc !== doc) { // the answer is about a text that is gone
+      if (fields.has("e.op")) count.textContent = "Not edited: you typed meanwhile; do it again.";
+      return;
+    }
     const at = document.activeElement;
     const was = at instanceof HTMLElement && part.contains(at) ? [at.getAttribute("name"), at.getAttribute("value")] : null;
     part.innerHTML = got.part; // the node made it, with all texts escaped

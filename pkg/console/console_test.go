@@ -124,6 +124,62 @@ func TestAnEndedSessionIsKnown(t *testing.T) {
 	}
 }
 
+// A pass is as old as the session that it is of: a node that has heard of a sign-out everywhere
+// refuses it also if the one that made it has not.
+func TestAPassKnowsWhenItsSessionBegan(t *testing.T) {
+	t.Parallel()
+	seal, err := newSealer([][]byte{[]byte(strings.Repeat("a", 32))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Date(2026, 11, 23, 12, 0, 0, 123456789, time.UTC)
+	now := began.Add(time.Hour)
+	s := session{ID: "one", Ticket: "t", Made: began, Seen: began}
+	v := &visit{console: &Console{sealer: seal, cfg: Config{Now: func() time.Time { return now }}}, session: s}
+	sealed, err := v.pass()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := seal.open(strings.TrimPrefix(sealed, auth.Pass("")), now, forNodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, want := of.known("ada"), s.known("ada")
+	if is.ID != want.ID || is.Who != want.Who || !is.Began.Equal(want.Began) || !is.Ends.Equal(want.Ends) {
+		t.Errorf("a pass is of %+v, its session is %+v", is, want)
+	}
+	if kept, err := seal.seal(s, forBrowsers); err != nil || len(sealed) > len(kept)+32 {
+		t.Errorf("a pass has %d characters, a session %d: %v", len(sealed), len(kept), err)
+	}
+}
+
+// The page about oneself shows each key that leads somewhere.
+func TestThePageShowsTheKeys(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("app/console.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("templates/me.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, places, _ := strings.Cut(string(script), "const places: Record<string, string> = {")
+	places, _, _ = strings.Cut(places, "}")
+	var keys int
+	for entry := range strings.SplitSeq(places, ",") {
+		if key, _, is := strings.Cut(strings.TrimSpace(entry), ":"); is {
+			keys++
+			if row := "<kbd>g</kbd> <kbd>" + key + "</kbd>"; !strings.Contains(string(page), row) {
+				t.Errorf("the page does not show g %s", key)
+			}
+		}
+	}
+	if shown := strings.Count(string(page), "<kbd>g</kbd>"); keys < 10 || shown != keys {
+		t.Errorf("the page shows %d keys, and there are %d", shown, keys)
+	}
+}
+
 // The caller of a session is who its key names, known by the session, until that or the key ends.
 func TestASessionTellsWhenItEnds(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,7 @@ type session struct {
 	Who    *who        `json:"w,omitempty"` // as a provider said
 	Made   time.Time   `json:"m"`
 	Seen   time.Time   `json:"s"`
+	Began  int64       `json:"b,omitempty"` // of a pass: when the session was made that it is of, in ns of Unix time
 }
 
 // who is a caller whom a provider knows.
@@ -63,7 +64,11 @@ func (s *session) life() time.Duration {
 
 // known is a session as the list of those that have ended knows it.
 func (s *session) known(name string) signout.Session {
-	return signout.Session{ID: s.ID, Who: name, Began: s.Made, Ends: s.Made.Add(s.life())}
+	began := s.Made
+	if s.Began != 0 {
+		began = time.Unix(0, s.Began)
+	}
+	return signout.Session{ID: s.ID, Who: name, Began: began, Ends: began.Add(s.life())}
 }
 
 // login is a sign-in at a provider, on its way through the browser.
@@ -229,8 +234,8 @@ func (c *Console) whose(s *session) (*auth.Principal, error) {
 
 // pass is a credential for one request of a visit, which any node of the cluster takes.
 func (v *visit) pass() (string, error) {
-	now := v.console.cfg.Now()
-	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now}, forNodes)
+	now := v.console.cfg.Now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
+	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now, Began: v.session.Made.UnixNano()}, forNodes)
 	return auth.Pass(sealed), err
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -40,9 +41,9 @@ func (c *Console) end(r *http.Request, everywhere bool) error {
 	var err error
 	if everywhere {
 		err = c.cfg.SignOuts.EndAll(ctx, p.Name, sessionLife)
-	} else {
-		err = c.cfg.SignOuts.End(ctx, s.known(p.Name))
 	}
+	// Also then this one by its id: it may have begun on a node whose clock is ahead.
+	err = errors.Join(err, c.cfg.SignOuts.End(ctx, s.known(p.Name)))
 	c.cfg.Log.InfoContext(ctx, "console: signed out", slog.String("who", p.Name), slog.Bool("everywhere", everywhere), slog.String("remote", r.RemoteAddr))
 	return err
 }

@@ -26,7 +26,7 @@ func (a commands) applyCommand() *cobra.Command {
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		Long: "Publish what has changed. All are checked before one is published. With --set the definitions are of that set from now on, and with\n" +
 			"--prune those of the set that the files do not have are deleted: after a question, or with --yes, and not while instances of\n" +
-			"them run or a newer version is published meanwhile. What was never applied with that set is never deleted. Links to\n" +
+			"them run or after a newer version was published. What was never applied with that set is never deleted. Links to\n" +
 			"directories are not followed, so --prune refuses a directory that has some. Nodes of a version that knows no sets leave the definitions of one\n" +
 			"to the others: use it once all nodes are upgraded.",
 		Example: "  weft apply flows/\n  weft apply flows/ --set shop --prune --dry-run\n  weft apply flows/ --set shop --prune --yes",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -131,7 +132,7 @@ func (c *call) ownAudit() nodeAuditView {
 
 func nodeAudit(c *call) (reply, error) { return asked(c, c.ownAudit) }
 
-// auditTail asks one node after the other: a cluster has few, and what is asked is in memory.
+// auditTail asks all nodes at the same time: one that hangs costs no more than its own answer.
 func auditTail(c *call) (reply, error) {
 	v := auditView{Items: []auditLineView{}, Nodes: []auditNodeView{}, Unasked: []string{}}
 	add := func(n *nodeAuditView) {
@@ -139,16 +140,22 @@ func auditTail(c *call) (reply, error) {
 	}
 	own := c.ownAudit()
 	add(&own)
-	for _, n := range c.api.cfg.Session.Members() {
-		if n.ID == c.api.cfg.NodeID {
-			continue
-		}
-		var theirs nodeAuditView
-		if err := look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/audit?"+c.query.Encode(), &theirs); err != nil {
+	others := slices.DeleteFunc(slices.Clone(c.api.cfg.Session.Members()), func(n cluster.Node) bool { return n.ID == c.api.cfg.NodeID })
+	theirs, errs := make([]nodeAuditView, len(others)), make([]error, len(others))
+	query := c.query.Encode()
+	var all sync.WaitGroup
+	for i, n := range others {
+		all.Go(func() {
+			errs[i] = look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/audit?"+query, &theirs[i])
+		})
+	}
+	all.Wait()
+	for i, n := range others {
+		if errs[i] != nil {
 			v.Unasked = append(v.Unasked, n.ID)
 			continue
 		}
-		add(&theirs)
+		add(&theirs[i])
 	}
 	slices.SortStableFunc(v.Items, func(a, b auditLineView) int { return b.Time.Compare(a.Time) })
 	if len(v.Items) > auditShown {

@@ -135,7 +135,8 @@ func (s *Reader) gateState(g store.Gate, holder, behind read, resp *pb.TxnRespon
 	return st
 }
 
-// mostHeldStarts is how many items are read whose key does not say which instance they start.
+// mostHeldStarts is how many items are read at most whose key does not say which instance they
+// start: fewer, if they are large ([PageBytes]).
 const mostHeldStarts = 50
 
 // startBehindGate looks for the start of an instance that is not there.
@@ -180,9 +181,29 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 			break
 		}
 	}
-	for _, key := range others {
-		if item, err := s.itemThatStarts(ctx, id, key, revision); err != nil || item != nil {
-			return item, err
+	var b budget
+	for len(others) > 0 {
+		chunk := others[:min(len(others), b.chunk())]
+		others = others[len(chunk):]
+		var ask reads
+		for _, key := range chunk {
+			ask.add(clientv3.OpGet(key, at))
+		}
+		resp, err := s.read(ctx, "read queue items", ask.ops...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range chunk {
+			kv := read(i).one(resp)
+			if kv == nil {
+				continue
+			}
+			if !b.takes(kv.Value) {
+				return nil, nil // no more is looked at
+			}
+			if item := startOf(id, kv.Value); item != nil {
+				return item, nil
+			}
 		}
 	}
 	return nil, nil
@@ -200,12 +221,17 @@ func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision in
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
+	return startOf(id, resp.Kvs[0].Value), nil
+}
+
+// startOf is a queue item, if it is the start of an instance; nil: it is not.
+func startOf(id string, value []byte) *store.QueueItem {
 	item := &store.QueueItem{}
-	if damage := Decode(resp.Kvs[0].Value, item); damage != nil || item.Held == nil {
-		return nil, nil //nolint:nilerr // nobody knows what it starts, and it holds up nobody
+	if damage := Decode(value, item); damage != nil || item.Held == nil {
+		return nil // nobody knows what it starts, and it holds up nobody
 	}
 	if t := &item.Held.Trigger; store.TriggeredInstance(item.Held.Event, t.DefinitionID, t.ActivityID) != id {
-		return nil, nil
+		return nil
 	}
-	return item, nil
+	return item
 }

@@ -1,0 +1,70 @@
+package etcdstore
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+)
+
+// What is not there is looked for behind the gates in few requests, whoever asks for what id.
+func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
+	t.Parallel()
+	const all = 60 // more than are read
+	trigger := store.TriggerRef{Hash: hashOf("paid"), DefinitionID: "order", Version: 1, ActivityID: "a", Activation: "Singleton"}
+	instance := func(i int) string {
+		return store.TriggeredInstance(fmt.Sprintf("s%02d", i), trigger.DefinitionID, trigger.ActivityID)
+	}
+	for name, c := range map[string]struct {
+		detail           int // bytes of each item
+		found, missing   []int
+		fewest, requests int64
+	}{
+		"small ones":          {detail: 10, found: []int{0, mostHeldStarts - 1}, missing: []int{mostHeldStarts, all}, fewest: 2, requests: 6},
+		"large ones, not all": {detail: PageBytes/10 - 1000, found: []int{0, 9}, missing: []int{10, all}, fewest: 2, requests: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for i := range all {
+				id := fmt.Sprintf("s%02d", i)
+				st := event("paid")
+				st.Input = map[string]any{"note": strings.Repeat("x", c.detail)}
+				item := w.item(id, st)
+				item.Held = &store.HeldStart{Event: id, Trigger: trigger, Gate: *single}
+				raw, err := Encode(&item)
+				w.ok(err)
+				_, err = w.raw.Put(w.ctx(), w.keys.gatedQueue(*single)+millis(w.now)+"-"+encode(id), string(raw))
+				w.ok(err)
+			}
+			var requests atomic.Int64
+			w.faults.Add(clustertest.Rule{Match: func(clustertest.Call) bool {
+				requests.Add(1)
+				return false
+			}})
+			look := func(i int) *store.Situation {
+				t.Helper()
+				before := requests.Load()
+				st, err := w.Situation(w.ctx(), instance(i))
+				w.ok(err)
+				if n := requests.Load() - before; n < c.fewest || n > c.requests {
+					t.Errorf("%d requests for that of %d", n, i)
+				}
+				return st
+			}
+			for _, i := range c.found {
+				if st := look(i); st.Gate == nil || st.Gate.Start == nil || st.Gate.Start.ID != fmt.Sprintf("s%02d", i) || st.Gate.Behind != all {
+					t.Errorf("%d: %+v", i, st.Gate)
+				}
+			}
+			for _, i := range c.missing {
+				if st := look(i); st.Gate != nil {
+					t.Errorf("%d: %+v", i, st.Gate)
+				}
+			}
+		})
+	}
+}

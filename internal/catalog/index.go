@@ -104,7 +104,11 @@ func (x *indexer) schedule(t *engine.Trigger) {
 		at := t.At.UTC().Truncate(time.Millisecond)
 		e.Kind, e.At = store.ScheduleStartAt, &at
 	}
-	e.Due, _ = Next(&e, x.now)
+	if e.Due, _ = Next(&e, x.now); e.Due.UnixMilli() > store.LastMilli {
+		x.problem("time-too-late", place, "activity %s: it would be due at %s, and the latest that can be kept in order is %s",
+			t.ActivityID, e.Due.Format(time.RFC3339), time.UnixMilli(store.LastMilli).UTC().Format(time.RFC3339))
+		return
+	}
 	x.idx.Schedules = append(x.idx.Schedules, e)
 }
 

@@ -194,8 +194,9 @@ func (i *Inspector) Upcoming(ctx context.Context, want Upcoming, cursor string, 
 	return list(ctx, "timers", cursor, limit, read, func(t TimerItem) TimerItem { return t })
 }
 
-// soonestCursor is the beginning of the cursors of both parts of the list.
-var soonestCursor = regexp.MustCompile(`^[0-9]{13}/`)
+// soonestCursor is the beginning of the cursors of both parts of the list. A time behind
+// [store.LastMilli] has more digits.
+var soonestCursor = regexp.MustCompile(`^[0-9]{13,}/`)
 
 func showTimer(d etcdstore.Due) TimerItem {
 	return TimerItem{DueAt: d.At, Kind: "bookmark", InstanceID: d.Instance(), BookmarkID: d.Bookmark(), Damaged: d.Damaged != "", Damage: d.Damaged}

@@ -72,9 +72,10 @@ root:
 func TestTheListOfTimersHasBothKinds(t *testing.T) {
 	t.Parallel()
 	m := newMember(t)
-	m.Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
+	m.Publish("id: delayed\nroot:\n  - delay: 1h\n", "id: far\nroot:\n  - startAt: 9999-12-31T00:00:00Z\n", "id: yearly\nroot:\n  - cron: '0 0 0 1 1 *'\n    trigger: true\n")
 	for i := range 3 {
 		m.Start("delayed", fmt.Sprint("d", i), "")
+		m.Start("far", fmt.Sprint("f", i), "") // its time has more digits than others
 	}
 	kinds := map[string]int{}
 	for cursor := ""; ; {
@@ -89,7 +90,7 @@ func TestTheListOfTimersHasBothKinds(t *testing.T) {
 			break
 		}
 	}
-	if kinds["bookmark"] != 3 || kinds["cron"] != 1 {
+	if kinds["bookmark"] != 6 || kinds["cron"] != 1 {
 		t.Errorf("got %v", kinds)
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// LastMilli is the latest time that keys keep in order, in milliseconds since 1970: in the year
+// 2286.
+const LastMilli = 9_999_999_999_999
+
 // ErrHeadMoved says that a definition's head is not as it was read: another
 // change came between. Nothing was written; read again.
 var ErrHeadMoved = errors.New("the definition's head moved")

@@ -262,8 +262,8 @@ func fromMillis(part string) time.Time {
 
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
 
-// lastMilli is the latest time that a key can have, in the year 2286.
-const lastMilli = 9_999_999_999_999
+// lastMilli is the latest time that a key can have.
+const lastMilli = store.LastMilli
 
 // newest is a time as part of a key whose range begins with the latest one.
 func newest(t time.Time) string {

@@ -29,6 +29,18 @@ root:
       - - event: go
 `
 
+// marks is goesOn under another name.
+const marks = `
+id: marks
+labels:
+  customer: acme
+options: {incidents: ContinueWithIncidents}
+root:
+  - parallel:
+      - - fault: {message: all before it was looked at}
+      - - event: go
+`
+
 // everyItem has an incident for each of many items, all in one commit.
 const everyItem = `
 id: every-item
@@ -73,7 +85,7 @@ func (m *member) breaks(definition, id, why string) {
 func TestIncidentsAreTold(t *testing.T) {
 	t.Parallel()
 	m := newMember(t, clustertest.Namespace(t), "a")
-	m.Publish(goesOn, faults, quick)
+	m.Publish(goesOn, faults, quick, marks)
 	m.breaks("goes-on", "before", "early") // nobody is told of that
 	if n := m.notes(); n != 0 {
 		t.Errorf("%d notes that nobody wants", n)
@@ -82,7 +94,7 @@ func TestIncidentsAreTold(t *testing.T) {
 	on := []webhook.Kind{webhook.Incident}
 	m.put(webhook.Definition{Name: "all", URL: all.server.URL, On: on})
 	m.put(webhook.Definition{Name: "one", URL: one.server.URL, On: []webhook.Kind{webhook.Incident, webhook.Faulted}, Definitions: []string{"faults"}})
-	m.put(webhook.Definition{Name: "none", URL: none.server.URL, On: on, Definitions: []string{"quick"}})
+	m.put(webhook.Definition{Name: "none", URL: none.server.URL, On: on, Definitions: []string{"quick", "marks"}})
 	m.put(webhook.Definition{Name: "labels", URL: labels.server.URL, On: on, Labels: map[string]string{"customer": "acme"}})
 	m.breaks("goes-on", "one", "it costs "+secretText)
 	m.Start("faults", "two", "")
@@ -114,13 +126,23 @@ func TestIncidentsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.breaks("goes-on", "last", "late")
-	all.about("last")
-	if got := slices.Sorted(maps.Values(all.ids())); !slices.Equal(got, []string{"last", "one", "two"}) {
-		t.Errorf("told of %v", got)
+	// Each tells in the order of the commits: who was told of this one has looked at all others.
+	if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "marks", InstanceID: "mark"}); err != nil {
+		t.Fatal(err)
 	}
-	for name, r := range map[string]*receiver{"none": none, "labels": labels} {
-		if got := r.all(); len(got) > 0 {
-			t.Errorf("%s was told of %s", name, got[0].body)
+	for _, c := range []struct {
+		name string
+		r    *receiver
+		want []string
+	}{
+		{"all", all, []string{"last", "mark", "one", "two"}},
+		{"none", none, []string{"mark"}},
+		{"labels", labels, []string{"mark"}},
+	} {
+		c.r.about("mark")
+		polltest.Eventually(t, c.name+" has told all", func() bool { return len(c.r.ids()) >= len(c.want) })
+		if got := slices.Sorted(maps.Values(c.r.ids())); !slices.Equal(got, c.want) {
+			t.Errorf("%s was told of %v, want %v", c.name, got, c.want)
 		}
 	}
 	m.kill()

@@ -28,10 +28,13 @@ func (k webhookKeys) incident(definition, id string, seq int64) string {
 	return fmt.Sprintf("%s%s/%s/%012d", k.incidents(), definition, id, seq)
 }
 
+// allWanted has a key for each webhook and definition whose incidents it is told of.
+func (k webhookKeys) allWanted() string { return k.root + "incident-wanted/" }
+
 // wantedOf are the webhooks that are told of incidents of a definition; [anyDefinition]: of
 // all. They are put and deleted with their webhook.
 func (k webhookKeys) wantedOf(definition string) string {
-	return k.root + "incident-wanted/" + definition + "/"
+	return k.allWanted() + definition + "/"
 }
 func (k webhookKeys) wanted(definition, webhook string) string {
 	return k.wantedOf(definition) + webhook

@@ -115,6 +115,36 @@ func TestIncidentsAreNotedWhereAWebhookWantsThem(t *testing.T) {
 	breaks(false)
 }
 
+// A node that knows nothing of incidents deletes and changes webhooks, and leaves behind that they
+// are wanted: the next one that is put or deleted takes it along, and nothing of another.
+func TestWhatAnOlderNodeLeavesWantedGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	left := func(keys ...string) {
+		t.Helper()
+		for _, key := range keys {
+			if _, err := w.client.Put(w.ctx(), key, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.hook("other", "order")
+	w.hook("an-other", "order")
+	left(w.keys.wanted("order", "one"), w.keys.wanted(anyDefinition, "one"))
+	w.want("incident-wanted/", 4)
+	one := w.hook("one", "billing") // a new one of that name
+	w.want("incident-wanted/", 3)
+	left(w.keys.wanted("order", "one"))
+	one.On = []store.WebhookKind{store.WebhookEnded}
+	w.rehook(one)
+	w.want("incident-wanted/", 2)
+	left(w.keys.wanted("order", "one"))
+	if ok, err := w.Webhooks.DeleteWebhook(w.ctx(), "one", one.Modified); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	w.want("incident-wanted/", 2)
+}
+
 // A note is of one commit: a copy of it that comes late puts none, one without new incidents
 // neither, and it goes with its instance, or with the entry of the journal.
 func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {

@@ -37,35 +37,34 @@ func (k webhookKeys) webhookDue(name string, due time.Time, letter string) strin
 }
 func (k webhookKeys) webhookFailed(name, letter string) string { return k.webhookFails(name) + letter }
 
-// WebhookRanges are the keys that say what a webhook tells, below the root.
+// WebhookRanges are the keys that say what a webhook tells, below the root. A kind that this
+// program does not know, as a newer one put it, has none here: it tells nothing of it.
 func WebhookRanges(w *store.Webhook) []string {
 	var out []string
 	k := keysBelow("")
-	for _, on := range w.On {
-		if on == store.WebhookDeadLetter {
-			out = append(out, k.deads())
-			continue
+	instances := func(all string, of func(definition string) string) {
+		for _, def := range w.Definitions {
+			out = append(out, of(def))
 		}
-		if on == store.WebhookIncident {
-			for _, def := range w.Definitions {
-				out = append(out, k.incidentsOf(def))
-			}
-			if len(w.Definitions) == 0 {
-				out = append(out, k.incidents())
-			}
-			continue
+		if len(w.Definitions) == 0 {
+			out = append(out, all)
 		}
-		subs := []workflow.SubStatus{workflow.Finished, workflow.Cancelled, workflow.Faulted}
-		if on == store.WebhookFaulted {
-			subs = subs[2:]
-		}
+	}
+	ended := func(subs ...workflow.SubStatus) {
 		for _, sub := range subs {
-			for _, def := range w.Definitions {
-				out = append(out, k.indexOf(sub, def))
-			}
-			if len(w.Definitions) == 0 {
-				out = append(out, k.index(sub))
-			}
+			instances(k.index(sub), func(def string) string { return k.indexOf(sub, def) })
+		}
+	}
+	for _, on := range w.On {
+		switch on {
+		case store.WebhookDeadLetter:
+			out = append(out, k.deads())
+		case store.WebhookIncident:
+			instances(k.incidents(), k.incidentsOf)
+		case store.WebhookFaulted:
+			ended(workflow.Faulted)
+		case store.WebhookEnded:
+			ended(workflow.Finished, workflow.Cancelled, workflow.Faulted)
 		}
 	}
 	slices.Sort(out)
@@ -149,10 +148,8 @@ var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for s
 // If: its mod revision as read.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
 	t := s.begin("put webhook", modifiedAt(s.keys.webhook(w.Name), w.Modified))
-	if w.Modified > 0 {
-		if err := s.unwant(ctx, w.Name, t.ops); err != nil {
-			return false, err
-		}
+	if err := s.unwant(ctx, w.Name, t.ops); err != nil {
+		return false, err
 	}
 	t.put(s.keys.webhook(w.Name), w)
 	for key := range s.wants(w) {
@@ -179,21 +176,23 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 	return err == nil && resp.Succeeded, err
 }
 
-// unwant deletes the keys by which commits know what a webhook wants, as it is. Who put it
-// since is who the transaction refuses.
+// unwant deletes the keys by which commits know what a webhook wants, also those that a node
+// which knows nothing of incidents left behind. Who put it since is who the transaction refuses.
 func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
-	resp, err := s.get(ctx, "read webhook", s.keys.webhook(name))
-	if err != nil || len(resp.Kvs) == 0 {
-		return err
+	for cursor := ""; ; {
+		kvs, next, err := s.page(ctx, "list wanted incidents", s.keys.allWanted(), cursor, chunkSize, clientv3.WithKeysOnly())
+		if err != nil {
+			return err
+		}
+		for _, kv := range kvs {
+			if key := string(kv.Key); strings.HasSuffix(key, "/"+name) {
+				o.del(key)
+			}
+		}
+		if cursor = next; next == "" {
+			return nil
+		}
 	}
-	w, err := s.decodeWebhook(resp.Kvs[0])
-	if err != nil {
-		return err
-	}
-	for key := range s.wants(w) {
-		o.del(key)
-	}
-	return nil
 }
 
 // DeleteWebhook deletes one, with how far it is, and then what it has not told. False: it is

@@ -132,6 +132,8 @@ func TestRangesOfWebhooks(t *testing.T) {
 		{store.Webhook{On: []store.WebhookKind{store.WebhookDeadLetter}}, []string{"dead/"}},
 		{store.Webhook{On: []store.WebhookKind{store.WebhookIncident, store.WebhookFaulted}}, []string{"incident/", "index/Faulted/"}},
 		{store.Webhook{On: []store.WebhookKind{store.WebhookIncident}, Definitions: []string{"b", "a"}}, []string{"incident/a/", "incident/b/"}},
+		{store.Webhook{On: []store.WebhookKind{"of a newer program", store.WebhookFaulted}}, []string{"index/Faulted/"}},
+		{store.Webhook{On: []store.WebhookKind{"of a newer program"}}, nil},
 	} {
 		if got := WebhookRanges(&c.w); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c.w, got)

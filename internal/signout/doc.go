@@ -9,6 +9,16 @@
 // Not guaranteed: that another node hears of it at once. It takes as long as etcd's watch
 // does, a moment as a rule; a node that hears nothing of etcd answers no page either.
 //
+// Clocks: when all sessions of a person end, "began before" is by the clocks of the node at
+// which one began and of the node that ends them. If the first is ahead of the other, a session that began
+// within that difference survives; if it is behind, one that begins within it is
+// refused, and its person signs in again. Once a person has [MostOfOne]
+// ended sessions, "before" is up to the end of the running minute: who signs in again within it
+// is refused until it is over.
+//
+// A person is a name of a caller: all who use one API key are one, and one of them ends the
+// sessions of all.
+//
 // Nothing is asked of etcd for a page: each node keeps the list in its memory. It is short:
 // of a person it has [MostOfOne] sessions and one entry more for each minute, and what is
 // over is forgotten.

@@ -16,7 +16,7 @@ import (
 
 const (
 	// MostOfOne is how many sessions of one person are kept by themselves. Who ends more
-	// ends all that began up to then: so nobody fills etcd by signing in and out.
+	// ends all that begin before the minute is over: so nobody fills etcd by signing in and out.
 	MostOfOne = 1000
 	// margin is how much longer than a session it is kept that it ended, for nodes whose
 	// clocks are behind.

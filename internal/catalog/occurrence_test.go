@@ -74,7 +74,7 @@ func TestAnOnlyOccurrenceIsNotSkipped(t *testing.T) {
 	once := func(id, at string) string {
 		return "id: " + id + "\nroot:\n  - startAt: " + at + "\n    id: then\n    trigger: true\n  - id: line\n    writeLine: x\n"
 	}
-	n.mustPublish(once("future", "2999-01-01T00:00:00Z"))
+	n.mustPublish(once("future", "2285-01-01T00:00:00Z"))
 	n.mustPublish(once("past", "2001-01-01T00:00:00Z"))
 	e, err := s.ToCome(t.Context(), "past", "then")
 	if err != nil {
@@ -83,7 +83,7 @@ func TestAnOnlyOccurrenceIsNotSkipped(t *testing.T) {
 	if ok, _, err := n.store.Upkeep.FireSchedule(t.Context(), e, nil, nil, nil); err != nil || !ok {
 		t.Fatalf("fire: %v, %v", ok, err)
 	}
-	at := time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := time.Date(2285, 1, 1, 0, 0, 0, 0, time.UTC)
 	_, _, err = s.Skip(t.Context(), "future", "then", at)
 	if wantCode(t, err, workflow.CodeInvalid); !strings.Contains(err.Error(), "publish the definition without it") {
 		t.Errorf("it does not say what to do: %v", err)

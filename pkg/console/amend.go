@@ -39,7 +39,7 @@ func (f amendField) Long() bool {
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // sent is what a browser sends of the field if nobody touches it, with \n as its line ends. A
-// carriage return does not come back: compared with it, the text of others would be written anew.
+// carriage return does not come back: compared with it, the text of others would be written again.
 func (f amendField) sent() string {
 	if f.Long() {
 		return breaks.Replace(f.Text)

@@ -67,16 +67,21 @@ func (n *Names) Nearest(word string) string {
 	return best
 }
 
-// distance is the number of edits between x and y, where swapping neighbours counts as one
-// (optimal string alignment), or far if there are as many or more: so only pairs of letters are
-// looked at that stand less than far places apart. Both have MaxIDLength letters at most.
-func distance(x, y []rune, far int) int {
+func withoutCommonEnds(x, y []rune) (a, b []rune) {
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
 		x, y = x[1:], y[1:]
 	}
 	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
 		x, y = x[:len(x)-1], y[:len(y)-1]
 	}
+	return x, y
+}
+
+// distance is the number of edits between x and y, where swapping neighbours counts as one
+// (optimal string alignment), or far if there are as many or more: so only pairs of letters are
+// looked at that stand less than far places apart. Both have MaxIDLength letters at most.
+func distance(x, y []rune, far int) int {
+	x, y = withoutCommonEnds(x, y)
 	if d := len(x) - len(y); d >= far || -d >= far {
 		return far
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -46,7 +47,7 @@ func New(types workflow.Types) (*Book, error) {
 	}
 	b.defs, _ = b.root["$defs"].(map[string]any)
 	one, _ := b.defs["one"].(map[string]any)
-	only, _ := one["dependentSchemas"].(map[string]any)
+	only, _ := byType(one)
 	for _, s := range only {
 		names := map[string]bool{}
 		for _, n := range enumOf(s) {
@@ -60,6 +61,15 @@ func New(types workflow.Types) (*Book, error) {
 }
 
 // enumOf is propertyNames.enum.
+// byType has, of the schema of an activity, that of each type by its name. What a name needs that
+// may also be a key of another type says nothing of the keys.
+func byType(activity map[string]any) (types map[string]any, is bool) {
+	all, is := activity["dependentSchemas"].(map[string]any)
+	types = maps.Clone(all)
+	maps.DeleteFunc(types, func(_ string, s any) bool { return enumOf(s) == nil })
+	return types, is
+}
+
 func enumOf(s any) (names []string) {
 	m, _ := s.(map[string]any)
 	m, _ = m["propertyNames"].(map[string]any)
@@ -222,7 +232,7 @@ func (b *Book) keys(nodes []map[string]any, beside []string) []Item {
 	found := map[string]Item{}
 	for _, m := range b.opened(nodes) {
 		props, _ := m["properties"].(map[string]any)
-		only, isActivity := m["dependentSchemas"].(map[string]any)
+		only, isActivity := byType(m)
 		allowed := b.allowed(only, beside)
 		for name, s := range props {
 			_, isType := only[name]
@@ -456,7 +466,7 @@ func (b *Book) about(p *page, line int, whole string, at int) (word, doc string)
 	}
 	nodes := b.down(path)
 	for _, m := range b.opened(nodes) {
-		if only, ok := m["dependentSchemas"].(map[string]any); ok && only[key.key] != nil {
+		if only, ok := byType(m); ok && only[key.key] != nil {
 			if d := cmp.Or(b.types.ByShortName(key.key), b.types.ByType(key.key)); d != nil {
 				return key.key, describeType(d)
 			}

@@ -41,7 +41,7 @@ root:
       - - event: go
 `
 
-// everyItem has an incident for each of many items, all in one commit.
+// everyItem has an incident for each of many items, many in one commit.
 const everyItem = `
 id: every-item
 options: {incidents: ContinueWithIncidents}
@@ -259,8 +259,8 @@ func TestAThousandIncidents(t *testing.T) {
 	}
 	polltest.Eventually(t, "it is away", func() bool { return m.status("w").Waiting > 0 })
 	r.answers(nil)
-	polltest.Eventually(t, "all is told", func() bool { return r.of("one") == n && r.of("items") == 1 && m.status("w").Waiting == 0 })
-	commits := map[int64]bool{}
+	polltest.Eventually(t, "all is told", func() bool { return r.of("one") == n && r.of("items") > 0 && m.status("w").Waiting == 0 })
+	commits, most := map[int64]bool{}, 0
 	for _, g := range r.all() {
 		in := g.event.Data.Incident
 		switch {
@@ -270,12 +270,14 @@ func TestAThousandIncidents(t *testing.T) {
 			if commits[in.Commit] = true; in.New != 1 || len(in.Last) != 1 || g.event.Data.Instance.Commit != in.Commit {
 				t.Fatalf("%s", g.body)
 			}
-		case in.New != 50 || len(in.Last) != 10 || len(g.body) > 16<<10:
+		case in.New < 1 || in.New > 50 || len(in.Last) != min(in.New, 10) || len(g.body) > 16<<10:
 			t.Fatalf("%s", g.body)
+		default: // so many activities may take more than one commit
+			most = max(most, in.New)
 		}
 	}
-	if len(commits) != n {
-		t.Errorf("of %d commits", len(commits))
+	if len(commits) != n || most != 50 {
+		t.Errorf("of %d commits, and at most %d at once", len(commits), most)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestExplainNamesEveryStall(t *testing.T) {
 		"wrong correlation": {otherCorrelation, "waiting", "other-correlation",
 			[]string{"waits for event approved, correlation o-2", `; nearly: it came for correlation "o-1", and this one has "o-2" (in the queue, since `}, "if it is the one: POST /queue/"},
 		"misspelt event": {misspelt, "waiting", "other-name",
-			[]string{"waits for event approved", `; nearly: it came as "aproved", and this one waits for "approved" (in the queue, since `}, "POST /events/approved"},
+			[]string{"waits for event approved", `; nearly: it came as "aproved", and this one waits for "approved" (in the queue, since `}, "if it is the one: POST /queue/"},
 		"paused cluster": {pausedCluster, "waiting", "paused", []string{"waits for its delay", "; the cluster is paused: starts, events, timers and the queue wait"}, "POST /unpause"},
 		"held lock":      {heldLock, "running", "lock", []string{"node ghost holds its lock, and could not be asked what it is at, since "}, "look at node ghost"},
 		"slow activity":  {slowActivity, "running", "activity", []string{" runs it, since ", "; it is at activity charge (Elsa.SendHttpRequest), attempt 2, since "}, ""},

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 // formatFiles is where the format is said, newest place first.
 var formatFiles = []string{"internal/store/etcdstore/format.go", "pkg/store/etcdstore/format.go"}
 
-var formatNumber = regexp.MustCompile(`thisFormat = format\{Version: (\d+),`)
+var formatNumber = regexp.MustCompile(`(?:const DataFormat = |thisFormat = format\{Version: )(\d+)`)
 
 // git gives what a command says; an error without history.
 func git(t *testing.T, args ...string) (string, error) {

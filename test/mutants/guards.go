@@ -177,7 +177,7 @@ var guards = []patch{
 	{"the key of a job that is forgotten makes no other one", "internal/store/etcdstore/jobs.go",
 		"\t\tt.when(absent(s.keys.keyRecord(k.Name)))\n", "", inStore, "TestWhatMovedIsRefused"},
 	{"a late page is given to those only to whom nobody gave it", "internal/store/etcdstore/receipts.go",
-		"if err != nil || fate.Commit != nil || !whole || int64(n) != rec.Seq+1-to || made >= since {", "if err != nil {", inRuntime, "TestALatePage"},
+		"if err != nil || fate.Commit != nil || !whole || int64(n) != rec.Seq+1-to || made >= since {", "if _ = made; err != nil {", inRuntime, "TestALatePage"},
 	{"a page that was late once is looked for again", "pkg/runtime/jobs.go",
 		"(!job.Late.IsZero() || j.cfg.Age()", "(j.cfg.Age()", inRuntime, "TestALatePage"},
 	{"who was overtaken in a job gives no command", "internal/store/etcdstore/jobs.go",

@@ -222,17 +222,26 @@ func (c *change) fill(in *node, at int, p *piece) error {
 		return nil
 	}
 	column := c.indent(in.keys[at].start) + 2
+	item, err := c.item(p, column)
+	if err != nil {
+		return err
+	}
+	c.lineAt(c.next(in.colons[at]), item)
+	return nil
+}
+
+// item is the lines of a piece as an item of a list whose dashes stand at column, with what leads it.
+func (c *change) item(p *piece, column int) (string, error) {
 	pad := strings.Repeat(" ", column)
 	text, err := p.text(false, column+2)
 	if err != nil {
-		return err
+		return "", err
 	}
 	own := ""
 	for _, l := range p.lead {
 		own += pad + l + c.eol
 	}
-	c.lineAt(c.next(in.colons[at]), own+pad+"- "+text+c.eol)
-	return nil
+	return own + pad + "- " + text + c.eol, nil
 }
 
 // newBranch gives an activity a branch with a piece in it.
@@ -251,16 +260,12 @@ func (c *change) newBranch(s *site, branch string, p *piece) error {
 	if !n.flow {
 		column := c.indent(n.keys[0].start)
 		pad := strings.Repeat(" ", column)
-		text, err := p.text(false, column+4)
+		item, err := c.item(p, column+2)
 		if err != nil {
 			return err
 		}
-		own := ""
-		for _, l := range p.lead {
-			own += pad + "  " + l + c.eol
-		}
 		_, to, _ := c.extent(n, len(n.keys)-1)
-		c.lineAt(to, pad+branch+":"+c.eol+own+pad+"  - "+text+c.eol)
+		c.lineAt(to, pad+branch+":"+c.eol+item)
 		return nil
 	}
 	text, err := p.text(true, c.flowColumn(n))

@@ -106,28 +106,23 @@ func (c *change) insertItem(in *node, at int, p *piece) error {
 		return c.insertFlow(in, at, p)
 	}
 	column := c.indent(in.dashes[0])
-	pad := strings.Repeat(" ", column)
-	text, err := p.text(false, column+2)
+	item, err := c.item(p, column)
 	if err != nil {
 		return err
 	}
-	own := ""
-	for _, l := range p.lead {
-		own += pad + l + c.eol
-	}
 	if at > 0 {
 		_, to, _ := c.extent(in, at-1)
-		c.lineAt(to, own+pad+"- "+text+c.eol)
+		c.lineAt(to, item)
 		return nil
 	}
 	from, _, whole := c.extent(in, 0)
-	switch {
+	switch pad := strings.Repeat(" ", column); {
 	case whole:
-		c.put(from, own+pad+"- "+text+c.eol)
-	case own != "":
+		c.put(from, item)
+	case len(p.lead) > 0:
 		return refuse(from, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
-	default:
-		c.put(from, "- "+text+c.eol+pad)
+	default: // the list begins behind something on its line
+		c.put(from, strings.TrimPrefix(item, pad)+pad)
 	}
 	return nil
 }
@@ -137,17 +132,12 @@ func (c *change) insertFlow(in *node, at int, p *piece) error {
 	if g := in.parent; !c.json && len(in.items) == 0 && g != nil && g.kind == mapping && !g.flow {
 		key := g.keys[in.at].start
 		column := c.indent(key) + 2
-		pad := strings.Repeat(" ", column)
-		text, err := p.text(false, column+2)
+		item, err := c.item(p, column)
 		if err != nil {
 			return err
 		}
-		own := ""
-		for _, l := range p.lead {
-			own += pad + l + c.eol
-		}
 		c.cut(g.colons[in.at], in.end)
-		c.lineAt(c.next(in.end), own+pad+"- "+text+c.eol)
+		c.lineAt(c.next(in.end), item)
 		return nil
 	}
 	if len(p.lead) > 0 {

@@ -11,6 +11,7 @@ type look struct {
 	Second     float64 `json:"second"`     // since the run began
 	Ended      int     `json:"ended"`      // starts that were answered with a finished instance
 	Failed     int     `json:"failed"`     // those that were not
+	Refused    int     `json:"refused"`    // that the node did not take for now, and that were sent again
 	Unfinished int     `json:"unfinished"` // that are due and have no answer yet
 	P50        float64 `json:"p50Ms"`      // from when a start was due
 	P99        float64 `json:"p99Ms"`

@@ -40,6 +40,8 @@ const (
 	leastKeep = 10 * time.Minute
 	// mostBehind is how many seconds of starts may have no answer before a run is over.
 	mostBehind = 5
+	// mostRefused is how long a start that is refused is sent again.
+	mostRefused = 30 * time.Second
 )
 
 // search looks for the highest of the rates that is level on each quota, by halving,
@@ -147,6 +149,7 @@ type steadyLoad struct {
 	due     int
 	ended   int
 	failed  int
+	refused int
 	lat     []time.Duration // since the last look
 	was     look
 	failure error // the last one
@@ -174,8 +177,20 @@ func (s *steadyLoad) run(ctx context.Context, began time.Time) {
 	}
 }
 
+// one is a caller as docs/api.md wants it: one that is refused asks again when the node says so.
 func (s *steadyLoad) one(ctx context.Context, due time.Time) {
 	in, err := s.sys.target.start(ctx, start{definition: "w1-burst", input: input, wait: 30 * time.Second})
+	for refused := (*refusedError)(nil); errors.As(err, &refused) && time.Since(due) < mostRefused; {
+		s.mu.Lock()
+		s.refused++
+		s.mu.Unlock()
+		select {
+		case <-time.After(refused.after):
+		case <-ctx.Done():
+			return
+		}
+		in, err = s.sys.target.start(ctx, start{definition: "w1-burst", input: input, wait: 30 * time.Second})
+	}
 	if err == nil && in.Status != workflow.StatusFinished {
 		err = errNotFinished
 	}
@@ -207,12 +222,13 @@ func (s *steadyLoad) look(ctx context.Context, began time.Time) (look, error) {
 	slices.Sort(s.lat)
 	l.P50, l.P99 = ms(quantile(s.lat, .5)), ms(quantile(s.lat, .99))
 	l.Ended, l.Failed, l.Unfinished = s.ended-s.was.Ended, s.failed-s.was.Failed, s.due-s.ended-s.failed
-	s.was, s.lat = look{Ended: s.ended, Failed: s.failed}, nil
+	l.Refused = s.refused - s.was.Refused
+	s.was, s.lat = look{Ended: s.ended, Failed: s.failed, Refused: s.refused}, nil
 	return l, s.failure
 }
 
-const sustainedHead = "| quota | starts a second | level | ended a second | p50 ms | p99 ms | without an answer | MB in use, most of the halves of the last third | allocated | resident MB of the node, most of the second and the last third | purged | kept | minutes |\n" +
-	"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+const sustainedHead = "| quota | starts a second | level | ended a second | p50 ms | p99 ms | without an answer | refused at first | MB in use, most of the halves of the last third | allocated | resident MB of the node, most of the second and the last third | purged | kept | minutes |\n" +
+	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // row is one run in the table; the figures are of its last two thirds.
 func (s *steady) row() string {
@@ -221,13 +237,13 @@ func (s *steady) row() string {
 		level = "**no**: " + strings.Join(s.Why, "; ")
 	}
 	if len(s.Looks) < leastLooks {
-		return fmt.Sprintf("| %d GiB | %d | %s | – | – | – | – | – | – | – | – | %s | %.0f |", s.Quota, s.Rate, level, s.Keep, s.minutes())
+		return fmt.Sprintf("| %d GiB | %d | %s | – | – | – | – | – | – | – | – | – | %s | %.0f |", s.Quota, s.Rate, level, s.Keep, s.minutes())
 	}
 	second, last := thirds(s.Looks)
 	both := slices.Concat(second, last)
-	ended := 0
+	ended, refused := 0, 0
 	for i := range both {
-		ended += both[i].Ended
+		ended, refused = ended+both[i].Ended, refused+both[i].Refused
 	}
 	began, end := s.Looks[len(s.Looks)/3-1].Second, both[len(both)-1]
 	middleOf := func(value func(l *look) float64) float64 {
@@ -235,9 +251,9 @@ func (s *steady) row() string {
 	}
 	inUse, resident := &levelCriteria[2], &levelCriteria[3]
 	former, latter := halves(s.Looks)
-	return fmt.Sprintf("| %d GiB | %d | %s | %.0f | %.1f | %.1f | %.0f | %.0f, %.0f | %.0f | %.0f, %.0f | %.0f | %s | %.0f |", s.Quota, s.Rate, level,
+	return fmt.Sprintf("| %d GiB | %d | %s | %.0f | %.1f | %.1f | %.0f | %d | %.0f, %.0f | %.0f | %.0f, %.0f | %.0f | %s | %.0f |", s.Quota, s.Rate, level,
 		float64(ended)/(end.Second-began), middleOf(func(l *look) float64 { return l.P50 }), middleOf(func(l *look) float64 { return l.P99 }),
-		middleOf(func(l *look) float64 { return float64(l.Unfinished) }),
+		middleOf(func(l *look) float64 { return float64(l.Unfinished) }), refused,
 		inUse.values(former), inUse.values(latter), end.Allocated, resident.values(second), resident.values(last), end.Purged, s.Keep, s.minutes())
 }
 
@@ -251,7 +267,7 @@ func (s *steady) minutes() float64 {
 
 func (s *sustained) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; %s; load average before it %.2f. One node over HTTP, etcd a process of its own that compacts every sixth of a run, W1; p50 and p99 are the middle of those of each %dth of a run.\n\n",
+	fmt.Fprintf(&b, "%s; %s; load average before it %.2f. One node over HTTP, etcd a process of its own that compacts every sixth of a run, W1. A start that the node refuses for now is sent again when its Retry-After says; p50 and p99 count from when a start was due, and are the middle of those of each %dth of a run.\n\n",
 		s.Machine, s.Started.Format("2006-01-02 15:04 MST"), s.Load, looksPerRun)
 	b.WriteString(sustainedHead)
 	for i := range s.Runs {

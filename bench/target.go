@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -155,6 +156,12 @@ func (t *overHTTP) call(ctx context.Context, method, path string, body any, head
 	return t.do(ctx, method, path, b, header, answer)
 }
 
+// refusedError is the answer of a node that did nothing and says when to ask again.
+type refusedError struct {
+	error
+	after time.Duration
+}
+
 func (t *overHTTP) do(ctx context.Context, method, path string, body []byte, header http.Header, answer any) (err error) {
 	to := t.base() + path
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
@@ -174,7 +181,11 @@ func (t *overHTTP) do(ctx context.Context, method, path string, body []byte, hea
 		return err
 	}
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s: %s: %.300s", to, resp.Status, raw)
+		err := fmt.Errorf("%s: %s: %.300s", to, resp.Status, raw)
+		if seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After")); bad == nil && resp.StatusCode == http.StatusServiceUnavailable {
+			return &refusedError{error: err, after: time.Duration(seconds) * time.Second}
+		}
+		return err
 	}
 	if answer == nil {
 		return nil

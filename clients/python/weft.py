@@ -882,6 +882,22 @@ Memory = TypedDict("Memory", {
     "refusals": "List[Refusal]",  # Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start.
 })
 
+Meters = TypedDict("Meters", {
+    "at": "str",  # By its clock.
+    "bursts": "Rate",
+    "commitSeconds": "float",  # The mean time of a commit; 0: there was none.
+    "commits": "List[Rate]",  # By outcome, those that there were.
+    "inFlight": "int",  # Requests that it answers.
+    "locks": "int",  # That it holds.
+    "nodeId": "str",
+    "readBatch": "float",  # How many requests that only read shared a proposal to etcd, on average; 0: there was none.
+    "seconds": "float",  # That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none.
+    "store": "StoreMeter",
+    "takeovers": "int",  # Commands that another process had left and this one began, since its start.
+    "working": "int",  # Bursts that it runs.
+    "writeBatch": "float",  # The same of requests that may write.
+})
+
 NearMiss = TypedDict("NearMiss", {
     "bookmarkId": "Union[str, None]",  # That it nearly met.
     "correlationId": "Union[str, None]",
@@ -1030,6 +1046,12 @@ Queued = TypedDict("Queued", {
 QueuedItem = TypedDict("QueuedItem", {
     "brought": "Brought",
     "item": "QueueItem",
+})
+
+Rate = TypedDict("Rate", {
+    "name": "str",
+    "perSecond": "float",
+    "total": "int",  # Since the start of the node.
 })
 
 Reason = TypedDict("Reason", {
@@ -1276,6 +1298,13 @@ StimulusRequest = TypedDict("StimulusRequest", {
     "stimulus": "NotRequired[Any]",  # The hashed part, such as {"eventName": "approved"}.
 })
 
+StoreMeter = TypedDict("StoreMeter", {
+    "allocated": "int",
+    "inUse": "int",  # Bytes of etcd's fullest member.
+    "level": "int",  # 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
+    "quota": "int",  # On what is allocated; 0: not known yet.
+})
+
 SubStatusCounts = TypedDict("SubStatusCounts", {
     "cancelled": "Count",
     "executing": "Count",
@@ -1307,6 +1336,7 @@ Summary = TypedDict("Summary", {
     "damaged": "NotRequired[bool]",  # The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
     "definitionId": "str",
     "finishedAt": "Union[str, None]",
+    "incident": "Union[str, None]",  # The message of the last of them, 200 characters at most; null: it has none.
     "incidents": "int",  # How many it has.
     "instanceId": "str",
     "labels": "Dict[str, str]",
@@ -1677,6 +1707,10 @@ class Client(_Core):
     def get_memory(self, id: str, *, instance_id: Optional[str] = None, name: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Memory"]:
         """What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does: GET /api/v1/nodes/{id}/memory."""
         return self._call("GET", f"/api/v1/nodes/{_part(id)}/memory", {"instanceId": instance_id, "name": name}, wait=wait, accept=accept)
+
+    def get_meters(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Meters"]:
+        """What a node does: commits by outcome, how requests to etcd are batched, what it runs and holds, how full etcd is; any node asks it: GET /api/v1/nodes/{id}/meters."""
+        return self._call("GET", f"/api/v1/nodes/{_part(id)}/meters", {}, wait=wait, accept=accept)
 
     def get_queue_item(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["QueuedItem"]:
         """A stimulus of the queue, with what it brings and what it would do: GET /api/v1/queue/{id}."""

@@ -1007,6 +1007,32 @@ export interface Memory {
   refusals: Array<Refusal>;
 }
 
+export interface Meters {
+  /** By its clock. */
+  at: string;
+  bursts: Rate;
+  /** The mean time of a commit; 0: there was none. */
+  commitSeconds: number;
+  /** By outcome, those that there were. */
+  commits: Array<Rate>;
+  /** Requests that it answers. */
+  inFlight: number;
+  /** That it holds. */
+  locks: number;
+  nodeId: string;
+  /** How many requests that only read shared a proposal to etcd, on average; 0: there was none. */
+  readBatch: number;
+  /** That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none. */
+  seconds: number;
+  store: StoreMeter;
+  /** Commands that another process had left and this one began, since its start. */
+  takeovers: number;
+  /** Bursts that it runs. */
+  working: number;
+  /** The same of requests that may write. */
+  writeBatch: number;
+}
+
 export interface NearMiss {
   /** That it nearly met. */
   bookmarkId: string | null;
@@ -1206,6 +1232,13 @@ export interface Queued {
 export interface QueuedItem {
   brought: Brought;
   item: QueueItem;
+}
+
+export interface Rate {
+  name: string;
+  perSecond: number;
+  /** Since the start of the node. */
+  total: number;
 }
 
 export interface Reason {
@@ -1545,6 +1578,16 @@ export interface StimulusRequest {
   stimulus?: any;
 }
 
+export interface StoreMeter {
+  allocated: number;
+  /** Bytes of etcd's fullest member. */
+  inUse: number;
+  /** 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs. */
+  level: number;
+  /** On what is allocated; 0: not known yet. */
+  quota: number;
+}
+
 export interface SubStatusCounts {
   cancelled: Count;
   executing: Count;
@@ -1582,6 +1625,8 @@ export interface Summary {
   damaged?: boolean;
   definitionId: string;
   finishedAt: string | null;
+  /** The message of the last of them, 200 characters at most; null: it has none. */
+  incident: string | null;
   /** How many it has. */
   incidents: number;
   instanceId: string;
@@ -1997,6 +2042,9 @@ export class Client {
 
   /** What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does: GET /api/v1/nodes/{id}/memory. */
   getMemory(id: string, query?: { instanceId?: string; name?: string; }, options?: Options): Promise<Answer<Memory>>;
+
+  /** What a node does: commits by outcome, how requests to etcd are batched, what it runs and holds, how full etcd is; any node asks it: GET /api/v1/nodes/{id}/meters. */
+  getMeters(id: string, options?: Options): Promise<Answer<Meters>>;
 
   /** A stimulus of the queue, with what it brings and what it would do: GET /api/v1/queue/{id}. */
   getQueueItem(id: string, options?: Options): Promise<Answer<QueuedItem>>;

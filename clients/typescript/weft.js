@@ -367,6 +367,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/nodes/${part(id)}/memory`, { query, options });
   }
 
+  getMeters(id, options = {}) {
+    return this.call("GET", `/api/v1/nodes/${part(id)}/meters`, { options });
+  }
+
   getQueueItem(id, options = {}) {
     return this.call("GET", `/api/v1/queue/${part(id)}`, { options });
   }

@@ -92,6 +92,7 @@ type API struct {
 	places    *places
 	strangers strangers // lines about them in the audit log
 	audited   ledger    // the last lines of the audit log
+	meter     meter
 
 	intake context.Context // ends with Drain
 	drain  context.CancelFunc

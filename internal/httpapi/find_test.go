@@ -104,7 +104,7 @@ root:
 		t.Errorf("a row: %v", row)
 	}
 	bad := s.get(t, "/api/v1/instances?view=summary&correlationId=o-3#").json(t)["items"].([]any)[0].(map[string]any)
-	if bad["incidents"] != float64(1) || bad["finishedAt"] == nil {
+	if bad["incidents"] != float64(1) || bad["incident"] == nil || bad["finishedAt"] == nil {
 		t.Errorf("a row: %v", bad)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -45,6 +46,7 @@ type summaryView struct {
 	UpdatedAt        time.Time          `json:"updatedAt"`
 	FinishedAt       *time.Time         `json:"finishedAt"`
 	Incidents        int                `json:"incidents" doc:"How many it has."`
+	Incident         *string            `json:"incident" doc:"The message of the last of them, 200 characters at most; null: it has none."`
 	Waits            int                `json:"waits" doc:"At how many bookmarks it waits."`
 	WaitsFor         []waitView         `json:"waitsFor" doc:"The first 5 of them."`
 
@@ -153,13 +155,17 @@ func shownTo(a *API, onlyLooks bool) func(string) string {
 }
 
 func viewSummary(in workflow.Instance) summaryView {
-	return summaryView{
+	v := summaryView{
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Name: some(in.Name), Status: in.Status, SubStatus: in.SubStatus,
 		CorrelationID: some(in.CorrelationID), Labels: viewLabels(in.Labels), ParentInstanceID: parentOf(in),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: someTime(in.FinishedAt),
 		Incidents: len(in.Incidents), Waits: len(in.Bookmarks), Damaged: in.Damaged != "", Damage: in.Damaged,
 		WaitsFor: each(in.Bookmarks[:min(len(in.Bookmarks), mostWaits)], viewWait),
 	}
+	if n := len(in.Incidents); n > 0 {
+		v.Incident = some(live.ShortIncident(in.Incidents[n-1].Message))
+	}
+	return v
 }
 
 func viewWait(b workflow.Bookmark) waitView {

@@ -45,6 +45,7 @@ func (a *API) peerRoutes() []route {
 				{name: "name", typ: "string", doc: "Events with this name, or nearly so; up to 5 may be given."}},
 			summary: "What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does",
 			answers: map[int]any{200: memoryView{}}, problems: problems, serve: memory},
+		meterRoute(),
 	}
 }
 

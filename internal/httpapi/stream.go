@@ -372,7 +372,7 @@ func (a *API) viewEvent(e live.Event) (name string, view any) {
 
 func viewRow(r live.Row) summaryView {
 	v := viewSummary(r.Instance)
-	v.Incidents, v.Waits = r.Incidents, r.Waits
+	v.Incidents, v.Waits, v.Incident = r.Incidents, r.Waits, some(r.Incident)
 	return v
 }
 

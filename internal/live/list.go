@@ -21,6 +21,8 @@ const (
 	listLooked = 2000
 	// rowWaits is how many bookmarks a row has.
 	rowWaits = 5
+	// incidentLength is how many characters a row has of an incident's message.
+	incidentLength = 200
 	// listWeight is how many instances a list counts as, where they are bounded.
 	listWeight = 16
 	// restsAfter is how many times as long as a look took it is not looked again.
@@ -32,11 +34,29 @@ const (
 type Row struct {
 	workflow.Instance
 	Incidents, Waits int
+	Incident         string // the message of the last one, in short
 	modified         int64
+}
+
+// ShortIncident is the beginning of a message, as a row of a list has it: without resume links,
+// since a part of one would not be known as such where they are hidden.
+func ShortIncident(message string) string {
+	message = workflow.HideLinks(message)
+	n := 0
+	for at := range message {
+		if n == incidentLength {
+			return message[:at]
+		}
+		n++
+	}
+	return message
 }
 
 func rowOf(in workflow.Instance, modified int64) Row {
 	r := Row{Instance: in, Incidents: len(in.Incidents), Waits: len(in.Bookmarks), modified: modified}
+	if n := len(in.Incidents); n > 0 {
+		r.Incident = ShortIncident(in.Incidents[n-1].Message)
+	}
 	r.Input, r.Output, r.Instance.Incidents = nil, nil, nil
 	r.Bookmarks = slices.Clone(in.Bookmarks[:min(len(in.Bookmarks), rowWaits)])
 	for i := range r.Bookmarks {

@@ -429,6 +429,12 @@ func (c *Client) GetMemory(ctx context.Context, id string, query GetMemoryQuery,
 	return call[Memory](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/memory", query: query.values(), body: nil}, opts)
 }
 
+// GetMeters: What a node does: commits by outcome, how requests to etcd are batched, what it runs and holds, how full etcd is; any node asks it.
+// It is GET /api/v1/nodes/{id}/meters, for the role viewer; problems of its own are node-not-found.
+func (c *Client) GetMeters(ctx context.Context, id string, opts ...Option) (*Answer[Meters], error) {
+	return call[Meters](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/meters", query: nil, body: nil}, opts)
+}
+
 // GetQueueItem: A stimulus of the queue, with what it brings and what it would do.
 // It is GET /api/v1/queue/{id}, for the role viewer; problems of its own are queue-item-not-found.
 func (c *Client) GetQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[QueuedItem], error) {

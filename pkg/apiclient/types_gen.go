@@ -745,6 +745,23 @@ type Memory struct {
 	Refusals []Refusal   `json:"refusals"` // Commits of the instance that a fence refused: the newest first, of the last 1,000 since the node's start.
 }
 
+// Meters is the answer of [Client.GetMeters].
+type Meters struct {
+	At            time.Time  `json:"at"` // By its clock.
+	Bursts        Rate       `json:"bursts"`
+	CommitSeconds float64    `json:"commitSeconds"` // The mean time of a commit; 0: there was none.
+	Commits       []Rate     `json:"commits"`       // By outcome, those that there were.
+	InFlight      int64      `json:"inFlight"`      // Requests that it answers.
+	Locks         int64      `json:"locks"`         // That it holds.
+	NodeID        string     `json:"nodeId"`
+	ReadBatch     float64    `json:"readBatch"` // How many requests that only read shared a proposal to etcd, on average; 0: there was none.
+	Seconds       float64    `json:"seconds"`   // That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none.
+	Store         StoreMeter `json:"store"`
+	Takeovers     int64      `json:"takeovers"`  // Commands that another process had left and this one began, since its start.
+	Working       int64      `json:"working"`    // Bursts that it runs.
+	WriteBatch    float64    `json:"writeBatch"` // The same of requests that may write.
+}
+
 // NearMiss is a part of other answers.
 type NearMiss struct {
 	BookmarkID    *string    `json:"bookmarkId"` // That it nearly met.
@@ -912,6 +929,13 @@ type Queued struct {
 type QueuedItem struct {
 	Brought Brought   `json:"brought"`
 	Item    QueueItem `json:"item"`
+}
+
+// Rate is a part of other answers.
+type Rate struct {
+	Name      string  `json:"name"`
+	PerSecond float64 `json:"perSecond"`
+	Total     int64   `json:"total"` // Since the start of the node.
 }
 
 // Reason is a part of other answers.
@@ -1190,6 +1214,14 @@ type StimulusRequest struct {
 	Stimulus      any            `json:"stimulus,omitempty"` // The hashed part, such as {"eventName": "approved"}.
 }
 
+// StoreMeter is a part of other answers.
+type StoreMeter struct {
+	Allocated int64 `json:"allocated"`
+	InUse     int64 `json:"inUse"` // Bytes of etcd's fullest member.
+	Level     int64 `json:"level"` // 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
+	Quota     int64 `json:"quota"` // On what is allocated; 0: not known yet.
+}
+
 // SubStatusCounts is a part of other answers.
 type SubStatusCounts struct {
 	Cancelled Count `json:"cancelled"`
@@ -1225,6 +1257,7 @@ type Summary struct {
 	Damaged          bool              `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
 	DefinitionID     string            `json:"definitionId"`
 	FinishedAt       *time.Time        `json:"finishedAt"`
+	Incident         *string           `json:"incident"`  // The message of the last of them, 200 characters at most; null: it has none.
 	Incidents        int64             `json:"incidents"` // How many it has.
 	InstanceID       string            `json:"instanceId"`
 	Labels           map[string]string `json:"labels"`

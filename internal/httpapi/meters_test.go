@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/weft-run/weft/pkg/metrics"
+)
+
+// TestRatesAreOfTheTimeBetweenTwoQuestions holds that a node tells rates of the time since somebody
+// asked, and none where nobody did.
+func TestRatesAreOfTheTimeBetweenTwoQuestions(t *testing.T) {
+	t.Parallel()
+	m, err := metrics.New(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept meter
+	start := time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
+	look := func(after time.Duration) metersView {
+		now := reading{start.Add(after), m.Reading()}
+		before, known := kept.since(now)
+		return viewMeters("one", now, before, known, 3)
+	}
+	commit := func(outcome metrics.CommitOutcome, n int) {
+		for range n {
+			m.Commit(outcome, 20*time.Millisecond, 100, "")
+		}
+	}
+	commit(metrics.CommitCommitted, 10)
+	m.SetStore(1<<20, 2<<20, 4<<30, 1)
+	if v := look(0); v.Seconds != 0 || len(v.Commits) != 1 || v.Commits[0] != (rateView{"committed", 10, 0}) || v.Store != (storeMeterView{1 << 20, 2 << 20, 4 << 30, 1}) || v.InFlight != 3 {
+		t.Errorf("the first: %+v", v)
+	}
+	if v := look(time.Second); v.Seconds != 0 {
+		t.Errorf("a second later: %+v", v)
+	}
+	commit(metrics.CommitCommitted, 20)
+	commit(metrics.CommitFenced, 4)
+	v := look(4 * time.Second) // the newest that is old enough is of a second after the start
+	if v.Seconds != 3 || len(v.Commits) != 2 || v.Commits[0].Total != 30 || math.Abs(v.Commits[0].PerSecond-20.0/3) > 1e-9 || v.Commits[1] != (rateView{"fenced", 4, 4.0 / 3}) {
+		t.Errorf("after 4 s: %+v", v)
+	}
+	if math.Abs(v.CommitSeconds-0.02) > 1e-9 {
+		t.Errorf("a commit took %v s", v.CommitSeconds)
+	}
+	if v := look(2 * time.Minute); v.Seconds != 0 {
+		t.Errorf("what was read two minutes ago is compared with: %+v", v)
+	}
+	if v := look(time.Minute); v.Seconds != 0 { // the clock went back
+		t.Errorf("with what comes later: %+v", v)
+	}
+	for i := range 10_000 {
+		look(3*time.Minute + time.Duration(i)*time.Millisecond)
+	}
+	if len(kept.taken) > 62 {
+		t.Errorf("%d readings are kept", len(kept.taken))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -46,4 +47,35 @@ func BenchmarkTenThousandTimers(b *testing.B) {
 			return err == nil && len(running.Items) == 0
 		})
 	}
+}
+
+// BenchmarkPurge tells how many finished instances one node deletes a second, of those that are
+// old enough. A rate of starts that goes on is no higher, whatever etcd could do.
+func BenchmarkPurge(b *testing.B) {
+	const n = 6_000
+	purged, took := 0, time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		m := newCluster(b, 1, retain(upkeep.Retention{Finished: time.Minute, Grace: 10 * time.Minute}))[0]
+		m.Publish(ending)
+		var wg sync.WaitGroup
+		for w := range 64 {
+			wg.Go(func() {
+				for i := w; i < n; i += 64 {
+					m.Start("ending", fmt.Sprint("i", i), "")
+				}
+			})
+		}
+		wg.Wait()
+		if m.ended() != n {
+			b.Fatalf("%d ended, of %d", m.ended(), n)
+		}
+		grow(b, []*member{m}, 11*time.Minute)
+		eventually(b, "the first are gone", func() bool { return m.ended() < n })
+		left, began := m.ended(), time.Now()
+		b.StartTimer()
+		eventually(b, "all are gone", func() bool { return m.ended() == 0 })
+		purged, took = purged+left, took+time.Since(began)
+	}
+	b.ReportMetric(float64(purged)/took.Seconds(), "purged/s")
 }

@@ -3,9 +3,9 @@ package upkeep
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/intake"
@@ -56,6 +56,7 @@ const (
 	purgeEvery   = 5 * time.Second
 	purgeRest    = 30 * time.Second      // while nothing has ended
 	purgePace    = 20 * time.Millisecond // between two requests of a purge
+	purgesAtOnce = 4                     // shards that a node deletes from at a time
 	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
 	measurePage  = 1000
 	deadEvery    = 5 * time.Minute
@@ -121,16 +122,23 @@ func (f *finishedPurge) purgePass(ctx context.Context, shards []finishedShard) (
 		}
 	}
 	some, err := f.cfg.Store.SomeFinished(ctx, mine)
-	errs := []error{err}
-	for _, i := range some {
-		if f.intake.Draining() {
-			return true, false, nil
-		}
-		full, err := f.purgeShard(ctx, i, &shards[i])
-		errs = append(errs, err) // the other shards go on
-		more = more || full
+	if err != nil {
+		return true, false, err
 	}
-	return len(some) > 0 || err != nil, more, errors.Join(errs...)
+	// A slice is three requests, one after the other, and a pause: one shard at a time would delete
+	// a few hundred a second at an etcd that is busy, and more may end.
+	var mu sync.Mutex
+	err = sideBySide(purgesAtOnce, len(some), func(i int) error {
+		if f.intake.Draining() {
+			return nil
+		}
+		full, err := f.purgeShard(ctx, some[i], &shards[some[i]])
+		mu.Lock()
+		defer mu.Unlock()
+		more = more || full
+		return err
+	})
+	return len(some) > 0, more && !f.intake.Draining(), err
 }
 
 // finishedShard is what the node that looks after a shard knows of it.

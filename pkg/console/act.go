@@ -135,9 +135,12 @@ func (v *visit) act() {
 	if err == nil {
 		var to *answer
 		if to, err = v.ask(q); err == nil {
-			if name == "publishDefinition" && q.query.Has("dryRun") {
+			switch {
+			case name == "publishDefinition" && q.query.Has("dryRun"):
 				v.checkedSource()
-			} else {
+			case slices.Contains(severals, name):
+				v.several(to)
+			default:
 				v.acted(name, to)
 			}
 			return

@@ -66,6 +66,7 @@ type asked struct {
 // browser, with where it comes from: the API judges it as it judges each one. A refusal is
 // a [problem].
 func (v *visit) ask(q asked) (*answer, error) {
+	v.asking(q)
 	to := &answer{head: http.Header{}}
 	v.console.cfg.API.ServeHTTP(to, v.inner(q))
 	if to.status < http.StatusBadRequest {

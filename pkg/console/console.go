@@ -121,6 +121,9 @@ type visit struct {
 	caller  func() (*auth.Principal, error) // finds out who asks, again each time
 	who     *auth.Principal                 // nil: nobody was asked
 	session session                         // of who asks
+
+	screen string  // path of the page that is shown; "": none is, as behind an action
+	asks   []asked // calls of the API that only looked, for who wants to make them by hand
 }
 
 // page is what a template gets.
@@ -141,6 +144,7 @@ type page struct {
 	Topics string // of GET /stream that the page shows; "": none
 	Every  int    // seconds after which a page without topics asks again; 0: never
 	Nonce  string // that the scripts and styles of this page bear
+	Copies copies // how to get the same by hand
 
 	operations map[string]operation
 }
@@ -234,6 +238,7 @@ func (c *Console) signedIn(serve func(*visit)) http.HandlerFunc {
 
 // show reads a page and shows it.
 func (v *visit) show(s screen) {
+	v.screen = s.path
 	title, view, err := s.read(v)
 	var other *elsewhere
 	if errors.As(err, &other) {
@@ -275,6 +280,9 @@ func (v *visit) render(status int, name string, p page) {
 		p.Theme = kept.Value
 	}
 	p.Nonce = rand.Text()
+	if status == http.StatusOK && v.screen != "" {
+		p.Copies = v.copied()
+	}
 	var out bytes.Buffer
 	if err := c.pages[name].Execute(&out, p); err != nil {
 		c.cfg.Log.ErrorContext(v.r.Context(), "console page not rendered", slog.String("page", name), slog.Any("error", err))

@@ -48,6 +48,7 @@ var functions = template.FuncMap{
 	"lines":   func(text string) []string { return strings.Split(text, "\n") },
 	"steps":   func(n int) string { return strings.Repeat("· ", min(20, max(0, n))) },
 	"seconds": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
+	"size":    size,
 	"inc":     func(n int) int { return n + 1 },
 	"next":    func(n int64) int64 { return n + 1 },
 }

@@ -27,8 +27,10 @@ var screens = []screen{
 	{path: "definitions/{id}/flip", template: "flip", here: "definitions", every: 1, read: flip},
 	{path: "publish", template: "edit", here: "definitions", read: edit},
 	{path: "events", template: "events", here: "events", read: events},
-	{path: "queue", template: "queue", here: "queue", every: 5, read: plain[queueItem]("Queue", "/queue")},
-	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: plain[deadLetter]("Dead letters", "/dead-letters")},
+	{path: "queue", template: "queue", here: "queue", every: 5, read: queue},
+	{path: "queue/{id}", template: "letter", here: "queue", read: oneQueueItem},
+	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: deadLetters},
+	{path: "dead-letters/{id}", template: "letter", here: "dead-letters", read: oneDeadLetter},
 	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name")},
 	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs")},
 	{path: "timers", template: "timers", here: "timers", every: 5, read: timersAndSchedules},
@@ -101,40 +103,6 @@ func plain[T any](title, path string, filters ...string) func(*visit) (string, a
 		view, err := paged[T](v, path, nil, filters...)
 		return title, view, err
 	}
-}
-
-type homeView struct {
-	Nodes       []node
-	Faulted     listView[summary]
-	DeadLetters listView[deadLetter]
-	Waiting     listView[summary]
-}
-
-// few is how many rows the home page has of a list.
-var few = url.Values{"limit": {"10"}}
-
-func home(v *visit) (string, any, error) {
-	var view homeView
-	nodes, err := get[list[node]](v, "/nodes", nil)
-	if err != nil {
-		return "", nil, err
-	}
-	view.Nodes = nodes.Items
-	summaries := func(more ...string) (listView[summary], error) {
-		with := url.Values{"view": {"summary"}, "limit": few["limit"]}
-		for i := 0; i+1 < len(more); i += 2 {
-			with.Set(more[i], more[i+1])
-		}
-		return paged[summary](v, "/instances", with)
-	}
-	if view.Faulted, err = summaries("subStatus", "Faulted"); err != nil {
-		return "", nil, err
-	}
-	if view.Waiting, err = summaries("status", "Running"); err != nil {
-		return "", nil, err
-	}
-	view.DeadLetters, err = paged[deadLetter](v, "/dead-letters", few)
-	return "Home", view, err
 }
 
 type instancesView struct {
@@ -211,6 +179,7 @@ type instanceView struct {
 	Timeline    *timeline
 	Variables   *variables
 	Lineage     *lineage
+	Source      string // of the definition, for what an event may bring; "": it is not needed
 	Picture     template.HTML
 	Older       string // address of the commits before
 	Newest      string
@@ -279,6 +248,13 @@ func oneInstance(v *visit) (string, any, error) {
 		var vars variables
 		vars, err = get[variables](v, at("instances", id, "variables"), ask)
 		view.Variables = &vars
+	case "waits":
+		if view.waitsForEvent() {
+			view.Source, err = v.text(at("definitions", view.DefinitionID), url.Values{"version": {strconv.Itoa(view.Version)}})
+			if isProblem(err) { // it is no more there
+				err = nil
+			}
+		}
 	case "lineage":
 		var tree lineage
 		tree, err = get[lineage](v, at("instances", id, "lineage"), nil)

@@ -19,6 +19,7 @@ type list[T any] struct {
 type summary struct {
 	InstanceID, DefinitionID, Status, SubStatus string
 	Version, Incidents, Waits                   int
+	Incident                                    *string // the message of the last one
 	Name, CorrelationID, ParentInstanceID       *string
 	Labels                                      map[string]string
 	CreatedAt, UpdatedAt                        time.Time

@@ -46,7 +46,7 @@ func TestAPersonPublishesRunsAndSends(t *testing.T) {
 	n := start(t, "")
 	b := browse(t, "http://"+n.addr)
 	b.open("/")
-	b.says("Nothing runs.")
+	b.says("Nothing waits.")
 	b.open("/console/publish")
 	b.write(strings.ReplaceAll(order, "root:", "rooot:"))
 	b.until("the mistake is in the margin", "document.querySelector('.cm-lint-marker-error') !== null")

@@ -208,6 +208,18 @@ if (zone) {
   zone.hidden = zone.value === "";
 }
 
+// What a page can be had by, to the clipboard, where the browser has one for this page.
+for (const button of document.querySelectorAll<HTMLButtonElement>("[data-copy]")) {
+  const text = button.closest("details")?.querySelector("pre")?.textContent ?? "";
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(text).then(
+      () => (button.textContent = "Copied"),
+      () => (button.textContent = "The browser does not copy it"),
+    );
+  });
+}
+
 const topics = main.dataset["topics"];
 const every = Number(main.dataset["every"] ?? "0");
 if (topics) listen(topics);

@@ -1,0 +1,256 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/node"
+)
+
+// publish publishes definitions.
+func (s *site) publish(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if status, answer := s.api(http.MethodPost, "/definitions", text); status >= 300 {
+			s.t.Fatalf("%d %v", status, answer)
+		}
+	}
+}
+
+// run starts an instance and gives its id.
+func (s *site) run(definition string, body map[string]any) string {
+	s.t.Helper()
+	var sent any // none is not null
+	if body != nil {
+		sent = body
+	}
+	status, answer := s.api(http.MethodPost, "/definitions/"+definition+"/dispatch", sent)
+	id, _ := answer["instanceId"].(string)
+	if status >= 300 || id == "" {
+		s.t.Fatalf("%d %v", status, answer)
+	}
+	return id
+}
+
+// shows holds that a page has texts.
+func (v *visitor) shows(p page, wants ...string) {
+	v.t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(p.text, want) {
+			v.t.Errorf("%s has no %q\n%s", p.url, want, p.text)
+		}
+	}
+}
+
+// The home page counts, puts faults of one kind together, and tells what waits for unusually long.
+func TestHomeTellsWhatIsUnusual(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	v.shows(v.check("/console/", http.StatusOK), "No instance is faulted.", "Nothing waits.", "None is late.")
+	s.publish("id: breaks\ninputs: {n: {type: integer}}\nroot:\n  - fault: ${{ 'no stock <b> for order ' + string(inputs.n) + ' today' }}\n",
+		"id: other\nroot:\n  - fault: another matter\n",
+		"id: quick\nroot:\n  - writeLine: done\n  - if: ${{ inputs.hold }}\n    then:\n      - event: go\ninputs: {hold: {type: boolean}}\n",
+		"id: sleeps\nroot:\n  - delay: 2s\n")
+	for i := range 3 {
+		await(t, s, s.run("breaks", map[string]any{"input": map[string]any{"n": 4711 + i}}), "Faulted")
+	}
+	await(t, s, s.run("other", nil), "Faulted")
+	for range 6 {
+		await(t, s, s.run("quick", map[string]any{"input": map[string]any{"hold": false}}), "Finished")
+	}
+	held := s.run("quick", map[string]any{"input": map[string]any{"hold": true}})
+	await(t, s, held, "Suspended")
+	late := s.run("sleeps", nil)
+	await(t, s, late, "Suspended")
+	s.api(http.MethodPost, "/pause", nil)
+	var p page
+	polltest.Eventually(t, "a stall and a late timer are told", func() bool {
+		p = v.check("/console/", http.StatusOK)
+		return strings.Contains(p.text, "over 10 times") && strings.Contains(p.text, "1 is late.") && strings.Contains(p.text, "it was due")
+	})
+	v.shows(p, `<b>4</b> <span class="status faulted">`, `<b>2</b> <span class="status suspended">`, `<b>6</b> <span class="status finished">`, "no stock &lt;b&gt; for order 47", held, late, "etcd has ")
+	if n := strings.Count(p.text, "no stock"); n != 1 {
+		t.Errorf("one kind of fault has %d rows", n)
+	}
+	if strings.Index(p.text, "no stock") > strings.Index(p.text, "another matter") {
+		t.Error("the most frequent fault is not first")
+	}
+	// Each group leads to its instances.
+	at := regexp.MustCompile(`<td class="number"><a href="([^"]+)">3</a>`).FindStringSubmatch(p.text)
+	if at == nil {
+		t.Fatalf("no group of three\n%s", p.text)
+	}
+	found := v.check(html.UnescapeString(at[1]), http.StatusOK)
+	if n := strings.Count(found.text, `class="id" href="/console/instances/`); n != 3 {
+		t.Errorf("%s finds %d", at[1], n)
+	}
+	v.follow(p)
+}
+
+// command is one of the program's.
+func TestEachPageSaysHowToGetTheSame(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	waits, _ := fill(t, s)
+	cli, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`(?s)<details class="copy".*?<pre[^>]*>(.*?)</pre>`)
+	curl := regexp.MustCompile(`^curl -H "Authorization: Bearer \$WEFT_TOKEN" "\$WEFT_SERVER"'?([^']+)'?$`)
+	word := regexp.MustCompile(`^[a-z-]+$`)
+	paths := append([]string{"definitions/shop", "definitions/shop/edit", "definitions/shop/versions", "definitions/shop/flip?after=1&revision=1", "instances?q=-status:faulted"}, plain...)
+	for _, tab := range []string{"waits", "journal", "variables", "lineage"} {
+		paths = append(paths, "instances/"+waits+"?tab="+tab)
+	}
+	quiet := map[string]bool{"publish": true, "receipts": true}
+	calls, commands := 0, 0
+	for _, path := range paths {
+		p := v.check("/console/"+path, http.StatusOK)
+		m := shown.FindStringSubmatch(p.text)
+		if m == nil {
+			if !quiet[path] {
+				t.Errorf("%s does not say how to get the same", path)
+			}
+			continue
+		}
+		for line := range strings.SplitSeq(html.UnescapeString(m[1]), "\n") {
+			if c := curl.FindStringSubmatch(line); c != nil {
+				calls++
+				resp, err := http.Get(s.base + c[1]) //nolint:noctx // as somebody does by hand
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+				if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound {
+					t.Errorf("%s: %s answers %d", path, line, resp.StatusCode)
+				}
+				continue
+			}
+			rest, is := strings.CutPrefix(line, "weft ")
+			if !is {
+				t.Errorf("%s says %q", path, line)
+				continue
+			}
+			commands++
+			name := ""
+			for w := range strings.FieldsSeq(rest) {
+				if !word.MatchString(w) || strings.Contains(string(cli), "\n### weft"+name+"\n") {
+					break
+				}
+				name += " " + w
+			}
+			if !strings.Contains(string(cli), "\n### weft"+name+"\n") {
+				t.Errorf("%s: there is no command %q", path, line)
+			}
+		}
+	}
+	if calls < len(paths) || commands < 20 {
+		t.Errorf("%d calls and %d commands", calls, commands)
+	}
+}
+
+// A dead letter is looked at, changed and sent as a new one; those of a reason are sent together.
+func TestDeadLettersAreMended(t *testing.T) {
+	t.Parallel()
+	s := open(t, true, func(c *node.Config) { c.QueueTTL = time.Second })
+	v := s.as(auth.Operator)
+	s.publish("id: waits\nroot:\n  - event: go\n")
+	id := s.run("waits", map[string]any{"correlationId": "right"})
+	await(t, s, id, "Suspended")
+	for i := range 4 {
+		s.api(http.MethodPost, "/events/go", map[string]any{"correlationId": "wrong", "payload": fmt.Sprint("p-", i)})
+	}
+	letters := func() []any {
+		_, found := s.api(http.MethodGet, "/dead-letters", nil)
+		items, _ := found["items"].([]any)
+		return items
+	}
+	polltest.Eventually(t, "they are dead letters", func() bool { return len(letters()) == 4 })
+	p := v.check("/console/dead-letters", http.StatusOK)
+	v.shows(p, "/console/dead-letters?reason=expired", "<b>4</b> expired", "Send all again")
+	v.follow(p)
+	v.shows(v.check("/console/", http.StatusOK), "<b>4</b> expired")
+	first, _ := letters()[0].(map[string]any)["id"].(string)
+	at := "/console/dead-letters/" + url.PathEscape(first)
+	p = v.check(at, http.StatusOK)
+	v.shows(p, "It meets nothing", "With another correlation, these wait for it", id, "p-", `placeholder="wrong"`)
+	if p := s.as(auth.Viewer).check(at, http.StatusOK); !strings.Contains(p.text, "Your role may not see it") || strings.Contains(p.text, "&#34;p-") {
+		t.Errorf("a viewer sees\n%s", p.text)
+	}
+	p = v.post("/console/do/replayDeadLetter", url.Values{"p.id": {first}, "b.correlationId": {"right"}, "key": {"mend"}, "back": {"/console/dead-letters"}, "gone": {"/console/dead-letters"}})
+	if p.status != http.StatusOK {
+		t.Errorf("%d\n%s", p.status, p.text)
+	}
+	await(t, s, id, "Finished")
+	all := url.Values{"b.reason": {"expired"}, "j.limit": {"2"}, "key": {"all"}, "back": {"/console/dead-letters?reason=expired"}}
+	p = v.post("/console/do/deleteDeadLetters", all)
+	v.shows(p, "Done for 2 so far.", "There are others.", "Go on")
+	next := url.Values{}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`).FindAllStringSubmatch(p.text, -1) {
+		next.Set(m[1], html.UnescapeString(m[2]))
+	}
+	v.shows(v.post("/console/do/deleteDeadLetters", next), "Done for 1.")
+	if n := len(letters()); n != 0 {
+		t.Errorf("%d are left", n)
+	}
+	if p := s.as(auth.Viewer).post("/console/do/deleteDeadLetters", all); p.status != http.StatusForbidden {
+		t.Errorf("a viewer deletes: %d", p.status)
+	}
+}
+
+// An item of the queue tells whom it nearly met, and is sent to it.
+func TestAQueuedEventIsMended(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	s.publish("id: waits\nroot:\n  - event: go\n")
+	id := s.run("waits", map[string]any{"correlationId": "right"})
+	await(t, s, id, "Suspended")
+	_, sent := s.api(http.MethodPost, "/events/go", map[string]any{"correlationId": "wrong", "payload": map[string]any{"by": "Grace"}})
+	item, _ := sent["queued"].(string)
+	v.follow(v.check("/console/queue", http.StatusOK))
+	p := v.check("/console/queue/"+item, http.StatusOK)
+	v.shows(p, id, "With another correlation, these wait for it", "Grace")
+	v.post("/console/do/sendQueueItem", url.Values{"p.id": {item}, "b.correlationId": {"right"}, "key": {"k"}, "back": {"/console/queue"}, "gone": {"/console/queue"}})
+	await(t, s, id, "Finished")
+	v.check("/console/queue/"+item, http.StatusNotFound)
+	for range 3 {
+		s.api(http.MethodPost, "/events/nobody", nil)
+	}
+	s.api(http.MethodPost, "/events/else", nil)
+	p = v.check("/console/queue?name=nobody", http.StatusOK)
+	v.shows(p, "Only of the event nobody.", "Delete all")
+	v.shows(v.post("/console/do/deleteQueueItems", url.Values{"b.name": {"nobody"}, "j.limit": {"500"}, "key": {"k-2"}, "back": {"/console/queue"}}), "Done for 3.")
+	if _, q := s.api(http.MethodGet, "/queue", nil); len(q["items"].([]any)) != 1 {
+		t.Errorf("left: %v", q)
+	}
+}
+
+// The panel of a wait tells since when, what the event may bring, and what it would do.
+func TestAWaitTellsWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	s.publish("id: needs\nvariables: {d: {type: object}}\nroot:\n  - event: approved\n    result: d\n  - if: ${{ variables.d.amount > 10 }}\n    then: [{writeLine: \"${{ variables.d.by }}\"}]\n")
+	id := s.run("needs", nil)
+	await(t, s, id, "Suspended")
+	at := "/console/instances/" + id
+	v.shows(v.check(at+"?tab=waits", http.StatusOK), "such as <code>{&#34;amount&#34;: 0, &#34;by&#34;: &#34;…&#34;}</code>", "since <time", "What would it do?")
+	p := v.post("/console/do/sendEvent", url.Values{"p.name": {"approved"}, "b.instanceId": {id}, "q.dryRun": {"true"}, "key": {"k"}, "back": {at}})
+	v.shows(p, "What it would do now", id)
+}

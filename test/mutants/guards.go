@@ -260,9 +260,9 @@ var guards = []patch{
 	{"notes 22, 24: what is not a definite refusal is unknown", "internal/store/etcdstore/conn.go",
 		"\treturn fmt.Errorf(\"%w: %w\", ErrUnknown, err)\n", "\treturn err\n", inStore, "TestEvery"},
 	{"note 23: the commit's id in the journal proves that it was applied", "internal/store/etcdstore/classify.go",
-		"\t\tif entry.Commit == c.ID {\n\t\t\tdone := &store.Committed{Resolved: true, Modified", "\t\tif false {\n\t\t\tdone := &store.Committed{Resolved: true, Modified", inStore, "TestClassification|TestEvery"},
+		"\tif put.Commit != c.ID {\n", "\tif true {\n", inStore, "TestClassification|TestEvery"},
 	{"another commit of the same number is no proof", "internal/store/etcdstore/classify.go",
-		"\t\tif entry.Commit == c.ID {\n\t\t\tdone := &store.Committed{Resolved: true, Modified", "\t\tif true {\n\t\t\tdone := &store.Committed{Resolved: true, Modified", inStore, "TestClassification"},
+		"\tif put.Commit != c.ID {\n", "\tif false {\n", inStore, "TestClassification"},
 	{"a lock that is gone is told from a breach", "internal/store/etcdstore/classify.go",
 		"\tif c.Fence != nil && e.lockIsGone(c.Fence) {\n", "\tif false {\n", inStore, "TestClassification|TestWithout"},
 

@@ -97,34 +97,31 @@ func (e *evidence) moved(c *store.Commit) bool {
 	return kv == nil || kv.ModRevision != c.Before.Modified
 }
 
-// proof finds the commit id of c where only this commit can have put it.
+// proof finds the commit id of c where only this commit can have put it: in its journal
+// entry or, as the journal goes with the instance, in the record of its delete.
 func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
-	if kv := e.entry.one(e.resp); kv != nil && !c.Delete {
-		var entry journalEntry
-		if err := Decode(kv.Value, &entry); err != nil {
-			return nil, err
-		}
-		if entry.Commit == c.ID {
-			done := &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}
-			if u := c.Unlocked; u != nil && u.Lock != nil { // it is where the entry was put that the lock key was
-				lockTaken(done, c, !e.lockIsGone(&store.Fence{Key: u.Lock.Key, Revision: kv.ModRevision}))
-			}
-			return done, nil
-		}
+	at := e.entry
+	if c.Delete {
+		at = e.deleted
 	}
-	if !c.Delete {
+	kv := at.one(e.resp)
+	if kv == nil {
 		return nil, nil
 	}
-	if kv := e.deleted.one(e.resp); kv != nil {
-		var entry deletedEntry
-		if err := Decode(kv.Value, &entry); err != nil {
-			return nil, err
-		}
-		if entry.Commit == c.ID {
-			return &store.Committed{Resolved: true, Released: e.released(c)}, nil
-		}
+	var put struct {
+		Commit string `json:"commit"`
 	}
-	return nil, nil
+	if err := Decode(kv.Value, &put); err != nil {
+		return nil, err
+	}
+	if put.Commit != c.ID {
+		return nil, nil
+	}
+	done := &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}
+	if u := c.Unlocked; u != nil && u.Lock != nil { // it is where the entry was put that the lock key was
+		lockTaken(done, c, !e.lockIsGone(&store.Fence{Key: u.Lock.Key, Revision: kv.ModRevision}))
+	}
+	return done, nil
 }
 
 // released reports whether my lock key, if I had one, is no longer there.

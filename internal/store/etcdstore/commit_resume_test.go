@@ -111,6 +111,22 @@ func TestAResumeWithAKeyThatIsUsedIsAConflict(t *testing.T) {
 	w.want("journal/a/", 1)
 }
 
+// That its key was used refuses only a commit that answers it: another one is refused for
+// who has the lock, and may be run again when that one leaves.
+func TestAResumeIsNoConflictForAKeyThatItDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, key := range []*workflow.CommandKey{{Name: "k", BodyHash: "h"}, nil} {
+		w := newWorld(t)
+		w.instance("a", "paid")
+		u, _ := w.standing()
+		c := w.keyed(w.resuming("a", u), true)
+		c.Consumed[0].Command.Key, c.Consumed[0].Answer = key, nil
+		w.lock("a", "other")
+		w.refusedFor(c, store.ErrHeld, true)
+		w.want("journal/a/", 1)
+	}
+}
+
 // The commit was applied, and its node has no answer. Others go on, and what proves it may be
 // gone when the node asks: then nothing may follow from the refusal, or its commands are
 // run again.

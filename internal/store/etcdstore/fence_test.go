@@ -188,6 +188,26 @@ func TestClassification(t *testing.T) {
 	}
 }
 
+// What made an instance may do so without its lock, and what deletes it may not: one that came
+// and went under the lock of a first commit was deleted beside it.
+func TestAnInstanceThatCameAndWentUnderTheLockIsABreach(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.first("a", w.lock("a", "me"))
+	key := w.keys.instance("a")
+	w.spoil(key, []byte("{}"))
+	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if !c.Mutating && c.Touches(key) { // why was it refused?
+			w.del(key)
+		}
+		return false
+	}})
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrBreach) {
+		t.Errorf("%v, want breach", err)
+	}
+	w.want("instance/", 0)
+}
+
 // keyed adds a command in hand with a key that was used or not.
 func (w *world) keyed(c *store.Commit, used bool) *store.Commit {
 	w.tb.Helper()

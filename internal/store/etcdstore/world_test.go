@@ -130,6 +130,13 @@ func (w *world) want(prefix string, n int) {
 	}
 }
 
+// del deletes a key.
+func (w *world) del(key string) {
+	w.tb.Helper()
+	_, err := w.raw.Delete(w.ctx(), key)
+	w.ok(err)
+}
+
 func (w *world) revision() int64 {
 	w.tb.Helper()
 	resp, err := w.raw.Get(w.ctx(), w.keys.root)

@@ -25,6 +25,7 @@ var (
 	attribute  = regexp.MustCompile(`\b(?:href|src)="([^"]+)"`)
 	heading    = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
 	linkText   = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	mergeMark  = regexp.MustCompile(`^(<{7}|>{7}) `)
 	scheme     = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 	pageNamed  = regexp.MustCompile(`\bdocs/[\w./-]*\w`)
 )
@@ -49,6 +50,20 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 	pages, _ := files(t, tree)
 	for _, p := range unlisted(t, tree, pages) {
 		t.Errorf("no index leads to %s", p)
+	}
+}
+
+// What a merge could not decide was decided before it was committed.
+func TestNoPageHasTheMarksOfAMerge(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(root)
+	pages, others := files(t, tree)
+	for _, name := range slices.Concat(pages, others) {
+		for i, line := range strings.Split(read(t, tree, name), "\n") {
+			if mergeMark.MatchString(line) {
+				t.Errorf("%s:%d: %s", name, i+1, line)
+			}
+		}
 	}
 }
 

@@ -1984,10 +1984,10 @@ export class Client {
   drainNode(id: string, options?: Options): Promise<Answer<Node>>;
 
   /** A picture of a definition: its activities, and the ways between them: GET /api/v1/definitions/{id}/graph. */
-  drawDefinition(id: string, query?: { version?: number; against?: number; format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+  drawDefinition(id: string, query?: { version?: number; against?: number; format?: "svg" | "svg-part" | "text" | "mermaid" | "dot" | "json"; }, options?: Options): Promise<Answer<any>>;
 
   /** A picture of an instance: its definition with what ran, runs, waits and faulted, and the ways that were taken: GET /api/v1/instances/{id}/graph. */
-  drawInstance(id: string, query?: { format?: "svg" | "svg-part" | "text" | "mermaid" | "dot"; }, options?: Options): Promise<Answer<any>>;
+  drawInstance(id: string, query?: { format?: "svg" | "svg-part" | "text" | "mermaid" | "dot" | "json"; }, options?: Options): Promise<Answer<any>>;
 
   /** Change the text of a definition as its picture is pointed at: comments and all else stay; nothing is stored: POST /api/v1/definitions/edit. */
   editDefinition(body?: SourceEditRequest, options?: Options): Promise<Answer<SourceEdited>>;

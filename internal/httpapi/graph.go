@@ -20,6 +20,7 @@ var pictures = []struct {
 	{"text", "text/plain; charset=utf-8", func(g *graph.Graph, w io.Writer) error { return g.WriteText(w, 0) }},
 	{"mermaid", "text/vnd.mermaid; charset=utf-8", (*graph.Graph).WriteMermaid},
 	{"dot", "text/vnd.graphviz; charset=utf-8", (*graph.Graph).WriteDOT},
+	{"json", "application/json", (*graph.Graph).WriteJSON},
 }
 
 // graphRoutes draw definitions, and what instances did with them.
@@ -30,7 +31,7 @@ func (a *API) graphRoutes() []route {
 		formats = append(formats, p.name)
 		answer = append(answer, strings.TrimSuffix(p.contentType, "; charset=utf-8"))
 	}
-	format := param{name: "format", typ: "string", doc: "svg if absent. svg-part is without the style sheet, for a page that has one.", values: formats}
+	format := param{name: "format", typ: "string", doc: "svg if absent. svg-part is without the style sheet, for a page that has one. json says what is drawn and where.", values: formats}
 	return []route{
 		{method: "GET", path: "/definitions/{id}/graph", name: "drawDefinition", costly: true, role: auth.Viewer, tag: "definitions", kind: reads,
 			summary: "A picture of a definition: its activities, and the ways between them",

@@ -32,6 +32,7 @@ func TestDefinitionsAreDrawn(t *testing.T) {
 	for format, want := range map[string]struct{ typ, has string }{
 		"svg": {"image/svg+xml", "&lt;/svg&gt;"}, "text": {"text/plain; charset=utf-8", "├─ if ${{ inputs.big }}"},
 		"mermaid": {"text/vnd.mermaid; charset=utf-8", "flowchart TD\n"}, "dot": {"text/vnd.graphviz; charset=utf-8", "digraph"},
+		"json": {"application/json", `"kind":"choice","id":"if1","type":"if"`},
 	} {
 		a := s.get(t, "/api/v1/definitions/drawn#/graph?format="+format)
 		if a.status != 200 || a.header.Get("Content-Type") != want.typ || !strings.Contains(string(a.body), want.has) {

@@ -173,7 +173,7 @@ func (c *Client) DrainNode(ctx context.Context, id string, opts ...Option) (*Ans
 type DrawDefinitionQuery struct {
 	Version int64  // The published one if absent.
 	Against *int64 // Another version: what is not in it, or differs, is marked.
-	Format  string // One of svg, svg-part, text, mermaid, dot. svg if absent. svg-part is without the style sheet, for a page that has one.
+	Format  string // One of svg, svg-part, text, mermaid, dot, json. svg if absent. svg-part is without the style sheet, for a page that has one. json says what is drawn and where.
 }
 
 func (q DrawDefinitionQuery) values() url.Values {
@@ -196,7 +196,7 @@ func (c *Client) DrawDefinition(ctx context.Context, id string, query DrawDefini
 
 // DrawInstanceQuery is the query of [Client.DrawInstance]; zero fields are left out.
 type DrawInstanceQuery struct {
-	Format string // One of svg, svg-part, text, mermaid, dot. svg if absent. svg-part is without the style sheet, for a page that has one.
+	Format string // One of svg, svg-part, text, mermaid, dot, json. svg if absent. svg-part is without the style sheet, for a page that has one. json says what is drawn and where.
 }
 
 func (q DrawInstanceQuery) values() url.Values {

@@ -22,10 +22,11 @@ type Options struct {
 // Graph is a definition laid out. Units are those of SVG at its natural size: a
 // line of text is 16 high.
 type Graph struct {
-	Title         string
-	Width, Height float64
-	Nodes         []Node
-	Edges         []Edge
+	Title  string  `json:"title"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+	Nodes  []Node  `json:"nodes"`
+	Edges  []Edge  `json:"edges"`
 
 	root *block
 }
@@ -48,33 +49,40 @@ const (
 
 // Node is one thing drawn. X and Y are its upper left corner.
 type Node struct {
-	Kind       Kind
-	ID         string // the activity's
-	Type       string // as YAML spells it, such as writeLine; the name of a state
-	Name       string // what its author called it; ""
-	Detail     string // its main input in short; ""
-	Clock      string // the time it may take, such as 48h; ""
-	ClockID    string // the activity that waits for that time
-	Retry      string // how often it is tried, such as 5; ""
-	Hidden     int    // of a folded one: how many activities
-	Place      workflow.Place
-	X, Y, W, H float64
+	Kind    Kind           `json:"kind"`
+	ID      string         `json:"id,omitempty"`      // the activity's
+	Type    string         `json:"type,omitempty"`    // as YAML spells it, such as writeLine; the name of a state
+	Name    string         `json:"name,omitempty"`    // what its author called it; ""
+	Detail  string         `json:"detail,omitempty"`  // its main input in short; ""
+	Clock   string         `json:"clock,omitempty"`   // the time it may take, such as 48h; ""
+	ClockID string         `json:"clockId,omitempty"` // the activity that waits for that time
+	Retry   string         `json:"retry,omitempty"`   // how often it is tried, such as 5; ""
+	Hidden  int            `json:"hidden,omitempty"`  // of a folded one: how many activities
+	Place   workflow.Place `json:"-"`
+	X       float64        `json:"x"`
+	Y       float64        `json:"y"`
+	W       float64        `json:"w"`
+	H       float64        `json:"h"`
 
-	Mark    Mark
-	Clocked Mark // what became of the wait for Clock
-	Change  Change
+	Mark    Mark   `json:"mark,omitzero"`
+	Clocked Mark   `json:"clocked,omitzero"` // what became of the wait for Clock
+	Change  Change `json:"change,omitempty"`
 }
 
 // Point is a place in the picture.
-type Point struct{ X, Y float64 }
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
 
 // Edge is a way from one node to another, by their positions in [Graph.Nodes].
 type Edge struct {
-	From, To int
-	Port     string // the outcome or branch that takes this way; "" for the only one
-	Label    string // what is written beside it
-	Points   []Point
-	Back     bool // leads to where it came from
-	LabelAt  Point
-	Taken    bool // an instance went this way
+	From    int     `json:"from"`
+	To      int     `json:"to"`
+	Port    string  `json:"port,omitempty"`  // the outcome or branch that takes this way; "" for the only one
+	Label   string  `json:"label,omitempty"` // what is written beside it
+	Points  []Point `json:"points"`
+	Back    bool    `json:"back,omitempty"` // leads to where it came from
+	LabelAt Point   `json:"labelAt,omitzero"`
+	Taken   bool    `json:"taken,omitempty"` // an instance went this way
 }

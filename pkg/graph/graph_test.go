@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -135,6 +137,7 @@ func TestExamplesAreDrawn(t *testing.T) {
 				t.Errorf("ways pass through boxes: %v", through)
 			}
 			wellFormed(t, g)
+			throughJSON(t, g)
 		})
 	}
 	if drawn < 8 {
@@ -508,5 +511,63 @@ func BenchmarkNew(b *testing.B) {
 				graph.New(&workflow.Definition{ID: "x", Root: root}, graph.Options{Limit: 2 * n})
 			}
 		})
+	}
+}
+
+// throughJSON holds that a picture which went through JSON is drawn as before.
+func throughJSON(t *testing.T, g *graph.Graph) {
+	t.Helper()
+	marks := map[string]graph.Mark{}
+	for i, n := range g.Nodes {
+		if n.ID != "" {
+			marks[n.ID] = graph.Mark{Status: []graph.Status{graph.Done, graph.Waiting, graph.Faulted, graph.NotRun}[i%4], Count: i % 3, Since: time.Date(2026, 11, 23, 11, 2, i%60, 0, time.UTC), Outcomes: []string{"Done"}}
+		}
+	}
+	g.Apply(marks)
+	var wire bytes.Buffer
+	if err := g.WriteJSON(&wire); err != nil {
+		t.Fatal(err)
+	}
+	var back graph.Graph
+	if err := json.Unmarshal(wire.Bytes(), &back); err != nil {
+		t.Fatalf("%v\n%s", err, wire.Bytes())
+	}
+	for _, o := range []graph.SVG{{}, {Alone: true}, {Link: func(id string) string { return "#" + id }}} {
+		var was, is bytes.Buffer
+		if err := errors.Join(g.WriteSVG(&was, o), back.WriteSVG(&is, o)); err != nil {
+			t.Fatal(err)
+		}
+		if was.String() != is.String() {
+			t.Errorf("drawn from JSON it is another picture:\n%s\n%s", was.String(), is.String())
+		}
+	}
+}
+
+// TestTheNextAreBehindAJoin holds that ways lead from activity to activity.
+func TestTheNextAreBehindAJoin(t *testing.T) {
+	t.Parallel()
+	g := graph.New(parse(t, "id: x\nroot:\n  - if: true\n    then: {writeLine: much}\n    else: {writeLine: little}\n  - event: paid\n"), graph.Options{Types: types})
+	at := func(detail string) int {
+		return slices.IndexFunc(g.Nodes, func(n graph.Node) bool { return n.Detail == detail })
+	}
+	next := g.Next()
+	for from, want := range map[string][]string{"true": {"much", "little"}, "much": {"paid"}, "little": {"paid"}} {
+		var got []string
+		for _, to := range next[at(from)] {
+			got = append(got, g.Nodes[to].Detail)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from %s ways lead to %q, want %q", from, got, want)
+		}
+	}
+	var svg bytes.Buffer
+	if err := g.WriteSVG(&svg, graph.SVG{Link: func(id string) string { return "/i?activity=" + id }}); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(`data-n="%d" data-to="%d"`, at("much"), at("paid")); !strings.Contains(svg.String(), want) {
+		t.Errorf("no %s in\n%s", want, svg.String())
+	}
+	if want := `aria-label="event, paid, event1"`; !strings.Contains(svg.String(), want) {
+		t.Errorf("no %s in\n%s", want, svg.String())
 	}
 }

@@ -21,10 +21,10 @@ const (
 
 // Mark is what an instance did with an activity.
 type Mark struct {
-	Status   Status
-	Count    int       // how often it was started
-	Since    time.Time // of one that runs or waits; zero: not known
-	Outcomes []string  // of the last time; none is not known
+	Status   Status    `json:"status,omitempty"`
+	Count    int       `json:"count,omitempty"`    // how often it was started
+	Since    time.Time `json:"since,omitzero"`     // of one that runs or waits; zero: not known
+	Outcomes []string  `json:"outcomes,omitempty"` // of the last time; none is not known
 }
 
 // Apply marks the activities by their ids, and the ways that were taken: those

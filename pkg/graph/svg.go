@@ -16,7 +16,8 @@ type SVG struct {
 	// Alone is for a file of its own: it brings its style along. In a page the
 	// style is the page's, by the classes, as its security policy allows none inside.
 	Alone bool
-	// Link gives the address that an activity leads to; nil or "": none.
+	// Link gives the address that an activity leads to; nil or "": none. What the box says is
+	// the name of the link.
 	Link func(id string) string
 	// Selected is the id of the activity that is marked as chosen.
 	Selected string
@@ -34,27 +35,31 @@ var symbols = map[Status]string{Done: "✓", Running: "▶", Waiting: "…", Fau
 
 // WriteSVG writes the picture. Texts of the definition are escaped. Each activity
 // is a group with the class "node", its status and data-id, and a title for
-// those who cannot see it.
+// those who cannot see it. In a page a node has a number, data-n, and the numbers of
+// those that ways lead to from it, data-to.
 func (g *Graph) WriteSVG(w io.Writer, o SVG) error {
 	b := bufio.NewWriter(w)
-	s := svgWriter{b, g, o}
+	s := svgWriter{b: b, g: g, o: o}
+	if !o.Alone {
+		s.next = g.Next()
+	}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 %s %s" width="%s" height="%s" role="group" aria-label="%s">`,
 		num(g.Width), num(g.Height), num(g.Width), num(g.Height), escape("Graph of "+g.Title))
 	fmt.Fprintln(b)
 	if o.Alone {
 		s.printf("<style>%s</style>\n", style)
 	}
-	for _, n := range g.Nodes {
-		if n.Kind == Frame {
-			s.node(&n)
+	for i := range g.Nodes {
+		if g.Nodes[i].Kind == Frame {
+			s.node(i)
 		}
 	}
 	for i := range g.Edges {
 		s.edge(&g.Edges[i])
 	}
-	for _, n := range g.Nodes {
-		if n.Kind != Frame {
-			s.node(&n)
+	for i := range g.Nodes {
+		if g.Nodes[i].Kind != Frame {
+			s.node(i)
 		}
 	}
 	fmt.Fprint(b, "</svg>\n")
@@ -62,9 +67,10 @@ func (g *Graph) WriteSVG(w io.Writer, o SVG) error {
 }
 
 type svgWriter struct {
-	b *bufio.Writer
-	g *Graph
-	o SVG
+	b    *bufio.Writer
+	g    *Graph
+	o    SVG
+	next [][]int // nil: nobody goes from one node to the next
 }
 
 func (s *svgWriter) printf(format string, args ...any) { fmt.Fprintf(s.b, format, args...) }
@@ -120,7 +126,8 @@ func head(way []Point) string {
 // classes of the kinds of nodes.
 var classes = map[Kind]string{Box: "box", Choice: "choice", Loop: "loop", Frame: "frame", State: "state", Folded: "folded", Join: "join", Start: "start", End: "end"}
 
-func (s *svgWriter) node(n *Node) {
+func (s *svgWriter) node(at int) {
+	n := &s.g.Nodes[at]
 	if n.Kind == Join || n.Kind == Start || n.Kind == End {
 		s.printf(`<circle class="%s" cx="%s" cy="%s" r="%s"/>`, classes[n.Kind], num(n.X+dot), num(n.Y+dot), num(dot-1))
 		if n.Detail != "" {
@@ -141,7 +148,7 @@ func (s *svgWriter) node(n *Node) {
 		link = s.o.Link(n.ID)
 	}
 	if link != "" {
-		s.printf(`<a href="%s">`, escape(link))
+		s.printf(`<a href="%s" aria-label="%s">`, escape(link), escape(n.describe()))
 	}
 	if n.Change != Same {
 		class += " " + string(n.Change)
@@ -149,6 +156,12 @@ func (s *svgWriter) node(n *Node) {
 	line := ""
 	if n.Place.Line > 0 {
 		line = fmt.Sprintf(` data-line="%d"`, n.Place.Line)
+	}
+	if s.next != nil {
+		line += fmt.Sprintf(` data-n="%d"`, at)
+		if to := s.next[at]; len(to) > 0 {
+			line += ` data-to="` + strings.Trim(fmt.Sprint(to), "[]") + `"`
+		}
 	}
 	s.printf(`<g class="%s" data-id="%s"%s><title>%s</title>`, class, escape(n.ID), line, escape(n.describe()))
 	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%d"/>`, num(n.X), num(n.Y), num(n.W), num(n.H), map[bool]int{true: 12, false: 4}[n.Kind == State])

@@ -79,6 +79,7 @@ var table = map[string]place{
 	"pkg/cluster/groupcommit":  {floor: 1, wing: "tests"},
 	"pkg/cluster/clustertest":  {floor: 1, wing: "tests", step: 1},
 	"pkg/graph":                {floor: 1},
+	"internal/compare":         {floor: 1},
 	"internal/format":          {floor: 1},
 	"internal/edit":            {floor: 1},
 	"internal/store":           {floor: 1},

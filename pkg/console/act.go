@@ -81,7 +81,7 @@ func (p page) May(op string) string {
 
 // done says what an action did, for the page that comes behind it.
 var done = map[string]string{
-	"cancelInstance": "The cancel was taken.", "retryInstance": "The retry was taken.", "deleteInstance": "The instance is deleted.",
+	"alterInstance": "The change was taken.", "cancelInstance": "The cancel was taken.", "retryInstance": "The retry was taken.", "deleteInstance": "The instance is deleted.",
 	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
 	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",
@@ -93,10 +93,11 @@ var done = map[string]string{
 }
 
 // Fields of a form. p.NAME is a part of the path, q.NAME of the query, b.NAME a text in the
-// body and j.NAME JSON in the body, i.KIND:NAME a member of the body's input; source is the
-// whole body, and over the version that it was made from.
+// body and j.NAME JSON in the body, i.KIND:NAME a member of the body's input and
+// a.NUMBER:KIND:NAME one of an alteration; source is the whole body, and over the version that
+// it was made from.
 const (
-	pathField, queryField, textField, jsonField, inputField = "p.", "q.", "b.", "j.", "i."
+	pathField, queryField, textField, jsonField, inputField, alterField = "p.", "q.", "b.", "j.", "i.", "a."
 )
 
 const (
@@ -165,7 +166,7 @@ func (v *visit) call(name string) (q asked, err error) {
 		return q, &problem{Status: http.StatusNotFound, Title: "No such action", Detail: "The API of this node has no action of this name."}
 	}
 	q = asked{method: op.method, path: op.path, query: url.Values{}, key: v.r.PostForm.Get("key")}
-	body, input := map[string]any{}, map[string]any{}
+	body, input, alter := map[string]any{}, map[string]any{}, alterations{}
 	for field, values := range v.r.PostForm {
 		text := strings.ReplaceAll(values[0], "\r\n", "\n")
 		switch prefix, rest := field[:min(2, len(field))], field[min(2, len(field)):]; {
@@ -185,6 +186,10 @@ func (v *visit) call(name string) (q asked, err error) {
 			if err := typed(input, rest, text); err != nil {
 				return q, err
 			}
+		case prefix == alterField:
+			if err := alter.add(rest, text, v.console.cfg.Now().In(v.zone())); err != nil {
+				return q, err
+			}
 		case field == "over":
 			q.match = `"` + text + `"`
 		case field == "source":
@@ -193,6 +198,9 @@ func (v *visit) call(name string) (q asked, err error) {
 	}
 	if err := join(body, input); err != nil {
 		return q, err
+	}
+	if all := alter.list(); len(all) > 0 {
+		body["alterations"] = all
 	}
 	if len(body) > 0 {
 		q.contentType = "application/json"
@@ -224,6 +232,10 @@ func join(body, input map[string]any) error {
 // acted goes on behind an action: with what it answered if that has something to tell,
 // else with the page that it came from.
 func (v *visit) acted(name string, to *answer) {
+	if name == "alterInstance" && v.r.PostForm.Get("q.dryRun") != "" {
+		v.tried(to)
+		return
+	}
 	var result resultView
 	if name == "publishDefinition" || name == "publishVersion" {
 		if err := json.Unmarshal(to.body.Bytes(), &result); err == nil && result.Revision > 0 && result.Published != nil && *result.Published {
@@ -288,9 +300,9 @@ func fields(form url.Values) []field {
 		switch name[:min(2, len(name))] {
 		case textField, jsonField, queryField:
 			f.Label, f.Typed = name[2:], true
-		case inputField:
-			_, f.Label, _ = strings.Cut(name, ":")
-			f.Typed = true
+		case inputField, alterField:
+			f.Label = name[strings.LastIndex(name, ":")+1:]
+			f.Typed = name[:2] == inputField || f.Label != "type"
 		}
 		if name == "source" {
 			f.Typed = true

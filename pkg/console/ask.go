@@ -123,7 +123,9 @@ func get[T any](v *visit, path string, query url.Values) (view T, err error) {
 	if err != nil {
 		return view, err
 	}
-	if err := json.Unmarshal(to.body.Bytes(), &view); err != nil {
+	d := json.NewDecoder(&to.body)
+	d.UseNumber() // of values of any type: a long one stays as it is
+	if err := d.Decode(&view); err != nil {
 		return view, fmt.Errorf("read the answer to GET %s: %w", path, err)
 	}
 	return view, nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/weft-run/weft/internal/compare"
 )
 
 // shownBytes is how much of a value a page shows, and partBytes how much of one among many;
@@ -50,7 +52,20 @@ var functions = template.FuncMap{
 	"seconds": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	"size":    size,
 	"inc":     func(n int) int { return n + 1 },
-	"next":    func(n int64) int64 { return n + 1 },
+	"rawCommit": func(instance string, commit int64) string {
+		return fmt.Sprintf("%sraw%s?limit=1&after=%d", Path, at("instances", instance, "journal"), commit-1)
+	},
+	"sides": func(d compare.Difference) [2]string {
+		a, b := d.Shown()
+		return [2]string{a, b}
+	},
+	"took": func(from, to *time.Time) string {
+		if from == nil || to == nil || to.Before(*from) {
+			return ""
+		}
+		return lasted(to.Sub(*from))
+	},
+	"next": func(n int64) int64 { return n + 1 },
 }
 
 // quote makes a word of the search line of any text.

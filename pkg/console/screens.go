@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/graph"
 )
 
 // screens are the pages of the console.
@@ -20,6 +21,8 @@ var screens = []screen{
 	{path: "{$}", template: "home", here: "home", every: 5, read: home},
 	{path: "instances", template: "instances", here: "instances", every: 5, read: instances},
 	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance},
+	{path: "instances/{id}/repair", template: "repair", here: "instances", read: repair},
+	{path: "compare", template: "compare", here: "instances", read: compared},
 	{path: "definitions", template: "definitions", here: "definitions", topics: "definitions", read: definitions},
 	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", read: oneDefinition},
 	{path: "definitions/{id}/edit", template: "edit", here: "definitions", read: edit},
@@ -178,11 +181,13 @@ type instanceView struct {
 	Journal     *journalTab
 	Timeline    *timeline
 	Variables   *variables
+	Changes     *variableChanges // of them between two commits; nil: nobody asked
+	Wrong       *problem         // with what was asked of them
 	Lineage     *lineage
 	Source      string // of the definition, for what an event may bring; "": it is not needed
-	Picture     template.HTML
-	Older       string // address of the commits before
-	Newest      string
+	drawing
+	Older  string // address of the commits before
+	Newest string
 }
 
 // journalTab is the journal by commits, the newest first.
@@ -222,7 +227,7 @@ func oneInstance(v *visit) (string, any, error) {
 		return "", nil, err
 	}
 	if !view.Damaged {
-		if view.Picture, err = v.picture(at("instances", id, "graph"), nil); err != nil {
+		if view.drawing, err = v.drawnInstance(id); err != nil {
 			return "", nil, err
 		}
 	}
@@ -241,13 +246,7 @@ func oneInstance(v *visit) (string, any, error) {
 			view.Timeline = drawTimeline(&view.Journal.journal, view.FinishedAt, v.console.cfg.Now())
 		}
 	case "variables":
-		ask := url.Values{}
-		if text := query.Get("at"); text != "" {
-			ask.Set("at", text)
-		}
-		var vars variables
-		vars, err = get[variables](v, at("instances", id, "variables"), ask)
-		view.Variables = &vars
+		err = v.readVariables(id, &view)
 	case "waits":
 		if view.waitsForEvent() {
 			view.Source, err = v.text(at("definitions", view.DefinitionID), url.Values{"version": {strconv.Itoa(view.Version)}})
@@ -320,8 +319,8 @@ type definitionView struct {
 	ID, Version string // "": the published one
 	Face        face
 	Source      string
-	Picture     template.HTML
-	Found       listView[summary]
+	drawing
+	Found listView[summary]
 }
 
 func oneDefinition(v *visit) (string, any, error) {
@@ -334,7 +333,13 @@ func oneDefinition(v *visit) (string, any, error) {
 	if view.Source, err = v.text(at("definitions", view.ID), query); err != nil {
 		return "", nil, err
 	}
-	if view.Picture, err = v.picture(at("definitions", view.ID, "graph"), query); err != nil {
+	line := func(n *graph.Node) string {
+		if n.Place.Line == 0 {
+			return ""
+		}
+		return "#L" + strconv.Itoa(n.Place.Line)
+	}
+	if view.drawing, err = v.drawn(at("definitions", view.ID, "graph"), query, line); err != nil {
 		return "", nil, err
 	}
 	if view.Face, err = v.face(view.ID, query); err != nil {

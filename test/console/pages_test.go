@@ -15,7 +15,7 @@ import (
 )
 
 // plain are the pages that need nothing to be there.
-var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "timers?kind=timers", "timers?kind=schedules", "activities", "activities?q=write+line", "activities?q=" + url.QueryEscape(hostile), "audit", "audit?target=" + url.QueryEscape(hostile), "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody"}
+var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "timers?kind=timers", "timers?kind=schedules", "activities", "activities?q=write+line", "activities?q=" + url.QueryEscape(hostile), "audit", "audit?target=" + url.QueryEscape(hostile), "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody", "compare", "compare?a=nobody&b=" + url.QueryEscape(hostile)}
 
 // policy lets a page run what bears its nonce, and nothing else.
 var policy = regexp.MustCompile(`^default-src 'none'; script-src 'nonce-([A-Z2-7]+)'; style-src 'nonce-([A-Z2-7]+)'; img-src 'self' data:; `)
@@ -207,6 +207,9 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		}
 		v.follow(v.check("/console/instances/"+waits, http.StatusOK))
 		v.follow(v.check("/console/instances", http.StatusOK))
+		for _, path := range []string{"instances/" + waits + "?tab=variables&from=0&to=1", "instances/" + waits + "/repair", "instances/" + faulted + "/repair?activity=" + url.QueryEscape(hostile), "compare?a=" + waits + "&b=" + faulted, "compare?a=" + waits} {
+			looked.WriteString(v.check("/console/"+path, http.StatusOK).text)
+		}
 		v.check("/console/definitions/shop", http.StatusOK)
 		v.check("/console/publish?from=shop", http.StatusOK)
 		v.check("/console/definitions/shop/edit", http.StatusOK)

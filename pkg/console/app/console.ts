@@ -1,6 +1,7 @@
 // What a page does on its own: it renews itself when something happened, and it listens to
 // keys. Pages work without it.
 
+import { choosing, marked } from "./chosen";
 import { choose, onChoice, reachable } from "./picture";
 import { views } from "./views";
 
@@ -10,6 +11,12 @@ const age = document.querySelector<HTMLElement>("[data-age]");
 /** say tells how old the page is, without an interruption for those who listen to it. */
 function say(text: string): void {
   if (age) age.textContent = text;
+}
+
+/** announce tells a change of state to those who listen to the page; all else changes in silence. */
+function announce(text: string): void {
+  const said = document.querySelector("[data-said]:not(main *)");
+  if (said) said.textContent = text;
 }
 
 /** busy tells whether somebody is at work in the page: then nothing is taken from under them. */
@@ -50,9 +57,14 @@ async function renew(): Promise<void> {
     if (!next || busy()) return;
     const here = rows().findIndex((row) => row.classList.contains("here"));
     const focused = main.contains(document.activeElement) ? address(document.activeElement) : "";
+    const state = main.querySelector<HTMLElement>("[data-state]")?.dataset["state"];
+    const unfolded = Array.from(main.querySelectorAll("details[data-plain][open][id]"), (e) => e.id);
     next.querySelectorAll(".done").forEach((note) => note.remove());
     main.replaceChildren(...Array.from(next.childNodes));
     document.title = fresh.title;
+    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+    const now = main.querySelector<HTMLElement>("[data-state]");
+    if (now && now.dataset["state"] !== state) announce(`${main.querySelector("h1 .status")?.textContent ?? ""}: ${now.textContent ?? ""}`);
     linked();
     views(main);
     if (here >= 0) rows()[here]?.classList.add("here");
@@ -112,21 +124,27 @@ function listen(topics: string): void {
   open();
 }
 
-/** linked joins a source with its picture: a line chooses its activity, an activity its lines. */
+/** linked joins what belongs together: a line chooses its activity, an activity its lines, and a value can be copied. */
 function linked(): void {
-  for (const beside of main.querySelectorAll("[data-linked]")) {
-    const picture = beside.querySelector(".picture");
-    if (picture) reachable(picture);
-  }
+  for (const picture of main.querySelectorAll("[data-linked] .picture, [data-chooses]")) reachable(picture);
+  if (navigator.clipboard) document.querySelectorAll<HTMLElement>("button[data-copy]").forEach((button) => { button.hidden = false; });
+  marked(main);
 }
+
+document.addEventListener("click", (event) => {
+  const button = (event.target as Element).closest<HTMLElement>("button[data-copy]");
+  const text = button?.parentElement?.querySelector("pre")?.textContent;
+  if (!button || text === null || text === undefined) return;
+  navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; }, () => { button.textContent = "The browser does not copy it"; });
+});
 
 main.addEventListener("click", (event) => {
   const line = (event.target as Element).closest<HTMLElement>("[data-linked] .line");
   const picture = line?.closest("[data-linked]")?.querySelector(".picture");
   if (line && picture) mark(picture, Number(line.id.slice(1)));
 });
+choosing(main);
 onChoice(main, (line, picture) => {
-  if (!picture.closest("[data-linked]")) return;
   mark(picture, line);
   document.getElementById("L" + line)?.scrollIntoView({ block: "nearest" });
 });
@@ -169,7 +187,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (at.isContentEditable || at.closest("g[data-line]")) return; // the editor, and pictures, have keys of their own
   if (at.matches("input, textarea, select")) {
     if (event.key === "Escape") at.blur();
@@ -206,18 +224,6 @@ if (zone) {
   zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
   zone.textContent = `As this browser: ${zone.value}`;
   zone.hidden = zone.value === "";
-}
-
-// What a page can be had by, to the clipboard, where the browser has one for this page.
-for (const button of document.querySelectorAll<HTMLButtonElement>("[data-copy]")) {
-  const text = button.closest("details")?.querySelector("pre")?.textContent ?? "";
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", () => {
-    navigator.clipboard.writeText(text).then(
-      () => (button.textContent = "Copied"),
-      () => (button.textContent = "The browser does not copy it"),
-    );
-  });
 }
 
 const topics = main.dataset["topics"];

@@ -89,6 +89,24 @@ func (s Schedules) Skip(ctx context.Context, id, activity string, due time.Time)
 	return skipped, next, nil
 }
 
+// clocksApart is how far the clocks of nodes that fire may be from this one's.
+const clocksApart = time.Minute
+
+// Lasting are the schedules of a version that have an occurrence after now, by the clocks of
+// all nodes. Errors as for [Catalog.Program].
+func (s Schedules) Lasting(ctx context.Context, id string, version int) ([]store.CronEntry, error) {
+	prog, def, err := s.c.Program(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	now := s.c.now().Add(clocksApart)
+	idx, _ := index(def, prog.Triggers(), now)
+	return slices.DeleteFunc(idx.Schedules, func(e store.CronEntry) bool {
+		_, more := Next(&e, now)
+		return !more
+	}), nil
+}
+
 // isOne tells, with schedule-not-found if not, whether an activity of the published version is
 // the trigger of a schedule.
 func (s Schedules) isOne(ctx context.Context, head *store.DefinitionHead, activity string) error {

@@ -104,3 +104,23 @@ func TestAnOnlyOccurrenceIsNotSkipped(t *testing.T) {
 	_, _, err = s.Skip(t.Context(), "future", "then", at)
 	wantCode(t, err, workflow.CodeDefinitionNotFound)
 }
+
+// A schedule lasts as long as something follows, by a clock that may be behind those of nodes.
+func TestASchedulesLastOccurrenceIsItsEnd(t *testing.T) {
+	b := newBundle(t)
+	now := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
+	n := b.nodeWith(catalog.Config{Now: func() time.Time { return now }})
+	s := catalog.SchedulesOf(n.Catalog)
+	for trigger, lasts := range map[string]bool{
+		"cron: 0 0 0 1 1 *": true, "timer: 100h": true, "startAt: 2030-05-01T12:02:00Z": true,
+		"startAt: 2030-05-01T12:00:30Z": false, "startAt: 2030-05-01T11:00:00Z": false, "event: go": false,
+	} {
+		res := n.mustPublish("id: a\nroot:\n  - " + trigger + "\n    id: begin\n    trigger: true\n  - writeLine: x\n")
+		lasting, err := s.Lasting(t.Context(), "a", res.Version)
+		if err != nil || (len(lasting) == 1 && lasting[0].ActivityID == "begin") != lasts || !lasts && len(lasting) > 0 {
+			t.Errorf("%s: %+v, %v", trigger, lasting, err)
+		}
+	}
+	_, err := s.Lasting(t.Context(), "a", 99)
+	wantCode(t, err, workflow.CodeDefinitionNotFound)
+}

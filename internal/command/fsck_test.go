@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -108,5 +109,45 @@ func TestFsckRepairsBesideANode(t *testing.T) {
 	}
 	if err != nil || len(done.Done) != 0 || len(done.Check.Findings) != 0 || done.Check.Aside != 3 {
 		t.Errorf("a second time: %v, %s", err, out)
+	}
+}
+
+// A schedule that lost its occurrence starts nothing, and nothing else would tell. A refresh
+// brings the next one back.
+func TestFsckFindsAScheduleThatStartsNothing(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t)
+	at := []string{"--etcd-endpoints", etcd.Endpoints()[0], "--cluster", "timed"}
+	p := runNode(t, at...)
+	for _, src := range []string{
+		"id: yearly\nroot:\n  - cron: 0 0 0 1 1 *\n    id: newyear\n    trigger: true\n  - writeLine: x\n",
+		"id: once\nroot:\n  - startAt: 2001-01-01T00:00:00Z\n    id: then\n    trigger: true\n  - writeLine: x\n",
+	} {
+		if status, body := p.post(t, "/api/v1/definitions", src); status != 201 {
+			t.Fatalf("publish: %d %s", status, body)
+		}
+	}
+	kv := clientv3.NewKV(etcd.Client(t))
+	polltest.Eventually(t, "what was to start once has started", func() bool {
+		kept, err := kv.Get(t.Context(), "/weft/timed/cron/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		return err == nil && kept.Count == 1
+	})
+	polltest.Eventually(t, "all fits", func() bool {
+		_, err := fsck(t, at...)
+		return err == nil
+	})
+	if _, err := kv.Delete(t.Context(), "/weft/timed/cron/", clientv3.WithPrefix()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := fsck(t, at...)
+	want := "schedule-missing\tdefinition-index/yearly\tactivity newyear of version 1 has no occurrence to come: nothing starts by it\n\tyou: POST /api/v1/definitions/refresh {\"definitionIds\": [\"yearly\"]}\n"
+	if err == nil || !strings.Contains(out, want) || !strings.HasSuffix(out, " 1 findings\n") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+	if status, body := p.post(t, "/api/v1/definitions/refresh", `{"definitionIds": ["yearly"]}`); status != 200 {
+		t.Fatalf("refresh: %d %s", status, body)
+	}
+	if out, err := fsck(t, at...); err != nil {
+		t.Errorf("%v, it says %s", err, out)
 	}
 }

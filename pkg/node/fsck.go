@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
 )
@@ -13,8 +14,8 @@ import (
 // may run beside its nodes. An embedded etcd is opened for the time of the check.
 // If a node has it open, give that etcd's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
-	err = withStore(ctx, cfg, func(store *etcdstore.Store, _ string) (err error) {
-		check, err = store.Upkeep.Fsck(ctx)
+	err = withUpkeep(ctx, cfg, func(upkeep *etcdstore.Upkeep, _ string) (err error) {
+		check, err = upkeep.Fsck(ctx)
 		return err
 	})
 	return check, err
@@ -23,15 +24,15 @@ func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 // FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Upkeep.Repair].
 // Beside an error it also returns what it did.
 func FsckRepair(ctx context.Context, cfg Config) (done *etcdstore.Repairs, err error) {
-	err = withStore(ctx, cfg, func(store *etcdstore.Store, root string) (err error) {
-		done, err = store.Upkeep.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
+	err = withUpkeep(ctx, cfg, func(upkeep *etcdstore.Upkeep, root string) (err error) {
+		done, err = upkeep.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
 		return err
 	})
 	return done, err
 }
 
-// withStore opens what a cluster keeps, without joining it.
-func withStore(ctx context.Context, cfg Config, do func(store *etcdstore.Store, root string) error) (err error) {
+// withUpkeep opens what a cluster keeps, without joining it.
+func withUpkeep(ctx context.Context, cfg Config, do func(upkeep *etcdstore.Upkeep, root string) error) (err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return err
 	}
@@ -50,5 +51,13 @@ func withStore(ctx context.Context, cfg Config, do func(store *etcdstore.Store, 
 	if err != nil {
 		return err
 	}
-	return do(store, root)
+	registry, err := cfg.registry()
+	if err != nil {
+		return err
+	}
+	known, err := catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: cfg.evaluators(), Log: cfg.Logger, Now: cfg.Now})
+	if err != nil {
+		return err
+	}
+	return do(store.Upkeep.WithSchedules(catalog.SchedulesOf(known).Lasting), root)
 }

@@ -64,7 +64,7 @@ func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 		return nil, err
 	}
 	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
-		f.triggers, f.schedules, f.versions, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, f.format}
+		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
 			return nil, f.err

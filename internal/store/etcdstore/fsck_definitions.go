@@ -1,6 +1,8 @@
 package etcdstore
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,6 +23,20 @@ type definitionsSeen struct {
 	owned   map[string]*ownedKeys            // by definition, as the keys themselves say
 	hashes  map[VersionRef]string            // of bodies that can be read: of their content
 	names   map[VersionRef]string            // and the notation's names of them
+	timed   []string                         // definitions that have schedules, in order
+	fires   map[[2]string]bool               // definitions and activities that have an occurrence to come
+}
+
+// Scheduled gives the schedules of a version that have an occurrence after now, by the
+// clocks of all nodes. They stand in its source, which this package cannot read. An error
+// of code not-runnable-here is that of a program that cannot either.
+type Scheduled func(ctx context.Context, id string, version int) ([]store.CronEntry, error)
+
+// WithSchedules is an upkeep whose checks hold schedules to the versions that they are of.
+func (s *Upkeep) WithSchedules(scheduled Scheduled) *Upkeep {
+	with := *s
+	with.scheduled = scheduled
+	return &with
 }
 
 // ownedKeys are the keys of a definition's triggers, routes and schedules.
@@ -31,7 +47,7 @@ type ownedKeys struct {
 
 func newDefinitionsSeen() definitionsSeen {
 	return definitionsSeen{heads: map[string]*store.DefinitionHead{}, lost: map[string]*mvccpb.KeyValue{}, indexed: map[string]bool{},
-		owned: map[string]*ownedKeys{}, hashes: map[VersionRef]string{}, names: map[VersionRef]string{}}
+		owned: map[string]*ownedKeys{}, hashes: map[VersionRef]string{}, names: map[VersionRef]string{}, fires: map[[2]string]bool{}}
 }
 
 // of are the keys of a definition.
@@ -80,6 +96,9 @@ func (f *fsck) indexed() {
 		if f.decode(name, kv, &index) != nil {
 			lost = append(lost, kv)
 			return
+		}
+		if index.Crons {
+			f.defs.timed = append(f.defs.timed, id)
 		}
 		var keys []string
 		for _, t := range index.Triggers {
@@ -183,7 +202,41 @@ func (f *fsck) schedules() {
 			f.setAside(n, kv)
 			n.Hint = refreshed(parts[2])
 		}
+		if n != nil || f.defs.heads[parts[2]].Fires(&e) {
+			f.defs.fires[[2]string{parts[2], decode(parts[3])}] = true
+		}
 	})
+}
+
+// occurrences: each schedule of a published version has one to come, unless its last is over.
+func (f *fsck) occurrences() {
+	if f.s.scheduled == nil {
+		return
+	}
+	for _, id := range f.defs.timed {
+		head := f.defs.heads[id]
+		if head == nil || head.Published == 0 {
+			continue
+		}
+		body := f.s.keys.body(id, head.Published)
+		if !f.has(body) || f.follows(body) {
+			continue
+		}
+		schedules, err := f.s.scheduled(f.ctx, id, head.Published)
+		switch code := workflow.CodeOf(err); {
+		case code == workflow.CodeDefinitionNotFound: // it went since
+		case code == workflow.CodeNotRunnable:
+			f.passing("unavailable-here", body, "whether its schedules are there is not known here: %v", err)
+		case err != nil:
+			f.err = fmt.Errorf("look for the schedules of definition %s: %w", id, err)
+			return
+		}
+		for i := range schedules {
+			if activity := schedules[i].ActivityID; !f.defs.fires[[2]string{id, activity}] {
+				f.report("schedule-missing", f.s.keys.indexed(id), "activity %s of version %d has no occurrence to come: nothing starts by it", activity, head.Published).Hint = refreshed(id)
+			}
+		}
+	}
 }
 
 // versions: what runs finds the version that it began with, unless its definition is

@@ -1,8 +1,12 @@
 package etcdstore
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +112,122 @@ func TestFsckKnowsAVoidCommit(t *testing.T) {
 	w.ok(err)
 	if len(check.Findings) != 1 || check.Findings[0].Rule != "record-without-end" || check.Findings[0].Key != strings.TrimPrefix(record, w.keys.root) {
 		t.Errorf("%+v", check.Findings)
+	}
+}
+
+// timed is a world with a published definition that a schedule starts, with an upkeep that knows it.
+func timed(t *testing.T) (*world, *Upkeep) {
+	t.Helper()
+	w := newWorld(t)
+	w.publishTimed("one", false)
+	return w, w.WithSchedules(func(_ context.Context, id string, version int) ([]store.CronEntry, error) {
+		if id != "order" || version != 1 {
+			return nil, fmt.Errorf("version %d of %s was asked for", version, id)
+		}
+		return []store.CronEntry{{ActivityID: "s"}}, nil
+	})
+}
+
+// publishTimed publishes version 1 of a definition, with a schedule or, over, without an occurrence of it.
+func (w *world) publishTimed(content string, over bool) {
+	w.tb.Helper()
+	st, err := w.ReadDefinition(w.ctx(), "order", content)
+	w.ok(err)
+	e := store.CronEntry{ActivityID: "s", ActivityType: "x", Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *"}
+	if !over {
+		e.Due = w.now.Add(time.Hour)
+	}
+	_, err = w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: content, Source: content}, Published{Index: store.DefinitionIndex{Schedules: []store.CronEntry{e}}}, w.now)
+	w.ok(err)
+}
+
+// A schedule that goes on has an occurrence to come, of the version that is published.
+func TestFsckFindsAScheduleWithoutAnOccurrence(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil func(w *world, key string)
+		found []string
+	}{
+		"whole":   {func(*world, string) {}, nil},
+		"it went": {func(w *world, key string) { w.del(key) }, []string{"schedule-missing"}},
+		"it is of a generation before": {func(w *world, key string) {
+			w.spoil(key, bytes.Replace(w.value(key), []byte(`"generation":1`), []byte(`"generation":0`), 1))
+		}, []string{"schedule-missing"}},
+		"it is of another activity": {func(w *world, key string) {
+			value := w.value(key)
+			w.del(key)
+			w.spoil(strings.TrimSuffix(key, "s")+"other", value)
+		}, []string{"schedule-missing"}},
+		"it is damaged": {func(w *world, key string) { w.spoil(key, []byte("junk")) }, []string{"damaged"}},
+		"retracted": {func(w *world, key string) {
+			w.del(key)
+			st, err := w.ReadDefinition(w.ctx(), "order", "")
+			w.ok(err)
+			_, err = w.Retract(w.ctx(), st, w.now)
+			w.ok(err)
+		}, nil},
+		"its head is damaged": {func(w *world, key string) {
+			w.del(key)
+			w.spoil(w.keys.head("order"), []byte("junk"))
+		}, []string{"damaged"}},
+		"its version is damaged": {func(w *world, key string) {
+			w.del(key)
+			w.spoil(w.keys.body("order", 1), []byte("junk"))
+		}, []string{"damaged"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, upkeep := timed(t)
+			tt.spoil(w, w.only("cron/"))
+			check, err := upkeep.Fsck(w.ctx())
+			w.ok(err)
+			if got := rules(check); !slices.Equal(got, append([]string{}, tt.found...)) {
+				t.Errorf("found %+v", check.Findings)
+			}
+			for _, n := range check.Findings {
+				if n.Rule == "schedule-missing" && (n.Key != "definition-index/order" || !strings.Contains(n.Detail, "activity s of version 1") || n.Hint != `POST /api/v1/definitions/refresh {"definitionIds": ["order"]}` || n.Repair != "") {
+					t.Errorf("%+v", n)
+				}
+			}
+		})
+	}
+}
+
+// A schedule whose last occurrence is over has none to come. Where this program cannot read
+// the schedules that is said, and what cannot be looked up at all ends the check.
+func TestFsckAsksForSchedules(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publishTimed("one", true)
+	check := func(schedules []store.CronEntry, err error) (*Check, error) {
+		return w.WithSchedules(func(context.Context, string, int) ([]store.CronEntry, error) { return schedules, err }).Fsck(w.ctx())
+	}
+	for name, tt := range map[string]struct {
+		schedules []store.CronEntry
+		err       error
+		rule      string
+	}{
+		"none is left":      {nil, nil, ""},
+		"one is left":       {[]store.CronEntry{{ActivityID: "s"}}, nil, "schedule-missing"},
+		"it went since":     {nil, workflow.Fail(workflow.CodeDefinitionNotFound, "gone"), ""},
+		"another's":         {nil, workflow.Fail(workflow.CodeNotRunnable, "it lacks x"), "unavailable-here"},
+		"etcd is not there": {nil, errors.New("no answer"), "error"},
+	} {
+		c, err := check(tt.schedules, tt.err)
+		switch {
+		case (err != nil) != (tt.rule == "error"):
+			t.Errorf("%s: %v", name, err)
+		case err != nil:
+			if !strings.Contains(err.Error(), "definition order: no answer") {
+				t.Errorf("%s: %v", name, err)
+			}
+		case tt.rule == "" && len(c.Findings) > 0, tt.rule != "" && (len(c.Findings) != 1 || c.Findings[0].Rule != tt.rule || c.Findings[0].Passing != (tt.rule == "unavailable-here")):
+			t.Errorf("%s: %+v", name, c.Findings)
+		}
+	}
+	w.del(w.keys.indexed("order")) // of what has no schedules nothing is asked
+	if c, err := check(nil, errors.New("asked")); err != nil || len(c.Findings) > 0 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

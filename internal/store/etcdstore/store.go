@@ -61,7 +61,8 @@ type Stimuli struct{ *conn }
 // go what is old or too much, and checks and repairs what there is.
 type Upkeep struct {
 	*conn
-	keepKeys time.Duration // records of callers' keys
+	keepKeys  time.Duration // records of callers' keys
+	scheduled Scheduled     // nil: it is not known here
 }
 
 // Reader reads what people ask for. It writes nothing.

@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,4 +125,36 @@ func TestASchedulesLastOccurrenceIsItsEnd(t *testing.T) {
 	}
 	_, err := s.Lasting(t.Context(), "a", 99)
 	wantCode(t, err, workflow.CodeDefinitionNotFound)
+}
+
+// As time goes on what follows may be behind the times that keys keep in order. A refresh says
+// so and changes nothing, and what follows such a time is nothing.
+func TestARefreshOfAScheduleThatKeysCannotKeep(t *testing.T) {
+	b := newBundle(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := b.nodeWith(catalog.Config{Now: func() time.Time { return now }})
+	s := catalog.SchedulesOf(n.Catalog)
+	n.mustPublish("id: a\nroot:\n  - timer: 2190000h\n    id: rarely\n    trigger: true\n  - writeLine: x\n") // 250 years
+	first, err := s.ToCome(t.Context(), "a", "rarely")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := b.keysUnder("cron/")
+	now = now.AddDate(20, 0, 0)
+	err = n.Reindex(t.Context(), "a")
+	var refused *workflow.Error
+	if !errors.As(err, &refused) || refused.Code != workflow.CodeDefinitionInvalid || len(refused.Problems) != 1 || refused.Problems[0].Code != "time-too-late" || refused.Problems[0].Place.Line != 3 {
+		t.Errorf("%+v", err)
+	}
+	if e, err := s.ToCome(t.Context(), "a", "rarely"); err != nil || !e.Due.Equal(first.Due) || !slices.Equal(b.keysUnder("cron/"), before) {
+		t.Errorf("%+v, %v, keys %q", e, err, b.keysUnder("cron/"))
+	}
+	_, _, err = s.Skip(t.Context(), "a", "rarely", first.Due)
+	wantCode(t, err, workflow.CodeInvalid)
+	if dues, next, more := catalog.Missed(first, first.Due.AddDate(0, 0, 1), 10); len(dues) != 1 || more {
+		t.Errorf("%v, and then %v", dues, next)
+	}
+	if left, err := s.Lasting(t.Context(), "a", 1); err != nil || len(left) > 0 {
+		t.Errorf("%+v, %v", left, err)
+	}
 }

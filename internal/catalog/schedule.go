@@ -9,7 +9,7 @@ import (
 )
 
 // Next gives the first occurrence of a schedule after a time, and false if there
-// is none any more. It is pure: equal arguments give equal results. A timer's
+// is none any more, or none up to [store.LastMilli]. It is pure: equal arguments give equal results. A timer's
 // occurrences lie one interval apart from the one that is given.
 func Next(e *store.CronEntry, after time.Time) (time.Time, bool) {
 	next, ok := following(e)
@@ -22,6 +22,15 @@ func Next(e *store.CronEntry, after time.Time) (time.Time, bool) {
 // following gives the function of [Next], and false if the schedule has no
 // occurrence at all.
 func following(e *store.CronEntry) (func(after time.Time) (time.Time, bool), bool) {
+	follow, ok := times(e)
+	return func(after time.Time) (time.Time, bool) {
+		next, more := follow(after)
+		return next, more && next.UnixMilli() <= store.LastMilli
+	}, ok
+}
+
+// times gives what a schedule names, also times that keys would not keep in order.
+func times(e *store.CronEntry) (func(after time.Time) (time.Time, bool), bool) {
 	switch e.Kind {
 	case store.ScheduleCron:
 		s, err := cron.Parse(e.Expression)

@@ -208,3 +208,13 @@ func (req *PublishRequest) stands(st *store.DefinitionState) error {
 	}
 	return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s has version %d now, and this was made from version %d", st.ID, is, *req.Over))
 }
+
+// followed tells whether a definition moved on from a version without an author: it has that
+// version's content, and followed what it uses.
+func followed(ctx context.Context, c *Catalog, st *store.DefinitionState, from int) bool {
+	if !st.Exists() || st.Head.Published == 0 || from == 0 {
+		return false
+	}
+	v, err := c.version(ctx, st.ID, from)
+	return err == nil && v.Hash == st.Head.Hash
+}

@@ -133,7 +133,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		return res, nil
 	}
 	if !same { // what was sent twice finds itself
-		if err := req.stands(st); err != nil {
+		if err := req.stands(st); err != nil && !followed(ctx, c, st, *req.Over) {
 			return PublishResult{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -92,6 +93,34 @@ func TestARepublishedChildIsPickedUp(t *testing.T) {
 	if res := n.load(parent("p", "child")); res.Created {
 		t.Errorf("and known to a reloader: %+v", res)
 	}
+}
+
+// A version that a definition got as it followed what it uses has no author: nobody's work is
+// overwritten by one that was made from the version before.
+func TestWhatOnlyFollowedStands(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	over := func(version int, line string) error {
+		_, err := n.Publish(t.Context(), catalog.PublishRequest{Source: []byte(parent("p", "child") + "  - writeLine: " + line + "\n"), Publish: true, Over: &version})
+		return err
+	}
+	n.mustPublish(child("child", "one", true))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish(child("child", "two", true))
+	n.wantVersion("p", 2)
+	wantCode(t, over(0, "new"), workflow.CodeDefinitionMoved)
+	wantCode(t, over(7, "none"), workflow.CodeDefinitionMoved)
+	n.wantVersion("p", 2)
+	if err := over(1, "first"); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, over(1, "second"), workflow.CodeDefinitionMoved)
+	wantCode(t, over(2, "second"), workflow.CodeDefinitionMoved)
+	n.wantVersion("p", 3)
+	if err := n.Retract(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, over(1, "second"), workflow.CodeDefinitionMoved)
 }
 
 func TestAConsumerThatDoesNotFitStaysUntilARefresh(t *testing.T) {

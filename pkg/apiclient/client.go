@@ -93,6 +93,6 @@ func ContentType(mediaType string) Option {
 	return func(o *options) { o.headers.Set("Content-Type", mediaType) }
 }
 
-// IfMatch lets an import happen only if the instance has not moved since the export with
-// this ETag.
+// IfMatch lets a change happen only to what has this ETag: an import only if the instance has
+// not moved since the export, a publication or a deletion only of that version.
 func IfMatch(etag string) Option { return func(o *options) { o.headers.Set("If-Match", etag) } }

@@ -24,7 +24,8 @@ func (a commands) applyCommand() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
-		Long: "Publish what has changed. All are checked before one is published. With --set the definitions are of that set from now on, and with\n" +
+		Long: "Publish what has changed. All are checked before one is published; one that others published since then is refused, with exit code 3, and\n" +
+			"those behind it are not published. With --set the definitions are of that set from now on, and with\n" +
 			"--prune those of the set that the files do not have are deleted: after a question, or with --yes, and not while instances of\n" +
 			"them run or after a newer version was published. What was never applied with that set is never deleted. Links to\n" +
 			"directories are not followed, so --prune refuses a directory that has some. Nodes of a version that knows no sets leave the definitions of one\n" +
@@ -123,8 +124,23 @@ func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f
 	if f.dry {
 		return map[string]string{"published": "would be published", "joined the set": "would join the set"}[did], nil
 	}
-	_, err = c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, append(opts, ask.ContentType(d.Name))...)
+	opts = append(opts, ask.ContentType(d.Name))
+	if d.before > 0 { // and not what others published since it was checked
+		opts = append(opts, over(d.before))
+	}
+	_, err = c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, opts...)
+	var p *apiclient.ProblemError
+	if errors.As(err, &p) && p.Code == "definition-moved" {
+		p = ask.Named(p, d.Name)
+		p.Detail += "; others published it since the files were checked: look with weft diff, and apply again"
+		return did, p
+	}
 	return did, err
+}
+
+// over lets a change happen only to the version that was seen.
+func over(version int64) apiclient.Option {
+	return apiclient.IfMatch(strconv.Quote(strconv.FormatInt(version, 10)))
 }
 
 // prune deletes one that the files do not have, unless it went to another set, or was published, since it was listed.
@@ -132,7 +148,7 @@ func (a commands) prune(ctx context.Context, c *apiclient.Client, d apiclient.De
 	if f.dry {
 		return "would be deleted", nil
 	}
-	_, err = c.DeleteDefinition(ctx, d.ID, apiclient.DeleteDefinitionQuery{Set: f.set}, apiclient.IfMatch(strconv.Quote(strconv.FormatInt(d.Version, 10))))
+	_, err = c.DeleteDefinition(ctx, d.ID, apiclient.DeleteDefinitionQuery{Set: f.set}, over(d.Version))
 	var p *apiclient.ProblemError
 	if errors.As(err, &p) && p.Code == "definition-not-found" {
 		err = nil // somebody was faster, or an answer was lost

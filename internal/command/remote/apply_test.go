@@ -1,0 +1,110 @@
+package remote_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// before is a server that lets something happen before the first request of a kind reaches the
+// shared one.
+func before(t *testing.T, is func(*http.Request) bool, do func()) string {
+	t.Helper()
+	target, err := url.Parse(sharedServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	to := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if is(r) {
+			once.Do(do)
+		}
+		to.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func publishes(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/definitions") && r.URL.Query().Get("dryRun") != "true"
+}
+
+// What others publish between the check and the publication is not overwritten.
+func TestApplyOverwritesNothingThatItHasNotSeen(t *testing.T) {
+	t.Parallel()
+	u, other := at(t), at(t)
+	mine := strings.Replace(fmt.Sprintf(waiting, "seen-two"), "n is", "n was", 1)
+	theirs := strings.Replace(fmt.Sprintf(waiting, "seen-two"), "n is", "n will be", 1)
+	dir := filepath.Dir(u.file("flows/one.yaml", fmt.Sprintf(waiting, "seen-one")))
+	two := u.file("flows/two.yaml", fmt.Sprintf(waiting, "seen-two"))
+	apply := func(args ...string) []string {
+		return append([]string{"apply", dir, "--columns", "id,outcome", "--no-headers"}, args...)
+	}
+	u.wants(0, "seen-one  published\nseen-two  published\n", apply()...)
+	u.file("flows/one.yaml", strings.Replace(fmt.Sprintf(waiting, "seen-one"), "n is", "n was", 1))
+	u.file("flows/two.yaml", mine)
+	u.file("flows/zero.yaml", fmt.Sprintf(waiting, "seen-zero"))
+	by := before(t, publishes, func() { other.wants(0, "*", "apply", other.file("two.yaml", theirs)) })
+	got := u.refuses(3, two+": definition seen-two has version 2 now, and this was made from version 1; others published it since the files were checked: look with weft diff, and apply again (definition-moved)",
+		apply("--server", by)...)
+	if got.out != "seen-one  published\n" {
+		t.Errorf("it did\n%s", got.out)
+	}
+	u.wants(0, theirs, "definitions", "get", "seen-two")
+	u.refuses(3, "definition-not-found", "definitions", "get", "seen-zero")
+	u.wants(0, "seen-one   unchanged\nseen-two   published\nseen-zero  published\n", apply()...)
+	u.wants(0, mine, "definitions", "get", "seen-two")
+}
+
+// A version that a definition gets as it follows what it uses is nobody's work: one apply
+// publishes both.
+func TestApplyPublishesWhatIsUsedAndItsUser(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	const user = "id: used-by\nroot:\n  - workflow: used\n"
+	used := func(line string) string {
+		return "id: used\noptions: {usableAsActivity: true, autoUpdate: true}\nroot:\n  - writeLine: " + line + "\n"
+	}
+	dir := filepath.Dir(u.file("flows/a.yaml", used("one")))
+	apply := []string{"apply", dir, "--columns", "id,outcome", "--no-headers"}
+	u.wants(0, "used  published\n", apply...)
+	u.file("flows/b.yaml", user)
+	u.wants(0, "used     unchanged\nused-by  published\n", apply...)
+	u.file("flows/a.yaml", used("two"))
+	u.file("flows/b.yaml", user+"  - writeLine: more\n")
+	u.wants(0, "used     published\nused-by  published\n", apply...)
+	u.wants(0, "3\n", "definitions", "list", "--all", "--jq", `.items[] | select(.id == "used-by") | .version`)
+}
+
+// What others publish between the list and the deletion is not deleted.
+func TestPruneDeletesNothingThatItHasNotSeen(t *testing.T) {
+	t.Parallel()
+	u, other := at(t), at(t)
+	theirs := strings.Replace(fmt.Sprintf(waiting, "kept-two"), "n is", "n will be", 1)
+	dir := filepath.Dir(u.file("flows/one.yaml", fmt.Sprintf(waiting, "kept-one")))
+	two := u.file("flows/two.yaml", fmt.Sprintf(waiting, "kept-two"))
+	apply := func(args ...string) []string {
+		return append([]string{"apply", dir, "--set", "kept", "--columns", "id,outcome", "--no-headers"}, args...)
+	}
+	u.wants(0, "kept-one  published\nkept-two  published\n", apply()...)
+	if err := os.Remove(two); err != nil {
+		t.Fatal(err)
+	}
+	by := before(t, func(r *http.Request) bool { return r.Method == http.MethodDelete }, func() {
+		other.wants(0, "*", "apply", other.file("two.yaml", theirs), "--set", "kept")
+	})
+	got := u.wants(3, "*", apply("--prune", "--yes", "--server", by)...)
+	if want := "kept-two  kept: definition kept-two has version 2 now, and version 1 was to be deleted (definition-moved)\n"; !strings.HasSuffix(got.out, want) || got.err != "" {
+		t.Errorf("it did\n%s%s", got.out, got.err)
+	}
+	u.wants(0, theirs, "definitions", "get", "kept-two")
+	u.wants(0, "kept-one  unchanged\nkept-two  deleted\n", apply("--prune", "--yes")...)
+}

@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"bytes"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -15,7 +16,7 @@ import (
 // cannot be read has none.
 func KeyOrders(src []byte, file string, types workflow.Types) map[workflow.Place][]string {
 	orders := map[workflow.Place][]string{}
-	_, _ = read(src, file, types, orders) // only the orders are wanted
+	_, _ = (&reader{in: bytes.NewReader(src), orders: orders}).read(src, file, types) // only the orders are wanted
 	return orders
 }
 

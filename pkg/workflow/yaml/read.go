@@ -1,6 +1,8 @@
 package yaml
 
 import (
+	"bytes"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,18 +22,38 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // problem the definition must not be published. It may be checked further to find more
 // problems, some of which then repeat a place that is reported already.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	return read(src, file, types, nil)
+	return (&reader{in: bytes.NewReader(src)}).read(src, file, types)
 }
 
-// read also collects the orders of keys, unless they are nil.
-func read(src []byte, file string, types workflow.Types, orders map[workflow.Place][]string) (*workflow.Definition, workflow.Problems) {
+// ReadTree is [Read] for those who want to know how the text is written, too: see gets the
+// tree that the YAML library made of it, before aliases are replaced, and may not keep it. It
+// is not called for a text that is no YAML. When the context ends, the text is read no further,
+// which is a problem then.
+func ReadTree(ctx context.Context, src []byte, types workflow.Types, see func(*yaml.Node)) (*workflow.Definition, workflow.Problems) {
+	in := bytes.NewReader(src)
+	return (&reader{see: see, in: reading(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return in.Read(p)
+	})}).read(src, "", types)
+}
+
+// reading is a reader that is a function.
+type reading func([]byte) (int, error)
+
+func (f reading) Read(p []byte) (int, error) { return f(p) }
+
+// read reads a definition with a reader that knows where the text comes from, and what else is
+// wanted of it.
+func (r *reader) read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
 	if problems := workflow.CheckSize(src, file); problems != nil {
 		return nil, problems
 	}
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	r := &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file), branches: map[string]bool{}, orders: orders}
+	r.src, r.file, r.types, r.report, r.branches = src, file, types, workflow.NewReport(src, file), map[string]bool{}
 	for _, d := range types.All() {
 		for _, p := range d.Ports {
 			r.branches[p] = true
@@ -51,7 +73,7 @@ func read(src []byte, file string, types workflow.Types, orders map[workflow.Pla
 // Value reads a document as Go's JSON types, with numbers as definitions have
 // them. An error is the first problem.
 func Value(src []byte) (any, error) {
-	r := &reader{src: src, report: workflow.NewReport(src, "")}
+	r := &reader{src: src, in: bytes.NewReader(src), report: workflow.NewReport(src, "")}
 	root := r.parse()
 	if root == nil || r.full {
 		return nil, r.report.Problems()[:1]

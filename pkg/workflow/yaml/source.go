@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -22,6 +21,8 @@ const (
 // reader turns nodes into the domain's types and reports problems.
 type reader struct {
 	src        []byte
+	in         io.Reader        // gives src
+	see        func(*yaml.Node) // what the library makes of it; nil: nobody wants it
 	file       string
 	types      workflow.Types
 	report     *workflow.Report
@@ -38,7 +39,7 @@ func (r *reader) parse() *yaml.Node {
 		r.report.Problem("bad-yaml", r.report.At(1, 1), "the text is not valid UTF-8")
 		return nil
 	}
-	loader, err := yaml.NewLoader(bytes.NewReader(r.src))
+	loader, err := yaml.NewLoader(r.in)
 	if err != nil {
 		r.syntax(err)
 		return nil
@@ -55,6 +56,9 @@ func (r *reader) parse() *yaml.Node {
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return &doc
+	}
+	if r.see != nil {
+		r.see(doc.Content[0])
 	}
 	return r.expand(doc.Content[0], 0, false)
 }

@@ -214,6 +214,8 @@ def _pages(fetch: Any, query: Dict[str, Any]) -> Iterator[Any]:
 
 AboutActivity = TypedDict("AboutActivity", {
     "branches": "List[str]",  # Into which activities may be put.
+    "caseKeys": "List[str]",  # What may be set of a case.
+    "cases": "List[Case]",
     "column": "int",
     "delete": "bool",
     "down": "bool",
@@ -223,9 +225,12 @@ AboutActivity = TypedDict("AboutActivity", {
     "line": "int",
     "near": "List[str]",  # The other activities of its flowchart.
     "outcomes": "List[str]",  # None: Done.
+    "parts": "List[str]",  # What may be added to it beside activities: case, or state and transition.
+    "states": "List[MachineState]",
     "type": "str",  # As YAML has it.
     "types": "List[str]",  # What may be put beside it, as YAML has it.
     "up": "bool",  # It may be moved before the one above it.
+    "ways": "List[Way]",  # Where it leads, in a flowchart.
     "wraps": "List[str]",  # What it may be wrapped in.
 })
 
@@ -412,6 +417,13 @@ Caller = TypedDict("Caller", {
     "groups": "List[str]",  # The values of the token's role claim, which policies of HTTP endpoints name.
     "name": "Union[str, None]",  # key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
     "role": "str",  # One of "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
+})
+
+Case = TypedDict("Case", {
+    "branch": "str",  # Into which activities may be put; empty: into none.
+    "label": "str",
+    "line": "int",
+    "when": "str",  # As fieldText of an edit takes it.
 })
 
 Checked = TypedDict("Checked", {
@@ -864,6 +876,23 @@ Locks = TypedDict("Locks", {
 Lost = TypedDict("Lost", {
     "key": "str",  # Below the root of the cluster's keys.
     "revision": "int",  # At which it went.
+})
+
+MachineState = TypedDict("MachineState", {
+    "final": "bool",
+    "initial": "bool",
+    "line": "int",
+    "name": "str",
+    "transitions": "List[MachineTransition]",
+})
+
+MachineTransition = TypedDict("MachineTransition", {
+    "line": "int",
+    "name": "str",
+    "on": "str",  # The event that it waits for.
+    "to": "str",
+    "waits": "str",  # The id of the activity that it waits for, if that is no event.
+    "when": "str",  # As fieldText of an edit takes it.
 })
 
 Mail = TypedDict("Mail", {
@@ -1388,8 +1417,11 @@ TextEditRequest = TypedDict("TextEditRequest", {
     "inputs": "NotRequired[Dict[str, Any]]",  # insert and wrap: of the new activity; texts may have ${{ }}.
     "key": "NotRequired[str]",  # set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version.
     "line": "NotRequired[int]",  # Where that activity begins, needed if several have its id.
+    "number": "NotRequired[int]",  # Of a part: which case or transition, from 1; insert puts the new one beside it.
     "op": "NotRequired[str]",  # One of "insert", "delete", "move", "wrap", "set", "connect", "disconnect".
+    "part": "NotRequired[str]",  # One of "case", "state", "transition". insert, delete, move (up, down) and set: what of the activity it is about, if not the activity. inputs and key are label and when of a case, name, final and initial of a state, and on (an event), when and to of a transition.
     "port": "NotRequired[str]",  # connect, disconnect, and insert in a flowchart: an outcome, Done if absent.
+    "state": "NotRequired[str]",  # Of a part: the state, or the one that a transition leaves.
     "to": "NotRequired[str]",  # move: the activity beside or into which. connect and disconnect: where the way leads.
     "type": "NotRequired[str]",  # insert and wrap: as YAML has it; wrap also takes retry and timeout.
     "value": "NotRequired[Any]",  # set: null takes it away.
@@ -1501,6 +1533,11 @@ Waiter = TypedDict("Waiter", {
     "fence": "int",  # Create revision of its key in etcd: the fence that it will have.
     "nodeId": "Union[str, None]",
     "since": "Union[str, None]",  # When it asked for the lock, by its clock; null if not known.
+})
+
+Way = TypedDict("Way", {
+    "port": "str",
+    "to": "str",
 })
 
 Webhook = TypedDict("Webhook", {

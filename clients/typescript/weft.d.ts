@@ -65,6 +65,9 @@ export interface StreamEvent {
 export interface AboutActivity {
   /** Into which activities may be put. */
   branches: Array<string>;
+  /** What may be set of a case. */
+  caseKeys: Array<string>;
+  cases: Array<Case>;
   column: number;
   delete: boolean;
   down: boolean;
@@ -77,12 +80,17 @@ export interface AboutActivity {
   near: Array<string>;
   /** None: Done. */
   outcomes: Array<string>;
+  /** What may be added to it beside activities: case, or state and transition. */
+  parts: Array<string>;
+  states: Array<MachineState>;
   /** As YAML has it. */
   type: string;
   /** What may be put beside it, as YAML has it. */
   types: Array<string>;
   /** It may be moved before the one above it. */
   up: boolean;
+  /** Where it leads, in a flowchart. */
+  ways: Array<Way>;
   /** What it may be wrapped in. */
   wraps: Array<string>;
 }
@@ -349,6 +357,15 @@ export interface Caller {
   name: string | null;
   /** What the caller may do; each may do what those before it may. */
   role: "viewer" | "operator" | "designer" | "admin";
+}
+
+export interface Case {
+  /** Into which activities may be put; empty: into none. */
+  branch: string;
+  label: string;
+  line: number;
+  /** As fieldText of an edit takes it. */
+  when: string;
 }
 
 export interface Checked {
@@ -983,6 +1000,26 @@ export interface Lost {
   key: string;
   /** At which it went. */
   revision: number;
+}
+
+export interface MachineState {
+  final: boolean;
+  initial: boolean;
+  line: number;
+  name: string;
+  transitions: Array<MachineTransition>;
+}
+
+export interface MachineTransition {
+  line: number;
+  name: string;
+  /** The event that it waits for. */
+  on: string;
+  to: string;
+  /** The id of the activity that it waits for, if that is no event. */
+  waits: string;
+  /** As fieldText of an edit takes it. */
+  when: string;
 }
 
 export interface Mail {
@@ -1697,9 +1734,15 @@ export interface TextEditRequest {
   key?: string;
   /** Where that activity begins, needed if several have its id. */
   line?: number;
+  /** Of a part: which case or transition, from 1; insert puts the new one beside it. */
+  number?: number;
   op?: "insert" | "delete" | "move" | "wrap" | "set" | "connect" | "disconnect";
+  /** insert, delete, move (up, down) and set: what of the activity it is about, if not the activity. inputs and key are label and when of a case, name, final and initial of a state, and on (an event), when and to of a transition. */
+  part?: "case" | "state" | "transition";
   /** connect, disconnect, and insert in a flowchart: an outcome, Done if absent. */
   port?: string;
+  /** Of a part: the state, or the one that a transition leaves. */
+  state?: string;
   /** move: the activity beside or into which. connect and disconnect: where the way leads. */
   to?: string;
   /** insert and wrap: as YAML has it; wrap also takes retry and timeout. */
@@ -1854,6 +1897,11 @@ export interface Waiter {
   nodeId: string | null;
   /** When it asked for the lock, by its clock; null if not known. */
   since: string | null;
+}
+
+export interface Way {
+  port: string;
+  to: string;
 }
 
 export interface Webhook {

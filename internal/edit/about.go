@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -23,6 +25,37 @@ type About struct {
 	Wraps        []string // what it may be wrapped in
 	Types        []string // what may be put beside it
 	Delete       bool
+	Ways         []Way    // that lead on from it, in a flowchart
+	Parts        []string // what of it may be added, such as case
+	Cases        []Case
+	CaseKeys     []string // what may be set of a case
+	States       []State
+}
+
+// Way is where an outcome of an activity leads.
+type Way struct{ Port, To string }
+
+// Case is one of a switch and its like.
+type Case struct {
+	Label, When string // When as [Edit.Text] takes it
+	Line        int
+	Branch      string // into which activities may be put; "": into none
+}
+
+// State is one of a state machine.
+type State struct {
+	Name           string
+	Final, Initial bool
+	Line           int
+	Transitions    []Transition
+}
+
+// Transition is a way out of a state.
+type Transition struct {
+	Name, When, To string // When as [Edit.Text] takes it
+	On             string // the event that it waits for; "": see Waits
+	Waits          string // the id of the activity that it waits for, if that is no event; "": it waits for none
+	Line           int
 }
 
 // Field is an input of an activity, or a key that each may have.
@@ -36,14 +69,19 @@ type Field struct {
 }
 
 // Tell describes an activity of a source; line tells which if several have the id, 0 if one has.
-func Tell(src []byte, json bool, id string, line int, types workflow.Types) (About, workflow.Problems) {
+// When the context ends, it gives up soon, with the problem given-up.
+func Tell(ctx context.Context, src []byte, json bool, id string, line int, types workflow.Types) (About, workflow.Problems) {
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	d, problems := open(src, json, types)
+	d, problems := open(ctx, src, json, types)
 	if problems != nil {
 		return About{}, problems
 	}
+	return d.tell(id, line)
+}
+
+func (d *doc) tell(id string, line int) (About, workflow.Problems) {
 	s, err := d.find(id, line)
 	if err != nil {
 		return About{}, d.problem(err, "")
@@ -58,14 +96,17 @@ func (d *doc) about(s *site) About {
 	a := About{ID: x.ID, Type: x.Type, Line: x.Place.Line, Column: x.Place.Column, Flowchart: r == chart, Delete: s.node.parent != nil}
 	for _, k := range d.types.All() {
 		a.Types = append(a.Types, k.ShortName())
-		if (k.MainPort != "" || k.List != "" || len(k.Ports) > 0) && k.Type != flowchartType && !d.json && s.node.kind != list {
+		if (k.MainPort != "" || k.List != "" || len(k.Ports) > 0) && k.Type != flowchartType && s.node.kind != list {
 			a.Wraps = append(a.Wraps, k.ShortName())
 		}
 	}
 	slices.Sort(a.Types)
 	slices.Sort(a.Wraps)
-	if s.node.kind == mapping && !d.json {
+	if s.node.kind == mapping {
 		a.Wraps = append([]string{Retry, Timeout}, a.Wraps...)
+	}
+	if (&change{doc: d}).mayStandElsewhere(s) != nil {
+		a.Wraps = nil
 	}
 	if x.Ref != nil && x.Ref.ID != "" {
 		a.Type = x.Ref.ID
@@ -84,19 +125,94 @@ func (d *doc) about(s *site) About {
 		if t.List != "" {
 			a.Branches = append(a.Branches, t.List)
 		}
-		a.Outcomes = t.Outcomes
+		a.Outcomes = outcomes(x, t)
+		d.tellParts(&a, x, t)
 	}
 	if s.node.kind == mapping {
 		a.Fields = append(a.Fields, d.keys(s, t)...)
 	}
 	if r == chart {
 		if f, err := (&change{doc: d}).chartOf(s); err == nil {
-			a.Near = slices.DeleteFunc(f.ids, func(id string) bool { return id == x.ID })
+			a.Near = slices.DeleteFunc(slices.Clone(f.ids), func(id string) bool { return id == x.ID })
+			a.Ways = f.waysOf(x.ID)
 		}
 		return a
 	}
 	a.Up, a.Down = d.beside(s.node, -1) != nil, d.beside(s.node, 1) != nil
 	return a
+}
+
+// waysOf are the ways that lead on from an activity.
+func (f *flowchart) waysOf(id string) []Way {
+	var ways []Way
+	for _, k := range f.chains {
+		for j, e := range k.ends[:len(k.ends)-1] {
+			if e.id == id {
+				ways = append(ways, Way{Port: cmp.Or(e.port, usualOut), To: k.ends[j+1].id})
+			}
+		}
+	}
+	return ways
+}
+
+// outcomes are those that can be told of the text: the labels of cases, and the names of branches.
+func outcomes(x *workflow.Activity, t *workflow.Descriptor) []string {
+	out := slices.Clone(t.Outcomes)
+	if t.Cases != "" && !t.CaseBodies {
+		for _, c := range x.Cases {
+			if c.Label != "" {
+				out = append(out, c.Label)
+			}
+		}
+		out = append(out, "Default")
+	}
+	for _, in := range t.Inputs {
+		if !t.AnyOutcome || in.Type != "String[]" && in.Name != statusCases {
+			continue
+		}
+		names, _ := x.Inputs[in.Name].Value.([]any)
+		for _, name := range names {
+			out = append(out, fmt.Sprint(name))
+		}
+	}
+	return out
+}
+
+// tellParts tells the cases and the states of an activity.
+func (d *doc) tellParts(a *About, x *workflow.Activity, t *workflow.Descriptor) {
+	condition := workflow.InputDescriptor{Type: "Boolean"}
+	if t.Cases != "" {
+		a.Parts, a.CaseKeys = []string{CasePart}, partKeys[CasePart]
+	}
+	if t.Cases == statusCases {
+		a.CaseKeys = partKeys[CasePart][:1]
+	}
+	for i, c := range x.Cases {
+		k := Case{Label: c.Label, When: fieldText(c.Condition, condition), Line: c.Place.Line}
+		if t.CaseBodies {
+			k.Branch = fmt.Sprint(CasePart, i+1)
+			a.Branches = append(a.Branches, k.Branch)
+		}
+		a.Cases = append(a.Cases, k)
+	}
+	if x.Type != machineType {
+		return
+	}
+	a.Parts = []string{StatePart, TransitionPart}
+	for i, s := range x.States {
+		st := State{Name: s.Name, Final: s.Final, Initial: s.Name == x.Initial || x.Initial == "" && i == 0, Line: s.Place.Line}
+		for _, t := range s.Transitions {
+			tr := Transition{Name: t.Name, When: fieldText(t.Condition, condition), To: t.To, Line: t.Place.Line}
+			if on := t.Trigger; on != nil {
+				name, literal := on.Inputs["eventName"].Value.(string)
+				if tr.On = name; on.Type != eventType || !literal || d.siteOf(on) == nil {
+					tr.On, tr.Waits = "", on.ID
+				}
+			}
+			st.Transitions = append(st.Transitions, tr)
+		}
+		a.States = append(a.States, st)
+	}
 }
 
 // shown are the keys that a form has, with what each is for.

@@ -30,10 +30,12 @@ type chain struct {
 // flowchart is one that is edited.
 type flowchart struct {
 	*change
-	site   *site
-	ids    []string // of its activities, as the text calls them
-	list   *node    // the connections; nil: there are none
-	chains []chain
+	site    *site
+	ids     []string // of its activities, as the text calls them
+	known   map[string]bool
+	longest int   // of the ids, in bytes
+	list    *node // the connections; nil: there are none
+	chains  []chain
 }
 
 // chartOf is the flowchart that an activity stands in.
@@ -46,10 +48,11 @@ func (c *change) chartOf(s *site) (*flowchart, error) {
 }
 
 func (c *change) openChart(s *site) (*flowchart, error) {
-	f := &flowchart{change: c, site: s}
+	f := &flowchart{change: c, site: s, known: map[string]bool{}}
 	for _, a := range s.activity.Activities {
 		if inner := c.siteOf(a); inner != nil {
-			f.ids = append(f.ids, inner.activity.ID)
+			id := inner.activity.ID
+			f.ids, f.known[id], f.longest = append(f.ids, id), true, max(f.longest, len(id))
 		}
 	}
 	f.list = f.key("connections")
@@ -72,15 +75,7 @@ func (c *change) openChart(s *site) (*flowchart, error) {
 
 // key is the value of a key of the flowchart, in its body or beside its type.
 func (f *flowchart) key(name string) *node {
-	m := f.site.node
-	if f.site.key >= 0 {
-		if body := m.vals[f.site.key]; body.kind == mapping {
-			if v := body.val(name); v != nil {
-				return v
-			}
-		}
-	}
-	return m.val(name)
+	return f.held(f.site, name)
 }
 
 // read reads one of the connections.
@@ -121,14 +116,12 @@ func (f *flowchart) read(n *node) (chain, error) {
 
 // end reads id or id.port: the longest id that is there wins.
 func (f *flowchart) end(text string) end {
-	best := end{id: text}
-	found := false
-	for _, id := range f.ids {
-		if rest, ok := strings.CutPrefix(text, id); ok && (rest == "" || rest[0] == '.') && (!found || len(id) > len(best.id)) {
-			best, found = end{id: id, port: strings.TrimPrefix(rest, ".")}, true
+	for at := len(text); at > 0; at = strings.LastIndexByte(text[:at], '.') {
+		if at <= f.longest && f.known[text[:at]] {
+			return end{id: text[:at], port: strings.TrimPrefix(text[at:], ".")}
 		}
 	}
-	return best
+	return end{id: text}
 }
 
 // mapped reads one end of a connection that is a mapping.
@@ -223,7 +216,7 @@ func (f *flowchart) add(from, port, to string) error {
 		m = m.vals[f.site.key]
 	}
 	if v := m.val("connections"); v != nil { // it is there, and empty
-		f.copies[v].replace(listOf(want))
+		v.twin.replace(listOf(want))
 		if v.written() || m.flow {
 			f.swap(v.start, v.end, "["+text+"]")
 		} else {
@@ -231,7 +224,7 @@ func (f *flowchart) add(from, port, to string) error {
 		}
 		return nil
 	}
-	copied := f.copies[m]
+	copied := m.twin
 	copied.insertEntry("connections", listOf(want))
 	if m.flow {
 		name := "connections: "
@@ -272,16 +265,13 @@ func (f *flowchart) line(from, port, to string) (string, *node, error) {
 		}
 	}
 	want, err := f.snippet(text)
-	if err == nil {
-		want.each(func(n *node) { n.from = nil })
-	}
 	return text, want, err
 }
 
 // append puts a connection behind the others.
 func (f *flowchart) append(text string, want *node) {
 	l := f.list
-	f.copies[l].insertItem(len(f.copies[l].items), want)
+	l.twin.insertItem(len(l.twin.items), want)
 	if l.flow {
 		f.addFlow(l, len(l.items), text)
 		return
@@ -297,20 +287,18 @@ func (f *flowchart) cutWay(k *chain, at int) error {
 	}
 	switch n := len(k.ends); at {
 	case 0:
-		f.rewrite(k, k.ends[0].start, k.ends[1].start, "")
+		return f.rewrite(k, k.ends[0].start, k.ends[1].start, "")
 	case n - 2:
-		f.rewrite(k, k.ends[n-2].end, k.ends[n-1].end, "")
-	default:
-		return f.split(k, at, k.ends[at+1].id, k.ends[at+1].port)
+		return f.rewrite(k, k.ends[n-2].end, k.ends[n-1].end, "")
 	}
-	return nil
+	return f.split(k, at, k.ends[at+1].id, k.ends[at+1].port)
 }
 
 // dropChain takes a whole item away; the last one leaves an empty list.
 func (f *flowchart) dropChain(k *chain) error {
 	l := k.node.parent
 	if len(l.items) == 1 && !l.flow {
-		f.copies[k.node].parent.removeItem(0)
+		k.node.twin.parent.removeItem(0)
 		from := f.next(l.parent.colons[l.at])
 		_, to, _ := f.extent(l, 0)
 		f.put(l.parent.colons[l.at], " []")
@@ -321,11 +309,24 @@ func (f *flowchart) dropChain(k *chain) error {
 }
 
 // rewrite puts a text in the place of a part of a chain.
-func (f *flowchart) rewrite(k *chain, from, to int, text string) {
-	copied := f.copies[k.node]
+func (f *flowchart) rewrite(k *chain, from, to int, text string) error {
+	return f.rewriteAll(k, []splice{{from, to, text}})
+}
+
+// rewriteAll puts texts in the place of parts of a chain, all at once: it may have many.
+func (f *flowchart) rewriteAll(k *chain, parts []splice) error {
 	lead := k.node.start + strings.Index(string(f.src[k.node.start:k.node.end]), k.node.text)
-	copied.text = copied.text[:from-lead] + text + copied.text[to-lead:]
-	f.swap(from, to, text)
+	var own []splice
+	for _, p := range parts {
+		own = append(own, splice{p.from - lead, p.to - lead, p.text})
+	}
+	text, err := spliced([]byte(k.node.text), own)
+	if err != nil {
+		return err
+	}
+	k.node.twin.text = string(text)
+	f.splices = append(f.splices, parts...)
+	return nil
 }
 
 // split makes two chains of one: the second begins with other ends than it did.
@@ -348,9 +349,9 @@ func (f *flowchart) two(k *chain, head, tail string) error {
 	if string(f.src[k.node.start:k.node.end]) != k.node.text {
 		return refuse(k.node.start, "this connection is in quotes; write it without them, or edit the text")
 	}
-	copied := f.copies[k.node]
+	copied := k.node.twin
 	copied.text = head
-	f.copies[l].insertItem(copied.at+1, textNode(tail))
+	l.twin.insertItem(copied.at+1, textNode(tail))
 	sep := ", "
 	if !l.flow {
 		sep = f.eol + strings.Repeat(" ", f.indent(l.dashes[0])) + "- "
@@ -381,7 +382,7 @@ func (c *change) insertInChart(s *site, where, port string, fr fresh, p *piece) 
 		return err
 	}
 	if c.json {
-		if err := f.position(s, where, p, fr); err != nil {
+		if err := f.settle(s, where, p, fr); err != nil {
 			return err
 		}
 	}
@@ -439,7 +440,7 @@ func (f *flowchart) child(s *site, where, id string, p *piece) error {
 
 // keyedChild puts an activity behind its id.
 func (f *flowchart) keyedChild(m *node, at int, id string, p *piece) error {
-	copied := f.copies[m]
+	copied := m.twin
 	copied.keys = slices.Insert(slices.Clone(copied.keys), at, textNode(id))
 	copied.vals = slices.Insert(slices.Clone(copied.vals), at, p.node)
 	copied.adopt()
@@ -483,9 +484,9 @@ func (f *flowchart) between(id, port, through string) error {
 			case !k.text:
 				err = f.point(k, "source", "from", through, usualOut)
 			case first:
-				f.rewrite(k, k.ends[j].end, k.ends[j].end, " -> "+through)
+				err = f.rewrite(k, k.ends[j].end, k.ends[j].end, " -> "+through)
 			case j == 0:
-				f.rewrite(k, k.ends[0].start, k.ends[0].end, through)
+				err = f.rewrite(k, k.ends[0].start, k.ends[0].end, through)
 			default:
 				err = f.split(k, j, through, "")
 			}
@@ -517,17 +518,18 @@ func (f *flowchart) ahead(id, through string) error {
 				}
 				continue
 			}
-			last := j == len(k.ends)-1
-			switch {
+			var err error
+			switch last := j == len(k.ends)-1; {
 			case !led:
-				f.rewrite(k, e.start, e.start, through+" -> ")
+				err = f.rewrite(k, e.start, e.start, through+" -> ")
 				led = true
 			case last:
-				f.rewrite(k, e.start, e.end, through)
+				err = f.rewrite(k, e.start, e.end, through)
 			default:
-				if err := f.two(k, string(f.src[k.ends[0].start:k.ends[j-1].end])+" -> "+through, string(f.src[e.start:k.ends[len(k.ends)-1].end])); err != nil {
-					return err
-				}
+				err = f.two(k, string(f.src[k.ends[0].start:k.ends[j-1].end])+" -> "+through, string(f.src[e.start:k.ends[len(k.ends)-1].end]))
+			}
+			if err != nil {
+				return err
 			}
 			break
 		}
@@ -540,47 +542,89 @@ func (f *flowchart) ahead(id, through string) error {
 
 // point changes one end of a connection that is a mapping.
 func (f *flowchart) point(k *chain, long, short, id, usual string) error {
-	v := k.node.val(long)
-	if v == nil {
-		v = k.node.val(short)
-	}
+	v := endNode(k.node, long, short)
 	if v == nil {
 		return refuse(k.node.start, "this connection cannot be read; write it as from -> to")
-	}
-	text := func(s string) (string, error) {
-		if f.json {
-			raw, err := json.Marshal(s)
-			return string(raw), err
-		}
-		return value(s, inFlow)
-	}
-	replace := func(n *node, s string) error {
-		out, err := text(s)
-		if err != nil {
-			return err
-		}
-		f.copies[n].text, f.copies[n].tag = s, "!!str"
-		f.swap(n.start, n.end, out)
-		return nil
 	}
 	ports := []*node{k.node.val(long + "Port")}
 	if short == "from" {
 		ports = append(ports, k.node.val("port"))
 	}
-	if v.kind == mapping {
-		ports = append(ports, v.val("port"))
-		if v = v.val("activity"); v == nil {
-			return refuse(k.node.start, "this connection cannot be read; write it as from -> to")
-		}
+	if v.parent != k.node { // {activity: …, port: …}
+		ports = append(ports, v.parent.val("port"))
 	}
 	for _, p := range ports {
 		if p != nil && p.text != usual {
-			if err := replace(p, usual); err != nil {
+			if err := f.retext(p, usual); err != nil {
 				return err
 			}
 		}
 	}
-	return replace(v, id)
+	return f.retext(v, id)
+}
+
+// retext writes another text in the place of one.
+func (c *change) retext(n *node, s string) error {
+	out, err := value(s, inFlow)
+	if c.json {
+		var raw []byte
+		raw, err = json.Marshal(s)
+		out = string(raw)
+	}
+	if err != nil {
+		return err
+	}
+	n.twin.text, n.twin.tag = s, "!!str"
+	c.swap(n.start, n.end, out)
+	return nil
+}
+
+// rename gives all connections of an activity, and the start, another id.
+func (f *flowchart) rename(id, to string) error {
+	for i := range f.chains {
+		k := &f.chains[i]
+		var parts []splice
+		for j, e := range k.ends {
+			switch {
+			case e.id != id:
+			case k.text:
+				parts = append(parts, splice{e.start, e.start + len(id), to})
+			default:
+				at := endNode(k.node, []string{"source", "target"}[j], []string{"from", "to"}[j])
+				if at == nil {
+					return refuse(k.node.start, "this connection cannot be read; write it as from -> to")
+				}
+				text := to
+				if at.text != id { // from: id.port
+					text = to + strings.TrimPrefix(at.text, id)
+				}
+				if err := f.retext(at, text); err != nil {
+					return err
+				}
+			}
+		}
+		if len(parts) > 0 {
+			if err := f.rewriteAll(k, parts); err != nil {
+				return err
+			}
+		}
+	}
+	if start := f.key("start"); start != nil && start.kind == scalar && start.text == id {
+		return f.retext(start, to)
+	}
+	return nil
+}
+
+// endNode is where a connection that is a mapping says which activity an end is; nil: nowhere.
+func endNode(n *node, long, short string) *node {
+	v := n.val(long)
+	if v == nil {
+		v = n.val(short)
+	}
+	if v != nil && v.kind == mapping {
+		v = v.val("activity")
+	}
+	return v
 }
 
 // unchain takes an activity out of the connections of its flowchart: what led to it in a chain
@@ -606,7 +650,7 @@ func (c *change) unchain(s *site) error {
 		}
 	}
 	if gone > 0 && gone == len(f.chains) {
-		return f.noChains()
+		return f.emptied(f.list, false)
 	}
 	for i := len(f.chains) - 1; i >= 0; i-- {
 		k := &f.chains[i]
@@ -620,14 +664,17 @@ func (c *change) unchain(s *site) error {
 				return err
 			}
 		default:
-			f.shorten(k, id)
+			if err := f.shorten(k, id); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // shorten takes an activity out of a chain that goes on without it.
-func (f *flowchart) shorten(k *chain, id string) {
+func (f *flowchart) shorten(k *chain, id string) error {
+	var parts []splice
 	for j := len(k.ends) - 1; j >= 0; j-- {
 		if k.ends[j].id != id {
 			continue
@@ -637,33 +684,19 @@ func (f *flowchart) shorten(k *chain, id string) {
 			for last > 0 && k.ends[last-1].id == id {
 				last--
 			}
-			f.rewrite(k, k.ends[last-1].end, k.ends[j].end, "")
+			parts = append(parts, splice{k.ends[last-1].end, k.ends[j].end, ""})
 			j = last
 			continue
 		}
-		f.rewrite(k, k.ends[j].start, k.ends[j+1].start, "")
+		parts = append(parts, splice{k.ends[j].start, k.ends[j+1].start, ""})
 	}
-}
-
-// noChains leaves an empty list of connections.
-func (f *flowchart) noChains() error {
-	l := f.list
-	f.copies[l].items = nil
-	if l.flow || !strings.Contains(string(f.src[l.parent.colons[l.at]:l.start]), "\n") {
-		f.swap(l.start, l.end, "[]")
-		return nil
-	}
-	from := f.next(l.parent.colons[l.at])
-	_, to, _ := f.extent(l.parent, l.at)
-	f.put(l.parent.colons[l.at], " []")
-	f.cutLines(from, to)
-	return nil
+	return f.rewriteAll(k, parts)
 }
 
 // without writes a flow list of connections again, without those that are gone.
 func (f *flowchart) without(touches func(*chain) bool, left func(*chain) []end) error {
 	l := f.list
-	copied := f.copies[l]
+	copied := l.twin
 	var items []*node
 	var spans [][2]int
 	for i := range f.chains {
@@ -674,7 +707,7 @@ func (f *flowchart) without(touches func(*chain) bool, left func(*chain) []end) 
 			}
 			continue
 		}
-		items, spans = append(items, f.copies[k.node]), append(spans, [2]int{k.node.start, k.node.end})
+		items, spans = append(items, k.node.twin), append(spans, [2]int{k.node.start, k.node.end})
 	}
 	copied.items = items
 	copied.adopt()
@@ -693,36 +726,30 @@ func (f *flowchart) without(touches func(*chain) bool, left func(*chain) []end) 
 	return nil
 }
 
-// position gives a new activity a place on the canvas of Elsa's designer, if its neighbour has one.
-func (f *flowchart) position(s *site, where string, p *piece, fr fresh) error {
-	designer, _ := s.activity.Metadata["designer"].(map[string]any)
-	at, _ := designer["position"].(map[string]any)
-	x, okX := coordinate(at["x"])
-	y, okY := coordinate(at["y"])
-	if !okX || !okY || where == Into {
+// settle gives a new activity a place on the canvas of Elsa's designer, if its neighbour has one.
+func (f *flowchart) settle(s *site, where string, p *piece, fr fresh) error {
+	x, y, ok := position(s.activity)
+	if !ok || where == Into {
 		return nil
 	}
-	taken := func(x, y float64) bool {
-		for _, a := range f.site.activity.Activities {
-			d, _ := a.Metadata["designer"].(map[string]any)
-			at, _ := d["position"].(map[string]any)
-			ax, _ := coordinate(at["x"])
-			ay, _ := coordinate(at["y"])
-			if ax < x+260 && x < ax+260 && ay < y+90 && y < ay+90 {
-				return true
-			}
-		}
-		return false
-	}
 	y += 110
-	for taken(x, y) {
-		x += 280
+	var row []float64 // what stands beside it
+	for _, a := range f.site.activity.Activities {
+		if ax, ay, _ := position(a); ay < y+90 && y < ay+90 {
+			row = append(row, ax)
+		}
+	}
+	slices.Sort(row)
+	for _, ax := range row {
+		for ax < x+260 && x < ax+260 {
+			x += 280
+		}
 	}
 	fields, err := f.elsa(fr)
 	if err != nil {
 		return err
 	}
-	fields["metadata"] = json.RawMessage(fmt.Sprintf(`{"designer":{"position":{"x":%g,"y":%g}}}`, x, y))
+	fields["metadata"] = designed(x, y)
 	p.text = func(_ bool, column int) (string, error) { return f.jsonText(fields, column) }
 	text, err := p.text(true, 0)
 	if err != nil {
@@ -731,16 +758,27 @@ func (f *flowchart) position(s *site, where string, p *piece, fr fresh) error {
 	if p.node, err = f.snippet(text); err != nil {
 		return err
 	}
-	p.node.each(func(n *node) { n.from = nil })
 	return nil
 }
 
-func coordinate(v any) (float64, bool) {
-	switch n := v.(type) {
-	case float64:
-		return n, true
-	case int64:
-		return float64(n), true
+// position is where an activity stands on the canvas of Elsa's designer.
+func position(a *workflow.Activity) (x, y float64, ok bool) {
+	designer, _ := a.Metadata["designer"].(map[string]any)
+	at, _ := designer["position"].(map[string]any)
+	number := func(v any) (float64, bool) {
+		switch n := v.(type) {
+		case float64:
+			return n, true
+		case int64:
+			return float64(n), true
+		}
+		return 0, false
 	}
-	return 0, false
+	x, okX := number(at["x"])
+	y, okY := number(at["y"])
+	return x, y, okX && okY
+}
+
+func designed(x, y float64) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"designer":{"position":{"x":%g,"y":%g}}}`, x, y))
 }

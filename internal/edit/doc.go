@@ -1,5 +1,6 @@
 // Package edit changes the source of a definition as somebody does who points at
-// its picture: insert, delete, move, wrap, set an input, connect.
+// its picture: insert, delete, move, wrap, set an input, connect; and the same for cases of a
+// switch, states of a machine and their transitions.
 //
 // Guaranteed: an edit is a few splices of the source, at places that its syntax tree
 // tells. What is not edited keeps each byte: comments, order, blank lines, quotes, line
@@ -15,8 +16,11 @@
 // [Result.Problems]. Other mistakes of the result are for a check of it.
 //
 // Not guaranteed: that the text could not be written better. What an alias repeats is not
-// edited, nor are states and cases themselves, only the activities in them. In Elsa's
-// JSON an activity cannot be wrapped, and a branch there holds one activity.
+// edited. In Elsa's JSON a branch holds one activity, so that a second one makes a sequence
+// of it.
+//
+// Cost: a text is read once before the edits and once after each, in time that grows as its
+// size does.
 //
 // Concurrency: the functions keep no state.
 package edit

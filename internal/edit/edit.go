@@ -2,10 +2,13 @@ package edit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	yamllib "go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
@@ -62,6 +65,13 @@ type Edit struct {
 	Key      string         // of Set
 	Value    any            // of Set, as Inputs; nil takes it away
 	Text     *string        // of Set, instead of Value: as a person writes it in a field; "" takes it away
+
+	// Part is what of the activity an edit is about, if not the activity itself: see [Parts].
+	// Insert takes its keys as Inputs, and puts it beside the one that State or Number names;
+	// Set and Move are as for activities.
+	Part   string
+	State  string // of a state, and of a transition the state that it leaves
+	Number int    // of a case or a transition, from 1
 }
 
 // Result is a source that was edited.
@@ -71,26 +81,32 @@ type Result struct {
 	Line, Column int    // where that stands, or stood
 	// Problems are warnings: references that lost their activity, or mean another one now.
 	Problems workflow.Problems
+
+	doc *doc
 }
+
+// Tell describes an activity of the text as it is now, as [Tell] does, without reading it again.
+func (r Result) Tell(id string, line int) (About, workflow.Problems) { return r.doc.tell(id, line) }
 
 // Apply makes edits one after the other: each is about the text that the one before left.
 // json tells that the source is Elsa's JSON. What cannot be done is a problem with the
-// place in the text that it was to be done in, and then nothing is changed.
-func Apply(src []byte, json bool, edits []Edit, types workflow.Types) (Result, workflow.Problems) {
+// place in the text that it was to be done in, and then nothing is changed. When the context
+// ends, the edit is given up soon, with the problem given-up.
+func Apply(ctx context.Context, src []byte, json bool, edits []Edit, types workflow.Types) (Result, workflow.Problems) {
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
 	if len(edits) == 0 || len(edits) > MaxEdits {
 		return Result{}, workflow.Problems{{Code: "bad-edit", Detail: fmt.Sprintf("there may be 1 to %d edits, and here are %d", MaxEdits, len(edits))}}
 	}
-	first, problems := open(src, json, types)
+	first, problems := open(ctx, src, json, types)
 	if problems != nil {
 		return Result{}, problems
 	}
 	d := first
 	var focus *node
 	for i, e := range edits {
-		next, at, err := d.edit(e)
+		next, at, err := d.edit(ctx, e)
 		if err != nil {
 			where := ""
 			if len(edits) > 1 {
@@ -98,14 +114,16 @@ func Apply(src []byte, json bool, edits []Edit, types workflow.Types) (Result, w
 			}
 			return Result{}, d.problem(err, where)
 		}
-		for n := range next.origins() { // of the tree before the first edit
-			if n.from != nil && i > 0 {
-				n.from = n.from.from
-			}
+		if i > 0 {
+			next.root.each(func(n *node) { // of the tree before the first edit
+				if n.from != nil {
+					n.from = n.from.from
+				}
+			})
 		}
 		d, focus = next, at
 	}
-	res := Result{Text: d.whole(), Problems: first.lost(d).WithExcerpts(d.src)}
+	res := Result{Text: d.whole(), Problems: first.lost(d).WithExcerpts(d.src), doc: d}
 	res.Line, res.Column = d.place(focus.start)
 	for n := focus; n != nil; n = n.parent {
 		if s := d.sites[n]; s != nil {
@@ -166,26 +184,30 @@ type doc struct {
 	def   *workflow.Definition
 	root  *node
 	sites map[*node]*site
+	of    map[*workflow.Activity]*site
 	order []*site // as the tree of activities has them
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // open reads a text that is to be edited.
-func open(src []byte, json bool, types workflow.Types) (*doc, workflow.Problems) {
-	d := &doc{json: json, types: types, eol: "\n", sites: map[*node]*site{}}
+func open(ctx context.Context, src []byte, json bool, types workflow.Types) (*doc, workflow.Problems) {
+	d := &doc{json: json, types: types, eol: "\n", sites: map[*node]*site{}, of: map[*workflow.Activity]*site{}}
 	if bytes.HasPrefix(src, byteOrderMark) {
 		d.bom, src = byteOrderMark, src[len(byteOrderMark):]
+	}
+	if problems := workflow.CheckSize(src, ""); problems != nil {
+		return nil, problems
 	}
 	d.lines = newLines(src)
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		d.eol = "\r\n"
 	}
-	read, tree := yaml.Read, readYAML
-	if json {
-		read, tree = elsajson.Read, readJSON
+	odd := oddBreak(src, json)
+	def, problems, treeErr := d.read(ctx, odd < 0)
+	if ctx.Err() != nil {
+		return nil, workflow.Problems{{Code: "given-up", Detail: "the edit was given up, since its time was over or nobody waits for it any more; nothing is changed"}}
 	}
-	def, problems := read(src, "", types)
 	if def == nil || def.Root == nil {
 		if len(problems) == 0 {
 			problems = workflow.Problems{{Code: "missing-root", Detail: "the definition has no root yet; write one, such as root: []"}}
@@ -197,18 +219,34 @@ func open(src []byte, json bool, types workflow.Types) (*doc, workflow.Problems)
 			return nil, problems
 		}
 	}
-	if at := oddBreak(src, json); at >= 0 {
-		line, column := d.place(at)
+	if odd >= 0 {
+		line, column := d.place(odd)
 		return nil, workflow.Problems{{Code: "odd-line-break", Place: workflow.Place{Line: line, Column: column},
 			Detail: "this character ends a line for YAML and for few editors; write an ordinary line end, or an escape between double quotes"}}.WithExcerpts(src)
 	}
-	root, err := tree(src)
-	if err != nil {
-		return nil, workflow.Problems{{Code: "edit-refused", Detail: err.Error()}}
+	if treeErr != nil {
+		return nil, workflow.Problems{{Code: "edit-refused", Detail: treeErr.Error()}}
 	}
-	d.def, d.root = def, root
+	d.def = def
 	d.locate()
 	return d, nil
+}
+
+// read reads the definition, and the tree of its text if that can be had.
+func (d *doc) read(ctx context.Context, tree bool) (def *workflow.Definition, problems workflow.Problems, err error) {
+	if d.json {
+		if def, problems = elsajson.Read(d.src, "", d.types); def != nil && ctx.Err() == nil {
+			d.root, err = readJSON(d.src)
+		}
+		return def, problems, err
+	}
+	err = errors.New("there is no definition here")
+	def, problems = yaml.ReadTree(ctx, d.src, d.types, func(n *yamllib.Node) {
+		if tree {
+			d.root, err = readYAML(d.lines, n)
+		}
+	})
+	return def, problems, err
 }
 
 // oddBreak finds what breaks lines in YAML beside \n and \r\n; -1: nothing does.
@@ -235,14 +273,19 @@ func (d *doc) locate() {
 		start int
 		kind  kind
 	}
-	where := map[at]*node{}
+	wanted := map[int]bool{} // few of a text's values are activities
+	workflow.Walk(d.def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		wanted[d.offset(a.Place.Line, a.Place.Column)] = true
+		return true
+	})
+	where, keys := map[at]*node{}, map[int]*node{}
 	d.root.each(func(n *node) {
+		if !wanted[n.start] {
+			return
+		}
 		if k := (at{n.start, n.kind}); where[k] == nil || where[k].isKey {
 			where[k] = n
 		}
-	})
-	keys := map[int]*node{}
-	d.root.each(func(n *node) {
 		if n.isKey {
 			keys[n.start] = n
 		}
@@ -270,7 +313,7 @@ func (d *doc) locate() {
 			return true
 		}
 		s.times = 1
-		d.sites[s.node] = s
+		d.sites[s.node], d.of[a] = s, s
 		d.order = append(d.order, s)
 		return true
 	})
@@ -337,56 +380,60 @@ func atLine(line int) string {
 // whole is the text with its byte order mark.
 func (d *doc) whole() []byte { return slices.Concat(d.bom, d.src) }
 
-// origins visits all nodes.
-func (d *doc) origins() map[*node]bool {
-	all := map[*node]bool{}
-	d.root.each(func(n *node) { all[n] = true })
-	return all
-}
-
 // change is an edit in the making: what it does to the text, and what the tree becomes.
 type change struct {
 	*doc
-	want    *node           // the tree that the edit means
-	copies  map[*node]*node // of the nodes of the tree before
+	want    *node // the tree that the edit means
 	splices []splice
-	taken   [2]int // the part of the text that goes with its comments
-	focus   *node  // of the tree that is wanted
+	taken   [2]int   // the part of the text that goes with its comments
+	given   []string // ids of what is new
+	focus   *node    // of the tree that is wanted
 }
 
 // edit makes one edit and gives the text after it, with the node that it was about.
-func (d *doc) edit(e Edit) (*doc, *node, error) {
+func (d *doc) edit(ctx context.Context, e Edit) (*doc, *node, error) {
 	s, err := d.find(e.Activity, e.Line)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &change{doc: d, want: d.root.clone(), copies: map[*node]*node{}}
-	c.want.each(func(n *node) { c.copies[n.from] = n })
-	c.focus = c.copies[s.node]
-	switch e.Op {
-	case Insert:
-		err = c.insert(s, e)
-	case Delete:
-		err = c.delete(s)
-	case Move:
-		err = c.move(s, e)
-	case Wrap:
-		err = c.wrap(s, e)
-	case Set:
-		err = c.set(s, e)
-	case Connect, Disconnect:
-		err = c.way(s, e)
+	c := &change{doc: d, want: d.root.clone(new(slab))}
+	c.want.each(func(n *node) { n.from.twin = n })
+	c.focus = s.node.twin
+	switch {
+	case e.Part != "":
+		err = c.part(s, e)
+	case e.State != "" || e.Number != 0:
+		err = bad("a state and a number are of a part: say whether it is one of %s", strings.Join(Parts, ", "))
 	default:
-		err = bad("an edit is one of %s, not %q%s", strings.Join(Ops, ", "), workflow.Shorten(e.Op), workflow.DidYouMean(e.Op, Ops))
+		err = c.activity(s, e)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.done()
+	return c.done(ctx)
+}
+
+// activity makes an edit that is about an activity.
+func (c *change) activity(s *site, e Edit) error {
+	switch e.Op {
+	case Insert:
+		return c.insert(s, e)
+	case Delete:
+		return c.delete(s)
+	case Move:
+		return c.move(s, e)
+	case Wrap:
+		return c.wrap(s, e)
+	case Set:
+		return c.set(s, e)
+	case Connect, Disconnect:
+		return c.way(s, e)
+	}
+	return bad("an edit is one of %s, not %q%s", strings.Join(Ops, ", "), workflow.Shorten(e.Op), workflow.DidYouMean(e.Op, Ops))
 }
 
 // done makes the text, and holds it against what was meant.
-func (c *change) done() (*doc, *node, error) {
+func (c *change) done(ctx context.Context) (*doc, *node, error) {
 	src, err := spliced(c.src, c.splices)
 	if err != nil {
 		return nil, nil, err
@@ -394,8 +441,11 @@ func (c *change) done() (*doc, *node, error) {
 	if len(src) > workflow.MaxSource {
 		return nil, nil, &refusal{"too-large", -1, fmt.Sprintf("the definition would have %d bytes; up to %d are read", len(src), workflow.MaxSource)}
 	}
-	next, problems := open(src, c.json, c.types)
+	next, problems := open(ctx, src, c.json, c.types)
 	if problems != nil {
+		if ctx.Err() != nil {
+			return nil, nil, &refusal{problems[0].Code, -1, problems[0].Detail}
+		}
 		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%s); edit the text", problems[0].Detail)
 	}
 	next.bom, next.eol = c.bom, c.eol
@@ -410,26 +460,12 @@ func (c *change) done() (*doc, *node, error) {
 	if at, text := c.dropped(next); at >= 0 {
 		return nil, nil, &refusal{"comment-lost", at, fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(text))}
 	}
-	now := map[*node]*node{}
-	next.tie(c.want, next.root, func(want, got *node) { now[want] = got })
 	for at := c.focus; at != nil; at = at.parent { // what held it, if it is gone
-		if now[at] != nil {
-			return next, now[at], nil
+		if at.twin != nil {
+			return next, at.twin, nil
 		}
 	}
 	return next, next.root, nil
-}
-
-// tie walks two equal trees.
-func (d *doc) tie(want, got *node, visit func(want, got *node)) {
-	visit(want, got)
-	for i := range want.items {
-		d.tie(want.items[i], got.items[i], visit)
-	}
-	for i := range want.keys {
-		d.tie(want.keys[i], got.keys[i], visit)
-		d.tie(want.vals[i], got.vals[i], visit)
-	}
 }
 
 // lost tells the references of a text after edits that their activity is gone, or that another one has its id.

@@ -165,7 +165,7 @@ func TestAnEditIsWhatAPersonWouldWrite(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			res, problems := edit.Apply([]byte(c.before), false, c.edits, activities.Default())
+			res, problems := edit.Apply(t.Context(), []byte(c.before), false, c.edits, activities.Default())
 			if len(problems) > 0 {
 				t.Fatalf("refused: %v\n%s", problems, problems[0].Excerpt)
 			}
@@ -189,7 +189,7 @@ func TestABrokenReferenceIsTold(t *testing.T) {
 		{edit.Edit{Op: edit.Insert, Activity: "writeLine1", Where: edit.After, Type: "finish"}, nil},
 		{edit.Edit{Op: edit.Set, Activity: "calc", Key: "id", Text: text("sum")}, []string{`"calc", which is not there`}},
 	} {
-		res, problems := edit.Apply([]byte(src), false, []edit.Edit{c.edit}, activities.Default())
+		res, problems := edit.Apply(t.Context(), []byte(src), false, []edit.Edit{c.edit}, activities.Default())
 		if len(problems) > 0 {
 			t.Fatalf("%+v: %v", c.edit, problems)
 		}
@@ -232,7 +232,7 @@ func TestAnEditChangesOnePlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res, problems := edit.Apply([]byte(c.src), false, []edit.Edit{c.edit}, activities.Default())
+			res, problems := edit.Apply(t.Context(), []byte(c.src), false, []edit.Edit{c.edit}, activities.Default())
 			switch {
 			case c.line == 0 && (len(problems) > 0 || string(res.Text) != c.after):
 				t.Errorf("%v\n%s\nwant\n%s", problems, res.Text, c.after)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -21,6 +22,7 @@ func (c *change) insert(s *site, e Edit) error {
 	if f.id == "" && (inChart || c.json) {
 		f.id = c.freeID(e.Type)
 	}
+	c.given = append(c.given, f.id)
 	keyed := inChart && !c.json && c.keyed(s, where)
 	own := f
 	if keyed {
@@ -45,7 +47,7 @@ func (c *change) insert(s *site, e Edit) error {
 }
 
 // freeID makes up an id that no activity has.
-func (d *doc) freeID(typ string) string {
+func (c *change) freeID(typ string) string {
 	base := workflow.LowerFirst(typ[strings.LastIndexByte(typ, '.')+1:])
 	base = strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
@@ -54,8 +56,11 @@ func (d *doc) freeID(typ string) string {
 		return '-'
 	}, base)
 	taken := map[string]bool{}
-	for _, s := range d.order {
+	for _, s := range c.order {
 		taken[s.activity.ID] = true
+	}
+	for _, id := range c.given {
+		taken[id] = true
 	}
 	for n := 1; ; n++ {
 		if id := fmt.Sprintf("%s%d", base, n); !taken[id] {
@@ -86,32 +91,27 @@ func (c *change) place(s *site, where, branch string, p *piece) error {
 		return c.insertItem(n.parent, at, p)
 	case chart:
 		return refuse(n.start, "in a flowchart the connections tell the order; insert and connect there")
-	case side:
-		if c.json {
-			return c.oneOnly(n)
-		}
-		if n.kind == list { // a branch of several already
-			at := 0
-			if where == After {
-				at = len(n.items)
-			}
-			return c.insertItem(n, at, p)
-		}
-	case only:
-		switch {
-		case n.kind == list && where == Before:
-			return c.insertItem(n, 0, p)
-		case n.kind == list:
-			return c.insertItem(n, len(n.items), p)
-		case c.json:
-			return c.oneOnly(n)
-		}
 	}
-	return c.listed(n, where == Before, p)
+	if l := c.several(s); l != nil {
+		at := 0
+		if where == After {
+			at = len(l.items)
+		}
+		return c.insertItem(l, at, p)
+	}
+	return c.listed(s, where == Before, p)
 }
 
-func (c *change) oneOnly(n *node) error {
-	return refuse(n.start, "in Elsa's JSON this place holds one activity; make it an Elsa.Sequence in the text first")
+// several is the list of a branch that holds several activities already; nil: it is another one.
+func (c *change) several(s *site) *node {
+	n := s.node
+	if c.json && s.activity.Type == sequenceType {
+		n = n.val("activities")
+	}
+	if n != nil && n.kind == list {
+		return n
+	}
+	return nil
 }
 
 // into puts a piece into an activity, as the last of a branch or of its children.
@@ -125,6 +125,9 @@ func (c *change) into(s *site, branch string, p *piece) error {
 	}
 	t := c.types.ByType(a.Type)
 	branch = usualBranch(t, branch)
+	if at := caseOf(t, branch); at > 0 {
+		return c.intoCase(s, at, p)
+	}
 	late := branch == "onTimeout" && n.entry("timeout") >= 0 || branch == "onGiveUp" && n.entry("retry") >= 0
 	if !late && !hasBranch(t, branch) {
 		name := a.Type
@@ -147,11 +150,55 @@ func (c *change) into(s *site, branch string, p *piece) error {
 			return c.insertItem(v, len(v.items), p)
 		}
 		if v.written() {
-			return c.listed(v, false, p)
+			if inner := c.sites[v]; inner != nil {
+				return c.listed(inner, false, p)
+			}
+			return refuse(v.start, "what stands in %s cannot be added to here; edit the text", workflow.Shorten(branch))
 		}
 		return c.fill(n, v.at, p)
 	}
 	return c.newBranch(s, branch, p)
+}
+
+// caseOf is the number of the case that a branch such as case1 means; 0: it means none.
+func caseOf(t *workflow.Descriptor, branch string) int {
+	number, ok := strings.CutPrefix(branch, CasePart)
+	at, err := strconv.Atoi(number)
+	if !ok || err != nil || t == nil || !t.CaseBodies {
+		return 0
+	}
+	return at
+}
+
+// intoCase puts a piece into a case, counted from 1, as its last.
+func (c *change) intoCase(s *site, number int, p *piece) error {
+	e := Edit{Part: CasePart, Number: number}
+	h, err := c.shelf(s, e)
+	if err != nil {
+		return err
+	}
+	at, err := h.find(e)
+	if err != nil {
+		return err
+	}
+	if body := s.activity.Cases[at].Activity; body != nil {
+		if inner := c.siteOf(body); inner != nil {
+			return c.place(inner, After, "", p)
+		}
+	}
+	n, key := h.items[at], "then"
+	if c.json {
+		key = "activity"
+	}
+	switch v := n.val(key); {
+	case h.holds.kind == mapping && n.isNull() && !n.written():
+		return c.fill(h.holds, at, p)
+	case v != nil && v.isNull() && !v.written():
+		return c.fill(n, v.at, p)
+	case n.kind != mapping || h.holds.kind == mapping || v != nil:
+		return refuse(n.start, "this case is written in a way that leaves no room for activities; edit the text")
+	}
+	return c.newKey(n, key, p, c.json)
 }
 
 // usualBranch is the branch that is meant where none is named.
@@ -172,10 +219,8 @@ func hasBranch(t *workflow.Descriptor, branch string) bool {
 // siteOf finds where an activity is written: itself, or what it was written for.
 func (d *doc) siteOf(a *workflow.Activity) *site {
 	for a != nil {
-		for _, s := range d.order {
-			if s.activity == a {
-				return s
-			}
+		if s := d.of[a]; s != nil {
+			return s
 		}
 		switch {
 		case written(a) && a.Ports["body"] != nil:
@@ -211,7 +256,7 @@ func (c *change) intoList(s *site, name string, p *piece) error {
 
 // fill puts a list with a piece behind a key that has nothing.
 func (c *change) fill(in *node, at int, p *piece) error {
-	c.copies[in].vals[at].replace(listOf(p.node))
+	in.twin.vals[at].replace(listOf(p.node))
 	c.focus = p.node
 	if in.flow {
 		text, err := p.text(true, c.flowColumn(in))
@@ -250,12 +295,16 @@ func (c *change) newBranch(s *site, branch string, p *piece) error {
 	if n.kind != mapping {
 		return refuse(n.start, "%q is written as a bare name; write a mapping to give it a branch", workflow.Shorten(n.text))
 	}
-	copied := c.copies[n]
+	return c.newKey(n, branch, p, c.json && branch != c.types.ByType(s.activity.Type).List)
+}
+
+// newKey gives a mapping one more key, with a list of a piece, or with nothing but the piece.
+func (c *change) newKey(n *node, key string, p *piece, single bool) error {
 	v := listOf(p.node)
-	if c.json && branch != c.types.ByType(s.activity.Type).List {
+	if single {
 		v = p.node
 	}
-	copied.insertEntry(branch, v)
+	n.twin.insertEntry(key, v)
 	c.focus = p.node
 	if !n.flow {
 		column := c.indent(n.keys[0].start)
@@ -265,7 +314,7 @@ func (c *change) newBranch(s *site, branch string, p *piece) error {
 			return err
 		}
 		_, to, _ := c.extent(n, len(n.keys)-1)
-		c.lineAt(to, pad+branch+":"+c.eol+item)
+		c.lineAt(to, pad+key+":"+c.eol+item)
 		return nil
 	}
 	text, err := p.text(true, c.flowColumn(n))
@@ -274,12 +323,12 @@ func (c *change) newBranch(s *site, branch string, p *piece) error {
 	}
 	switch {
 	case !c.json:
-		text = branch + ": [" + text + "]"
+		text = key + ": [" + text + "]"
 	default:
 		if v.kind == list {
 			text = "[" + text + "]"
 		}
-		name, err := json.Marshal(branch)
+		name, err := json.Marshal(key)
 		if err != nil {
 			return err
 		}
@@ -297,15 +346,15 @@ func (c *change) delete(s *site) error {
 			return err
 		}
 	}
-	c.focus = c.copies[n.parent]
+	c.focus = n.parent.twin
 	if o := c.owner(n); o != nil {
-		c.focus = c.copies[o.node]
+		c.focus = o.node.twin
 	}
 	return c.remove(n, true)
 }
 
 // branchKeys are keys that may go with what stands behind them.
-var branchKeys = []string{"onTimeout", "onGiveUp", "then", "do", "entry", "exit", "on"}
+var branchKeys = []string{"onTimeout", "onGiveUp", "then", "do", "entry", "exit", "on", "activity", "action", "trigger"}
 
 // remove takes a value of the place where an activity stands away. drop tells that the comments in it go too.
 func (c *change) remove(n *node, drop bool) error {
@@ -361,9 +410,9 @@ func (c *change) removeLast(l *node, drop bool) error {
 // emptied leaves an empty list.
 func (c *change) emptied(n *node, drop bool) error {
 	g := n.parent
-	empty := &node{kind: list, from: c.copies[n].from}
-	c.copies[n].replace(empty)
-	if c.focus == c.copies[n] {
+	empty := &node{kind: list, from: n.twin.from}
+	n.twin.replace(empty)
+	if c.focus == n.twin {
 		c.focus = empty
 	}
 	if g.flow || n.flow || !strings.Contains(string(c.src[g.colons[n.at]:n.start]), "\n") {
@@ -385,7 +434,7 @@ func (c *change) emptied(n *node, drop bool) error {
 
 // removeItem takes an item of several out of a list.
 func (c *change) removeItem(l *node, at int, drop bool) error {
-	defer func() { c.copies[l].removeItem(c.copies[l.items[at]].at) }()
+	defer func() { l.twin.removeItem(l.items[at].twin.at) }()
 	if l.flow {
 		if drop {
 			c.taken = [2]int{l.items[at].start, l.items[at].end}
@@ -410,7 +459,7 @@ func (c *change) removeItem(l *node, at int, drop bool) error {
 
 // removeEntry takes a key with its value out of a mapping.
 func (c *change) removeEntry(m *node, at int, drop bool) error {
-	defer func() { c.copies[m].removeEntry(c.copies[m.vals[at]].at) }()
+	defer func() { m.twin.removeEntry(m.vals[at].twin.at) }()
 	if m.flow {
 		if drop {
 			c.taken = [2]int{m.keys[at].start, max(m.keys[at].end, m.vals[at].end)}
@@ -421,7 +470,7 @@ func (c *change) removeEntry(m *node, at int, drop bool) error {
 	from, to, whole := c.extent(m, at)
 	switch {
 	case whole && len(m.keys) == 1 && m.parent != nil:
-		defer c.copies[m].replace(nullNode())
+		defer m.twin.replace(nullNode())
 		fallthrough
 	case whole:
 		if drop {

@@ -8,12 +8,13 @@ import (
 
 // jsonTree is the tree of a text in JSON, which the notation's reader has read before.
 type jsonTree struct {
-	src []byte
-	dec *jsontext.Decoder
+	src  []byte
+	dec  *jsontext.Decoder
+	slab slab
 }
 
 func readJSON(src []byte) (*node, error) {
-	t := &jsonTree{src, jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	t := &jsonTree{src: src, dec: jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	return t.node()
 }
 
@@ -24,7 +25,8 @@ func (t *jsonTree) next() int {
 }
 
 func (t *jsonTree) node() (*node, error) {
-	n := &node{start: t.next()}
+	n := t.slab.make()
+	n.start = t.next()
 	token, err := t.dec.ReadToken()
 	if err != nil {
 		return nil, err

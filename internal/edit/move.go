@@ -87,7 +87,7 @@ func (c *change) carry(s, to *site, where, branch string) error {
 
 // lift takes the text of an activity, to put it elsewhere.
 func (c *change) lift(n *node) (*piece, error) {
-	p := &piece{node: n.clone()}
+	p := &piece{node: n.clone(new(slab))}
 	g := n.parent
 	if g == nil {
 		return nil, refuse(n.start, "this cannot be moved")
@@ -144,28 +144,45 @@ func reindent(text string, by int) string {
 
 // flowText writes a tree between brackets, in one line.
 func (d *doc) flowText(n *node) string {
-	var parts []string
+	var b strings.Builder
+	d.writeFlow(&b, n)
+	return b.String()
+}
+
+func (d *doc) writeFlow(b *strings.Builder, n *node) {
 	switch n.kind {
-	case alias:
-		return string(d.src[n.start:n.end])
 	case list:
-		for _, i := range n.items {
-			parts = append(parts, d.flowText(i))
+		b.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			d.writeFlow(b, item)
 		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		b.WriteByte(']')
+		return
 	case mapping:
+		b.WriteByte('{')
 		for i, k := range n.keys {
-			parts = append(parts, d.flowText(k)+": "+d.flowText(n.vals[i]))
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			d.writeFlow(b, k)
+			b.WriteString(": ")
+			d.writeFlow(b, n.vals[i])
 		}
-		return "{" + strings.Join(parts, ", ") + "}"
+		b.WriteByte('}')
+		return
 	}
-	if n.tag == "!!str" {
+	if n.kind == scalar && n.tag == "!!str" {
 		if out, err := value(n.text, inFlow); err == nil {
-			return out
+			b.WriteString(out)
+			return
 		}
 	}
 	if !n.written() {
-		return "null"
+		b.WriteString("null")
+		return
 	}
-	return string(d.src[n.start:n.end])
+	b.Write(d.src[n.start:n.end])
 }

@@ -2,10 +2,14 @@ package edit_test
 
 import (
 	"bytes"
+	"context"
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +21,34 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
+
+// checks is how often each property is tried: each kind of edit often enough that some of its tries
+// find a place to go to.
+const checks = 1000
+
+var fewer bool // somebody asked for another number of checks
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { fewer = fewer || f.Name == "rapid.checks" })
+	if !fewer {
+		if err := flag.Set("rapid.checks", strconv.Itoa(checks)); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// eachWasDone holds that each kind of edit was made, and not only refused.
+func eachWasDone(t *testing.T, ops []string, done, refused map[string]int) {
+	t.Helper()
+	t.Logf("done %v, refused %v", done, refused)
+	for _, op := range ops {
+		if done[op] < 5 && !fewer && !testing.Short() {
+			t.Errorf("%s was done %d times, and refused %d times", op, done[op], refused[op])
+		}
+	}
+}
 
 // author writes definitions as people do: with comments, blank lines and any style.
 type author struct {
@@ -213,7 +245,7 @@ func TestEditsOfAnyText(t *testing.T) {
 			e.Op, e.Key, e.Value = edit.Set, "name", "new"
 		}
 		before := bytes.Clone(src)
-		res, problems := edit.Apply(src, false, []edit.Edit{e}, types)
+		res, problems := edit.Apply(t.Context(), src, false, []edit.Edit{e}, types)
 		if !bytes.Equal(before, src) {
 			t.Fatal("the source was changed in its place")
 		}
@@ -272,18 +304,13 @@ func TestEditsOfAnyText(t *testing.T) {
 			return
 		}
 		if !strings.Contains(string(before), "parallel") && !strings.Contains(string(before), "while") { // there it became a list
-			back, problems := edit.Apply(res.Text, false, []edit.Edit{{Op: edit.Delete, Activity: res.Activity}}, types)
+			back, problems := edit.Apply(t.Context(), res.Text, false, []edit.Edit{{Op: edit.Delete, Activity: res.Activity}}, types)
 			if len(problems) > 0 || !bytes.Equal(back.Text, before) {
 				t.Fatalf("%+v: what was inserted cannot be deleted: %v\n%s\nbecame\n%s\nand then\n%s", e, problems, src, res.Text, back.Text)
 			}
 		}
 	})
-	t.Logf("done %v, refused %v", done, refused)
-	for _, op := range []string{"before", "after", "delete", "up", "down", "beside", "if", "parallel", "retry", "set", "name"} {
-		if done[op] == 0 && done[op]+refused[op] >= 40 { // of fewer, all may have had no place to go to
-			t.Errorf("%s was never done, and refused %d times", op, refused[op])
-		}
-	}
+	eachWasDone(t, []string{"before", "after", "delete", "up", "down", "beside", "if", "parallel", "retry", "set", "name"}, done, refused)
 }
 
 // TestHostileSources are refused with their place, or edited right.
@@ -325,7 +352,7 @@ func TestHostileSources(t *testing.T) {
 				if c.activity == "writeLine1" && name == "what is an anchor" && e.Op != edit.Delete {
 					continue
 				}
-				res, problems := edit.Apply([]byte(c.src), false, []edit.Edit{e}, activities.Default())
+				res, problems := edit.Apply(t.Context(), []byte(c.src), false, []edit.Edit{e}, activities.Default())
 				if c.code == "" {
 					if len(problems) > 0 {
 						t.Errorf("%s is refused: %v", e.Op, problems)
@@ -351,7 +378,7 @@ func TestOneLongLine(t *testing.T) {
 			took := func(each string) time.Duration {
 				src := "{id: x, root: [{writeLine: a}], x: [" + strings.Repeat(each, workflow.MaxSource/4/len(each)) + "1]}\n"
 				began := time.Now()
-				res, problems := edit.Apply([]byte(src), false, []edit.Edit{{Op: edit.Set, Activity: "writeLine1", Key: "text", Value: "b"}}, activities.Default())
+				res, problems := edit.Apply(t.Context(), []byte(src), false, []edit.Edit{{Op: edit.Set, Activity: "writeLine1", Key: "text", Value: "b"}}, activities.Default())
 				if took := time.Since(began); len(problems) == 0 && strings.HasPrefix(string(res.Text), "{id: x, root: [{writeLine: b}]") {
 					return took
 				}
@@ -366,6 +393,67 @@ func TestOneLongLine(t *testing.T) {
 	}
 }
 
+// source is a definition of about n bytes as people write them; what gives one line of it.
+func source(n int, what func(i int) string) []byte {
+	var b bytes.Buffer
+	b.WriteString("id: x\nroot:\n  - writeLine: a\n")
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(what(i))
+	}
+	return b.Bytes()
+}
+
+// BenchmarkEdit measures one edit with what is told about its activity, as a request makes them,
+// beside texts of three sizes: as people write them, and of one line of numbers, the most values
+// that a text can have.
+func BenchmarkEdit(b *testing.B) {
+	types := activities.Default()
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"1KiB", 1 << 10}, {"10KiB", 10 << 10}, {"100KiB", 100 << 10}, {"1MiB", 1<<20 - 1<<10}} {
+		for name, src := range map[string][]byte{
+			"steps": source(size.n, func(i int) string {
+				return fmt.Sprintf("  # step %d\n  - sendHttpRequest:\n      url: https://a.example/%d\n      method: POST\n      content: ${{ inputs.order }} and more\n    result: r%d\n", i, i, i)
+			}),
+			"numbers": []byte("{id: x, root: [{writeLine: a}], x: [" + strings.Repeat("1,", size.n/2) + "1]}\n"),
+		} {
+			b.Run(name+"/"+size.name, func(b *testing.B) {
+				b.SetBytes(int64(len(src)))
+				b.ReportAllocs()
+				for b.Loop() {
+					res, problems := edit.Apply(b.Context(), src, false, []edit.Edit{{Op: edit.Set, Activity: "writeLine1", Key: "text", Value: "b"}}, types)
+					if len(problems) > 0 {
+						b.Fatal(problems)
+					}
+					if a, problems := res.Tell(res.Activity, res.Line); len(problems) > 0 || a.Fields[0].Text != "b" {
+						b.Fatal(problems, a)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAnEditEndsWithItsRequest holds that an edit that nobody waits for any more is given up, also
+// within the reading of its text.
+func TestAnEditEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+	for name, src := range map[string]string{
+		"yaml": "{id: x, root: [{writeLine: a}], x: [" + strings.Repeat("1,", 1000) + "1]}\n",
+		"json": `{"definitionId":"x","root":{"id":"writeLine1","type":"Elsa.WriteLine"}}`,
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if res, problems := edit.Apply(ctx, []byte(src), name == "json", []edit.Edit{{Op: edit.Set, Activity: "writeLine1", Key: "text", Value: "b"}}, activities.Default()); len(problems) != 1 || problems[0].Code != "given-up" || res.Text != nil {
+			t.Errorf("%s: %v %s", name, problems, res.Text)
+		}
+		if _, problems := edit.Tell(ctx, []byte(src), name == "json", "writeLine1", 0, activities.Default()); len(problems) != 1 || problems[0].Code != "given-up" {
+			t.Errorf("%s: told, %v", name, problems)
+		}
+	}
+}
+
 // FuzzApply holds that no text and no edit makes it panic, and that what is made can be read.
 func FuzzApply(f *testing.F) {
 	f.Add("id: x\nroot:\n  - writeLine: a # b\n", "insert", "writeLine1", "after", "if", "text", "v", false)
@@ -373,7 +461,7 @@ func FuzzApply(f *testing.F) {
 	f.Add(`{"definitionId":"x","root":{"id":"r","type":"Elsa.Sequence","activities":[{"id":"a","type":"Elsa.WriteLine"}]}}`, "set", "a", "into", "writeLine", "text", "v", true)
 	types := activities.Default()
 	f.Fuzz(func(t *testing.T, src, op, id, where, typ, key, value string, json bool) {
-		res, problems := edit.Apply([]byte(src), json, []edit.Edit{{Op: op, Activity: id, Where: where, To: key, Type: typ, Key: key, Text: &value}}, types)
+		res, problems := edit.Apply(t.Context(), []byte(src), json, []edit.Edit{{Op: op, Activity: id, Where: where, To: key, Type: typ, Key: key, Text: &value}}, types)
 		if len(problems) == 0 && len(res.Text) == 0 {
 			t.Errorf("nothing is left of %q", src)
 		}

@@ -53,6 +53,16 @@ func value(v any, s style) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
+// both writes a value as YAML, and gives its tree.
+func (c *change) both(v any, s style) (string, *node, error) {
+	text, err := value(v, s)
+	if err != nil {
+		return "", nil, err
+	}
+	n, err := c.snippet(text)
+	return text, n, err
+}
+
 func valueNode(v any, s style) (*yamllib.Node, error) {
 	n := &yamllib.Node{Kind: yamllib.ScalarNode}
 	switch v := v.(type) {
@@ -242,7 +252,7 @@ func structured(v any) bool {
 
 // snippet reads what was written as a tree.
 func (d *doc) snippet(text string) (*node, error) {
-	tree := readYAML
+	tree := parseYAML
 	if d.json {
 		tree = readJSON
 	}
@@ -263,7 +273,12 @@ func (d *doc) elsa(f fresh) (map[string]json.RawMessage, error) {
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
-	raw, err := json.Marshal(map[string]any{"id": "x", "root": []any{map[string]any{t.ShortName(): inputs, "id": f.id}}})
+	return d.exported(map[string]any{t.ShortName(): inputs, "id": f.id})
+}
+
+// exported gives the fields that an activity, as YAML has it, gets in Elsa's JSON.
+func (d *doc) exported(activity map[string]any) (map[string]json.RawMessage, error) {
+	raw, err := json.Marshal(map[string]any{"id": "x", "root": []any{activity}})
 	if err != nil {
 		return nil, bad("this is no value of JSON: %v", err)
 	}
@@ -272,8 +287,12 @@ func (d *doc) elsa(f fresh) (map[string]json.RawMessage, error) {
 		return nil, bad("%s", problems[0].Detail)
 	}
 	if def.Root == nil || len(def.Root.Activities) != 1 {
-		return nil, bad("%s cannot be written so", t.ShortName())
+		return nil, bad("this cannot be written in Elsa's JSON")
 	}
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		a.Place.Pointer = "/" // one that was read so gets no nodeId: it is made of the places above
+		return true
+	})
 	out, err := elsajson.Write(&workflow.Definition{ID: "x", Root: def.Root.Activities[0]}, d.types)
 	if err != nil {
 		return nil, fmt.Errorf("write an activity as Elsa's JSON: %w", err)
@@ -282,7 +301,6 @@ func (d *doc) elsa(f fresh) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(out, &whole); err != nil {
 		return nil, fmt.Errorf("write an activity as Elsa's JSON: %w", err)
 	}
-	delete(whole.Root, "nodeId") // it is made of the places above
 	return whole.Root, nil
 }
 

@@ -158,16 +158,11 @@ func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	if n.parent.flow {
 		look = inFlow
 	}
-	text, err := value(v, look)
+	text, inner, err := c.both(v, look)
 	if err != nil {
 		return err
 	}
-	copied := c.copies[n]
-	inner, err := c.snippet(text)
-	if err != nil {
-		return err
-	}
-	inner.each(func(k *node) { k.from = nil })
+	copied := n.twin
 	name := textNode(n.text)
 	m := &node{kind: mapping, keys: []*node{name}, vals: []*node{nullNode()}, from: copied.from}
 	main := isInput && t != nil && t.Main == in.Name
@@ -229,7 +224,7 @@ func (c *change) setEntry(m *node, at int, v any, mayGo bool) error {
 	if mayGo {
 		return c.removeEntry(m, at, false)
 	}
-	c.copies[m.vals[at]].replace(nullNode())
+	m.vals[at].twin.replace(nullNode())
 	c.cut(m.colons[at], m.vals[at].end)
 	return nil
 }
@@ -241,8 +236,7 @@ func (c *change) write(m *node, at int, text string) error {
 	if err != nil {
 		return err
 	}
-	want.each(func(n *node) { n.from = nil })
-	c.copies[val].replace(want)
+	val.twin.replace(want)
 	text = c.indented(text, c.indent(m.keys[at].start))
 	switch {
 	case m.colons[at] < 0:
@@ -257,26 +251,21 @@ func (c *change) write(m *node, at int, text string) error {
 	return nil
 }
 
-// addEntry gives a mapping one more key, behind another one.
-func (c *change) addEntry(m *node, behind int, key string, v any) error {
-	text, err := value(v, between(m.flow))
+// addEntry gives a mapping one more key, behind another one; -1: as the first.
+func (c *change) addEntry(m *node, behind int, key, v any) error {
+	text, want, err := c.both(v, between(m.flow))
 	if err != nil {
 		return err
 	}
-	want, err := c.snippet(text)
+	name, wantKey, err := c.both(key, inFlow)
 	if err != nil {
 		return err
 	}
-	want.each(func(n *node) { n.from = nil })
-	name, err := value(key, inFlow)
-	if err != nil {
-		return err
+	if key == "on" { // the library quotes what other readers take for a truth value
+		name = "on"
 	}
-	if behind < 0 {
-		behind = len(m.keys) - 1
-	}
-	copied := c.copies[m]
-	copied.keys = slices.Insert(slices.Clone(copied.keys), behind+1, textNode(key))
+	copied := m.twin
+	copied.keys = slices.Insert(slices.Clone(copied.keys), behind+1, wantKey)
 	copied.vals = slices.Insert(slices.Clone(copied.vals), behind+1, want)
 	copied.adopt()
 	if m.flow {
@@ -284,6 +273,10 @@ func (c *change) addEntry(m *node, behind int, key string, v any) error {
 		return nil
 	}
 	column := c.indent(m.keys[0].start)
+	if behind < 0 {
+		c.put(m.keys[0].start, name+": "+c.indented(text, column)+c.eol+strings.Repeat(" ", column))
+		return nil
+	}
 	_, to, _ := c.extent(m, behind)
 	if behind+1 < len(m.keys) { // comments above the next key are of that
 		to = min(to, c.start(m.keys[behind+1].start))
@@ -351,8 +344,7 @@ func (c *change) setField(n *node, at int, name string, raw json.RawMessage) err
 	if err != nil {
 		return err
 	}
-	want.each(func(n *node) { n.from = nil })
-	c.copies[n].insertEntry(name, want)
+	n.twin.insertEntry(name, want)
 	gap := ": "
 	if len(c.starts) < 3 {
 		gap = ":"
@@ -366,8 +358,7 @@ func (c *change) writeJSON(n *node, at int, text string) error {
 	if err != nil {
 		return err
 	}
-	want.each(func(n *node) { n.from = nil })
-	c.copies[n.vals[at]].replace(want)
+	n.vals[at].twin.replace(want)
 	c.swap(n.vals[at].start, n.vals[at].end, text)
 	return nil
 }

@@ -71,6 +71,14 @@ type piece struct {
 	text func(flow bool, column int) (string, error)
 }
 
+// without refuses a place that has no lines for the comments above the piece.
+func (p *piece) without(at int) error {
+	if len(p.lead) == 0 {
+		return nil
+	}
+	return refuse(at, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+}
+
 // piece makes one of a new activity.
 func (c *change) piece(f fresh) (*piece, error) {
 	p := &piece{}
@@ -86,12 +94,14 @@ func (c *change) piece(f fresh) (*piece, error) {
 			return c.indented(text, column), err
 		}
 	}
+	return c.readPiece(p)
+}
+
+// readPiece makes the tree of a piece of its text.
+func (c *change) readPiece(p *piece) (*piece, error) {
 	text, err := p.text(true, 0)
 	if err == nil {
 		p.node, err = c.snippet(text)
-	}
-	if err == nil {
-		p.node.each(func(n *node) { n.from = nil })
 	}
 	return p, err
 }
@@ -99,7 +109,7 @@ func (c *change) piece(f fresh) (*piece, error) {
 // insertItem puts a piece into a list.
 func (c *change) insertItem(in *node, at int, p *piece) error {
 	defer func() {
-		c.copies[in].insertItem(at, p.node)
+		in.twin.insertItem(at, p.node)
 		c.focus = p.node
 	}()
 	if in.flow || len(in.items) == 0 {
@@ -119,9 +129,10 @@ func (c *change) insertItem(in *node, at int, p *piece) error {
 	switch pad := strings.Repeat(" ", column); {
 	case whole:
 		c.put(from, item)
-	case len(p.lead) > 0:
-		return refuse(from, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
 	default: // the list begins behind something on its line
+		if err := p.without(from); err != nil {
+			return err
+		}
 		c.put(from, strings.TrimPrefix(item, pad)+pad)
 	}
 	return nil
@@ -140,8 +151,8 @@ func (c *change) insertFlow(in *node, at int, p *piece) error {
 		c.lineAt(c.next(in.end), item)
 		return nil
 	}
-	if len(p.lead) > 0 {
-		return refuse(in.start, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+	if err := p.without(in.start); err != nil {
+		return err
 	}
 	text, err := p.text(true, c.flowColumn(in))
 	if err != nil {
@@ -221,8 +232,15 @@ func (c *change) cutFlow(in *node, at int) {
 }
 
 // listed makes a list of an activity that stands alone, with a piece before or behind it.
-func (c *change) listed(n *node, before bool, p *piece) error {
-	copied := c.copies[n]
+func (c *change) listed(s *site, before bool, p *piece) error {
+	if c.json {
+		if err := c.mayStandElsewhere(s); err != nil {
+			return err
+		}
+		return c.encloseJSON(s, map[string]any{"id": c.freeID("sequence"), "sequence": []any{stand}}, p, before)
+	}
+	n := s.node
+	copied := n.twin
 	l := &node{kind: list}
 	copied.replace(l)
 	l.items = []*node{copied, p.node}
@@ -233,8 +251,8 @@ func (c *change) listed(n *node, before bool, p *piece) error {
 	c.focus = p.node
 	g := n.parent
 	if g.flow {
-		if len(p.lead) > 0 {
-			return refuse(n.start, "the comment %q would have no line of its own here; edit the text", workflow.Shorten(p.lead[0]))
+		if err := p.without(n.start); err != nil {
+			return err
 		}
 		text, err := p.text(true, c.flowColumn(g)+2)
 		if err != nil {

@@ -72,7 +72,7 @@ type comment struct {
 
 // comments finds what is no value and no sign of YAML's.
 func (d *doc) comments() []comment {
-	if d.json {
+	if d.json || bytes.IndexByte(d.src, '#') < 0 {
 		return nil
 	}
 	var texts [][2]int

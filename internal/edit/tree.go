@@ -32,6 +32,19 @@ type node struct {
 	target     *node // of an alias: what it repeats
 
 	from *node // in a tree that was read again: the same value before the edits; nil: it is new
+	twin *node // while an edit is made: of the tree before it the same value in the tree that it means, and of that one in the tree after it
+}
+
+// slab makes nodes many at a time: a text may have half a million.
+type slab []node
+
+func (s *slab) make() *node {
+	if len(*s) == 0 {
+		*s = make([]node, 256)
+	}
+	n := &(*s)[0]
+	*s = (*s)[1:]
+	return n
 }
 
 func (n *node) isNull() bool { return n.kind == scalar && n.tag == "!!null" }
@@ -84,27 +97,31 @@ func (n *node) spans() [][2]int {
 }
 
 // clone copies a tree; each copy knows what it is of.
-func (n *node) clone() *node {
-	c := *n
-	c.from = n
-	c.items, c.keys, c.vals = nil, nil, nil
-	for _, i := range n.items {
-		c.items = append(c.items, i.clone())
+func (n *node) clone(from *slab) *node {
+	c := from.make()
+	*c = *n
+	c.from, c.twin = n, nil
+	all := func(of []*node) []*node {
+		var out []*node
+		if len(of) > 0 {
+			out = make([]*node, len(of))
+		}
+		for i, k := range of {
+			out[i] = k.clone(from)
+		}
+		return out
 	}
-	for i := range n.keys {
-		c.keys = append(c.keys, n.keys[i].clone())
-		c.vals = append(c.vals, n.vals[i].clone())
-	}
+	c.items, c.keys, c.vals = all(n.items), all(n.keys), all(n.vals)
 	c.adopt()
-	return &c
+	return c
 }
 
-// same tells whether two trees mean the same, and ties got to the origins of want.
+// same tells whether two trees mean the same, and ties got to want and to its origins.
 func same(want, got *node) error {
 	if want.kind != got.kind || want.tag != got.tag || want.text != got.text || len(want.items) != len(got.items) || len(want.keys) != len(got.keys) {
 		return fmt.Errorf("%s became %s", describe(want), describe(got))
 	}
-	got.from = want.from
+	got.from, want.twin = want.from, got
 	for i := range want.items {
 		if err := same(want.items[i], got.items[i]); err != nil {
 			return err

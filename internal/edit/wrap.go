@@ -13,11 +13,11 @@ const innerMark = "weft-inner-activity"
 // wrap puts an activity into a new one, or gives it a retry or a timeout.
 func (c *change) wrap(s *site, e Edit) error {
 	n := s.node
+	if err := c.mayStandElsewhere(s); err != nil {
+		return err
+	}
 	if e.Type == Retry || e.Type == Timeout {
 		return c.guard(s, e)
-	}
-	if c.json {
-		return refuse(n.start, "in Elsa's JSON an activity cannot be wrapped yet; export the definition as YAML, or edit the text")
 	}
 	if n.kind == list {
 		return refuse(n.start, "a list cannot be wrapped; wrap the activities in it")
@@ -46,6 +46,15 @@ func (c *change) wrap(s *site, e Edit) error {
 		}
 		f.inputs[in.Name] = true
 	}
+	if f.id == "" && c.needsID(n) {
+		f.id = c.freeID(t.ShortName())
+	}
+	if err := c.leadThrough(s, f.id); err != nil {
+		return err
+	}
+	if c.json {
+		return c.wrapJSON(s, f, t, branch)
+	}
 	around, want, err := c.around(f, t, branch, n.parent.flow)
 	if err != nil {
 		return err
@@ -53,9 +62,134 @@ func (c *change) wrap(s *site, e Edit) error {
 	return c.enclose(n, around, want)
 }
 
+// wrapJSON puts an activity of Elsa's JSON into a branch of a new one.
+func (c *change) wrapJSON(s *site, f fresh, t *workflow.Descriptor, branch string) error {
+	around := map[string]any{"id": f.id, t.ShortName(): nil, branch: stand}
+	if branch == t.List {
+		around[branch] = []any{stand}
+	}
+	if len(f.inputs) > 0 {
+		around[t.ShortName()] = f.inputs
+	}
+	return c.encloseJSON(s, around, nil, false)
+}
+
+// mayStandElsewhere refuses to put the root of Elsa's JSON into another activity if that is a
+// flowchart: it is what Elsa's designer shows.
+func (c *change) mayStandElsewhere(s *site) error {
+	if c.json && s.parent == nil && s.activity.Type == flowchartType {
+		return refuse(s.node.start, "%q is the flowchart that Elsa's designer shows, and stays the root; insert into it, and connect there", workflow.Shorten(s.activity.ID))
+	}
+	return nil
+}
+
+// needsID tells whether what is put around an activity is called by an id of its own.
+func (c *change) needsID(n *node) bool {
+	return c.json || c.role(n) == chart && n.parent.kind == list
+}
+
+// leadThrough makes the ways of an activity of a flowchart those of one around it, which has
+// another id.
+func (c *change) leadThrough(s *site, around string) error {
+	if c.role(s.node) != chart {
+		return nil
+	}
+	f, err := c.chartOf(s)
+	if err != nil {
+		return err
+	}
+	id := s.activity.ID
+	for i := range f.chains {
+		k := &f.chains[i]
+		for j, e := range k.ends[:len(k.ends)-1] {
+			if e.id == id && !samePort(e.port, "", usualOut) {
+				return refuse(k.node.start, "a way leads on by the outcome %s of %q to %q, and what is around %q has no such outcome; connect that way otherwise first", workflow.Shorten(e.port), workflow.Shorten(id), workflow.Shorten(k.ends[j+1].id), workflow.Shorten(id))
+			}
+		}
+	}
+	if s.node.parent.kind == mapping { // the key is the id
+		return nil
+	}
+	return f.rename(id, around)
+}
+
+// stand takes the place of the activity that goes into a new one, while that is written in Elsa's JSON.
+var stand = map[string]any{"finish": nil}
+
+const standType = "Elsa.Finish"
+
+// encloseJSON puts an activity of Elsa's JSON into another one, which YAML has as around, with a
+// stand-in for it; with a piece, that stands before it or behind it.
+func (c *change) encloseJSON(s *site, around map[string]any, p *piece, before bool) error {
+	n := s.node
+	fields, err := c.exported(around)
+	if err != nil {
+		return err
+	}
+	if x, y, ok := position(s.activity); ok && c.role(n) == chart {
+		fields["metadata"] = designed(x, y)
+	}
+	column, _ := c.lead(c.start(n.start))
+	text, err := c.jsonText(fields, column)
+	if err != nil {
+		return err
+	}
+	tree, err := c.snippet(text)
+	if err != nil {
+		return err
+	}
+	var inner *node
+	tree.each(func(k *node) {
+		if v := k.val("type"); v != nil && v.text == standType {
+			inner = k
+		}
+	})
+	if inner == nil {
+		return refuse(n.start, "this activity cannot be written in Elsa's JSON; edit the text")
+	}
+	rows := newLines([]byte(text))
+	deeper := column
+	if rows.start(inner.start) > 0 {
+		deeper, _ = rows.lead(rows.start(inner.start))
+	}
+	head, tail := text[:inner.start], text[inner.end:]
+	if p != nil {
+		gap := ","
+		if len(c.starts) >= 3 {
+			gap += c.eol + strings.Repeat(" ", deeper)
+		}
+		own, err := p.text(true, deeper)
+		if err != nil {
+			return err
+		}
+		if before {
+			head += own + gap
+		} else {
+			tail = gap + own + tail
+		}
+	}
+	c.put(n.start, head)
+	c.put(n.end, tail)
+	c.shift(n.start, n.end, deeper-column)
+	copied := n.twin
+	copied.replace(tree)
+	inner.replace(copied)
+	c.focus = tree
+	if p == nil {
+		return nil
+	}
+	at := copied.at
+	if !before {
+		at++
+	}
+	copied.parent.insertItem(at, p.node)
+	c.focus = p.node
+	return nil
+}
+
 // enclose puts what was written around the mark of an activity around it.
 func (c *change) enclose(n *node, around string, want *node) error {
-	copied := c.copies[n]
+	copied := n.twin
 	copied.replace(want)
 	want.each(func(k *node) {
 		if k.kind == scalar && k.text == innerMark {
@@ -104,9 +238,6 @@ func (c *change) around(f fresh, t *workflow.Descriptor, branch string, flow boo
 		}
 	}
 	tree, err := c.snippet(text)
-	if err == nil {
-		tree.each(func(n *node) { n.from = nil })
-	}
 	return text, tree, err
 }
 
@@ -126,6 +257,17 @@ func (c *change) guard(s *site, e Edit) error {
 			return bad("a timeout has one input, timeout")
 		}
 		v = e.Inputs[Timeout]
+	}
+	if c.json {
+		id := s.activity.ID
+		around := id + map[string]string{Retry: workflow.RetrySuffix, Timeout: workflow.TimeoutSuffix}[e.Type]
+		if _, err := c.find(around, 0); err == nil {
+			return refuse(s.node.start, "%q has a %s already, %q", workflow.Shorten(id), e.Type, workflow.Shorten(around))
+		}
+		if err := c.leadThrough(s, around); err != nil {
+			return err
+		}
+		return c.encloseJSON(s, map[string]any{"id": id, "finish": nil, e.Type: v}, nil, false)
 	}
 	if s.node.kind == mapping && s.node.entry(e.Type) >= 0 {
 		return refuse(s.node.val(e.Type).start, "%q has a %s already", workflow.Shorten(s.activity.ID), e.Type)

@@ -15,6 +15,7 @@ import (
 // megabyte, and each of its values asks for its column.
 type lines struct {
 	src    []byte
+	ascii  bool // each character is a byte
 	starts []int
 	before []int // by line: how many characters the text has before it
 	marks  []int // where each [apart]th character begins
@@ -23,7 +24,20 @@ type lines struct {
 const apart = 64
 
 func newLines(src []byte) lines {
-	l := lines{src: src, starts: []int{0}, before: []int{0}}
+	l := lines{src: src, ascii: true, starts: []int{0}}
+	for at, c := range src {
+		if c >= utf8.RuneSelf {
+			l.ascii = false
+			break
+		}
+		if c == '\n' {
+			l.starts = append(l.starts, at+1)
+		}
+	}
+	if l.ascii {
+		return l
+	}
+	l.starts, l.before = []int{0}, []int{0}
 	n := 0
 	for at := 0; at < len(src); n++ {
 		if n%apart == 0 {
@@ -42,6 +56,9 @@ func (l *lines) offset(line, column int) int {
 	if line < 1 || line > len(l.starts) {
 		return len(l.src)
 	}
+	if l.ascii {
+		return min(l.starts[line-1]+max(column, 1)-1, len(l.src))
+	}
 	n := l.before[line-1] + max(column, 1) - 1
 	if n/apart >= len(l.marks) {
 		return len(l.src)
@@ -58,6 +75,9 @@ func (l *lines) offset(line, column int) int {
 func (l *lines) place(at int) (line, column int) {
 	at = min(max(at, 0), len(l.src))
 	line = sort.SearchInts(l.starts, at+1)
+	if l.ascii {
+		return line, at - l.starts[line-1] + 1
+	}
 	n := 0
 	if i := sort.SearchInts(l.marks, at+1) - 1; i >= 0 {
 		n = i*apart + utf8.RuneCount(l.src[l.marks[i]:at])
@@ -112,11 +132,20 @@ func (l *lines) alone(at int) bool {
 // valid, and its nesting is bounded.
 type yamlTree struct {
 	lines
+	slab  slab
 	err   error
 	nodes map[*yaml.Node]*node // those with an anchor
 }
 
-func readYAML(src []byte) (*node, error) {
+// readYAML makes the tree of a text of what the library made of it.
+func readYAML(text lines, y *yaml.Node) (*node, error) {
+	t := &yamlTree{lines: text, nodes: map[*yaml.Node]*node{}}
+	root := t.node(y, -1)
+	return root, t.err
+}
+
+// parseYAML reads a text of an edit.
+func parseYAML(src []byte) (*node, error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(src))
 	if err != nil {
 		return nil, err
@@ -126,11 +155,9 @@ func readYAML(src []byte) (*node, error) {
 		return nil, err
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return nil, fmt.Errorf("there is no definition here")
+		return nil, fmt.Errorf("there is nothing here")
 	}
-	t := &yamlTree{lines: newLines(src), nodes: map[*yaml.Node]*node{}}
-	root := t.node(doc.Content[0], -1)
-	return root, t.err
+	return readYAML(newLines(src), doc.Content[0])
 }
 
 // lose says that the text at a place is not what the tree says of it.
@@ -143,7 +170,8 @@ func (t *yamlTree) lose(at int, what string) {
 
 // node makes a node; around is the indentation of the block that it stands in.
 func (t *yamlTree) node(y *yaml.Node, around int) *node {
-	n := &node{start: t.offset(y.Line, y.Column), tag: y.Tag, text: y.Value, flow: y.Style&yaml.FlowStyle != 0}
+	n := t.slab.make()
+	*n = node{start: t.offset(y.Line, y.Column), tag: y.Tag, text: y.Value, flow: y.Style&yaml.FlowStyle != 0}
 	n.end = n.start
 	if n.tag == "!!seq" || n.tag == "!!map" {
 		n.tag = ""

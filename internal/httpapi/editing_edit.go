@@ -28,6 +28,9 @@ type textEditView struct {
 	Key      string         `json:"key" doc:"set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version."`
 	Value    any            `json:"value" doc:"set: null takes it away."`
 	Text     *string        `json:"fieldText" doc:"set: the value as a person writes it in a field, instead of value; empty takes it away."`
+	Part     string         `json:"part" enum:"case,state,transition" doc:"insert, delete, move (up, down) and set: what of the activity it is about, if not the activity. inputs and key are label and when of a case, name, final and initial of a state, and on (an event), when and to of a transition."`
+	State    string         `json:"state" doc:"Of a part: the state, or the one that a transition leaves."`
+	Number   int            `json:"number" doc:"Of a part: which case or transition, from 1; insert puts the new one beside it."`
 }
 
 type sourceEditedView struct {
@@ -53,6 +56,40 @@ type aboutActivityView struct {
 	Types     []string            `json:"types" doc:"What may be put beside it, as YAML has it."`
 	Wraps     []string            `json:"wraps" doc:"What it may be wrapped in."`
 	Delete    bool                `json:"delete"`
+	Ways      []wayView           `json:"ways" doc:"Where it leads, in a flowchart."`
+	Parts     []string            `json:"parts" doc:"What may be added to it beside activities: case, or state and transition."`
+	CaseKeys  []string            `json:"caseKeys" doc:"What may be set of a case."`
+	Cases     []caseView          `json:"cases"`
+	States    []machineStateView  `json:"states"`
+}
+
+type wayView struct {
+	Port string `json:"port"`
+	To   string `json:"to"`
+}
+
+type caseView struct {
+	Label  string `json:"label"`
+	When   string `json:"when" doc:"As fieldText of an edit takes it."`
+	Line   int    `json:"line"`
+	Branch string `json:"branch" doc:"Into which activities may be put; empty: into none."`
+}
+
+type machineStateView struct {
+	Name        string                  `json:"name"`
+	Final       bool                    `json:"final"`
+	Initial     bool                    `json:"initial"`
+	Line        int                     `json:"line"`
+	Transitions []machineTransitionView `json:"transitions"`
+}
+
+type machineTransitionView struct {
+	Name  string `json:"name"`
+	When  string `json:"when" doc:"As fieldText of an edit takes it."`
+	To    string `json:"to"`
+	On    string `json:"on" doc:"The event that it waits for."`
+	Waits string `json:"waits" doc:"The id of the activity that it waits for, if that is no event."`
+	Line  int    `json:"line"`
 }
 
 type activityFieldView struct {
@@ -87,15 +124,22 @@ func editDefinition(c *call) (reply, error) {
 	types := c.api.cfg.Catalog.Types()
 	v := sourceEditedView{Text: b.Text, Problems: []problemItem{}}
 	about, line := b.About, b.Line
+	ctx := c.r.Context()
+	tell := func(id string, line int) (editing.About, workflow.Problems) {
+		return editing.Tell(ctx, src, json, id, line, types)
+	}
 	if len(b.Edits) > 0 {
-		res, problems := editing.Apply(src, json, each(b.Edits, func(e textEditView) editing.Edit {
-			return editing.Edit{Op: e.Op, Activity: e.Activity, Line: e.Line, Where: e.Where, To: e.To, Branch: e.Branch, Port: e.Port, Type: e.Type, ID: e.ID, Inputs: e.Inputs, Key: e.Key, Value: e.Value, Text: e.Text}
+		res, problems := editing.Apply(ctx, src, json, each(b.Edits, func(e textEditView) editing.Edit {
+			return editing.Edit{Op: e.Op, Activity: e.Activity, Line: e.Line, Where: e.Where, To: e.To, Branch: e.Branch, Port: e.Port, Type: e.Type, ID: e.ID, Inputs: e.Inputs, Key: e.Key, Value: e.Value, Text: e.Text, Part: e.Part, State: e.State, Number: e.Number}
 		}), types)
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
 		if problems != nil {
 			return reply{}, notEdited(problems)
 		}
-		src = res.Text
-		v.Text, v.Line, v.Column = string(src), res.Line, res.Column
+		tell = res.Tell
+		v.Text, v.Line, v.Column = string(res.Text), res.Line, res.Column
 		v.Problems = append(v.Problems, problemItems(res.Problems)...)
 		if about == "" && res.Activity != "" {
 			about, line = res.Activity, res.Line
@@ -104,7 +148,10 @@ func editDefinition(c *call) (reply, error) {
 	if about == "" {
 		return reply{body: v}, nil
 	}
-	a, problems := editing.Tell(src, json, about, line, types)
+	a, problems := tell(about, line)
+	if ctx.Err() != nil {
+		return reply{}, ctx.Err()
+	}
 	if problems != nil {
 		if b.About == "" { // what is left is nothing that is told about
 			return reply{body: v}, nil
@@ -122,7 +169,14 @@ func viewAbout(a editing.About) *aboutActivityView {
 	list := func(s []string) []string { return append([]string{}, s...) }
 	return &aboutActivityView{
 		ID: a.ID, Type: a.Type, Line: a.Line, Column: a.Column, Branches: list(a.Branches), Outcomes: list(a.Outcomes), Near: list(a.Near),
-		Flowchart: a.Flowchart, Up: a.Up, Down: a.Down, Types: list(a.Types), Wraps: list(a.Wraps), Delete: a.Delete,
+		Flowchart: a.Flowchart, Up: a.Up, Down: a.Down, Types: list(a.Types), Wraps: list(a.Wraps), Delete: a.Delete, Parts: list(a.Parts), CaseKeys: list(a.CaseKeys),
+		Ways:  each(a.Ways, func(w editing.Way) wayView { return wayView(w) }),
+		Cases: each(a.Cases, func(k editing.Case) caseView { return caseView(k) }),
+		States: each(a.States, func(s editing.State) machineStateView {
+			return machineStateView{Name: s.Name, Final: s.Final, Initial: s.Initial, Line: s.Line, Transitions: each(s.Transitions, func(t editing.Transition) machineTransitionView {
+				return machineTransitionView{Name: t.Name, When: t.When, To: t.To, On: t.On, Waits: t.Waits, Line: t.Line}
+			})}
+		}),
 		Fields: each(a.Fields, func(f editing.Field) activityFieldView {
 			return activityFieldView{Name: f.Name, Type: f.Type, Description: f.Description, Required: f.Required, Options: f.Options, Text: f.Text, Line: f.Line, Key: f.Key}
 		}),

@@ -223,6 +223,22 @@ func TestADefinitionIsEditedByItsPicture(t *testing.T) {
 	for _, bad := range []map[string]any{{}, {"text": text}, {"text": text, "about": "x", "format": "toml"}, one(map[string]any{"op": "x", "activity": "writeLine1"}), one(map[string]any{"opp": "set"})} {
 		send(422, bad)
 	}
+	machine := "id: by-picture\nroot:\n  stateMachine:\n    states:\n      A:\n        transitions:\n          - {on: {event: e}, to: B} # on\n      B: {final: true}\n"
+	v = send(200, map[string]any{"text": machine, "edits": []any{
+		map[string]any{"op": "set", "activity": "root", "part": "transition", "state": "A", "number": 1, "key": "on", "fieldText": "sent"},
+		map[string]any{"op": "insert", "activity": "root", "part": "state", "inputs": map[string]any{"name": "C"}},
+	}})
+	if want := strings.Replace(machine, "event: e", "event: sent", 1) + "      C: {}\n"; v["text"] != want {
+		t.Errorf("%v, want %s", v, want)
+	}
+	states := v["about"].(map[string]any)["states"].([]any)
+	if len(states) != 3 || states[0].(map[string]any)["transitions"].([]any)[0].(map[string]any)["on"] != "sent" || states[0].(map[string]any)["initial"] != true || states[1].(map[string]any)["final"] != true {
+		t.Errorf("%v", v)
+	}
+	v = send(422, map[string]any{"text": machine, "edits": []any{map[string]any{"op": "delete", "activity": "root", "part": "state", "state": "B"}}})
+	if problem := v["errors"].([]any)[0].(map[string]any); problem["line"] != 7.0 {
+		t.Errorf("%v", v)
+	}
 	if a := s.do(t, http.MethodGet, "/api/v1/definitions/by-picture", ""); a.status != http.StatusNotFound {
 		t.Errorf("an edit wrote: %d %s", a.status, a.body)
 	}

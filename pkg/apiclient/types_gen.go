@@ -7,6 +7,8 @@ import "time"
 // AboutActivity is a part of other answers.
 type AboutActivity struct {
 	Branches  []string        `json:"branches"` // Into which activities may be put.
+	CaseKeys  []string        `json:"caseKeys"` // What may be set of a case.
+	Cases     []Case          `json:"cases"`
 	Column    int64           `json:"column"`
 	Delete    bool            `json:"delete"`
 	Down      bool            `json:"down"`
@@ -16,10 +18,13 @@ type AboutActivity struct {
 	Line      int64           `json:"line"`
 	Near      []string        `json:"near"`     // The other activities of its flowchart.
 	Outcomes  []string        `json:"outcomes"` // None: Done.
-	Type      string          `json:"type"`     // As YAML has it.
-	Types     []string        `json:"types"`    // What may be put beside it, as YAML has it.
-	Up        bool            `json:"up"`       // It may be moved before the one above it.
-	Wraps     []string        `json:"wraps"`    // What it may be wrapped in.
+	Parts     []string        `json:"parts"`    // What may be added to it beside activities: case, or state and transition.
+	States    []MachineState  `json:"states"`
+	Type      string          `json:"type"`  // As YAML has it.
+	Types     []string        `json:"types"` // What may be put beside it, as YAML has it.
+	Up        bool            `json:"up"`    // It may be moved before the one above it.
+	Ways      []Way           `json:"ways"`  // Where it leads, in a flowchart.
+	Wraps     []string        `json:"wraps"` // What it may be wrapped in.
 }
 
 // Activities is the answer of [Client.ListActivities].
@@ -224,6 +229,14 @@ type Caller struct {
 	Groups    []string   `json:"groups"`    // The values of the token's role claim, which policies of HTTP endpoints name.
 	Name      *string    `json:"name"`      // key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
 	Role      string     `json:"role"`      // One of viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
+}
+
+// Case is a part of other answers.
+type Case struct {
+	Branch string `json:"branch"` // Into which activities may be put; empty: into none.
+	Label  string `json:"label"`
+	Line   int64  `json:"line"`
+	When   string `json:"when"` // As fieldText of an edit takes it.
 }
 
 // Checked is the answer of [Client.CheckDefinition].
@@ -725,6 +738,25 @@ type Locks struct {
 type Lost struct {
 	Key      string `json:"key"`      // Below the root of the cluster's keys.
 	Revision int64  `json:"revision"` // At which it went.
+}
+
+// MachineState is a part of other answers.
+type MachineState struct {
+	Final       bool                `json:"final"`
+	Initial     bool                `json:"initial"`
+	Line        int64               `json:"line"`
+	Name        string              `json:"name"`
+	Transitions []MachineTransition `json:"transitions"`
+}
+
+// MachineTransition is a part of other answers.
+type MachineTransition struct {
+	Line  int64  `json:"line"`
+	Name  string `json:"name"`
+	On    string `json:"on"` // The event that it waits for.
+	To    string `json:"to"`
+	Waits string `json:"waits"` // The id of the activity that it waits for, if that is no event.
+	When  string `json:"when"`  // As fieldText of an edit takes it.
 }
 
 // Mail is a part of other answers.
@@ -1314,8 +1346,11 @@ type TextEditRequest struct {
 	Inputs    map[string]any `json:"inputs,omitempty"`    // insert and wrap: of the new activity; texts may have ${{ }}.
 	Key       string         `json:"key,omitempty"`       // set: an input, or one of id, name, result, outputs, trigger, timeout, retry, commit, logging, mergeMode, version.
 	Line      int64          `json:"line,omitempty"`      // Where that activity begins, needed if several have its id.
+	Number    int64          `json:"number,omitempty"`    // Of a part: which case or transition, from 1; insert puts the new one beside it.
 	Op        string         `json:"op,omitempty"`        // One of insert, delete, move, wrap, set, connect, disconnect.
+	Part      string         `json:"part,omitempty"`      // One of case, state, transition. insert, delete, move (up, down) and set: what of the activity it is about, if not the activity. inputs and key are label and when of a case, name, final and initial of a state, and on (an event), when and to of a transition.
 	Port      string         `json:"port,omitempty"`      // connect, disconnect, and insert in a flowchart: an outcome, Done if absent.
+	State     string         `json:"state,omitempty"`     // Of a part: the state, or the one that a transition leaves.
 	To        string         `json:"to,omitempty"`        // move: the activity beside or into which. connect and disconnect: where the way leads.
 	Type      string         `json:"type,omitempty"`      // insert and wrap: as YAML has it; wrap also takes retry and timeout.
 	Value     any            `json:"value,omitempty"`     // set: null takes it away.
@@ -1439,6 +1474,12 @@ type Waiter struct {
 	Fence  int64      `json:"fence"` // Create revision of its key in etcd: the fence that it will have.
 	NodeID *string    `json:"nodeId"`
 	Since  *time.Time `json:"since"` // When it asked for the lock, by its clock; null if not known.
+}
+
+// Way is a part of other answers.
+type Way struct {
+	Port string `json:"port"`
+	To   string `json:"to"`
 }
 
 // Webhook is the answer of [Client.GetWebhook], [Client.PutWebhook].

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,10 @@ type about struct {
 	Fields                                 []amendField
 	Branches, Outcomes, Near, Types, Wraps []string
 	Flowchart, Up, Down, Delete            bool
+	Ways                                   []struct{ Port, To string }
+	Parts, CaseKeys                        []string
+	Cases                                  []amendCase
+	States                                 []amendState
 }
 
 // amendField is an input of an activity, or a key that each may have.
@@ -119,13 +124,19 @@ func (v *visit) amend() {
 
 // edited asks the API for what the button of a form says: an edit with its words, such as
 // "insert before", or nothing but what is about the activity.
-func (v *visit) edited(source, id string) (amended, error) {
+func (v *visit) edited(source, id string) (got amended, err error) {
 	form := v.r.PostForm
 	line, _ := strconv.Atoi(form.Get("e.line")) // 0: not said
 	words := strings.Fields(form.Get("e.op"))
 	e := map[string]any{"activity": id, "line": line}
 	if len(words) == 0 || id == "" {
 		return v.askEdit(source, id, line, nil)
+	}
+	if len(words) > 1 && slices.Contains([]string{"case", "state", "transition"}, words[1]) {
+		if err := v.partEdit(e, words); err != nil {
+			return amended{}, err
+		}
+		return v.askEdit(source, id, line, []any{e})
 	}
 	switch e["op"] = words[0]; words[0] {
 	case "insert":
@@ -145,6 +156,13 @@ func (v *visit) edited(source, id string) (amended, error) {
 		e["type"] = form.Get("e.wrap")
 	case "connect", "disconnect":
 		e["to"], e["port"] = form.Get("e.to"), form.Get("e.port")
+		if len(words) == 3 { // one that is there
+			for i, key := range []string{"port", "to"} {
+				if e[key], err = url.QueryUnescape(words[i+1]); err != nil {
+					return amended{}, badForm(words)
+				}
+			}
+		}
 	case "set":
 		return v.setFields(source, id, line)
 	}
@@ -157,7 +175,10 @@ func (v *visit) setFields(source, id string, line int) (amended, error) {
 	if err != nil || was.About == nil {
 		return was, err
 	}
-	var edits []any
+	edits := v.partSets(was.About, id, line)
+	if len(edits) > 0 {
+		line = 0 // an edit may have moved it
+	}
 	fields := was.About.Fields
 	slices.SortStableFunc(fields, func(a, b amendField) int { // by the old id until the last edit
 		switch {

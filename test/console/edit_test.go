@@ -216,6 +216,24 @@ func TestAnActivityIsEditedWithoutAScript(t *testing.T) {
 	has(send(mail, untouched), html.EscapeString(strings.Replace(mail, "a.example", "b.example", 1)))
 	untouched.Set("f.content", "Dear ${{ inputs.name }},\r\nbye")
 	has(send(mail, untouched), html.EscapeString("https://b.example\n      method: \"PO\\rST\"\n"), html.EscapeString("content: |-\n        Dear ${{ inputs.name }},\n        bye\n"))
+	machine := "id: amended\nroot:\n  stateMachine:\n    states:\n      A b&c:\n        transitions:\n          - {on: {event: e}, to: B} # on\n      B: {final: true}\n"
+	p = send(machine, url.Values{"e.activity": {"root"}})
+	has(p, `name="s.1.1.on" value="e"`, `value="delete state A&#43;b%26c"`, `value="move transition A&#43;b%26c 1 up" formaction="/console/amend" formnovalidate aria-label="Transition 1 of A b&amp;c up" disabled`)
+	p = send(machine, url.Values{"e.activity": {"root"}, "e.op": {"set"}, "s.1.name": {"New"}, "s.1.1.on": {"sent"}, "s.1.1.when": {"${{ true }}"}, "s.1.1.to": {"B"}, "s.2.name": {"B"}})
+	has(p, html.EscapeString("      New:\n        transitions:\n          - {on: {event: sent}, when: \"${{ true }}\", to: B} # on\n      B: {final: true}\n"))
+	p = send(machine, url.Values{"e.activity": {"root"}, "e.op": {"insert transition A+b%26c"}, "n.on.A+b%26c": {"lost"}, "n.to.A+b%26c": {"B"}})
+	has(p, html.EscapeString("          - {on: {event: e}, to: B} # on\n          - on: {event: lost}\n            to: B\n"))
+	for _, button := range []string{"set state B final false", "set state B initial true", "insert state", "delete transition A+b%26c 1", "move transition A+b%26c 1 down", "delete state B", "set state", "set case x", "delete state %zz"} {
+		if p = send(machine, url.Values{"e.activity": {"root"}, "e.op": {button}, "n.name": {"C"}}); p.status != http.StatusOK || !strings.Contains(p.text, "State") {
+			t.Errorf("%s: %d\n%s", button, p.status, p.text)
+		}
+	}
+	chart := "id: amended\nroot:\n  flowchart:\n    activities:\n      ask: {flowSwitch: [{label: Too large, when: true}]}\n      a: {writeLine: a}\n    connections: [ask.Too large -> a]\n"
+	p = send(chart, url.Values{"e.activity": {"ask"}})
+	has(p, `value="disconnect Too&#43;large a"`, `name="c.1.label" value="Too large"`, "<option>Default</option>", `value="move case 1 up" formaction="/console/amend" formnovalidate aria-label="Case 1 up" disabled`)
+	has(send(chart, url.Values{"e.activity": {"ask"}, "e.op": {"disconnect Too+large a"}}), "connections: []")
+	has(send(chart, url.Values{"e.activity": {"ask"}, "e.op": {"set"}, "c.1.label": {"Small"}}), html.EscapeString("{label: Small, when: true}"), html.EscapeString("[ask.Small -> a]"))
+	has(send(chart, url.Values{"e.activity": {"ask"}, "e.op": {"insert case"}, "n.label": {"Other"}}), html.EscapeString("{label: Too large, when: true}, {label: Other, when: true}"))
 	p = send(source, url.Values{"e.activity": {"nobody"}, "e.op": {"delete"}})
 	has(p, "Not edited.", "nobody", html.EscapeString("# say it"))
 

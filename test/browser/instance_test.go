@@ -19,7 +19,7 @@ root:
   - writeLine: one
   - if: true
     then: {writeLine: two}
-    else: {writeLine: three}
+    else: {writeLine: six}
   - event: approved
   - event: ended
 `)

@@ -64,7 +64,8 @@ function onward(picture: Element, from: SVGGElement, key: string): SVGGElement |
     const by = [to[0] - at[0], to[1] - at[1]];
     const ahead = by[0] * side[0] + by[1] * side[1];
     const beside = Math.abs(by[0] * side[1] + by[1] * side[0]); // branches begin beside what they leave, and rows are level
-    const cost = ahead + (side[0] ? 2 : 0.5) * beside + (near.has(node) ? 0 : 1e6);
+    const way = near.has(node) && (side[1] !== 0 || ahead >= beside); // ways go down: an arrow to the side stays in its row
+    const cost = ahead + (side[0] ? 2 : 0.5) * beside + (way ? 0 : 1e6);
     if (ahead > 1 && cost < least) [best, least] = [node, cost];
   }
   return best ?? from;

@@ -33,7 +33,7 @@ func TestAPersonWhoNeverSawItResumesAnInstance(t *testing.T) {
 	b.do(chromedp.Click("main details:has(" + run + ") > summary"))
 	b.do(chromedp.SendKeys("input[name='i.text:who']", "Ada"), chromedp.SendKeys("input[name='i.number:days']", "10"), chromedp.Click(run+" button.main"))
 	b.says("Done")
-	step("4 Run..., two fields, Start")
+	step("4 Run…, two fields, Start")
 	b.do(chromedp.Click("main a.id"))
 	b.says("waits for event leave-decided")
 	b.until("an example of what the event brings", "document.querySelector('main label code')?.innerText === '{\"granted\": true, \"by\": \"…\"}'")

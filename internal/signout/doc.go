@@ -9,12 +9,15 @@
 // Not guaranteed: that another node hears of it at once. It takes as long as etcd's watch
 // does, a moment as a rule; a node that hears nothing of etcd answers no page either.
 //
-// Clocks: when all sessions of a person end, "began before" is by the clocks of the node at
-// which one began and of the node that ends them. If the first is ahead of the other, a session that began
-// within that difference survives; if it is behind, one that begins within it is
-// refused, and its person signs in again. Once a person has [MostOfOne]
-// ended sessions, "before" is up to the end of the running minute: who signs in again within it
-// is refused until it is over.
+// Clocks of nodes may differ. A session carries behind which end of all its person's it began,
+// as its node knew it, and the next end of all is behind that one: "before" means "before it
+// was heard of". So a session that begins at a node which has not heard of the end of all yet
+// is refused when it has, and its person signs in again. Two ends of all within the moment that
+// others take to hear of one are told apart by the clocks of their nodes.
+//
+// Once a person has [MostOfOne] ended sessions, "before" is by the clock of the node, up to the
+// end of the running minute: who signs in again within it is refused until it is over, and a
+// session of a node whose clock is ahead survives until another one is ended.
 //
 // A person is a name of a caller: all who use one API key are one, and one of them ends the
 // sessions of all.

@@ -31,6 +31,15 @@ type Session struct {
 	Who   string // whose it is: the name of the caller
 	Began time.Time
 	Ends  time.Time // by itself
+	Since time.Time // what [List.Since] gave as it began; zero: a program before that began it, and Began counts
+}
+
+// since is what the end of all has to be behind if the session is to end with it.
+func (s *Session) since() time.Time {
+	if s.Since.IsZero() {
+		return s.Began
+	}
+	return s.Since
 }
 
 // Config says where the list is. Store is required.
@@ -67,6 +76,9 @@ type person struct {
 	before   time.Time       // all that began before; zero: none
 }
 
+// many tells whether a person has ended as many sessions as are kept by themselves.
+func (p *person) many() bool { return len(p.sessions) >= MostOfOne }
+
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*List, error) {
 	if cfg.Store == nil {
@@ -102,34 +114,63 @@ func (l *List) Ended(ctx context.Context, s Session) (bool, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	p := l.people[s.Who]
-	return p != nil && (p.sessions[s.ID] || s.Began.Before(p.before)), nil
+	return p != nil && (p.sessions[s.ID] || s.since().Before(p.before)), nil
+}
+
+// Since is what a session is to carry that a person begins now: behind which end of all theirs
+// that this node knows it begins. The next end of all is behind that, also by a clock that is behind.
+func (l *List) Since(who string) time.Time {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	p := l.people[who]
+	switch now := l.cfg.Now(); {
+	case p == nil || p.before.IsZero():
+		return time.UnixMilli(1).UTC() // none; all that come are behind it
+	case p.many() && now.Before(p.before):
+		return now // who ends session after session waits until the minute is over
+	}
+	return p.before
 }
 
 // End ends a session on every node. An error says that it is not known whether others hear
 // of it; this node refuses it in any case.
 func (l *List) End(ctx context.Context, s Session) error {
-	if s.ID == "" || l.many(s.Who) {
-		return l.EndAll(ctx, s.Who, s.Ends.Sub(s.Began))
+	if _, many := l.of(s.Who); s.ID == "" || many {
+		return l.EndAll(ctx, s, s.Ends.Sub(s.Began))
 	}
 	return l.put(ctx, store.SignOut{Until: s.Ends.Add(margin), Who: s.Who, Session: s.ID})
 }
 
-// EndAll ends all sessions of a person that have begun, none of which lasts longer than life.
-func (l *List) EndAll(ctx context.Context, who string, life time.Duration) error {
-	now := l.cfg.Now()
-	before := now.Add(time.Millisecond).Truncate(time.Millisecond).UTC()
-	if l.many(who) {
-		before = now.Truncate(time.Minute).Add(time.Minute).UTC() // one entry a minute
+// EndAll ends all sessions of the person of s that have begun, s among them, of which none
+// lasts longer than life.
+func (l *List) EndAll(ctx context.Context, s Session, life time.Duration) error {
+	before := latest(l.cfg.Now(), s.since())
+	if known, many := l.of(s.Who); many {
+		before = before.Truncate(time.Minute).Add(time.Minute) // one entry a minute
+	} else {
+		before = latest(before, known).Add(time.Millisecond).Truncate(time.Millisecond) // strictly behind
 	}
-	return l.put(ctx, store.SignOut{Until: before.Add(life + margin), Who: who, Before: before})
+	before = before.UTC()
+	return l.put(ctx, store.SignOut{Until: before.Add(life + margin), Who: s.Who, Before: before})
 }
 
-// many tells whether a person has ended as many sessions as are kept by themselves.
-func (l *List) many(who string) bool {
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// of is the latest end of all of a person that is known, and whether the person has ended as
+// many sessions as are kept by themselves.
+func (l *List) of(who string) (before time.Time, many bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	p := l.people[who]
-	return p != nil && len(p.sessions) >= MostOfOne
+	if p == nil {
+		return time.Time{}, false
+	}
+	return p.before, p.many()
 }
 
 // put tells this node, and then all others. What etcd did not take is put again with each

@@ -45,13 +45,16 @@ func newNodes(t *testing.T) *nodes {
 func (n *nodes) now() time.Time { return time.Now().Add(time.Duration(n.off.Load())) }
 
 // stopped is the list of a node that does not run yet; run begins it.
-func (n *nodes) stopped() (*signout.List, func()) {
+func (n *nodes) stopped() (*signout.List, func()) { return n.stoppedAt(n.now) }
+
+// stoppedAt is stopped, of a node with a clock of its own.
+func (n *nodes) stoppedAt(now func() time.Time) (*signout.List, func()) {
 	n.t.Helper()
 	s, err := etcdstore.New(etcdstore.Config{Client: n.faults.Wrap(clustertest.Shared(n.t).Client(n.t)), Root: n.root, Timeout: time.Second})
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	list, err := signout.New(signout.Config{Store: s.SignOuts, Sweep: 200 * time.Millisecond, First: 100 * time.Millisecond, Now: n.now})
+	list, err := signout.New(signout.Config{Store: s.SignOuts, Sweep: 200 * time.Millisecond, First: 100 * time.Millisecond, Now: now})
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -68,9 +71,11 @@ func (n *nodes) stopped() (*signout.List, func()) {
 	}
 }
 
-func (n *nodes) start() *signout.List {
+func (n *nodes) start() *signout.List { return n.startAt(n.now) }
+
+func (n *nodes) startAt(now func() time.Time) *signout.List {
 	n.t.Helper()
-	list, run := n.stopped()
+	list, run := n.stoppedAt(now)
 	run()
 	polltest.Eventually(n.t, "the list is read", func() bool {
 		_, err := list.Ended(n.t.Context(), signout.Session{ID: "x", Who: "nobody", Began: n.now()})
@@ -120,11 +125,11 @@ func TestWhoSignedOutIsRefusedOnEveryNode(t *testing.T) {
 		}
 	}
 
-	if err := two.EndAll(t.Context(), "key:a", 12*time.Hour); err != nil {
+	if err := two.EndAll(t.Context(), other, 12*time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	n.off.Add(int64(time.Second))
-	later := n.session("later", "key:a")
+	later := n.session("later", "key:a") // of a program that does not say behind what it began
 	for _, list := range []*signout.List{one, two, three} {
 		polltest.Eventually(t, "all of a person have ended", func() bool { return n.is(list, other) })
 		if n.is(list, later) || n.is(list, theirs) {
@@ -136,6 +141,73 @@ func TestWhoSignedOutIsRefusedOnEveryNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	polltest.Eventually(t, "it has ended", func() bool { return n.is(two, theirs) })
+}
+
+// Clocks of nodes differ: what began before an end of all of its person's was heard of ends with
+// it, what begins behind it counts, and the next end ends that too; wherever each of them was.
+func TestAllOfAPersonEndWhateverTheClocksSay(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{0, 20 * time.Minute, -20 * time.Minute} {
+		n := newNodes(t)
+		other := func() time.Time { return n.now().Add(off) }
+		clocks := []func() time.Time{n.now, other}
+		lists := []*signout.List{n.start(), n.startAt(other)}
+		begun := 0
+		begin := func(at int) signout.Session {
+			begun++
+			now := clocks[at]()
+			return signout.Session{ID: fmt.Sprint(begun), Who: "key:a", Began: now, Ends: now.Add(12 * time.Hour), Since: lists[at].Since("key:a")}
+		}
+		theirs := signout.Session{ID: "theirs", Who: "key:b", Began: n.now(), Ends: n.now().Add(12 * time.Hour), Since: lists[0].Since("key:b")}
+		var over []signout.Session
+		for _, ends := range []int{0, 1, 0, 0, 1, 1} {
+			now := []signout.Session{begin(0), begin(1), begin(ends)}
+			for at, list := range lists {
+				for _, s := range now {
+					if n.is(list, s) {
+						t.Fatalf("%s apart: node %d refuses session %s, which has just begun", off, at, s.ID)
+					}
+				}
+			}
+			if err := lists[ends].EndAll(t.Context(), now[2], 12*time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			over = append(over, now...)
+			for at, list := range lists {
+				for _, s := range over {
+					polltest.Eventually(t, fmt.Sprintf("%s apart: node %d refuses session %s, as node %d ended all", off, at, s.ID, ends), func() bool { return n.is(list, s) })
+				}
+				if n.is(list, theirs) {
+					t.Errorf("%s apart: node %d refuses who is another person", off, at)
+				}
+			}
+		}
+	}
+}
+
+// An end of all that this node has not heard of ends a session that it begins, and so does the
+// next one at a node that has not heard of the session's: it is told with it.
+func TestAnEndOfAllIsBehindTheSessionThatAsksForIt(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	behind, _ := n.stoppedAt(func() time.Time { return n.now().Add(-time.Hour) }) // it hears of nothing
+	one := n.start()
+	first := n.session("first", "key:a")
+	first.Since = one.Since("key:a")
+	if err := one.EndAll(t.Context(), first, 12*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	second := n.session("second", "key:a")
+	second.Since = one.Since("key:a")
+	unheard := n.session("unheard", "key:a")
+	unheard.Since = behind.Since("key:a")
+	if n.is(one, second) || !n.is(one, unheard) {
+		t.Error("what began behind the end is refused, or what began before it was heard of is not")
+	}
+	if err := behind.EndAll(t.Context(), second, 12*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	polltest.Eventually(t, "it has ended", func() bool { return n.is(one, second) })
 }
 
 func TestWhatIsOverIsForgotten(t *testing.T) {

@@ -8,5 +8,5 @@ type SignOut struct {
 
 	Who     string    // the person's name, as the caller of the API is called
 	Session string    // the id of the one session; "": all of the person
-	Before  time.Time // of all: those that began before, to the millisecond
+	Before  time.Time // of all: those that began behind an earlier one, to the millisecond
 }

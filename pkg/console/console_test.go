@@ -134,7 +134,7 @@ func TestAPassKnowsWhenItsSessionBegan(t *testing.T) {
 	}
 	began := time.Date(2026, 11, 23, 12, 0, 0, 123456789, time.UTC)
 	now := began.Add(time.Hour)
-	s := session{ID: "one", Ticket: "t", Made: began, Seen: began}
+	s := session{ID: "one", Ticket: "t", Made: began, Seen: began, Since: began.Add(-time.Hour).UnixMilli()}
 	v := &visit{console: &Console{sealer: seal, cfg: Config{Now: func() time.Time { return now }}}, session: s}
 	sealed, err := v.pass()
 	if err != nil {
@@ -145,7 +145,7 @@ func TestAPassKnowsWhenItsSessionBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	is, want := of.known("ada"), s.known("ada")
-	if is.ID != want.ID || is.Who != want.Who || !is.Began.Equal(want.Began) || !is.Ends.Equal(want.Ends) {
+	if is.ID != want.ID || is.Who != want.Who || !is.Began.Equal(want.Began) || !is.Ends.Equal(want.Ends) || !is.Since.Equal(want.Since) || want.Since.UnixMilli() != s.Since {
 		t.Errorf("a pass is of %+v, its session is %+v", is, want)
 	}
 	if kept, err := seal.seal(s, forBrowsers); err != nil || len(sealed) > len(kept)+32 {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net"
@@ -86,8 +85,7 @@ func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
 		c.notSignedIn(v, next, err)
 		return
 	}
-	now := c.cfg.Now()
-	if err := c.keep(w, session{ID: rand.Text(), Who: &who{p.Name, p.Role}, Made: now, Seen: now}); err != nil {
+	if err := c.enter(w, session{Who: &who{p.Name, p.Role}}, p.Name); err != nil {
 		v.fail("", err)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -46,6 +47,7 @@ type session struct {
 	Made   time.Time   `json:"m"`
 	Seen   time.Time   `json:"s"`
 	Began  int64       `json:"b,omitempty"` // of a pass: when the session was made that it is of, in ns of Unix time
+	Since  int64       `json:"e,omitempty"` // behind which end of all of its person's it began, in ms of Unix time; 0: a program before that made it
 }
 
 // who is a caller whom a provider knows.
@@ -68,7 +70,11 @@ func (s *session) known(name string) signout.Session {
 	if s.Began != 0 {
 		began = time.Unix(0, s.Began)
 	}
-	return signout.Session{ID: s.ID, Who: name, Began: began, Ends: began.Add(s.life())}
+	known := signout.Session{ID: s.ID, Who: name, Began: began, Ends: began.Add(s.life())}
+	if s.Since != 0 {
+		known.Since = time.UnixMilli(s.Since)
+	}
+	return known
 }
 
 // login is a sign-in at a provider, on its way through the browser.
@@ -146,6 +152,16 @@ func (s sealer) open(text string, now time.Time, purpose []byte) (what session, 
 		return session{}, errSession
 	}
 	return what, nil
+}
+
+// enter gives the browser a session that begins, of somebody who has signed in.
+func (c *Console) enter(w http.ResponseWriter, s session, name string) error {
+	s.ID, s.Made = rand.Text(), c.cfg.Now()
+	s.Seen = s.Made
+	if c.cfg.SignOuts != nil {
+		s.Since = c.cfg.SignOuts.Since(name).UnixMilli()
+	}
+	return c.keep(w, s)
 }
 
 // keep gives the browser its session.
@@ -235,7 +251,7 @@ func (c *Console) whose(s *session) (*auth.Principal, error) {
 // pass is a credential for one request of a visit, which any node of the cluster takes.
 func (v *visit) pass() (string, error) {
 	now := v.console.cfg.Now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
-	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now, Began: v.session.Made.UnixNano()}, forNodes)
+	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now, Began: v.session.Made.UnixNano(), Since: v.session.Since}, forNodes)
 	return auth.Pass(sealed), err
 }
 

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -104,8 +103,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
 		return
 	}
-	now := c.cfg.Now()
-	if err := c.keep(w, session{ID: rand.Text(), Ticket: ticket, Made: now, Seen: now}); err != nil {
+	if err := c.enter(w, session{Ticket: ticket}, who.Name); err != nil {
 		v.fail("", err)
 		return
 	}

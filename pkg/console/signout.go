@@ -40,9 +40,9 @@ func (c *Console) end(r *http.Request, everywhere bool) error {
 	ctx := context.WithoutCancel(r.Context())
 	var err error
 	if everywhere {
-		err = c.cfg.SignOuts.EndAll(ctx, p.Name, sessionLife)
+		err = c.cfg.SignOuts.EndAll(ctx, s.known(p.Name), sessionLife)
 	}
-	// Also then this one by its id: it may have begun on a node whose clock is ahead.
+	// Also then this one by its id: it counts towards how many are kept.
 	err = errors.Join(err, c.cfg.SignOuts.End(ctx, s.known(p.Name)))
 	c.cfg.Log.InfoContext(ctx, "console: signed out", slog.String("who", p.Name), slog.Bool("everywhere", everywhere), slog.String("remote", r.RemoteAddr))
 	return err

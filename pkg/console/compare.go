@@ -39,7 +39,7 @@ type comparedRow struct {
 	Parted bool // here their ways part
 }
 
-// compared shows in what two instances differ, and their journals from where they part. Whoever
+// compared shows in what two instances differ, and their journals from where they part. Who
 // names one is offered others of its definition.
 func compared(v *visit) (string, any, error) {
 	const title = "Compare instances"

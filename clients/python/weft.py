@@ -500,10 +500,13 @@ Definition = TypedDict("Definition", {
     "description": "Union[str, None]",
     "id": "str",
     "latestVersion": "int",
+    "moreStarts": "NotRequired[bool]",  # With starts=true: there are others, or may be.
     "name": "Union[str, None]",
     "published": "bool",
     "publishedAt": "Union[str, None]",
+    "schedules": "NotRequired[bool]",  # With starts=true: timers, dates or cron expressions start it; GET /timers has when.
     "set": "Union[str, None]",  # The set of definitions that it is of, as it was last published with one; null: none.
+    "starts": "NotRequired[List[Starts]]",  # With starts=true: what starts instances of it by itself, of events and endpoints the first 5 each. Absent: none, or it was not asked for.
     "updatedAt": "str",
     "version": "int",  # The published version, or the latest if none is published.
 })
@@ -1313,7 +1316,7 @@ Stats = TypedDict("Stats", {
     "at": "str",  # When it was counted, by the clock of the node that answers; some seconds ago, if somebody else asked then.
     "bySubStatus": "SubStatusCounts",
     "instances": "Count",  # All of them.
-    "items": "List[Stat]",  # By definition, or by version if definitionId is given; those without instances are left out.
+    "items": "List[Stat]",  # By definition, or by version if definitionId or by=version is given; those without instances are left out.
     "more": "bool",  # There are more definitions and versions than are counted: all of this is too little.
     "revision": "int",  # Of etcd, at which all of this was so.
 })
@@ -1757,9 +1760,9 @@ class Client(_Core):
         """What became of the requests that came with an Idempotency-Key: GET /api/v1/receipts/{key}."""
         return self._call("GET", f"/api/v1/receipts/{_part(key)}", {}, wait=wait, accept=accept)
 
-    def get_stats(self, *, definition_id: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Stats"]:
+    def get_stats(self, *, definition_id: Optional[str] = None, by: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Stats"]:
         """How many instances there are, by sub-status and by definition: GET /api/v1/stats."""
-        return self._call("GET", "/api/v1/stats", {"definitionId": definition_id}, wait=wait, accept=accept)
+        return self._call("GET", "/api/v1/stats", {"definitionId": definition_id, "by": by}, wait=wait, accept=accept)
 
     def get_variable_changes(self, id: str, *, from_: Optional[int] = None, to: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VariableChanges"]:
         """How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes."""
@@ -1805,13 +1808,13 @@ class Client(_Core):
         """All pages of list_dead_letters."""
         return _pages(self.list_dead_letters, {"reason": reason, "name": name, "activity_type": activity_type, "correlation_id": correlation_id, "instance_id": instance_id, "before": before, "limit": limit, "cursor": cursor})
 
-    def list_definitions(self, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["DefinitionList"]:
+    def list_definitions(self, *, starts: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["DefinitionList"]:
         """List definitions: GET /api/v1/definitions."""
-        return self._call("GET", "/api/v1/definitions", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+        return self._call("GET", "/api/v1/definitions", {"starts": starts, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
-    def all_definitions(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Definition"]:
+    def all_definitions(self, *, starts: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Definition"]:
         """All pages of list_definitions."""
-        return _pages(self.list_definitions, {"limit": limit, "cursor": cursor})
+        return _pages(self.list_definitions, {"starts": starts, "limit": limit, "cursor": cursor})
 
     def list_failed_events(self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["WebhookLetterList"]:
         """Events that the receiver did not take within a day: GET /api/v1/webhooks/{name}/failed."""

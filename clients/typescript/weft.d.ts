@@ -474,11 +474,17 @@ export interface Definition {
   description: string | null;
   id: string;
   latestVersion: number;
+  /** With starts=true: there are others, or may be. */
+  moreStarts?: boolean;
   name: string | null;
   published: boolean;
   publishedAt: string | null;
+  /** With starts=true: timers, dates or cron expressions start it; GET /timers has when. */
+  schedules?: boolean;
   /** The set of definitions that it is of, as it was last published with one; null: none. */
   set: string | null;
+  /** With starts=true: what starts instances of it by itself, of events and endpoints the first 5 each. Absent: none, or it was not asked for. */
+  starts?: Array<Starts>;
   updatedAt: string;
   /** The published version, or the latest if none is published. */
   version: number;
@@ -1597,7 +1603,7 @@ export interface Stats {
   bySubStatus: SubStatusCounts;
   /** All of them. */
   instances: Count;
-  /** By definition, or by version if definitionId is given; those without instances are left out. */
+  /** By definition, or by version if definitionId or by=version is given; those without instances are left out. */
   items: Array<Stat>;
   /** There are more definitions and versions than are counted: all of this is too little. */
   more: boolean;
@@ -2101,7 +2107,7 @@ export class Client {
   getReceipts(key: string, options?: Options): Promise<Answer<Receipts>>;
 
   /** How many instances there are, by sub-status and by definition: GET /api/v1/stats. */
-  getStats(query?: { definitionId?: string; }, options?: Options): Promise<Answer<Stats>>;
+  getStats(query?: { definitionId?: string; by?: "definition" | "version" | "total"; }, options?: Options): Promise<Answer<Stats>>;
 
   /** How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes. */
   getVariableChanges(id: string, query?: { from?: number; to?: number; }, options?: Options): Promise<Answer<VariableChanges>>;
@@ -2137,10 +2143,10 @@ export class Client {
   allDeadLetters(query?: { reason?: string; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<DeadLetter>;
 
   /** List definitions: GET /api/v1/definitions. */
-  listDefinitions(query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DefinitionList>>;
+  listDefinitions(query?: { starts?: boolean; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DefinitionList>>;
 
   /** All pages of listDefinitions. */
-  allDefinitions(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Definition>;
+  allDefinitions(query?: { starts?: boolean; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Definition>;
 
   /** Events that the receiver did not take within a day: GET /api/v1/webhooks/{name}/failed. */
   listFailedEvents(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<WebhookLetterList>>;

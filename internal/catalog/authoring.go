@@ -103,10 +103,42 @@ func (a *Authoring) Interface(ctx context.Context, id string, version int) (Inte
 	return Interface{Definition: def, Version: version, Head: summary(h), Starts: startsOf(&pub.Index)}, nil
 }
 
+// Started is what starts instances of a definition by itself, but for its schedules.
+type Started struct {
+	Starts    []Start
+	Schedules bool // there are some
+	More      bool // there are others, or it is not known
+}
+
+// StartedBy tells what starts these definitions, by the id, at a revision, which is that of a page of
+// [Catalog.List]; those by which nothing starts are left out. It reads no definition.
+func (a *Authoring) StartedBy(ctx context.Context, of []Summary, revision int64) (map[string]Started, error) {
+	ids := make([]string, len(of))
+	for i := range of {
+		ids[i] = of[i].ID
+	}
+	found, err := a.c.store.Starts(ctx, ids, revision)
+	if err != nil {
+		return nil, explain(err)
+	}
+	all := map[string]Started{}
+	for id, s := range found {
+		all[id] = Started{Starts: startsOf(&s.Index), Schedules: s.Schedules, More: s.More}
+	}
+	return all, nil
+}
+
 func startsOf(x *store.DefinitionIndex) []Start {
 	var all []Start
+	told := map[string]bool{} // activities that a schedule or a route says more of
+	for i := range x.Schedules {
+		told[x.Schedules[i].ActivityID] = true
+	}
+	for i := range x.Routes {
+		told[x.Routes[i].ActivityID] = true
+	}
 	for i := range x.Triggers {
-		if t := &x.Triggers[i]; t.Name != "" {
+		if t := &x.Triggers[i]; t.Name != "" && !told[t.ActivityID] {
 			all = append(all, Start{t.ActivityID, t.ActivityType, t.Name})
 		}
 	}

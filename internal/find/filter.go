@@ -11,6 +11,7 @@ import (
 
 // Filter selects instances. Zero fields do not restrict.
 type Filter struct {
+	IDs          []string // sorted, each once, [MaxIDs] at most: none but these
 	Status       workflow.Status
 	SubStatus    workflow.SubStatus
 	DefinitionID string
@@ -147,6 +148,11 @@ func (f *Filter) Fits(in *workflow.Instance, show func(string) string) bool {
 func (f *Filter) fitsKey(in *workflow.Instance) bool {
 	for name, value := range f.Labels {
 		if in.Labels[name] != value {
+			return false
+		}
+	}
+	if len(f.IDs) > 0 {
+		if _, named := slices.BinarySearch(f.IDs, in.ID); !named {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package find_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ var lines = []struct {
 	is          find.Filter
 }{
 	{line: "", is: find.Filter{}},
+	{line: "status:faulted id:b,a,b", again: "id:a,b status:faulted", is: find.Filter{IDs: []string{"a", "b"}, SubStatus: workflow.Faulted}},
+	{line: "instanceId:x -id:y,x", again: "id:x -id:x,y", is: find.Filter{IDs: []string{"x"}, Not: []find.Filter{{IDs: []string{"x", "y"}}}}},
 	{line: "status:faulted", is: find.Filter{SubStatus: workflow.Faulted}},
 	{line: "status:running def:order-approval version:3", is: find.Filter{Status: workflow.StatusRunning, DefinitionID: "order-approval", Version: 3}},
 	{line: "is:Finished", again: "status:finished", is: find.Filter{Status: workflow.StatusFinished}},
@@ -46,6 +49,38 @@ var lines = []struct {
 	{line: "sort:created def:d", again: "def:d sort:created", is: find.Filter{DefinitionID: "d", Order: find.OldestFirst}},
 	{line: "order:-created", again: "sort:-created", is: find.Filter{Order: find.NewestFirst}},
 	{line: `corr:"a` + "\n" + `b"`, is: find.Filter{CorrelationID: "a\nb"}},
+}
+
+// manyIDs are so many different ones, as a line has them.
+func manyIDs(n int) string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprint("i", i)
+	}
+	return strings.Join(ids, ",")
+}
+
+// A page of instances whose ids are as long as they may be fits into a line.
+func TestAPageOfIDsIsALine(t *testing.T) {
+	t.Parallel()
+	ids := make([]string, 50)
+	for i := range ids {
+		ids[i] = strings.Repeat("x", workflow.MaxIDLength-2) + fmt.Sprintf("%02d", i)
+	}
+	for _, line := range []string{"id:" + strings.Join(ids, ",") + " status:faulted", "id:" + manyIDs(find.MaxIDs)} {
+		if f, err := find.Parse(line, "/q"); err != nil || len(f.IDs) < 50 || !f.Restricts() {
+			t.Errorf("%.60s: %d ids, %v", line, len(f.IDs), err)
+		}
+	}
+	one, err := find.Parse("id:b,a", "/q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"a": true, "b": true, "c": false, "": false} {
+		if got := one.Fits(&workflow.Instance{ID: id}, nil); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
 }
 
 func TestALineIsItsFilterAndBack(t *testing.T) {
@@ -78,6 +113,9 @@ func TestWhatCannotBeReadIsShown(t *testing.T) {
 		{"def:x  stauts:faulted", "unknown-word", 8, "1 | def:x  stauts:faulted\n           ^"},
 		{"status:fautled", "bad-value", 8, "did you mean faulted?"},
 		{"status:done", "bad-value", 8, "cancelled, executing, faulted, finished, pending, running, suspended"},
+		{"id:a,,b", "bad-value", 4, "by commas"},
+		{"id:a,b id:b", "said-twice", 8, "no instance has both"},
+		{"id:" + manyIDs(find.MaxIDs+1), "bad-value", 4, "may name 100"},
 		{"hello", "unknown-word", 1, "name:hello"},
 		{"status", "missing-value", 1, "has no value"},
 		{"def:", "bad-value", 5, "has no value"},
@@ -116,7 +154,7 @@ func TestWhatCannotBeReadIsShown(t *testing.T) {
 		{"name:*", "bad-value", 6, "what the text begins with"},
 		{"corr:\xff", "bad-character", 1, "UTF-8"},
 		{strings.Repeat("corr:x ", find.MaxWords+1), "too-many-words", 7*find.MaxWords + 1, "more than 50"},
-		{strings.Repeat("x", find.MaxLine+1), "query-too-long", 1, "4096"},
+		{strings.Repeat("x", find.MaxLine+1), "query-too-long", 1, "8192"},
 		{"name:" + strings.Repeat("x", 300), "bad-value", 6, "256 bytes"},
 	} {
 		_, err := find.Parse(tt.line, "/q")

@@ -12,7 +12,7 @@ import (
 
 // Limits of a line.
 const (
-	MaxLine  = 4096 // bytes
+	MaxLine  = 8192 // bytes; a page of ids as long as they may be fits
 	MaxWords = 50
 )
 

@@ -37,7 +37,7 @@ var errTwice = errors.New("said twice")
 // words are all of them, in the order in which a line is written.
 func words() []word {
 	return []word{
-		statusWord(), subStatusWord(),
+		idWord(), statusWord(), subStatusWord(),
 		text("def", []string{"definition", "definitionId"}, func(f *Filter) *string { return &f.DefinitionID }, workflow.CheckID),
 		versionWord(),
 		orBeginning(text("name", nil, func(f *Filter) *string { return &f.Name }, workflow.CheckName), func(f *Filter) *string { return &f.NamePrefix }),
@@ -131,6 +131,34 @@ func orBeginning(w word, field func(*Filter) *string) word {
 	}
 	w.terms = func(f *Filter) []term { return append(exactly(f), textTerm(*field(f), true)...) }
 	return w
+}
+
+// MaxIDs is how many instances a line may name.
+const MaxIDs = 100
+
+// idWord names instances one by one. No id has a comma in it.
+func idWord() word {
+	return word{
+		name: "id", others: []string{"instanceId"}, ops: ":",
+		take: func(f *Filter, t term) error {
+			ids := strings.Split(t.value, ",")
+			for _, id := range ids {
+				if err := workflow.CheckID("id", id); err != nil {
+					return fmt.Errorf("%w; several stand apart by commas, as in id:a,b", err)
+				}
+			}
+			slices.Sort(ids)
+			if ids = slices.Compact(ids); len(ids) > MaxIDs {
+				return fmt.Errorf("id names %d instances, and may name %d", len(ids), MaxIDs)
+			}
+			if f.IDs != nil && !slices.Equal(f.IDs, ids) {
+				return errTwice
+			}
+			f.IDs = ids
+			return nil
+		},
+		terms: func(f *Filter) []term { return textTerm(strings.Join(f.IDs, ","), false) },
+	}
 }
 
 // The values of status: beside the two statuses each sub-status but Finished, which is a status too.

@@ -83,7 +83,7 @@ func TestBadRequestsAreRefusedByName(t *testing.T) {
 		{"a word with a caret", "GET", "/api/v1/instances?q=def:x%20statsu:faulted", "", nil, 422, "invalid-request", `"column":7`},
 		{"half a quote", "GET", "/api/v1/instances?q=incident:%22x", "", nil, 422, "invalid-request", "not closed"},
 		{"a query that is not UTF-8", "GET", "/api/v1/instances?q=corr:%ff", "", nil, 422, "invalid-request", "UTF-8"},
-		{"a long query", "GET", "/api/v1/instances?q=" + strings.Repeat("-corr:abcdefgh%20", 300), "", nil, 422, "invalid-request", "4096"},
+		{"a long query", "GET", "/api/v1/instances?q=" + strings.Repeat("-corr:abcdefgh%20", 600), "", nil, 422, "invalid-request", "8192"},
 		{"two queries", "GET", "/api/v1/instances?q=def:x&q=def:y", "", nil, 422, "invalid-request", "given 2 times"},
 		{"a query against a parameter", "GET", "/api/v1/instances?q=def:x&definitionId=y", "", nil, 422, "invalid-request", "def:x in q"},
 		{"an unknown order", "GET", "/api/v1/instances?sort=-updated", "", nil, 422, "invalid-request", "-created"},

@@ -11,6 +11,37 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 )
 
+// A list of definitions tells what starts each of them, if that is asked for.
+func TestAListTellsWhatStartsDefinitions(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: begun#\nroot:\n  - event: begin#\n    trigger: true\n  - httpEndpoint: {path: 'begun#/{id}', supportedMethods: [GET]}\n    trigger: true\n  - {cron: '0 0 3 * * *', trigger: true}\n"))
+	of := func(query string) map[string]any {
+		t.Helper()
+		for _, d := range s.get(t, "/api/v1/definitions?limit=500"+query).json(t)["items"].([]any) {
+			if v := d.(map[string]any); v["id"] == s.own("begun#") {
+				return v
+			}
+		}
+		t.Fatal("it is in no list")
+		return nil
+	}
+	if v := of(""); v["starts"] != nil || v["schedules"] != nil {
+		t.Errorf("nobody asked: %v", v)
+	}
+	v := of("&starts=true")
+	var when []string
+	for _, one := range v["starts"].([]any) {
+		when = append(when, one.(map[string]any)["when"].(string))
+	}
+	if got, want := strings.Join(when, ", "), s.own("0 0 3 * * *, begin#, GET /workflows/begun#/{id}"); got != want || v["schedules"] != true || v["moreStarts"] != nil {
+		t.Errorf("%q, want %q: %v", got, want, v)
+	}
+	if a := s.do(t, http.MethodGet, "/api/v1/definitions?starts=maybe", ""); a.status != 422 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 func TestDefinitionsLifeCycle(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -53,6 +84,12 @@ func TestDefinitionsLifeCycle(t *testing.T) {
 	}
 	if !found {
 		t.Error("it is in no list")
+	}
+
+	for _, d := range s.get(t, "/api/v1/definitions?limit=500&starts=true").json(t)["items"].([]any) {
+		if v := d.(map[string]any); v["id"] == s.own("cycle#") && v["starts"] != nil {
+			t.Errorf("nothing starts it: %v", v)
+		}
 	}
 
 	s.post(t, path+"/execute", `{"instanceId": "cycle-1#"}`, 200)

@@ -35,6 +35,10 @@ type definitionView struct {
 	UpdatedAt     time.Time  `json:"updatedAt"`
 	Set           *string    `json:"set" doc:"The set of definitions that it is of, as it was last published with one; null: none."`
 
+	Starts     []startsView `json:"starts,omitempty" doc:"With starts=true: what starts instances of it by itself, of events and endpoints the first 5 each. Absent: none, or it was not asked for."`
+	Schedules  bool         `json:"schedules,omitempty" doc:"With starts=true: timers, dates or cron expressions start it; GET /timers has when."`
+	MoreStarts bool         `json:"moreStarts,omitempty" doc:"With starts=true: there are others, or may be."`
+
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
@@ -59,7 +63,8 @@ func (a *API) definitionRoutes() []route {
 			bodyDoc: "Weft's YAML, or Elsa's JSON, also wrapped as {model, publish}. Without a content type it is told by its look.",
 			answers: map[int]any{201: publishedView{}, 200: publishedView{}}, problems: publishing, serve: (*call).publish},
 		{method: "GET", path: "/definitions", name: "listDefinitions", role: auth.Viewer, tag: "definitions", kind: reads, summary: "List definitions",
-			query: pageParams, answers: map[int]any{200: listView[definitionView]{}}, serve: (*call).listDefinitions},
+			query:   append([]param{{name: "starts", typ: "boolean", doc: "Tell also what starts each of them by itself."}}, pageParams...),
+			answers: map[int]any{200: listView[definitionView]{}}, serve: (*call).listDefinitions},
 		{method: "GET", path: "/definitions/{id}", name: "getDefinition", role: auth.Viewer, tag: "definitions", kind: reads,
 			summary: "The source of a definition: as it was written, or as Accept wants it",
 			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}},
@@ -132,11 +137,25 @@ func (c *call) listDefinitions() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	starts, err := c.flag("starts", false)
+	if err != nil {
+		return reply{}, err
+	}
 	items, end, err := c.api.cfg.Catalog.List(c.r.Context(), cursor, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: list(runtime.Page[catalog.Summary]{Items: items, Next: end.Next, Revision: end.Revision}, viewDefinition)}, nil
+	var by map[string]catalog.Started
+	if starts && len(items) > 0 {
+		if by, err = c.api.authoring.StartedBy(c.r.Context(), items, end.Revision); err != nil {
+			return reply{}, err
+		}
+	}
+	return reply{body: list(runtime.Page[catalog.Summary]{Items: items, Next: end.Next, Revision: end.Revision}, func(d catalog.Summary) definitionView {
+		v, s := viewDefinition(d), by[d.ID]
+		v.Starts, v.Schedules, v.MoreStarts = each(s.Starts, viewStart), s.Schedules, s.More
+		return v
+	})}, nil
 }
 
 func viewDefinition(d catalog.Summary) definitionView {

@@ -184,6 +184,8 @@ type startsView struct {
 	When         string `json:"when" doc:"The name of an event, a schedule, or a method and a path."`
 }
 
+func viewStart(s catalog.Start) startsView { return startsView{s.ActivityID, s.ActivityType, s.When} }
+
 func getInterface(c *call) (reply, error) {
 	id, err := c.id()
 	if err != nil {
@@ -202,9 +204,7 @@ func getInterface(c *call) (reply, error) {
 		ID: id, Version: face.Version, Published: face.Head.Published, LatestVersion: face.Head.Latest, Name: some(def.Name), Description: some(def.Description),
 		Outcomes: def.Outcomes, Inputs: []declaredView{}, Outputs: []declaredView{},
 		MoreInputs: def.Options.AdditionalInputs || len(def.Inputs) == 0,
-		Starts: each(face.Starts, func(s catalog.Start) startsView {
-			return startsView{s.ActivityID, s.ActivityType, s.When}
-		}),
+		Starts:     each(face.Starts, viewStart),
 	}
 	if v.Outcomes == nil {
 		v.Outcomes = []string{}

@@ -91,7 +91,7 @@ func (b *jobBody) filter() (find.Filter, error) {
 		return f, invalid("missing-filter", "/q", `say which instances, such as "q": "def:order status:faulted"; or "all": true`)
 	case f.Restricts() && b.All:
 		return f, invalid("two-filters", "/all", "q restricts, and all says that nothing does")
-	case f.Status != "" || f.SubStatus != "":
+	case f.Status != "" || f.SubStatus != "" || len(f.IDs) > 0: // what is named is given the command, and refuses it itself
 	case b.Kind == "retry":
 		f.SubStatus = workflow.Faulted
 	case b.Kind == "cancel":

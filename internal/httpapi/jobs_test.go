@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,38 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// A job of instances that are named is for these, and tells who refused.
+func TestAJobOfNamedInstances(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: named#\nroot:\n  - event: named#\n")
+	for _, id := range []string{"named-1#", "named-2#", "named-3#"} {
+		s.post(t, "/api/v1/definitions/named#/execute", `{"instanceId": "`+id+`"}`, 200)
+	}
+	named := quote(s.own("id:named-2#,named-1#,nothing#"))
+	for _, kind := range []string{"retry", "cancel"} {
+		try := s.post(t, "/api/v1/jobs?dryRun=true", `{"kind": "`+kind+`", "q": `+named+`}`, 200).json(t)
+		if fits := map[string]float64{"retry": 0, "cancel": 2}[kind]; try["matching"] != 2.0 || try["fits"] != fits {
+			t.Errorf("%s: %v", kind, try)
+		}
+	}
+	if job := s.job(t, `{"kind": "retry", "q": `+named+`}`); job["done"] != 0.0 || job["refused"] != 2.0 {
+		t.Errorf("none of them is faulted: %v", job)
+	}
+	if job := s.job(t, `{"kind": "cancel", "q": `+named+`}`); job["done"] != 2.0 || job["refused"] != 0.0 {
+		t.Errorf("%v", job)
+	}
+	for id, want := range map[string]string{"named-1#": "Cancelled", "named-2#": "Cancelled", "named-3#": "Suspended"} {
+		if in := s.get(t, "/api/v1/instances/"+id).json(t); in["subStatus"] != want {
+			t.Errorf("%s is %v, want %s", id, in["subStatus"], want)
+		}
+	}
+	page := s.get(t, "/api/v1/instances?view=summary&q="+url.QueryEscape(s.own("id:named-3#,named-1# status:running"))).json(t)
+	if items := page["items"].([]any); len(items) != 1 || page["query"] != s.own("id:named-1#,named-3# status:running") {
+		t.Errorf("%v", page)
+	}
+}
+
 // One key makes one job, whoever of the nodes is asked how often; and no other one.
 func TestAKeyMakesOneJob(t *testing.T) {
 	t.Parallel()
@@ -138,7 +171,7 @@ func TestJobsThatAreNoJobs(t *testing.T) {
 		{`{"kind": "cancel", "q": "def:\"a b\" status:asleep versoin:2 created<soon"}`, []string{"bad-value /q", "bad-value /q", "unknown-word /q", "bad-value /q"}},
 		{`{"kind": "cancel", "q": "version:2 corr:c"}`, []string{"missing-word /q"}},
 		{`{"kind": "cancel", "q": "label.a b"}`, []string{"missing-value /q", "unknown-word /q"}},
-		{`{"kind": "cancel", "q": "` + strings.Repeat("x", 5000) + `"}`, []string{"query-too-long /q"}},
+		{`{"kind": "cancel", "q": "` + strings.Repeat("x", 9000) + `"}`, []string{"query-too-long /q"}},
 		{`{"kind": "cancel", "q": 7}`, []string{"wrong-type /q"}},
 		{`{"kind": "cancel", "all": true, "alterations": [{"type": "retry"}]}`, []string{"unknown-field /alterations"}},
 		{`{"kind": "alter", "all": true, "alterations": [{"type": "migrate", "version": 1}]}`, []string{"missing-filter /q"}},

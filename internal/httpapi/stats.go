@@ -14,14 +14,17 @@ import (
 func (a *API) statsRoutes() []route {
 	return []route{{method: "GET", path: "/stats", name: "getStats", role: auth.Viewer, tag: "instances", kind: reads, costly: true,
 		summary: "How many instances there are, by sub-status and by definition",
-		query:   []param{{name: "definitionId", typ: "string", doc: "Only of this definition, and by its versions."}},
+		query: []param{
+			{name: "definitionId", typ: "string", doc: "Only of this definition, and by its versions."},
+			{name: "by", typ: "string", values: []string{"definition", "version", "total"}, doc: "What items are by: version counts each version of each definition, total has no items; definition if absent."},
+		},
 		answers: map[int]any{200: statsView{}}, serve: stats}}
 }
 
 type statsView struct {
 	Instances   countView       `json:"instances" doc:"All of them."`
 	BySubStatus subStatusCounts `json:"bySubStatus"`
-	Items       []statView      `json:"items" doc:"By definition, or by version if definitionId is given; those without instances are left out."`
+	Items       []statView      `json:"items" doc:"By definition, or by version if definitionId or by=version is given; those without instances are left out."`
 	More        bool            `json:"more" doc:"There are more definitions and versions than are counted: all of this is too little."`
 	Revision    int64           `json:"revision" doc:"Of etcd, at which all of this was so."`
 	At          time.Time       `json:"at" doc:"When it was counted, by the clock of the node that answers; some seconds ago, if somebody else asked then."`
@@ -97,7 +100,7 @@ func stats(c *call) (reply, error) {
 	for i := range counts.Lists {
 		n := &counts.Lists[i]
 		at := row{definition: n.DefinitionID}
-		if definition != "" {
+		if definition != "" || c.query.Get("by") == "version" {
 			at.version = n.Version
 		}
 		if definition != "" && n.DefinitionID != definition {
@@ -112,6 +115,9 @@ func stats(c *call) (reply, error) {
 	sum := all.all()
 	sum.Exact = sum.Exact && !counts.More
 	v := statsView{Instances: sum, BySubStatus: all.view(), Items: []statView{}, More: counts.More, Revision: counts.Revision, At: counts.At}
+	if c.query.Get("by") == "total" {
+		rows = nil
+	}
 	for at, t := range rows {
 		item := statView{DefinitionID: at.definition, Instances: t.all(), BySubStatus: t.view()}
 		if at.version != 0 {

@@ -59,10 +59,22 @@ func TestStats(t *testing.T) {
 	if counted(v["instances"]) != "4" || sum != 4 || len(v["items"].([]any)) < 2 {
 		t.Errorf("%v", v)
 	}
+	v = s.get(t, "/api/v1/stats?by=version").json(t)
+	versions := map[string]bool{}
+	for _, i := range v["items"].([]any) {
+		i := i.(map[string]any)
+		versions[fmt.Sprint(i["definitionId"], " ", i["version"], " ", counted(i["instances"]))] = true
+	}
+	if counted(v["instances"]) != "5" || len(versions) != len(v["items"].([]any)) || !versions["breaks 1 1"] || len(versions) < 3 {
+		t.Errorf("by version: %v", versions)
+	}
+	if v := s.get(t, "/api/v1/stats?by=total").json(t); counted(v["instances"]) != "5" || counted(v["bySubStatus"].(map[string]any)["faulted"]) != "1" || len(v["items"].([]any)) != 0 {
+		t.Errorf("in all: %v", v)
+	}
 	if v := s.get(t, "/api/v1/stats?definitionId=none").json(t); counted(v["instances"]) != "0" || len(v["items"].([]any)) != 0 {
 		t.Errorf("%v", v)
 	}
-	for _, query := range []string{"?definitionId=", "?definitionId=a%20b", "?definition=x"} {
+	for _, query := range []string{"?definitionId=", "?definitionId=a%20b", "?definition=x", "?by=state"} {
 		if a := s.do(t, http.MethodGet, "/api/v1/stats"+query, ""); a.status != 422 {
 			t.Errorf("%s: %d %s", query, a.status, a.body)
 		}

@@ -450,11 +450,13 @@ func (c *Client) GetReceipts(ctx context.Context, key string, opts ...Option) (*
 // GetStatsQuery is the query of [Client.GetStats]; zero fields are left out.
 type GetStatsQuery struct {
 	DefinitionID string // Only of this definition, and by its versions.
+	By           string // One of definition, version, total. What items are by: version counts each version of each definition, total has no items; definition if absent.
 }
 
 func (q GetStatsQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "definitionId", q.DefinitionID)
+	set(v, "by", q.By)
 	return v
 }
 
@@ -658,12 +660,16 @@ func (c *Client) AllDeadLetters(ctx context.Context, query ListDeadLettersQuery,
 
 // ListDefinitionsQuery is the query of [Client.ListDefinitions]; zero fields are left out.
 type ListDefinitionsQuery struct {
+	Starts *bool  // Tell also what starts each of them by itself.
 	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
 	Cursor string // nextCursor of the page before.
 }
 
 func (q ListDefinitionsQuery) values() url.Values {
 	v := url.Values{}
+	if q.Starts != nil {
+		set(v, "starts", strconv.FormatBool(*q.Starts))
+	}
 	if q.Limit != 0 {
 		set(v, "limit", strconv.FormatInt(q.Limit, 10))
 	}

@@ -321,10 +321,13 @@ type Definition struct {
 	Description   *string    `json:"description"`
 	ID            string     `json:"id"`
 	LatestVersion int64      `json:"latestVersion"`
+	MoreStarts    bool       `json:"moreStarts,omitempty"` // With starts=true: there are others, or may be.
 	Name          *string    `json:"name"`
 	Published     bool       `json:"published"`
 	PublishedAt   *time.Time `json:"publishedAt"`
-	Set           *string    `json:"set"` // The set of definitions that it is of, as it was last published with one; null: none.
+	Schedules     bool       `json:"schedules,omitempty"` // With starts=true: timers, dates or cron expressions start it; GET /timers has when.
+	Set           *string    `json:"set"`                 // The set of definitions that it is of, as it was last published with one; null: none.
+	Starts        []Starts   `json:"starts,omitempty"`    // With starts=true: what starts instances of it by itself, of events and endpoints the first 5 each. Absent: none, or it was not asked for.
 	UpdatedAt     time.Time  `json:"updatedAt"`
 	Version       int64      `json:"version"` // The published version, or the latest if none is published.
 }
@@ -1231,7 +1234,7 @@ type Stats struct {
 	At          time.Time       `json:"at"` // When it was counted, by the clock of the node that answers; some seconds ago, if somebody else asked then.
 	BySubStatus SubStatusCounts `json:"bySubStatus"`
 	Instances   Count           `json:"instances"` // All of them.
-	Items       []Stat          `json:"items"`     // By definition, or by version if definitionId is given; those without instances are left out.
+	Items       []Stat          `json:"items"`     // By definition, or by version if definitionId or by=version is given; those without instances are left out.
 	More        bool            `json:"more"`      // There are more definitions and versions than are counted: all of this is too little.
 	Revision    int64           `json:"revision"`  // Of etcd, at which all of this was so.
 }

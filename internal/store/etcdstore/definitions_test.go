@@ -57,6 +57,7 @@ func TestDefinitions(t *testing.T) {
 		"too many triggers are refused before they are sent":                    testTooManyTriggers,
 		"a reader sees the triggers of one version":                             testAtomicTriggers,
 		"lists skip what is deleted":                                            testList,
+		"what starts a page of definitions costs a few requests":                testStarts,
 		"watch and sweep give every change, deletions too":                      testWatch,
 		"a version id names the newest of its definition, or the first one's":   testVersionID,
 		"content that was published is known for ever":                          testSeen,

@@ -122,7 +122,7 @@ func (l *listing) at(key string, opts ...clientv3.OpOption) clientv3.Op {
 }
 
 func (l *listing) page(ctx context.Context) (*InstancePage, error) {
-	lists, err := l.narrowest(ctx)
+	lists, err := l.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +151,23 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 			return nil, err
 		}
 	}
+}
+
+// begin finds where to look. Instances that are named are read by their names; where one of them
+// cannot be read, the list is gone through for its place, and no other record is read.
+func (l *listing) begin(ctx context.Context) (lists []string, err error) {
+	if ids := l.q.Filter.IDs; len(ids) > 0 {
+		w := waiters{asked: true, ids: map[string]struct{}{}}
+		for _, id := range ids {
+			w.ids[id] = struct{}{}
+		}
+		if w.entries, w.listed, err = l.directly(ctx, w.ids, l.places()); err != nil || w.listed {
+			l.waiters = w
+			return nil, err
+		}
+		l.waiters = w
+	}
+	return l.narrowest(ctx)
 }
 
 // next are the first entries behind a place. A page that is full may be the last one although it

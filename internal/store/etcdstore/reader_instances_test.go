@@ -120,6 +120,9 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 		f = find.Filter{WaitsFor: of, Created: find.Span{After: find.Moment{At: all[len(all)*3/4].CreatedAt}, Before: find.Moment{At: all[len(all)/3].CreatedAt}}}
 		filters = append(filters, f)
 	}
+	ids := []string{"i000", "i003", "i010", "i033", "i077", "i100", "i120", "i121", "i149", "nothing"}
+	filters = append(filters, find.Filter{IDs: ids}, find.Filter{IDs: ids, Status: workflow.StatusRunning}, find.Filter{IDs: ids, WaitsFor: someWaits[0]},
+		find.Filter{IDs: ids, DefinitionID: "a", Labels: map[string]string{"team": "sales"}}, find.Filter{IDs: ids[9:]}, find.Filter{Not: []find.Filter{{IDs: ids}}})
 	for _, f := range filters {
 		for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
 			if f.Order = order; order == find.OldestFirst {
@@ -141,6 +144,30 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 					t.Errorf("%s by %d (%d, %d):\n%v, want\n%v", f.String(), q.Limit, q.direct, q.Most, got, want)
 				}
 			}
+		}
+	}
+}
+
+// Instances that are named are read by their names, whatever else there is; one whose record
+// cannot be read is found by the list, and is told.
+func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := w.someInstances(300)
+	f := find.Filter{IDs: []string{"i000", "i150", "i299"}}
+	requests := w.faults.Calls("get") + w.faults.Calls("txn")
+	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Limit: 50})
+	w.ok(err)
+	if got := w.faults.Calls("get") + w.faults.Calls("txn") - requests; len(page.Items) != 3 || got > 2 || page.Looked != 3 {
+		t.Errorf("%d instances of %d that were looked at with %d requests", len(page.Items), page.Looked, got)
+	}
+	_, err = w.raw.Put(w.ctx(), w.keys.instance("i150"), "{")
+	w.ok(err)
+	for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
+		f.Order = order
+		got := w.listed(f, 2)
+		if slices.Sort(got); !slices.Equal(got, f.IDs) {
+			t.Errorf("%s: %v of %d", order, got, len(all))
 		}
 	}
 }

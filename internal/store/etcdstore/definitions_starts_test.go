@@ -1,0 +1,51 @@
+package etcdstore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+)
+
+// What starts a page of definitions is read by a few requests, however many things start them, and
+// what cannot be read is told as others.
+func testStarts(d *defs) {
+	t := d.tb
+	ids := []string{"none"}
+	d.mustPublish("none", "x", store.DefinitionIndex{})
+	for i := range 49 {
+		id := fmt.Sprintf("d%02d", i)
+		idx := triggers(fmt.Sprint("h", i))
+		idx.Triggers[0].Name = "paid"
+		d.mustPublish(id, "x", idx)
+		ids = append(ids, id)
+	}
+	many := triggers("1", "2", "3", "4", "5", "6")
+	many.Routes = routes("orders/{id}").Routes
+	many.Schedules = []store.CronEntry{{ActivityID: "c", Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *", Due: time.UnixMilli(5000)}}
+	d.mustPublish("d00", "many", many)
+	_, end, err := d.ListDefinitions(d.ctx(), "", 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.mustPublish("d01", "later", store.DefinitionIndex{}) // than the page
+	requests := d.faults.Calls("get") + d.faults.Calls("txn")
+	all, err := d.Starts(d.ctx(), ids, end.Revision)
+	if requests = d.faults.Calls("get") + d.faults.Calls("txn") - requests; err != nil || requests > 3 {
+		t.Errorf("%d requests, %v", requests, err)
+	}
+	if len(all) != 49 || all["none"] != nil || len(all["d01"].Index.Triggers) != 1 || all["d01"].Index.Triggers[0].Name != "paid" || all["d01"].More || all["d01"].Schedules {
+		t.Errorf("%d: %+v", len(all), all["d01"])
+	}
+	if got := all["d00"]; !got.More || !got.Schedules || len(got.Index.Triggers) != MostStarts || len(got.Index.Routes) != 1 || got.Index.Routes[0].Template != "orders/{id}" {
+		t.Errorf("%+v", got)
+	}
+	for _, key := range []string{d.keys.indexed("d02"), d.keys.trigger("h3", "d03", "a-h3")} {
+		if _, err := d.raw.Put(d.ctx(), key, "{"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err = d.Starts(d.ctx(), ids, 0); err != nil || !all["d02"].More || !all["d03"].More || all["d01"] != nil {
+		t.Errorf("%v: %+v, %+v, %+v", err, all["d02"], all["d03"], all["d01"])
+	}
+}

@@ -92,10 +92,14 @@ var done = map[string]string{
 	"theme":        "", "signed-in": "",
 }
 
+// selectedField is a field for each row of a list that was chosen, and an empty one: a job is for these
+// instances.
+const selectedField = "selected"
+
 // Fields of a form. p.NAME is a part of the path, q.NAME of the query, b.NAME a text in the
 // body and j.NAME JSON in the body, i.KIND:NAME a member of the body's input and
 // a.NUMBER:KIND:NAME one of an alteration; source is the whole body, and over the version that
-// it was made from.
+// it was made from; wait is for how many seconds an answer may wait.
 const (
 	pathField, queryField, textField, jsonField, inputField, alterField = "p.", "q.", "b.", "j.", "i.", "a."
 )
@@ -119,6 +123,7 @@ func (v *visit) readForm(most int64) error {
 	}
 	_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(formTimeout)) // tests' writers have none
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+	defer func() { _ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) }() // else the server takes it for the end of the browser
 	return v.r.ParseForm()
 }
 
@@ -170,6 +175,12 @@ func (v *visit) call(name string) (q asked, err error) {
 	for field, values := range v.r.PostForm {
 		text := strings.ReplaceAll(values[0], "\r\n", "\n")
 		switch prefix, rest := field[:min(2, len(field))], field[min(2, len(field)):]; {
+		case field == selectedField:
+			ids := slices.DeleteFunc(slices.Clone(values), func(id string) bool { return id == "" })
+			if len(ids) == 0 {
+				return q, &problem{Status: http.StatusUnprocessableEntity, Title: "No row is chosen", Detail: "Go back and tick the rows that it is for; for all that match there is another form below the list.", Code: string(workflow.CodeInvalid)}
+			}
+			body["q"] = "id:" + strings.Join(ids, ",")
 		case prefix == pathField:
 			q.path = strings.ReplaceAll(q.path, "{"+rest+"}", url.PathEscape(text))
 		case text == "":
@@ -192,6 +203,8 @@ func (v *visit) call(name string) (q asked, err error) {
 			}
 		case field == "over":
 			q.match = `"` + text + `"`
+		case field == "wait":
+			q.prefer = "wait=" + text
 		case field == "source":
 			q.body, q.contentType = []byte(text), "application/x-www-form-urlencoded" // told by its look
 		}
@@ -296,6 +309,12 @@ type field struct {
 func fields(form url.Values) []field {
 	var all []field
 	for name, values := range form {
+		if name == selectedField {
+			for _, id := range values {
+				all = append(all, field{Name: name, Label: name, Value: id})
+			}
+			continue
+		}
 		f := field{Name: name, Label: name, Value: values[0]}
 		switch name[:min(2, len(name))] {
 		case textField, jsonField, queryField:

@@ -60,6 +60,7 @@ type asked struct {
 	contentType  string
 	key          string // Idempotency-Key
 	match        string // If-Match
+	prefer       string // Prefer
 }
 
 // ask calls the API as the person who looks at the page. The request is that of the
@@ -110,6 +111,10 @@ func (v *visit) inner(q asked) *http.Request {
 	to.Header.Del("If-Match")
 	if q.match != "" {
 		to.Header.Set("If-Match", q.match)
+	}
+	to.Header.Del("Prefer")
+	if q.prefer != "" {
+		to.Header.Set("Prefer", q.prefer)
 	}
 	if q.key != "" {
 		to.Header.Set("Idempotency-Key", q.key)

@@ -209,6 +209,7 @@ func (c *Console) mount() {
 	c.mux.HandleFunc("GET "+Path+"callback", c.callback)
 	c.mux.HandleFunc("POST "+Path+"theme", c.theme)
 	c.mux.HandleFunc("POST "+Path+"zone", c.zoned)
+	c.mux.HandleFunc("POST "+Path+"columns", c.columned)
 	c.mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{console: c, w: w, r: r}
 		v.render(http.StatusNotFound, "problem", page{Title: "No such page", Problem: &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})

@@ -38,6 +38,7 @@ var functions = template.FuncMap{
 	"lasting": lasted,
 	"lower":   strings.ToLower,
 	"text":    text,
+	"usual":   usualColumns,
 	"search":  func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
 	"quote":   quote,
 	"args": func(pairs ...any) map[string]any {

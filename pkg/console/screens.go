@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -10,16 +9,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/weft-run/weft/internal/auth"
-	"github.com/weft-run/weft/pkg/graph"
 )
 
 // screens are the pages of the console.
 var screens = []screen{
 	{path: "{$}", template: "home", here: "home", every: 5, read: home},
 	{path: "instances", template: "instances", here: "instances", every: 5, read: instances},
+	{path: "chosen", template: "problem", here: "instances", read: chosen},
 	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance},
 	{path: "instances/{id}/repair", template: "repair", here: "instances", read: repair},
 	{path: "compare", template: "compare", here: "instances", read: compared},
@@ -106,71 +104,6 @@ func plain[T any](title, path string, filters ...string) func(*visit) (string, a
 		view, err := paged[T](v, path, nil, filters...)
 		return title, view, err
 	}
-}
-
-type instancesView struct {
-	listView[summary]
-	Wrong  *problem // with what was looked for
-	Q      string
-	Oldest bool   // first
-	Turned string // the line for the other way round
-}
-
-// instances lists those that the search line finds. A mistake in it is shown beside it.
-func instances(v *visit) (string, any, error) {
-	found, err := paged[summary](v, "/instances", url.Values{"view": {"summary"}}, "q")
-	view := instancesView{listView: found, Q: v.r.URL.Query().Get("q")}
-	var p *problem
-	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
-		view.Wrong, err = p, nil
-	}
-	view.Oldest, view.Turned = turned(view.Q)
-	return "Instances", view, err
-}
-
-// oldestFirst is the word of the line that turns a list round.
-const oldestFirst = "sort:created"
-
-// turned tells whether a line asks for the oldest first, and gives the line that asks for the
-// other way round.
-func turned(line string) (oldest bool, other string) {
-	var words []string
-	for _, word := range lineWords(line) {
-		switch word {
-		case oldestFirst:
-			oldest = true
-		case "sort:-created":
-		default:
-			words = append(words, word)
-		}
-	}
-	if !oldest {
-		words = append(words, oldestFirst)
-	}
-	return oldest, strings.Join(words, " ")
-}
-
-// lineWords are the words of a search line: a quoted value may have spaces.
-func lineWords(line string) (words []string) {
-	word, quoted, escaped := "", false, false
-	for _, r := range line + " " {
-		switch {
-		case unicode.IsSpace(r) && !quoted:
-			if word != "" {
-				words = append(words, word)
-			}
-			word = ""
-			continue
-		case r == '"' && !escaped:
-			quoted = !quoted
-		}
-		escaped = r == '\\' && quoted && !escaped
-		word += string(r)
-	}
-	if word = strings.TrimSpace(word); word != "" { // a quote that is not closed
-		words = append(words, word)
-	}
-	return words
 }
 
 type instanceView struct {
@@ -310,45 +243,6 @@ func byCommit(j journal) (groups []journalGroup, more bool) {
 	return groups, false
 }
 
-func definitions(v *visit) (string, any, error) {
-	view, err := paged[definition](v, "/definitions", nil)
-	return "Definitions", view, err
-}
-
-type definitionView struct {
-	ID, Version string // "": the published one
-	Face        face
-	Source      string
-	drawing
-	Found listView[summary]
-}
-
-func oneDefinition(v *visit) (string, any, error) {
-	view := definitionView{ID: v.r.PathValue("id"), Version: v.r.URL.Query().Get("version")}
-	query := url.Values{}
-	if view.Version != "" {
-		query.Set("version", view.Version)
-	}
-	var err error
-	if view.Source, err = v.text(at("definitions", view.ID), query); err != nil {
-		return "", nil, err
-	}
-	line := func(n *graph.Node) string {
-		if n.Place.Line == 0 {
-			return ""
-		}
-		return "#L" + strconv.Itoa(n.Place.Line)
-	}
-	if view.drawing, err = v.drawn(at("definitions", view.ID, "graph"), query, line); err != nil {
-		return "", nil, err
-	}
-	if view.Face, err = v.face(view.ID, query); err != nil {
-		return "", nil, err
-	}
-	view.Found, err = paged[summary](v, "/instances", url.Values{"view": {"summary"}, "definitionId": {view.ID}, "limit": few["limit"]})
-	return "Definition " + view.ID, view, err
-}
-
 // text reads an answer that is no JSON.
 func (v *visit) text(path string, query url.Values) (string, error) {
 	to, err := v.ask(asked{method: http.MethodGet, path: path, query: query})
@@ -371,27 +265,6 @@ func (v *visit) picture(path string, query url.Values) (template.HTML, error) {
 		return "", nil
 	}
 	return template.HTML(text), err
-}
-
-type eventsView struct {
-	Name, CorrelationID string
-	Effect              *resultView
-}
-
-// events tells who waits for an event, and sends one.
-func events(v *visit) (string, any, error) {
-	query := v.r.URL.Query()
-	view := eventsView{Name: query.Get("name"), CorrelationID: query.Get("correlationId")}
-	if view.Name == "" {
-		return "Events", view, nil
-	}
-	ask := url.Values{}
-	if view.CorrelationID != "" {
-		ask.Set("correlationId", view.CorrelationID)
-	}
-	effect, err := get[resultView](v, at("events", view.Name), ask)
-	view.Effect = &effect
-	return fmt.Sprintf("Event %s", view.Name), view, err
 }
 
 type clusterView struct {

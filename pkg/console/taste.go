@@ -9,42 +9,51 @@ import (
 
 // What a browser keeps of how its person wants pages to look. Nothing of it is secret.
 const (
-	themeCookie = "weft-theme"
-	zoneCookie  = "weft-zone"
-	tasteLasts  = 365 * 24 * 3600 // seconds
+	themeCookie   = "weft-theme"
+	zoneCookie    = "weft-zone"
+	columnsCookie = "weft-columns"
+	tasteLasts    = 365 * 24 * 3600 // seconds
 )
 
 // theme keeps whether pages are light or dark; neither: as the system is.
 func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
-	c.taste(w, r, themeCookie, func(chosen string) (string, error) {
+	v := &visit{console: c, w: w, r: r}
+	c.taste(v, themeCookie, func() (string, error) {
+		chosen := v.pressed("theme")
 		if chosen != "light" && chosen != "dark" {
 			chosen = ""
 		}
 		return chosen, nil
-	}, "theme")
+	}, nil)
 }
 
 // zoned keeps the zone in which pages show times; none: UTC.
 func (c *Console) zoned(w http.ResponseWriter, r *http.Request) {
-	c.taste(w, r, zoneCookie, func(chosen string) (string, error) {
-		chosen = strings.TrimSpace(chosen)
+	v := &visit{console: c, w: w, r: r}
+	c.taste(v, zoneCookie, func() (string, error) {
+		chosen := strings.TrimSpace(v.pressed("zone"))
 		_, err := location(chosen)
 		return chosen, err
-	}, "zone")
+	}, nil)
 }
 
-// taste keeps what a form chose, or forgets what was chosen before.
-func (c *Console) taste(w http.ResponseWriter, r *http.Request, cookie string, read func(string) (string, error), field string) {
-	v := &visit{console: c, w: w, r: r}
+// pressed is the last value of a field: a button that was pressed stands behind the field of its name.
+func (v *visit) pressed(field string) string {
+	all := v.r.PostForm[field]
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// taste keeps what a form chose, or forgets what was chosen before, and shows the page that to makes of
+// it; nil: that which the form stood on.
+func (c *Console) taste(v *visit, cookie string, read func() (string, error), to func(chosen string) string) {
 	if err := v.readForm(maxKept); err != nil {
 		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
 		return
 	}
-	var last string // a button that was pressed stands behind the field of its name
-	if all := r.PostForm[field]; len(all) > 0 {
-		last = all[len(all)-1]
-	}
-	chosen, err := read(last)
+	chosen, err := read()
 	if err != nil {
 		v.fail("me", &problem{Status: http.StatusUnprocessableEntity, Title: "That cannot be chosen", Detail: err.Error()})
 		return
@@ -53,8 +62,12 @@ func (c *Console) taste(w http.ResponseWriter, r *http.Request, cookie string, r
 	if chosen == "" {
 		age = -1
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: chosen, Path: Path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	http.Redirect(w, r, v.back(), http.StatusSeeOther)
+	http.SetCookie(v.w, &http.Cookie{Name: cookie, Value: chosen, Path: Path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	next := v.back()
+	if to != nil {
+		next = to(chosen)
+	}
+	http.Redirect(v.w, v.r, next, http.StatusSeeOther)
 }
 
 // location finds a zone by its name in the IANA database; empty is UTC.

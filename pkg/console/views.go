@@ -208,6 +208,8 @@ type definition struct {
 	Published              bool
 	PublishedAt            *time.Time
 	UpdatedAt              time.Time
+	Starts                 []starts
+	Schedules, MoreStarts  bool
 	Damaged                bool
 	Damage                 string
 }
@@ -272,6 +274,8 @@ type resultView struct {
 	Outcomes   []struct{ InstanceID, Outcome, Code string }
 	Queued     any    // the id of an item, or whether an event would be queued
 	InstanceID string // that was started
+	SubStatus  string // it came to, if it was waited for
+	Output     json.RawMessage
 	ID         string // of what was published
 	Version    int
 	Published  *bool
@@ -292,4 +296,14 @@ type resultView struct {
 		InstanceID    string
 		CorrelationID *string
 	}
+	Recent []sent
+}
+
+// sent is an event that a node remembers.
+type sent struct {
+	NodeID, Name              string
+	CorrelationID, InstanceID *string
+	At                        time.Time
+	Met                       int
+	First                     *string
 }

@@ -11,9 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/node"
@@ -215,4 +218,14 @@ func (s *site) revokeAll() {
 	if err := os.WriteFile(s.file, fmt.Appendf(nil, "- name: %s\n  role: %s\n  sha256: %s\n", entry.Name, entry.Role, entry.SHA256), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+var next = regexp.MustCompile(`href="([^"]*)" rel="next"`)
+
+// nextPage is the address of the next page of a list; "": there is none.
+func nextPage(p page) string {
+	if m := next.FindStringSubmatch(p.text); m != nil {
+		return html.UnescapeString(m[1])
+	}
+	return ""
 }

@@ -3,6 +3,7 @@
 
 import { choosing, marked } from "./chosen";
 import { choose, onChoice, reachable } from "./picture";
+import { chosen, pick, selection } from "./select";
 import { views } from "./views";
 
 const main = document.querySelector<HTMLElement>("main")!;
@@ -22,10 +23,10 @@ function announce(text: string): void {
 /** busy tells whether somebody is at work in the page: then nothing is taken from under them. */
 function busy(): boolean {
   const at = document.activeElement;
-  if (at && main.contains(at) && at.matches("input, textarea, select")) return true;
+  if (at && main.contains(at) && at.matches("input:not([type=checkbox]), textarea, select")) return true;
   if (main.querySelector("details[open]:not([data-plain])")) return true;
   for (const field of main.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([type=hidden]), textarea")) {
-    if (field.value !== field.defaultValue) return true;
+    if (field.value !== field.defaultValue || (field instanceof HTMLInputElement && field.checked !== field.defaultChecked)) return true;
   }
   return (document.getSelection()?.toString() ?? "") !== "";
 }
@@ -67,6 +68,7 @@ async function renew(): Promise<void> {
     if (now && now.dataset["state"] !== state) announce(`${main.querySelector("h1 .status")?.textContent ?? ""}: ${now.textContent ?? ""}`);
     linked();
     views(main);
+    selection(main);
     if (here >= 0) rows()[here]?.classList.add("here");
     if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     say("live, " + new Date().toISOString().slice(11, 19) + "Z");
@@ -150,6 +152,9 @@ onChoice(main, (line, picture) => {
 });
 linked();
 views(main);
+selection(main);
+main.addEventListener("change", () => chosen(main));
+window.addEventListener("pageshow", () => chosen(main)); // who comes back finds the rows chosen as they were
 
 /** mark chooses a line of a source and what it is in the picture. */
 function mark(picture: Element, line: number): void {
@@ -189,7 +194,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (at.isContentEditable || at.closest("g[data-line]")) return; // the editor, and pictures, have keys of their own
-  if (at.matches("input, textarea, select")) {
+  if (at.matches("input:not([type=checkbox]), textarea, select")) {
     if (event.key === "Escape") at.blur();
     return;
   }
@@ -214,6 +219,9 @@ document.addEventListener("keydown", (event) => {
       break;
     case "k":
       step(-1);
+      break;
+    case "x":
+      pick(main);
       break;
   }
 });

@@ -7,6 +7,7 @@ const most = 20;
 interface View {
   name: string;
   q: string;
+  columns?: string;
 }
 
 /** read gives the views that are kept; none where the browser keeps nothing. */
@@ -42,11 +43,15 @@ export function views(main: HTMLElement): void {
   const box = main.querySelector<HTMLElement>("[data-views]");
   if (!box) return;
   const q = box.dataset["views"] ?? "";
+  const columns = box.dataset["columns"] ?? "";
   const all = read();
   const chips = element("p", "", { class: "chips" });
   for (const view of all) {
-    const link = element("a", view.name, { href: "/console/instances?" + new URLSearchParams({ q: view.q }).toString(), title: view.q });
-    if (view.q === q) link.setAttribute("aria-current", "true");
+    const link = element("a", view.name, {
+      href: "/console/instances?" + new URLSearchParams(view.columns ? { q: view.q, columns: view.columns } : { q: view.q }).toString(),
+      title: view.q,
+    });
+    if (view.q === q && (view.columns ?? "") === columns) link.setAttribute("aria-current", "true");
     const gone = element("button", "✕", { type: "button", class: "small", "aria-label": "Forget the view " + view.name });
     gone.addEventListener("click", () => {
       keep(read().filter((v) => v.name !== view.name));
@@ -64,10 +69,10 @@ export function views(main: HTMLElement): void {
     event.preventDefault();
     const others = read().filter((v) => v.name !== name.value);
     if (others.length >= most) said.textContent = `There are ${most} views already; forget one.`;
-    else if (keep([...others, { name: name.value, q }])) views(main);
+    else if (keep([...others, columns === "" ? { name: name.value, q } : { name: name.value, q, columns }])) views(main);
     else said.textContent = "This browser keeps nothing for this page.";
   });
   const more = element("details", "") // while it is open the page does not renew itself;
   more.append(element("summary", "Name this view…"), form, said);
-  box.replaceChildren(...(all.length > 0 ? [chips] : []), ...(q !== "" ? [more] : []));
+  box.replaceChildren(...(all.length > 0 ? [chips] : []), ...(q !== "" || columns !== "" ? [more] : []));
 }

@@ -1451,11 +1451,39 @@ TimerItemList = TypedDict("TimerItemList", {
     "revision": "int",  # Of etcd: all of the page is as it was then.
 })
 
+Tried = TypedDict("Tried", {
+    "cases": "List[TriedCase]",
+    "failed": "int",
+    "passed": "int",
+    "warnings": "List[str]",  # What may be a mistake in the definitions.
+})
+
+TriedCase = TypedDict("TriedCase", {
+    "failures": "List[TriedFailure]",  # None: it passed.
+    "journal": "List[str]",  # Of one that failed: what the instance did, 200 lines at most.
+    "line": "int",  # Of the test file.
+    "name": "str",
+    "variables": "Dict[str, Any]",  # Of one that failed: as its last commit left them.
+})
+
+TriedFailure = TypedDict("TriedFailure", {
+    "field": "str",  # Of what is expected, such as output.total; empty: it could not be done.
+    "line": "int",
+    "message": "str",
+})
+
 Trigger = TypedDict("Trigger", {
     "activation": "Union[str, None]",  # Its activation strategy.
     "activityId": "str",
     "definitionId": "str",
     "version": "int",
+})
+
+TryRequest = TypedDict("TryRequest", {
+    "definitionId": "NotRequired[str]",  # Needed without text.
+    "strict": "NotRequired[bool]",  # A warning about a definition fails the case.
+    "tests": "NotRequired[str]",  # A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files.
+    "text": "NotRequired[str]",  # The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
 })
 
 Variable = TypedDict("Variable", {
@@ -2007,6 +2035,10 @@ class Client(_Core):
     def suggest(self, body: Union[str, bytes, Mapping[str, Any]], *, line: Optional[int] = None, column: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Suggested"]:
         """What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest."""
         return self._call("POST", "/api/v1/definitions/suggest", {"line": line, "column": column}, body, wait=wait, accept=accept, key=key, content_type=content_type)
+
+    def try_definition(self, body: Optional["TryRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Tried"]:
+        """Run the cases of a test file against a definition, with mocks and a clock of its own; nothing is stored, and nothing goes out: POST /api/v1/definitions/test."""
+        return self._call("POST", "/api/v1/definitions/test", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def unpause(self, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Paused"]:
         """Go on after a pause: POST /api/v1/unpause."""

@@ -1782,12 +1782,50 @@ export interface TimerItemList {
   revision: number;
 }
 
+export interface Tried {
+  cases: Array<TriedCase>;
+  failed: number;
+  passed: number;
+  /** What may be a mistake in the definitions. */
+  warnings: Array<string>;
+}
+
+export interface TriedCase {
+  /** None: it passed. */
+  failures: Array<TriedFailure>;
+  /** Of one that failed: what the instance did, 200 lines at most. */
+  journal: Array<string>;
+  /** Of the test file. */
+  line: number;
+  name: string;
+  /** Of one that failed: as its last commit left them. */
+  variables: Record<string, any>;
+}
+
+export interface TriedFailure {
+  /** Of what is expected, such as output.total; empty: it could not be done. */
+  field: string;
+  line: number;
+  message: string;
+}
+
 export interface Trigger {
   /** Its activation strategy. */
   activation: string | null;
   activityId: string;
   definitionId: string;
   version: number;
+}
+
+export interface TryRequest {
+  /** Needed without text. */
+  definitionId?: string;
+  /** A warning about a definition fails the case. */
+  strict?: boolean;
+  /** A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files. */
+  tests?: string;
+  /** The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId. */
+  text?: string;
 }
 
 export interface Variable {
@@ -2291,6 +2329,9 @@ export class Client {
 
   /** What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest. */
   suggest(body: string | object, query?: { line?: number; column?: number; }, options?: Options): Promise<Answer<Suggested>>;
+
+  /** Run the cases of a test file against a definition, with mocks and a clock of its own; nothing is stored, and nothing goes out: POST /api/v1/definitions/test. */
+  tryDefinition(body?: TryRequest, options?: Options): Promise<Answer<Tried>>;
 
   /** Go on after a pause: POST /api/v1/unpause. */
   unpause(options?: Options): Promise<Answer<Paused>>;

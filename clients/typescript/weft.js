@@ -627,6 +627,10 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/definitions/suggest`, { body, query, options });
   }
 
+  tryDefinition(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/definitions/test`, { body, options });
+  }
+
   unpause(options = {}) {
     return this.call("POST", `/api/v1/unpause`, { options });
   }

@@ -76,6 +76,9 @@ func (c *Catalog) Loaded() <-chan struct{} { return c.loaded }
 // Types are the activity types of this node's program.
 func (c *Catalog) Types() workflow.Types { return c.cfg.Registry }
 
+// Evaluators are those of the languages that definitions may use.
+func (c *Catalog) Evaluators() []engine.Evaluator { return c.cfg.Evaluators }
+
 // Revision is the store's revision up to which the table knows every change. It
 // goes into the node record, so that people see a node that is behind.
 func (c *Catalog) Revision() int64 { return c.table.Load().revision }

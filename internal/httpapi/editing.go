@@ -38,6 +38,7 @@ func (a *API) editingRoutes() []route {
 			summary: "What a definition takes and gives, and what starts it",
 			query:   []param{{name: "version", typ: "integer", doc: "The published one if absent."}},
 			answers: map[int]any{200: interfaceView{}}, problems: []workflow.Code{missing, workflow.CodeNotRunnable}, serve: getInterface},
+		tryingRoute(),
 	}
 }
 

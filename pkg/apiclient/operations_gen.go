@@ -1303,6 +1303,12 @@ func (c *Client) Suggest(ctx context.Context, body []byte, query SuggestQuery, o
 	return call[Suggested](ctx, c, request{method: "POST", path: "/api/v1/definitions/suggest", query: query.values(), body: body}, opts)
 }
 
+// TryDefinition: Run the cases of a test file against a definition, with mocks and a clock of its own; nothing is stored, and nothing goes out.
+// It is POST /api/v1/definitions/test, for the role designer; problems of its own are definition-not-found.
+func (c *Client) TryDefinition(ctx context.Context, body TryRequest, opts ...Option) (*Answer[Tried], error) {
+	return call[Tried](ctx, c, request{method: "POST", path: "/api/v1/definitions/test", query: nil, body: body}, opts)
+}
+
 // Unpause: Go on after a pause.
 // It is POST /api/v1/unpause, for the role admin.
 func (c *Client) Unpause(ctx context.Context, opts ...Option) (*Answer[Paused], error) {

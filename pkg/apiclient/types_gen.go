@@ -1382,12 +1382,44 @@ type TimerItemList struct {
 	Revision   int64       `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
+// Tried is the answer of [Client.TryDefinition].
+type Tried struct {
+	Cases    []TriedCase `json:"cases"`
+	Failed   int64       `json:"failed"`
+	Passed   int64       `json:"passed"`
+	Warnings []string    `json:"warnings"` // What may be a mistake in the definitions.
+}
+
+// TriedCase is a part of other answers.
+type TriedCase struct {
+	Failures  []TriedFailure `json:"failures"` // None: it passed.
+	Journal   []string       `json:"journal"`  // Of one that failed: what the instance did, 200 lines at most.
+	Line      int64          `json:"line"`     // Of the test file.
+	Name      string         `json:"name"`
+	Variables map[string]any `json:"variables"` // Of one that failed: as its last commit left them.
+}
+
+// TriedFailure is a part of other answers.
+type TriedFailure struct {
+	Field   string `json:"field"` // Of what is expected, such as output.total; empty: it could not be done.
+	Line    int64  `json:"line"`
+	Message string `json:"message"`
+}
+
 // Trigger is a part of other answers.
 type Trigger struct {
 	Activation   *string `json:"activation"` // Its activation strategy.
 	ActivityID   string  `json:"activityId"`
 	DefinitionID string  `json:"definitionId"`
 	Version      int64   `json:"version"`
+}
+
+// TryRequest is the body of [Client.TryDefinition]. Zero fields are left out.
+type TryRequest struct {
+	DefinitionID string `json:"definitionId,omitempty"` // Needed without text.
+	Strict       bool   `json:"strict,omitempty"`       // A warning about a definition fails the case.
+	Tests        string `json:"tests,omitempty"`        // A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files.
+	Text         string `json:"text,omitempty"`         // The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
 }
 
 // Variable is a part of other answers.

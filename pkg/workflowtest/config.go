@@ -47,6 +47,8 @@ type Config struct {
 	Secrets  map[string]string // by name; of at least 6 bytes, and never kept or shown, as on a node
 	HTTP     http.RoundTripper // where outgoing requests go; nil: they fault
 	Now      time.Time         // when the test begins; default 2026-01-01 00:00 UTC
+
+	guard *guard // of a test that was sent; nil: none
 }
 
 // Child is how a mocked child ends: at once, unless it is held until
@@ -104,7 +106,7 @@ func (r *Run) collect() error {
 	var src []byte
 	if main == nil {
 		var err error
-		if main, src, err = readDefinition(r.cfg.File, r.cfg.Registry); err != nil {
+		if main, src, err = readDefinition(r.cfg.File, r.cfg.Registry, r.cfg.guard); err != nil {
 			return err
 		}
 	}
@@ -113,7 +115,7 @@ func (r *Run) collect() error {
 	r.defs[r.mainID] = main
 	others := slices.Clone(r.cfg.Others)
 	for _, file := range r.cfg.OtherFiles {
-		def, src, err := readDefinition(file, r.cfg.Registry)
+		def, src, err := readDefinition(file, r.cfg.Registry, r.cfg.guard)
 		if err != nil {
 			return err
 		}
@@ -129,8 +131,8 @@ func (r *Run) collect() error {
 	return nil
 }
 
-func readDefinition(file string, types workflow.Types) (*workflow.Definition, []byte, error) {
-	src, err := readLimited(file, maxFile)
+func readDefinition(file string, types workflow.Types, g *guard) (*workflow.Definition, []byte, error) {
+	src, err := g.source(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the definition: %w", err)
 	}
@@ -168,7 +170,11 @@ func (r *Run) program(id string) (*engine.Program, error) {
 	if p := r.programs[id]; p != nil {
 		return p, nil
 	}
-	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: expression.All(), Resolve: r.resolve}, Child: func(id string) *workflow.Definition { return r.defs[id] }}
+	evaluators := expression.All()
+	if g := r.cfg.guard; g != nil && g.evaluators != nil {
+		evaluators = g.evaluators
+	}
+	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: evaluators, Resolve: r.resolve}, Child: func(id string) *workflow.Definition { return r.defs[id] }}
 	p, problems := check.Definition(r.defs[id], opts)
 	if src := r.sources[id]; src != nil {
 		problems = problems.WithExcerpts(src)

@@ -1,7 +1,6 @@
 package workflowtest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -149,11 +148,14 @@ func (r *Run) do(in *instance, cmd workflow.Command) (engine.Outcome, error) {
 	}
 	cmd.CreatedAt = r.now
 	for range maxCommits {
+		if err := r.cfg.guard.check(r); err != nil {
+			return "", err
+		}
 		burst, err := r.load(in)
 		if err != nil {
 			return "", err
 		}
-		out, err := burst.Run(context.Background(), cmd)
+		out, err := burst.Run(r.cfg.guard.context(), cmd)
 		if err != nil {
 			return "", fmt.Errorf("run instance %s: %w", in.id, err)
 		}

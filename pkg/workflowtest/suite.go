@@ -81,21 +81,26 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 			continue
 		}
 		c.cfg.Registry = opts.Registry
-		done := c.run()
-		for _, w := range done.warnings {
-			text := workflow.Problems{w}.Error()
-			if opts.Strict {
-				done.Failures = append(done.Failures, Failure{Line: c.line, Message: text})
-			} else if !slices.Contains(res.Warnings, text) {
-				res.Warnings = append(res.Warnings, text)
-			}
-		}
-		if len(done.Failures) > 0 && done.run != nil {
-			done.Journal, done.Variables = done.run.told()
-		}
-		res.Cases = append(res.Cases, done.CaseResult)
+		res.add(c, opts)
 	}
 	return res, nil
+}
+
+// add runs a case.
+func (r *FileResult) add(c *testCase, opts FileOptions) {
+	done := c.run()
+	for _, w := range done.warnings {
+		text := workflow.Problems{w}.Error()
+		if opts.Strict {
+			done.Failures = append(done.Failures, Failure{Line: c.line, Message: text})
+		} else if !slices.Contains(r.Warnings, text) {
+			r.Warnings = append(r.Warnings, text)
+		}
+	}
+	if len(done.Failures) > 0 && done.run != nil {
+		done.Journal, done.Variables = done.run.told()
+	}
+	r.Cases = append(r.Cases, done.CaseResult)
 }
 
 // CheckFiles runs test files in a Go test: each failure is an error of t.

@@ -40,7 +40,12 @@ func readSuite(file string) (*suite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the test file: %w", err)
 	}
-	r := &fileReader{file: file, src: src, report: workflow.NewReport(src, file)}
+	return parseSuite(file, src, false)
+}
+
+// parseSuite reads a test file; one that was sent names no files.
+func parseSuite(file string, src []byte, sent bool) (*suite, error) {
+	r := &fileReader{file: file, src: src, sent: sent, report: workflow.NewReport(src, file)}
 	s := &suite{}
 	if root := r.parse(); root != nil {
 		s = r.suite(root)
@@ -81,6 +86,9 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 	known["$schema"] = func(_, v *yaml.Node) { r.text(v, "$schema") }
 	known["description"] = func(_, v *yaml.Node) { r.text(v, "description") }
 	r.fields(n, "a test file", known)
+	if r.sent {
+		common.File = sentDefinition
+	}
 	if common.File == "" {
 		if common.File = besides(r.file); common.File == "" && r.report.Empty() {
 			r.problem(n, "the file names no definition, and there is none of its own name beside it")
@@ -107,7 +115,7 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 // path is relative to the test file.
 func (r *fileReader) path(n *yaml.Node, what string) string {
 	p := filepath.FromSlash(r.text(n, what))
-	if filepath.IsAbs(p) || p == "" {
+	if filepath.IsAbs(p) || p == "" || r.sent {
 		return p
 	}
 	return filepath.Join(filepath.Dir(r.file), p)

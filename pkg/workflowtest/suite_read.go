@@ -26,6 +26,7 @@ const (
 type fileReader struct {
 	file   string
 	src    []byte
+	sent   bool // by somebody, and no file
 	report *workflow.Report
 	nodes  int // visited so far, those of aliases each time
 }

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest"
+)
+
+// testTime is how long the tests of one request may take together.
+const testTime = 10 * time.Second
+
+func tryingRoute() route {
+	return route{
+		method: "POST", path: "/definitions/test", name: "tryDefinition", costly: true, role: auth.Designer, tag: "definitions", kind: reads,
+		summary: "Run the cases of a test file against a definition, with mocks and a clock of its own; nothing is stored, and nothing goes out",
+		body:    tryBody{}, answers: map[int]any{200: triedView{}}, problems: []workflow.Code{workflow.CodeDefinitionNotFound}, serve: tryDefinition,
+	}
+}
+
+type tryBody struct {
+	Tests        string `json:"tests" doc:"A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files."`
+	Text         string `json:"text" doc:"The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId."`
+	DefinitionID string `json:"definitionId" doc:"Needed without text."`
+	Strict       bool   `json:"strict" doc:"A warning about a definition fails the case."`
+}
+
+type triedView struct {
+	Passed   int             `json:"passed"`
+	Failed   int             `json:"failed"`
+	Cases    []triedCaseView `json:"cases"`
+	Warnings []string        `json:"warnings" doc:"What may be a mistake in the definitions."`
+}
+
+type triedCaseView struct {
+	Name      string             `json:"name"`
+	Line      int                `json:"line" doc:"Of the test file."`
+	Failures  []triedFailureView `json:"failures" doc:"None: it passed."`
+	Journal   []string           `json:"journal" doc:"Of one that failed: what the instance did, 200 lines at most."`
+	Variables map[string]any     `json:"variables" doc:"Of one that failed: as its last commit left them."`
+}
+
+type triedFailureView struct {
+	Line    int    `json:"line"`
+	Field   string `json:"field" doc:"Of what is expected, such as output.total; empty: it could not be done."`
+	Message string `json:"message"`
+}
+
+func tryDefinition(c *call) (reply, error) {
+	var b tryBody
+	if err := c.decode(&b); err != nil {
+		return reply{}, err
+	}
+	source := func(id string) ([]byte, error) {
+		if err := workflow.CheckID("the id of a definition", id); err != nil {
+			return nil, err
+		}
+		src, err := c.api.cfg.Catalog.Source(c.r.Context(), id, 0, "")
+		return src.Content, err
+	}
+	sent := workflowtest.Sent{
+		Test: []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Evaluators: c.api.cfg.Catalog.Evaluators(),
+		Other: func(name string) ([]byte, error) { return source(workflowtest.DefinitionID(name)) },
+	}
+	if b.Text == "" {
+		var err error
+		if sent.Definition, err = source(b.DefinitionID); err != nil {
+			if b.DefinitionID == "" {
+				return reply{}, invalid("missing-field", "/text", "give the definition as text, or the id of a published one as definitionId")
+			}
+			return reply{}, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), testTime)
+	defer cancel()
+	res, err := workflowtest.RunSent(ctx, sent)
+	var wrong *workflowtest.FileError
+	switch {
+	case err == nil:
+		return reply{status: http.StatusOK, body: viewTried(res)}, nil
+	case errors.As(err, &wrong):
+		return reply{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: wrong.Error(), Problems: wrong.Problems}
+	case c.r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		return reply{}, invalid("too-long", "/tests", fmt.Sprintf("the cases took more than %v together; run them with weft test", testTime))
+	case c.r.Context().Err() != nil:
+		return reply{}, c.r.Context().Err()
+	}
+	return reply{}, invalid("bad-test", "/tests", err.Error())
+}
+
+func viewTried(res workflowtest.FileResult) triedView {
+	v := triedView{Failed: res.Failed(), Passed: len(res.Cases) - res.Failed(), Warnings: append([]string{}, res.Warnings...), Cases: each(res.Cases, func(one workflowtest.CaseResult) triedCaseView {
+		return triedCaseView{
+			Name: one.Name, Line: one.Line, Journal: append([]string{}, one.Journal...), Variables: object(one.Variables),
+			Failures: each(one.Failures, func(f workflowtest.Failure) triedFailureView { return triedFailureView{f.Line, f.Field, f.Message} }),
+		}
+	})}
+	return v
+}

@@ -277,7 +277,7 @@ func (e *evidence) checkEnds() {
 
 // checkKeys runs fsck; what may be for a moment may not be at the end.
 func (e *evidence) checkKeys(ctx context.Context, atEnd bool) error {
-	check, err := e.store.Upkeep.Fsck(ctx)
+	check, err := e.upkeep.Fsck(ctx)
 	if err != nil {
 		return err
 	}

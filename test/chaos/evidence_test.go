@@ -15,6 +15,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -27,6 +29,7 @@ import (
 type evidence struct {
 	direct  *clientv3.Client // without faults
 	store   *etcdstore.Store // without faults
+	upkeep  *etcdstore.Upkeep
 	history *history
 	record  recorder
 	log     *slog.Logger
@@ -66,6 +69,15 @@ func (e *evidence) gather(tb testing.TB, direct *clientv3.Client, name string) {
 	if e.store, err = etcdstore.New(etcdstore.Config{Client: direct, Root: cluster.Root(name)}); err != nil {
 		tb.Fatal(err)
 	}
+	known, err := registry(true)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c, err := catalog.New(catalog.Config{Store: e.store.Definitions, Registry: known, Evaluators: expression.All()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e.upkeep = e.store.Upkeep.WithSchedules(catalog.SchedulesOf(c).Lasting)
 	e.history = newHistory(cluster.Root(name))
 }
 

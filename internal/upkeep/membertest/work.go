@@ -181,7 +181,7 @@ func (m *Member) GatedBy(n int) {
 // Sound holds that all keys of the cluster fit each other.
 func (m *Member) Sound() {
 	m.T.Helper()
-	check, err := m.Store.Upkeep.Fsck(m.T.Context())
+	check, err := m.Store.Upkeep.WithSchedules(catalog.SchedulesOf(m.Catalog).Lasting).Fsck(m.T.Context())
 	if err != nil {
 		m.T.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/signout"
@@ -18,16 +17,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
-func TestMain(m *testing.M) {
-	code := clustertest.Run(m)
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(clustertest.RunClean(m)) }
 
 // nodes share a list in etcd.
 type nodes struct {

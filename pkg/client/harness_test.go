@@ -26,14 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := clustertest.Run(m)
-	if code == 0 {
-		if err := goleak.Find(goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start")); err != nil {
-			slog.Error("goroutines left", "error", err)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	os.Exit(clustertest.RunClean(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start")))
 }
 
 // valve is an activity that tells when it runs and waits to be let through.

@@ -2,14 +2,11 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -26,15 +23,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binaryDir = dir
-	code := clustertest.Run(m)
-	http.DefaultClient.CloseIdleConnections()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, "leaked:", err)
-			return 1
-		}
-	}
-	return code
+	return clustertest.RunClean(m)
 }
 
 var binaryDir string // removed when the tests are over

@@ -3,6 +3,7 @@ package clustertest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
@@ -250,6 +252,20 @@ func StopShared() {
 func Run(m *testing.M) int {
 	defer StopShared()
 	return m.Run()
+}
+
+// RunClean is Run, and fails if tests that pass leave goroutines behind, but for those that
+// an option names.
+func RunClean(m *testing.M, but ...goleak.Option) int {
+	code := Run(m)
+	http.DefaultClient.CloseIdleConnections()
+	if code == 0 {
+		if err := goleak.Find(but...); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines left:", err)
+			return 1
+		}
+	}
+	return code
 }
 
 var namespaces atomic.Int64

@@ -16,23 +16,13 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
-func TestMain(m *testing.M) {
-	code := clustertest.Run(m)
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(clustertest.RunClean(m)) }
 
 // recorder notes the proposals that reach etcd, and lets them wait.
 type recorder struct {

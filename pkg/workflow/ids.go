@@ -35,7 +35,13 @@ const (
 )
 
 // idEncoding keeps the order of what it encodes.
-var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+var idEncoding = base32.NewEncoding(generatedLetters).WithPadding(base32.NoPadding)
+
+// Ids that are made here have 16 bytes, and so many letters.
+const (
+	generatedLetters = "0123456789abcdefghijklmnopqrstuv"
+	generatedLength  = 26
+)
 
 // NewID makes an id of 26 characters of [0-9a-v]: a UUID of version 7, so that what was
 // made later comes later. It stands in every key that is about it, so it is short.
@@ -56,6 +62,11 @@ func DeriveID(parts ...string) string {
 	}
 	sum := sha256.Sum256(b)
 	return idEncoding.EncodeToString(sum[:16])
+}
+
+// Generated tells whether an id has the form of those of [NewID] and [DeriveID].
+func Generated(id string) bool {
+	return len(id) == generatedLength && strings.Trim(id, generatedLetters) == ""
 }
 
 // CheckID returns an error that says what is wrong with an id chosen by a

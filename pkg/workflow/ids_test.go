@@ -29,6 +29,9 @@ func TestNewIDsAreShortAndInTheOrderOfTheirTime(t *testing.T) {
 		if len(id) != 26 || len(workflow.DeriveID(id)) != 26 || workflow.CheckID("it", id) != nil || strings.Trim(id, "0123456789abcdefghijklmnopqrstuv") != "" {
 			t.Fatalf("%q is no such id", id)
 		}
+		if !workflow.Generated(id) || !workflow.Generated(workflow.DeriveID(id)) {
+			t.Fatalf("%q was not made here", id)
+		}
 		if id <= before {
 			t.Fatalf("%q was made after %q", id, before)
 		}
@@ -36,6 +39,11 @@ func TestNewIDsAreShortAndInTheOrderOfTheirTime(t *testing.T) {
 	}
 	if err := workflow.CheckID("it", "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10"); err != nil {
 		t.Error(err)
+	}
+	for _, other := range []string{"", "a", "order-1", before + "0", before[1:], before[:25] + "w", before[:25] + "A", before[:25] + "-", before[:24] + "é", "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10"} {
+		if workflow.Generated(other) {
+			t.Errorf("%q was made here", other)
+		}
 	}
 }
 

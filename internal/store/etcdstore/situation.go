@@ -160,6 +160,9 @@ func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id st
 // An item of a stimulus with several targets has the instance in its id, one of a single target
 // has the id of its stimulus.
 func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*store.QueueItem, error) {
+	if !workflow.Generated(id) { // the ids of such starts are
+		return nil, nil
+	}
 	at := clientv3.WithRev(revision)
 	var others []string
 	looked := 0

@@ -65,6 +65,14 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 					t.Errorf("%d: %+v", i, st.Gate)
 				}
 			}
+			for _, id := range []string{"order-1", "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10", strings.ToUpper(instance(0))} { // no event starts what is called so
+				before := requests.Load()
+				st, err := w.Situation(w.ctx(), id)
+				w.ok(err)
+				if n := requests.Load() - before; n != 1 || st.Gate != nil {
+					t.Errorf("%d requests for %s: %+v", n, id, st.Gate)
+				}
+			}
 		})
 	}
 }

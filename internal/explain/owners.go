@@ -79,7 +79,7 @@ func (x *Explainer) Owners(ctx context.Context, id string, peers Peers) (*Owners
 // periods reads the newest commits, most of them at most.
 func (x *Explainer) periods(ctx context.Context, id string, revision int64, most int) (*History, error) {
 	h := &History{}
-	journal, err := x.cfg.Reader.ScanJournal(ctx, id, etcdstore.JournalScan{Back: true, Revision: revision}, func(e *workflow.JournalEntry) bool {
+	journal, err := x.cfg.Reader.ScanJournal(ctx, id, etcdstore.JournalScan{Back: true, Revision: revision, Heads: true}, func(e *workflow.JournalEntry) bool {
 		h.Before = e.Sequence
 		h.add(e)
 		most--

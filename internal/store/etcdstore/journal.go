@@ -49,6 +49,22 @@ type journalItem struct {
 
 const noExecution = -1
 
+// entryHead reads of an entry what it says of its commit. The fields here stand before those
+// of the same names within.
+type entryHead struct {
+	journalEntry
+
+	Activities passedOver `json:"activities"`
+	Items      passedOver `json:"items"`
+	Set        passedOver `json:"set"`
+}
+
+// passedOver takes any value and keeps nothing of it.
+type passedOver struct{}
+
+// UnmarshalJSON does nothing.
+func (*passedOver) UnmarshalJSON([]byte) error { return nil }
+
 // journalSet is a variable that was set.
 type journalSet struct {
 	Execution int64  `json:"x,omitempty"`

@@ -18,6 +18,8 @@ type JournalScan struct {
 	Back bool  // to older ones
 	// Revision of etcd that it is read at; 0: the present one.
 	Revision int64
+	// Heads leaves out items and variables, with which most of the time goes that a large entry takes.
+	Heads bool
 }
 
 // JournalSpan is what a journal has, and how far it was read.
@@ -46,11 +48,15 @@ func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, d
 	} else if scan.Back {
 		at = scan.From
 	}
-	return j, s.scanJournal(ctx, id, at, scan.Back, j, do)
+	return j, s.scanJournal(ctx, id, at, &scan, j, do)
 }
 
-func (s *Reader) scanJournal(ctx context.Context, id string, at int64, back bool, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
+func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *JournalScan, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
 	var b budget
+	back, read := scan.Back, readEntry
+	if scan.Heads {
+		read = readHead
+	}
 	for at >= j.First && at <= j.Last {
 		n := int64(b.chunk())
 		from, to := at, min(j.Last, at+n-1)
@@ -71,7 +77,7 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, back bool
 				j.Next = seq
 				return nil
 			}
-			e := readEntry(seq, kv.Value)
+			e := read(seq, kv.Value)
 			if do(&e) {
 				if j.Next = seq + 1; back {
 					j.Next = seq - 1
@@ -92,6 +98,15 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, back bool
 // readEntry never fails: an entry that cannot be read is shown as what it is.
 func readEntry(seq int64, raw []byte) workflow.JournalEntry {
 	var e journalEntry
+	if err := Decode(raw, &e); err != nil {
+		return brokenEntry(seq, err.Error())
+	}
+	return e.entry()
+}
+
+// readHead is [readEntry] without items and variables.
+func readHead(seq int64, raw []byte) workflow.JournalEntry {
+	var e entryHead
 	if err := Decode(raw, &e); err != nil {
 		return brokenEntry(seq, err.Error())
 	}

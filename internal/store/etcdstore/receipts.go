@@ -296,13 +296,13 @@ func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
 	return &store.FateCommit{Seq: e.Sequence, Fence: e.Fence, Node: e.Node, At: e.Ended}
 }
 
-// entry reads a commit, and the revision at which it was made; nil: it is not kept.
+// entry reads the head of a commit, and the revision at which it was made; nil: it is not kept.
 func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, int64, error) {
 	resp, err := f.s.get(ctx, "read journal of "+id, f.s.keys.journal(id, seq), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, err
 	}
-	e := readEntry(seq, resp.Kvs[0].Value)
+	e := readHead(seq, resp.Kvs[0].Value)
 	return &e, resp.Kvs[0].CreateRevision, nil
 }
 
@@ -358,7 +358,7 @@ func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) 
 		}
 	}
 	n, whole := 0, true
-	err = f.s.scanJournal(ctx, fate.InstanceID, from, false, j, func(e *workflow.JournalEntry) bool {
+	err = f.s.scanJournal(ctx, fate.InstanceID, from, &JournalScan{Heads: true}, j, func(e *workflow.JournalEntry) bool {
 		whole = whole && e.Commit != "" // else it cannot be read
 		if n++; slices.Contains(e.Commands, fate.Command) {
 			fate.State, fate.Commit, fate.Detail = store.FateApplied, fateCommit(e), "a commit took it up; what came of it was recorded for 10 minutes"

@@ -84,7 +84,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 		return err
 	}
 	if kv := entry.one(resp); kv != nil {
-		var e journalEntry
+		var e entryHead
 		if Decode(kv.Value, &e) == nil {
 			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, At: e.ended()}
 		}

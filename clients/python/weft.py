@@ -762,9 +762,11 @@ JournalPage = TypedDict("JournalPage", {
     "commits": "List[Commit]",  # The commits that the items are of, and, without filters, those without items.
     "first": "int",  # The oldest commit that the journal still has.
     "items": "List[Journal]",
+    "itemsBefore": "int",  # How many items, of those that the filters choose, the first commit of the page has before those of the page, as items cut it: previousCursor leads to them.
+    "itemsBehind": "int",  # How many the last commit of the page has behind those of the page: nextCursor leads to them.
     "last": "int",  # The newest commit.
     "lookedFrom": "int",  # The oldest commit that this page has looked at; 0: none.
-    "lookedTo": "int",  # The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since.
+    "lookedTo": "int",  # The newest commit that this page has looked at, the one before it if itemsBehind is not 0, or after if nothing came behind that; 0: none. Pass it as after, later, for what was done since.
     "nextCursor": "Union[str, None]",  # Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one.
     "previousCursor": "Union[str, None]",  # Pass it as cursor for what came before; null at the beginning.
     "revision": "int",  # Of etcd, at which all of it was read.
@@ -1760,13 +1762,13 @@ class Client(_Core):
         """How far a job is, and who refused: GET /api/v1/jobs/{id}."""
         return self._call("GET", f"/api/v1/jobs/{_part(id)}", {}, wait=wait, accept=accept)
 
-    def get_journal(self, id: str, *, tail: Optional[int] = None, before: Optional[int] = None, after: Optional[int] = None, activity: Optional[Sequence[str]] = None, event: Optional[Sequence[str]] = None, text: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["JournalPage"]:
+    def get_journal(self, id: str, *, tail: Optional[int] = None, before: Optional[int] = None, after: Optional[int] = None, activity: Optional[Sequence[str]] = None, event: Optional[Sequence[str]] = None, items: Optional[int] = None, text: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["JournalPage"]:
         """What the instance did: from its beginning, from its end (tail), or around a commit: GET /api/v1/instances/{id}/journal."""
-        return self._call("GET", f"/api/v1/instances/{_part(id)}/journal", {"tail": tail, "before": before, "after": after, "activity": activity, "event": event, "text": text, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+        return self._call("GET", f"/api/v1/instances/{_part(id)}/journal", {"tail": tail, "before": before, "after": after, "activity": activity, "event": event, "items": items, "text": text, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
-    def all_journal(self, id: str, *, tail: Optional[int] = None, before: Optional[int] = None, after: Optional[int] = None, activity: Optional[Sequence[str]] = None, event: Optional[Sequence[str]] = None, text: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Journal"]:
+    def all_journal(self, id: str, *, tail: Optional[int] = None, before: Optional[int] = None, after: Optional[int] = None, activity: Optional[Sequence[str]] = None, event: Optional[Sequence[str]] = None, items: Optional[int] = None, text: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Journal"]:
         """All pages of get_journal."""
-        return _pages(self.get_journal, {"tail": tail, "before": before, "after": after, "activity": activity, "event": event, "text": text, "limit": limit, "cursor": cursor, "id": id})
+        return _pages(self.get_journal, {"tail": tail, "before": before, "after": after, "activity": activity, "event": event, "items": items, "text": text, "limit": limit, "cursor": cursor, "id": id})
 
     def get_lineage(self, id: str, *, depth: Optional[int] = None, descendants: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Lineage"]:
         """Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage."""

@@ -850,11 +850,15 @@ export interface JournalPage {
   /** The oldest commit that the journal still has. */
   first: number;
   items: Array<Journal>;
+  /** How many items, of those that the filters choose, the first commit of the page has before those of the page, as items cut it: previousCursor leads to them. */
+  itemsBefore: number;
+  /** How many the last commit of the page has behind those of the page: nextCursor leads to them. */
+  itemsBehind: number;
   /** The newest commit. */
   last: number;
   /** The oldest commit that this page has looked at; 0: none. */
   lookedFrom: number;
-  /** The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since. */
+  /** The newest commit that this page has looked at, the one before it if itemsBehind is not 0, or after if nothing came behind that; 0: none. Pass it as after, later, for what was done since. */
   lookedTo: number;
   /** Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one. */
   nextCursor: string | null;
@@ -2124,10 +2128,10 @@ export class Client {
   getJob(id: string, options?: Options): Promise<Answer<Job>>;
 
   /** What the instance did: from its beginning, from its end (tail), or around a commit: GET /api/v1/instances/{id}/journal. */
-  getJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; text?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<JournalPage>>;
+  getJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; items?: number; text?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<JournalPage>>;
 
   /** All pages of getJournal. */
-  allJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; text?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Journal>;
+  allJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; items?: number; text?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Journal>;
 
   /** Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage. */
   getLineage(id: string, query?: { depth?: number; descendants?: number; }, options?: Options): Promise<Answer<Lineage>>;

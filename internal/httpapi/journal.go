@@ -19,14 +19,17 @@ func (a *API) journalRoutes() []route {
 	return []route{
 		{method: "GET", path: "/instances/{id}/journal", name: "getJournal", role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "What the instance did: from its beginning, from its end (tail), or around a commit",
-			query: append([]param{
+			query: []param{
 				{name: "tail", typ: "integer", doc: "The last so many commits, 1 to 500."},
 				{name: "before", typ: "integer", doc: "Only commits before this one: the nearest."},
 				{name: "after", typ: "integer", doc: "Only commits after this one: the nearest, unless tail is given."},
 				{name: "activity", typ: "string", doc: "Only items of this activity; several may be given."},
 				{name: "event", typ: "string", doc: "Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, Interrupted, WriteLine, or what an activity calls its own; several may be given."},
+				{name: "items", typ: "integer", doc: "At most so many items, 1 to 5000, counted from where the page begins: with tail, before or previousCursor from its newest. A page ends within a commit that has more, and its cursors go on there. If absent, all items of its commits."},
 				{name: "text", typ: "string", doc: "Only items whose text or data has this, in any case of letters."},
-			}, pageParams...),
+				{name: "limit", typ: "integer", doc: "Commits of a page, 1 to 500, 50 if absent."},
+				{name: "cursor", typ: "string", doc: "nextCursor or previousCursor of another page."},
+			},
 			answers: map[int]any{200: journalPageView{}}, problems: missing, serve: journal},
 		{method: "GET", path: "/instances/{id}/variables", name: "getVariables", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
 			summary: "The variables of an instance after one of its commits, and who set them",
@@ -47,8 +50,10 @@ type journalPageView struct {
 	NextCursor *string       `json:"nextCursor" doc:"Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one."`
 
 	PreviousCursor *string `json:"previousCursor" doc:"Pass it as cursor for what came before; null at the beginning."`
+	ItemsBefore    int     `json:"itemsBefore" doc:"How many items, of those that the filters choose, the first commit of the page has before those of the page, as items cut it: previousCursor leads to them."`
+	ItemsBehind    int     `json:"itemsBehind" doc:"How many the last commit of the page has behind those of the page: nextCursor leads to them."`
 	LookedFrom     int64   `json:"lookedFrom" doc:"The oldest commit that this page has looked at; 0: none."`
-	LookedTo       int64   `json:"lookedTo" doc:"The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since."`
+	LookedTo       int64   `json:"lookedTo" doc:"The newest commit that this page has looked at, the one before it if itemsBehind is not 0, or after if nothing came behind that; 0: none. Pass it as after, later, for what was done since."`
 	First          int64   `json:"first" doc:"The oldest commit that the journal still has."`
 	Last           int64   `json:"last" doc:"The newest commit."`
 	Revision       int64   `json:"revision" doc:"Of etcd, at which all of it was read."`
@@ -130,8 +135,12 @@ func journalQuery(c *call) (q runtime.JournalQuery, err error) {
 		return q, invalid("bad-parameter", "", "a cursor says where to go on: tail, before and after do not go with it")
 	}
 	q.Keep = itemFilter(c)
-	return q, nil
+	q.Items, err = c.within("items", 0, mostItems)
+	return q, err
 }
+
+// mostItems is how many items may be asked for.
+const mostItems = 5000
 
 // mostCommit is the largest number of a commit that JSON carries everywhere.
 const mostCommit = 1<<53 - 1
@@ -186,7 +195,7 @@ func (a *API) shownText(it *workflow.JournalItem) string {
 func viewJournal(page runtime.JournalPage) journalPageView {
 	out := journalPageView{
 		Items: []journalView{}, Commits: make([]commitView, 0, len(page.Entries)), NextCursor: some(page.Newer), PreviousCursor: some(page.Older),
-		LookedFrom: page.LookedFrom, LookedTo: page.LookedTo, First: page.First, Last: page.Last, Revision: page.Revision,
+		ItemsBefore: page.Before, ItemsBehind: page.Behind, LookedFrom: page.LookedFrom, LookedTo: page.LookedTo, First: page.First, Last: page.Last, Revision: page.Revision,
 	}
 	for i := range page.Entries {
 		e := &page.Entries[i]

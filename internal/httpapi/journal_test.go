@@ -96,19 +96,23 @@ type pageOf struct {
 	next, previous        any
 	from, to, first, last float64
 	revision              float64
+	items                 []int // their numbers
+	before, behind        float64
 }
 
 func (s *server) journalPage(t *testing.T, id, query string) pageOf {
 	t.Helper()
 	v := s.get(t, "/api/v1/instances/"+id+"/journal?"+query).json(t)
 	p := pageOf{next: v["nextCursor"], previous: v["previousCursor"], from: v["lookedFrom"].(float64), to: v["lookedTo"].(float64),
-		first: v["first"].(float64), last: v["last"].(float64), revision: v["revision"].(float64)}
+		first: v["first"].(float64), last: v["last"].(float64), revision: v["revision"].(float64),
+		before: v["itemsBefore"].(float64), behind: v["itemsBehind"].(float64)}
 	for _, c := range v["commits"].([]any) {
 		p.commits = append(p.commits, int(c.(map[string]any)["commit"].(float64)))
 	}
 	for _, it := range v["items"].([]any) {
 		j := it.(map[string]any)
 		p.events = append(p.events, fmt.Sprint(j["commit"], " ", j["activityId"], " ", j["event"]))
+		p.items = append(p.items, int(j["sequence"].(float64)))
 	}
 	return p
 }
@@ -202,13 +206,100 @@ func TestTheJournalIsFiltered(t *testing.T) {
 	}
 }
 
+// A page has as many items as were asked for, also of a commit with thousands, says how many of
+// that commit it leaves, and leads to them.
+func TestAJournalPageHasSoManyItems(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, `
+id: long-#
+root:
+  - forEach: ${{ 1..200 }}
+    body: [{writeLine: a line}, {writeLine: another}]
+  - while: true
+    body:
+      - event: long-#
+        id: tick
+      - writeLine: ticked
+        id: line
+`)
+	s.post(t, "/api/v1/definitions/long-#/execute", `{"instanceId": "long-#"}`, 200)
+	for range 3 {
+		s.post(t, "/api/v1/events/long-#", `{}`, 200)
+	}
+	whole := s.journalPage(t, "long-#", "limit=500")
+	first := s.journalPage(t, "long-#", "limit=1")
+	n, all := len(first.items), len(whole.items)
+	if n < 1200 || len(whole.commits) != 4 || all <= n || whole.before != 0 || whole.behind != 0 {
+		t.Fatalf("%d items of commit 1, %d of %v, %v before, %v behind", n, all, whole.commits, whole.before, whole.behind)
+	}
+	walk := func(items int, filter string, want []int) {
+		t.Helper()
+		size := fmt.Sprint("items=", items, filter)
+		var back, on []int
+		for query := "tail=100&" + size; query != ""; {
+			p := s.journalPage(t, "long-#", query)
+			if len(p.items) > items || p.before > 0 && p.previous == nil {
+				t.Fatalf("%s: %d items, %v before", query, len(p.items), p.before)
+			}
+			if query = ""; p.previous != nil {
+				query = fmt.Sprint("limit=100&cursor=", p.previous, "&", size)
+			}
+			back = append(p.items, back...)
+		}
+		for query := "limit=100&" + size; query != ""; {
+			p := s.journalPage(t, "long-#", query)
+			if len(p.items) > items || p.behind > 0 && (p.next == nil || p.to != float64(p.commits[len(p.commits)-1]-1)) {
+				t.Fatalf("%s: %d items, %v behind", query, len(p.items), p.behind)
+			}
+			if query = ""; p.next != nil {
+				query = fmt.Sprint("limit=100&cursor=", p.next, "&", size)
+			}
+			on = append(on, p.items...)
+		}
+		if !slices.Equal(back, want) || !slices.Equal(on, want) {
+			t.Errorf("pages of %d items%s: %d back and %d on, want %d", items, filter, len(back), len(on), len(want))
+		}
+	}
+	for _, items := range []int{99, all - n - 1, all - n, all - n + 1, n - 1, n, n + 1, all - 1, all, all + 1, 5000} {
+		walk(items, "", whole.items)
+	}
+	lines := s.journalPage(t, "long-#", "limit=500&event=WriteLine")
+	if len(lines.items) != 403 {
+		t.Fatalf("%d lines", len(lines.items))
+	}
+	walk(100, "&event=WriteLine", lines.items)
+	walk(1, "&activity=line&event=WriteLine", s.journalPage(t, "long-#", "limit=500&activity=line&event=WriteLine").items)
+	walk(5000, "&event=Faulted", nil)
+	for query, want := range map[string]struct {
+		items          int
+		commits        []int
+		before, behind int
+		on, back       bool // whether something is on either side
+	}{
+		"items=1":                      {1, []int{1}, 0, n - 1, true, false},
+		"items=1000&limit=1":           {1000, []int{1}, 0, n - 1000, true, false},
+		"items=1&before=2":             {1, []int{1}, n - 1, 0, true, true},
+		"items=1000&tail=4":            {1000, []int{1, 2, 3, 4}, all - 1000, 0, false, true},
+		"items=5000&tail=3":            {all - n, []int{2, 3, 4}, 0, 0, false, true},
+		"items=1&after=1":              {1, []int{2}, 0, (all-n)/3 - 1, true, true},
+		"items=2&event=WriteLine":      {2, []int{1}, 0, 400 - 2, true, false},
+		"items=2&before=2&event=Fault": {0, nil, 0, 0, true, false},
+	} {
+		p := s.journalPage(t, "long-#", query)
+		if len(p.items) != want.items || !slices.Equal(p.commits, want.commits) || int(p.before) != want.before || int(p.behind) != want.behind || (p.next != nil) != want.on || (p.previous != nil) != want.back {
+			t.Errorf("%s: %d items of %v, %v before, %v behind, on to %v, back to %v, want %+v", query, len(p.items), p.commits, p.before, p.behind, p.next, p.previous, want)
+		}
+	}
+}
+
 func TestBadJournalQueries(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ticking(t, s, "asked-#", 2)
 	for _, query := range []string{
 		"journal?tail=0", "journal?tail=501", "journal?tail=-1", "journal?tail=x", "journal?tail=", "journal?tail=1&limit=1", "journal?before=0", "journal?before=-3", "journal?before=99999999999999999999",
-		"journal?after=-1", "journal?after=9007199254740992", "journal?after=1.5", "journal?cursor=eHl6", "journal?cursor=LQ", "journal?cursor=MA", "journal?cursor=%25", "journal?cursor=MQ&tail=1", "journal?cursor=MQ&after=1", "journal?order=desc",
+		"journal?after=-1", "journal?after=9007199254740992", "journal?after=1.5", "journal?cursor=eHl6", "journal?cursor=LQ", "journal?cursor=MA", "journal?cursor=%25", "journal?cursor=MQ&tail=1", "journal?cursor=MQ&after=1", "journal?order=desc", "journal?items=0", "journal?items=-1", "journal?items=5001", "journal?items=x", "journal?cursor=MS4", "journal?cursor=MS4tMQ",
 		"variables?at=0", "variables?at=-1", "variables?at=3", "variables?at=99999999999999999999", "variables?at=x", "variables?at=", "variables?from=1",
 		"variables/changes?from=2&to=1", "variables/changes?to=0", "variables/changes?to=3", "variables/changes?from=3", "variables/changes?from=-1",
 	} {

@@ -254,7 +254,7 @@ func (g *generator) query(b *strings.Builder, name string, params []parameter) {
 		case p.Schema.Type == "boolean":
 			typ = "*bool"
 			fmt.Fprintf(&set, "if q.%s != nil {\nset(v, %q, strconv.FormatBool(*q.%s))\n}\n", field, p.Name, field)
-		case p.Schema.Type == "integer" && slices.Contains([]string{"limit", "version", "tail"}, p.Name):
+		case p.Schema.Type == "integer" && slices.Contains([]string{"limit", "version", "tail", "items"}, p.Name):
 			typ = "int64"
 			fmt.Fprintf(&set, "if q.%s != 0 {\nset(v, %q, strconv.FormatInt(q.%s, 10))\n}\n", field, p.Name, field)
 		case p.Schema.Type == "integer":

@@ -341,9 +341,10 @@ type GetJournalQuery struct {
 	After    *int64   // Only commits after this one: the nearest, unless tail is given.
 	Activity []string // Only items of this activity; several may be given.
 	Event    []string // Only these items: Started, Completed, Suspended, Resumed, Faulted, Canceled, Interrupted, WriteLine, or what an activity calls its own; several may be given.
+	Items    int64    // At most so many items, 1 to 5000, counted from where the page begins: with tail, before or previousCursor from its newest. A page ends within a commit that has more, and its cursors go on there. If absent, all items of its commits.
 	Text     string   // Only items whose text or data has this, in any case of letters.
-	Limit    int64    // Items of a page, 1 to 500, 50 if absent.
-	Cursor   string   // nextCursor of the page before.
+	Limit    int64    // Commits of a page, 1 to 500, 50 if absent.
+	Cursor   string   // nextCursor or previousCursor of another page.
 }
 
 func (q GetJournalQuery) values() url.Values {
@@ -359,6 +360,9 @@ func (q GetJournalQuery) values() url.Values {
 	}
 	v["activity"] = q.Activity
 	v["event"] = q.Event
+	if q.Items != 0 {
+		set(v, "items", strconv.FormatInt(q.Items, 10))
+	}
 	set(v, "text", q.Text)
 	if q.Limit != 0 {
 		set(v, "limit", strconv.FormatInt(q.Limit, 10))

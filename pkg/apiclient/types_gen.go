@@ -609,9 +609,11 @@ type JournalPage struct {
 	Commits        []Commit  `json:"commits"` // The commits that the items are of, and, without filters, those without items.
 	First          int64     `json:"first"`   // The oldest commit that the journal still has.
 	Items          []Journal `json:"items"`
+	ItemsBefore    int64     `json:"itemsBefore"`    // How many items, of those that the filters choose, the first commit of the page has before those of the page, as items cut it: previousCursor leads to them.
+	ItemsBehind    int64     `json:"itemsBehind"`    // How many the last commit of the page has behind those of the page: nextCursor leads to them.
 	Last           int64     `json:"last"`           // The newest commit.
 	LookedFrom     int64     `json:"lookedFrom"`     // The oldest commit that this page has looked at; 0: none.
-	LookedTo       int64     `json:"lookedTo"`       // The newest commit that this page has looked at, or after if nothing came behind it; 0: none. Pass it as after, later, for what was done since.
+	LookedTo       int64     `json:"lookedTo"`       // The newest commit that this page has looked at, the one before it if itemsBehind is not 0, or after if nothing came behind that; 0: none. Pass it as after, later, for what was done since.
 	NextCursor     *string   `json:"nextCursor"`     // Pass it as cursor for what came later; null at the end. The limit is of commits. With filters a page may be empty and have a next one.
 	PreviousCursor *string   `json:"previousCursor"` // Pass it as cursor for what came before; null at the beginning.
 	Revision       int64     `json:"revision"`       // Of etcd, at which all of it was read.

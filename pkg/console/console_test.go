@@ -273,34 +273,43 @@ func TestWhatPagesSay(t *testing.T) {
 	}
 }
 
-func TestAJournalPageEnds(t *testing.T) {
+func TestAJournalIsShownByItsCommits(t *testing.T) {
 	t.Parallel()
 	node := func(name string) *string { return &name }
-	var j journal
+	j := journal{ItemsBefore: 7, ItemsBehind: 2}
 	for i := int64(1); i <= 10; i++ {
 		on := node("a")
 		if i > 5 {
 			on = node("b")
 		}
 		j.Commits = append(j.Commits, commit{Commit: i, Node: on})
-		for range 1000 {
+		for range i {
 			j.Items = append(j.Items, journalItem{Commit: i})
 		}
 	}
-	groups, more := byCommit(j)
-	if len(groups) != 3 || !more || groups[0].Commit.Commit != 10 || len(groups[0].Items) != commitItems || groups[0].Left != 800 {
-		t.Errorf("%d groups, more %v", len(groups), more)
+	groups := byCommit(&j)
+	if len(groups) != 10 || groups[0].Commit.Commit != 10 || len(groups[0].Items) != 10 || len(groups[9].Items) != 1 {
+		t.Fatalf("%+v", groups)
 	}
-	j.Items = nil
-	groups, more = byCommit(j)
 	taken := 0
-	for _, g := range groups {
+	for i, g := range groups {
 		if g.Taken {
 			taken++
 		}
+		if before, behind := i == 9, i == 0; before != (g.Before == 7) || behind != (g.Behind == 2) {
+			t.Errorf("%d has %d before and %d behind", i, g.Before, g.Behind)
+		}
 	}
-	if len(groups) != 10 || more || taken != 1 || !groups[4].Taken {
-		t.Errorf("%d groups, more %v, %d taken over", len(groups), more, taken)
+	if taken != 1 || !groups[4].Taken {
+		t.Errorf("%d taken over", taken)
+	}
+	// A commit that is cut on both sides, one without items, and none at all.
+	one := journal{Commits: j.Commits[:1], ItemsBefore: 7, ItemsBehind: 2}
+	if g := byCommit(&one); len(g) != 1 || g[0].Before != 7 || g[0].Behind != 2 || g[0].Items != nil || g[0].Taken {
+		t.Errorf("%+v", g)
+	}
+	if g := byCommit(&journal{}); len(g) != 0 {
+		t.Errorf("%+v", g)
 	}
 }
 

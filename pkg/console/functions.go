@@ -66,7 +66,6 @@ var functions = template.FuncMap{
 		}
 		return lasted(to.Sub(*from))
 	},
-	"next": func(n int64) int64 { return n + 1 },
 }
 
 // quote makes a word of the search line of any text.

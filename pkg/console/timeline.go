@@ -9,11 +9,8 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 )
 
-// A timeline has so many rows at most, and its bars are drawn on so many units.
-const (
-	timelineRows  = 300
-	timelineWidth = 1000
-)
+// timelineWidth is on how many units the bars of a timeline are drawn.
+const timelineWidth = 1000
 
 // timeline shows when what is in a page of the journal ran and waited. Its scale is not
 // even: between two moments at which something began or ended there is the more room the
@@ -22,7 +19,6 @@ const (
 type timeline struct {
 	Rows        []timelineRow
 	From, Until time.Time
-	Left        int // rows that found no room
 }
 
 type timelineRow struct {
@@ -47,18 +43,17 @@ type bar struct {
 // Lasted is how long the bar stands for.
 func (b bar) Lasted() string { return lasted(b.Ended.Sub(b.Began)) }
 
-// drawTimeline reads the timeline from a page of the journal, with the oldest item first.
+// drawTimeline reads the timeline from a part of the journal, with the oldest item first. What had
+// not ended there lasts until the end of that part, or, if it is the newest, until now.
 func drawTimeline(j *journal, ended *time.Time, now time.Time) *timeline {
 	last := now
-	if ended != nil {
+	switch {
+	case j.NextCursor != nil && len(j.Items) > 0:
+		last = j.Items[len(j.Items)-1].Time
+	case ended != nil:
 		last = *ended
 	}
-	rows := append(nodeRows(j), activityRows(j, last)...)
-	t := &timeline{Rows: rows}
-	if len(t.Rows) > timelineRows {
-		t.Left = len(t.Rows) - timelineRows
-		t.Rows = t.Rows[:timelineRows]
-	}
+	t := &timeline{Rows: append(nodeRows(j), activityRows(j, last)...)}
 	t.place()
 	return t
 }

@@ -62,11 +62,10 @@ func TestATimelineHasRoomForAll(t *testing.T) {
 	if tl := drawTimeline(&journal{}, nil, zero); len(tl.Rows) != 0 {
 		t.Errorf("of nothing: %+v", tl.Rows)
 	}
-	many := &journal{}
-	for i := range int64(2 * timelineRows) {
-		many.Items = append(many.Items, journalItem{Execution: i, ActivityID: "a", ActivityType: "A", Event: "Started", Time: at(time.Duration(i))})
-	}
-	if tl := drawTimeline(many, nil, at(time.Hour)); len(tl.Rows) != timelineRows || tl.Left != timelineRows {
-		t.Errorf("of many: %d rows, %d left", len(tl.Rows), tl.Left)
+	// Of a part that something follows, what is open lasts until its end.
+	more := "cursor"
+	j.NextCursor = &more
+	if tl = drawTimeline(j, nil, at(99*time.Hour)); tl.Rows[1].Ran != 73*time.Hour || tl.Rows[4].Waited != 0 || !tl.Rows[4].Open {
+		t.Errorf("of an older part: %v, %+v", tl.Rows[1].Ran, tl.Rows[4])
 	}
 }

@@ -163,6 +163,7 @@ type journal struct {
 	Items                      []journalItem
 	Commits                    []commit
 	NextCursor, PreviousCursor *string
+	ItemsBefore, ItemsBehind   int
 	First, Last, Revision      int64
 }
 

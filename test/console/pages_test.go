@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -566,21 +567,61 @@ func TestAPageHasABound(t *testing.T) {
 		}
 	}
 	// The pages of a list lead to its end, and have each row once.
-	seen, rows := map[string]bool{}, 0
-	next := regexp.MustCompile(`href="([^"]*)" rel="next"`)
-	row := regexp.MustCompile(`class="id" href="/console/instances/([^"]+)"`)
-	for at := "/console/instances"; at != ""; {
+	seen := map[string]bool{}
+	rows := v.rows("/console/instances", regexp.MustCompile(`class="id" href="/console/instances/([^"]+)"`))
+	for _, id := range rows {
+		seen[id] = true
+	}
+	if len(seen) != 120 || len(rows) != 120 {
+		t.Errorf("%d rows of %d instances, want 120", len(rows), len(seen))
+	}
+	// So do those of a journal, with all items of one large commit; and those of its timeline.
+	_, answer := s.api(http.MethodGet, "/instances/"+last+"/journal?tail=1&items=1", nil)
+	newest := int(answer["items"].([]any)[0].(map[string]any)["sequence"].(float64))
+	items := map[string]bool{}
+	shown := v.rows("/console/instances/"+last+"?tab=journal", regexp.MustCompile(`<tr id="s(\d+)"`))
+	for _, number := range shown {
+		items[number] = true
+	}
+	if newest < 6000 || len(shown) != newest || len(items) != newest || !items["1"] || !items[strconv.Itoa(newest)] {
+		t.Errorf("%d rows of %d items, want %d", len(shown), len(items), newest)
+	}
+	if bars := v.rows("/console/instances/"+last+"?tab=timeline", regexp.MustCompile(`<rect class="ran"`)); len(bars) < 2000 {
+		t.Errorf("%d bars of 2,001 lines", len(bars))
+	}
+	p := v.check("/console/instances/"+last+"?tab=journal", http.StatusOK)
+	_, answer = s.api(http.MethodGet, "/instances/"+last+"/journal?tail=100&items=300", nil)
+	if more := fmt.Sprint(answer["itemsBefore"], " more items of this commit come before these"); !strings.Contains(p.text, more) || strings.Contains(p.text, `rel="first"`) {
+		t.Errorf("the page does not say: %s", more)
+	}
+	p = v.check(v.next(p), http.StatusOK)
+	_, answer = s.api(http.MethodGet, fmt.Sprint("/instances/", last, "/journal?limit=100&items=300&cursor=", answer["previousCursor"]), nil)
+	if behind := fmt.Sprint(answer["itemsBehind"], " more items of this commit come behind these"); !strings.Contains(p.text, behind) || !strings.Contains(p.text, `rel="prev"`) || !strings.Contains(p.text, `rel="first"`) {
+		t.Errorf("an older page does not say: %s", behind)
+	}
+	if p := v.check("/console/instances/"+last+"?tab=journal&cursor=x", http.StatusUnprocessableEntity); !strings.Contains(p.text, "cursor") {
+		t.Errorf("a wrong cursor: %s", p.text)
+	}
+}
+
+// rows goes from a page to those behind it, to the last, and gives what stands in their rows.
+func (v *visitor) rows(at string, row *regexp.Regexp) (rows []string) {
+	v.t.Helper()
+	for at != "" {
 		p := v.check(at, http.StatusOK)
 		for _, m := range row.FindAllStringSubmatch(p.text, -1) {
-			seen[m[1]] = true
-			rows++
+			rows = append(rows, m[len(m)-1])
 		}
-		at = ""
-		if m := next.FindStringSubmatch(p.text); m != nil {
-			at = html.UnescapeString(m[1])
-		}
+		at = v.next(p)
 	}
-	if len(seen) != 120 || rows != 120 {
-		t.Errorf("%d rows of %d instances, want 120", rows, len(seen))
+	return rows
+}
+
+// next is the address of the page behind one; "": it is the last.
+func (v *visitor) next(p page) string {
+	m := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindStringSubmatch(p.text)
+	if m == nil {
+		return ""
 	}
+	return html.UnescapeString(m[1])
 }

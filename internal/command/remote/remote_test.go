@@ -195,6 +195,18 @@ func TestAnInstanceFromItsStartToItsEnd(t *testing.T) {
 	if got := u.wants(0, "*", "instances", "journal", "life-1", "-f"); !strings.Contains(got.out, "Completed  event1") {
 		t.Errorf("journal: %s", got.out)
 	}
+	whole, parts := u.wants(0, "*", "instances", "journal", "life-1", "--time", "iso"), ""
+	for last := (said{err: "--before 9007199254740991 "}); ; { // its commits one by one, as each says how to go on
+		m := regexp.MustCompile(`--before (\d+) `).FindStringSubmatch(last.err)
+		if m == nil {
+			break
+		}
+		last = u.wants(0, "*", "instances", "journal", "life-1", "--tail", "1", "--before", m[1], "--time", "iso")
+		parts = last.out + parts
+	}
+	if whole.err != "" || parts != whole.out || strings.Count(parts, "\n") < 5 {
+		t.Errorf("the journal is\n%s%s\nand by its commits\n%s", whole.out, whole.err, parts)
+	}
 	if got := u.wants(0, "*", "instances", "watch", "life-1"); !strings.Contains(got.out, "Finished") {
 		t.Errorf("watch: %s", got.out)
 	}
@@ -347,6 +359,15 @@ func TestCompare(t *testing.T) {
 	}
 	if got := u.wants(1, "*", "instances", "compare", "rounds-1", "rounds-2"); !regexp.MustCompile(`(?m)^journal\.\d{4} +Started if1.*`).MatchString(got.out) {
 		t.Errorf("the journals do not part:\n%s", got.out)
+	}
+	whole := u.wants(0, "*", "instances", "journal", "rounds-2", "--time", "iso")
+	end := u.wants(0, "*", "instances", "journal", "rounds-2", "--items", "3", "--time", "iso")
+	if strings.Count(whole.out, "\n") < 1800 || !strings.HasSuffix(whole.out, end.out) || strings.Count(end.out, "\n") != 3 || !strings.Contains(end.err, "come before these: --items shows more") {
+		t.Errorf("the end of the journal: %s%s", end.out, end.err)
+	}
+	described := u.wants(0, "*", "instances", "describe", "rounds-2")
+	if _, journal, _ := strings.Cut(described.out, "\njournal, its end\n"); strings.Count(journal, "\n") != 50 {
+		t.Errorf("described:\n%s", described.out)
 	}
 }
 

@@ -131,17 +131,20 @@ func (a commands) instancesDescribe() *cobra.Command {
 				if a.AsData() || a.Form() == "name" {
 					return a.Show(instanceFullView, in.Bytes)
 				}
-				journal, err := c.GetJournal(cmd.Context(), id, apiclient.GetJournalQuery{Tail: 5})
+				journal, err := c.GetJournal(cmd.Context(), id, apiclient.GetJournalQuery{Tail: 5, Items: describedItems})
 				if err != nil {
 					return err
 				}
-				return a.describe(&in.Body, journal.Body.Items)
+				return a.describe(&in.Body, &journal.Body)
 			})
 		},
 	}
 }
 
-func (a commands) describe(in *apiclient.Instance, journal []apiclient.Journal) error {
+// describedItems is how many items of the journal, the newest, a description has.
+const describedItems = 50
+
+func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPage) error {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" && value != "-" && value != "{}" {
@@ -176,11 +179,15 @@ func (a commands) describe(in *apiclient.Instance, journal []apiclient.Journal) 
 	for _, i := range in.Incidents {
 		line("incident", a.Moment(&i.Time)+"  "+i.ActivityID+": "+ask.OneLine(i.Message))
 	}
-	if len(journal) > 0 {
-		b.WriteString("journal\n")
+	if len(journal.Items) > 0 {
+		b.WriteString("journal")
+		if journal.PreviousCursor != nil {
+			b.WriteString(", its end")
+		}
+		b.WriteString("\n")
 	}
-	for i := range journal {
-		b.WriteString("  " + a.journalLine(&journal[i]) + "\n")
+	for i := range journal.Items {
+		b.WriteString("  " + a.journalLine(&journal.Items[i]) + "\n")
 	}
 	_, err := fmt.Fprint(a.Out, b.String())
 	return err
@@ -250,6 +257,7 @@ func (a commands) journalLine(j *apiclient.Journal) string {
 
 func (a commands) instancesJournal() *cobra.Command {
 	var q apiclient.GetJournalQuery
+	var before int64
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
@@ -258,11 +266,16 @@ func (a commands) instancesJournal() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("before") {
+				q.Before = &before
+			}
 			return a.journal(cmd.Context(), c, ask.IDs("instances", args)[0], q, follow)
 		},
 	}
 	f := cmd.Flags()
 	f.Int64Var(&q.Tail, "tail", 100, "the last so many commits")
+	f.Int64Var(&before, "before", 0, "of those before this one")
+	f.Int64Var(&q.Items, "items", 0, "the last so many items of these at most (default: all)")
 	f.StringSliceVar(&q.Activity, "activity", nil, "only of these activities")
 	f.StringSliceVar(&q.Event, "event", nil, "only these events, such as Faulted")
 	f.StringVar(&q.Text, "text", "", "only what has this text")
@@ -293,11 +306,14 @@ func (a commands) journal(ctx context.Context, c *apiclient.Client, id string, q
 				return err
 			}
 		}
+		if q.Tail > 0 { // the first page
+			a.noteLeftOut(&page.Body)
+		}
 		if !follow {
 			return nil
 		}
 		after := page.Body.LookedTo
-		q.Tail, q.After, q.Limit = 0, &after, 500
+		q.Tail, q.Before, q.Items, q.After, q.Limit = 0, nil, 0, &after, 500
 		if page.Body.NextCursor != nil {
 			continue
 		}
@@ -311,6 +327,16 @@ func (a commands) journal(ctx context.Context, c *apiclient.Client, id string, q
 		if in.Body.Status == "Finished" {
 			over = true // once more, for what it did at its end
 		}
+	}
+}
+
+// noteLeftOut tells what a journal has before a page of it.
+func (a commands) noteLeftOut(page *apiclient.JournalPage) {
+	switch {
+	case page.ItemsBefore > 0:
+		a.Note(fmt.Sprintf("%d more items of commit %d come before these: --items shows more", page.ItemsBefore, page.LookedFrom))
+	case page.PreviousCursor != nil:
+		a.Note(fmt.Sprintf("what came before commit %d is left out: --before %d shows it", page.LookedFrom, page.LookedFrom))
 	}
 }
 

@@ -281,6 +281,11 @@ ActivityValue = TypedDict("ActivityValue", {
     "type": "str",
 })
 
+AllMeters = TypedDict("AllMeters", {
+    "items": "List[Meters]",
+    "unasked": "List[str]",  # Live nodes that did not answer; what they do is not known.
+})
+
 AlterRequest = TypedDict("AlterRequest", {
     "alterations": "NotRequired[List[AlterationRequest]]",  # Made in this order and in one commit, all or none; up to 100.
     "reason": "NotRequired[str]",  # Why, for the journal.
@@ -625,6 +630,11 @@ History = TypedDict("History", {
     "unasked": "List[str]",  # Live nodes that could not be asked for refusals.
 })
 
+Hot = TypedDict("Hot", {
+    "instanceId": "str",
+    "perSecond": "float",  # Commits, of the last 10 s or so.
+})
+
 Incident = TypedDict("Incident", {
     "activityId": "str",
     "activityType": "str",
@@ -909,6 +919,11 @@ Mail = TypedDict("Mail", {
     "unreadable": "bool",  # The program of the node that answers cannot read it.
 })
 
+Mean = TypedDict("Mean", {
+    "count": "int",
+    "mean": "float",  # 0 if there was none.
+})
+
 Memory = TypedDict("Memory", {
     "burst": "Union[Burst, None]",  # What it runs of the instance; null: nothing.
     "events": "List[SentEvent]",  # The newest first, one of each name, correlation and address; 50 at most.
@@ -919,17 +934,21 @@ Memory = TypedDict("Memory", {
 Meters = TypedDict("Meters", {
     "at": "str",  # By its clock.
     "bursts": "Rate",
-    "commitSeconds": "float",  # The mean time of a commit; 0: there was none.
+    "commitCommands": "Mean",  # How many commands a commit consumed.
+    "commitSeconds": "Mean",  # How long a commit took.
     "commits": "List[Rate]",  # By outcome, those that there were.
+    "drainsUntil": "Union[str, None]",  # While it drains: when it ends at the latest, by its clock.
+    "hot": "List[Hot]",  # Instances that it commits once a second or more, those with the most commits first; 10 at most.
     "inFlight": "int",  # Requests that it answers.
     "locks": "int",  # That it holds.
     "nodeId": "str",
-    "readBatch": "float",  # How many requests that only read shared a proposal to etcd, on average; 0: there was none.
-    "seconds": "float",  # That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none.
+    "readBatch": "Mean",  # How many requests that only read shared a proposal to etcd.
+    "seconds": "float",  # That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
+    "sessionSince": "Union[str, None]",  # When its present session with etcd began, by its clock; null: it has none.
     "store": "StoreMeter",
     "takeovers": "int",  # Commands that another process had left and this one began, since its start.
-    "working": "int",  # Bursts that it runs.
-    "writeBatch": "float",  # The same of requests that may write.
+    "working": "int",  # Instances that it works at the moment.
+    "writeBatch": "Mean",  # The same of requests that may write. Without group commit there is none.
 })
 
 NearMiss = TypedDict("NearMiss", {
@@ -947,6 +966,7 @@ NearMiss = TypedDict("NearMiss", {
 Node = TypedDict("Node", {
     "address": "str",
     "catalogRevision": "int",  # Revision of etcd up to which it knows the definitions.
+    "clockSkewSeconds": "Union[float, None]",  # Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet.
     "coordination": "str",  # One of "distributed", "local".
     "draining": "bool",
     "epoch": "int",  # Counts the sessions of this process.
@@ -1177,6 +1197,7 @@ Result = TypedDict("Result", {
     "holder": "NotRequired[str]",
     "notRefreshed": "List[NotRefreshed]",
     "refreshed": "List[str]",
+    "revision": "int",  # Of etcd, at which the last of refreshed became so: a node whose catalogRevision has it serves them all; 0: there are none.
     "status": "str",
 })
 
@@ -1877,6 +1898,10 @@ class Client(_Core):
     def all_locks(self, *, scope: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Lock"]:
         """All pages of list_locks."""
         return _pages(self.list_locks, {"scope": scope, "limit": limit, "cursor": cursor})
+
+    def list_meters(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["AllMeters"]:
+        """The same of all live nodes, asked at the same time: GET /api/v1/cluster/meters."""
+        return self._call("GET", "/api/v1/cluster/meters", {}, wait=wait, accept=accept)
 
     def list_node_audit(self, id: str, *, who: Optional[str] = None, operation: Optional[str] = None, target: Optional[str] = None, result: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["NodeAudit"]:
         """Who did what lately on a node, of the last 1,000 lines of its audit log, the newest first; any node asks it: GET /api/v1/nodes/{id}/audit."""

@@ -160,6 +160,12 @@ export interface ActivityValue {
   type: string;
 }
 
+export interface AllMeters {
+  items: Array<Meters>;
+  /** Live nodes that did not answer; what they do is not known. */
+  unasked: Array<string>;
+}
+
 export interface AlterRequest {
   /** Made in this order and in one commit, all or none; up to 100. */
   alterations?: Array<AlterationRequest>;
@@ -664,6 +670,12 @@ export interface History {
   unasked: Array<string>;
 }
 
+export interface Hot {
+  instanceId: string;
+  /** Commits, of the last 10 s or so. */
+  perSecond: number;
+}
+
 export interface Incident {
   activityId: string;
   activityType: string;
@@ -1044,6 +1056,12 @@ export interface Mail {
   unreadable: boolean;
 }
 
+export interface Mean {
+  count: number;
+  /** 0 if there was none. */
+  mean: number;
+}
+
 export interface Memory {
   /** What it runs of the instance; null: nothing. */
   burst: Burst | null;
@@ -1058,26 +1076,34 @@ export interface Meters {
   /** By its clock. */
   at: string;
   bursts: Rate;
-  /** The mean time of a commit; 0: there was none. */
-  commitSeconds: number;
+  /** How many commands a commit consumed. */
+  commitCommands: Mean;
+  /** How long a commit took. */
+  commitSeconds: Mean;
   /** By outcome, those that there were. */
   commits: Array<Rate>;
+  /** While it drains: when it ends at the latest, by its clock. */
+  drainsUntil: string | null;
+  /** Instances that it commits once a second or more, those with the most commits first; 10 at most. */
+  hot: Array<Hot>;
   /** Requests that it answers. */
   inFlight: number;
   /** That it holds. */
   locks: number;
   nodeId: string;
-  /** How many requests that only read shared a proposal to etcd, on average; 0: there was none. */
-  readBatch: number;
-  /** That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none. */
+  /** How many requests that only read shared a proposal to etcd. */
+  readBatch: Mean;
+  /** That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then. */
   seconds: number;
+  /** When its present session with etcd began, by its clock; null: it has none. */
+  sessionSince: string | null;
   store: StoreMeter;
   /** Commands that another process had left and this one began, since its start. */
   takeovers: number;
-  /** Bursts that it runs. */
+  /** Instances that it works at the moment. */
   working: number;
-  /** The same of requests that may write. */
-  writeBatch: number;
+  /** The same of requests that may write. Without group commit there is none. */
+  writeBatch: Mean;
 }
 
 export interface NearMiss {
@@ -1102,6 +1128,8 @@ export interface Node {
   address: string;
   /** Revision of etcd up to which it knows the definitions. */
   catalogRevision: number;
+  /** Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet. */
+  clockSkewSeconds: number | null;
   coordination: "distributed" | "local";
   draining: boolean;
   /** Counts the sessions of this process. */
@@ -1413,6 +1441,8 @@ export interface Result {
   holder?: string;
   notRefreshed: Array<NotRefreshed>;
   refreshed: Array<string>;
+  /** Of etcd, at which the last of refreshed became so: a node whose catalogRevision has it serves them all; 0: there are none. */
+  revision: number;
   status: string;
 }
 
@@ -2213,6 +2243,9 @@ export class Client {
 
   /** All pages of listLocks. */
   allLocks(query?: { scope?: "instance" | "refresh" | "reload" | "queue" | "timer" | "mailbox"; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Lock>;
+
+  /** The same of all live nodes, asked at the same time: GET /api/v1/cluster/meters. */
+  listMeters(options?: Options): Promise<Answer<AllMeters>>;
 
   /** Who did what lately on a node, of the last 1,000 lines of its audit log, the newest first; any node asks it: GET /api/v1/nodes/{id}/audit. */
   listNodeAudit(id: string, query?: { who?: string; operation?: string; target?: string; result?: "done" | "accepted" | "checked" | "denied" | "failed"; }, options?: Options): Promise<Answer<NodeAudit>>;

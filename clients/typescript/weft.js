@@ -467,6 +467,10 @@ export class Client extends Core {
     return this.pages((page) => this.listLocks(page, options), query);
   }
 
+  listMeters(options = {}) {
+    return this.call("GET", `/api/v1/cluster/meters`, { options });
+  }
+
   listNodeAudit(id, query = {}, options = {}) {
     return this.call("GET", `/api/v1/nodes/${part(id)}/audit`, { query, options });
   }

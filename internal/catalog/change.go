@@ -133,17 +133,22 @@ func (c *Catalog) restate(ctx context.Context, st *store.DefinitionState, hash s
 // are marked autoUpdate: if one of them moved on, the definition gets a new
 // version. Errors: definition-not-found if it is not there or not published,
 // and those of Publish.
-func (c *Catalog) Reindex(ctx context.Context, id string) error {
+//
+// A node whose table has the revision serves it so.
+func (c *Catalog) Reindex(ctx context.Context, id string) (revision int64, err error) {
 	if _, err := c.updateConsumer(ctx, id); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
+	head, err := c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
 		if st.Head.Published == 0 {
 			return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "definition "+id+" has no published version")
 		}
 		return c.publishStored(ctx, st, st.Head.Published, "")
 	})
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return head.Modified, nil
 }
 
 // updateConsumers gives each published definition that uses h a version that

@@ -59,7 +59,7 @@ func TestASkipMeetsAPublication(t *testing.T) {
 	if want := first.AddDate(2, 0, 0); !due().Equal(want) {
 		t.Errorf("due %v, want %v: the publication brought back what was skipped", due(), want)
 	}
-	if err := n.Reindex(t.Context(), "a"); err != nil {
+	if _, err := n.Reindex(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if want := first.AddDate(2, 0, 0); !due().Equal(want) {
@@ -141,7 +141,7 @@ func TestARefreshOfAScheduleThatKeysCannotKeep(t *testing.T) {
 	}
 	before := b.keysUnder("cron/")
 	now = now.AddDate(20, 0, 0)
-	err = n.Reindex(t.Context(), "a")
+	_, err = n.Reindex(t.Context(), "a")
 	var refused *workflow.Error
 	if !errors.As(err, &refused) || refused.Code != workflow.CodeDefinitionInvalid || len(refused.Problems) != 1 || refused.Problems[0].Code != "time-too-late" || refused.Problems[0].Place.Line != 3 {
 		t.Errorf("%+v", err)

@@ -131,7 +131,8 @@ func TestAConsumerThatDoesNotFitStaysUntilARefresh(t *testing.T) {
 	n.mustPublish("id: child\noptions: {usableAsActivity: true, autoUpdate: true}\ninputs:\n  who: {type: string, required: true}\nroot:\n  - writeLine: x\n")
 	n.wantVersion("p", 1)
 	b.node().wantUse("p", "child", 1)
-	wantCode(t, n.Reindex(t.Context(), "p"), workflow.CodeDefinitionInvalid)
+	_, err := n.Reindex(t.Context(), "p")
+	wantCode(t, err, workflow.CodeDefinitionInvalid)
 	n.mustPublish(child("child", "three", true))
 	b.node().wantUse("p", "child", 3)
 }
@@ -147,7 +148,7 @@ func TestARefreshFollowsWhatAPublicationCouldNot(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	n.mustPublish(child("child", "three", false))
-	if err := n.Reindex(t.Context(), "p"); err != nil {
+	if _, err := n.Reindex(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
 	n.wantVersion("p", 1) // not marked autoUpdate

@@ -317,6 +317,12 @@ func (x *Explainer) Bursts(id string) []client.Running {
 	return nil
 }
 
+// Owned is how many instances this node works at the moment.
+func (x *Explainer) Owned() int { return x.cfg.Node.Owned() }
+
+// Hottest are the instances that this node committed most often of late; see [client.Node.Hottest].
+func (x *Explainer) Hottest(most int) []client.Hot { return x.cfg.Node.Hottest(most) }
+
 // Refusals are the commits of this node that a fence refused, the newest first: of one
 // instance, or of all ("").
 func (x *Explainer) Refusals(id string) []client.Refusal { return x.cfg.Node.Refusals(id) }

@@ -48,6 +48,9 @@ type Config struct {
 	Shedding func() bool
 	// Drain begins the end of this node and returns at once.
 	Drain func()
+	// DrainsUntil tells when a drain that has begun is over at the latest, or the zero time;
+	// nil: it is not known.
+	DrainsUntil func() time.Time
 
 	Webhooks *webhook.Webhooks // nil: none, and no routes for them
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/nodetest"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -108,6 +109,9 @@ func TestClusterShowsItself(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	nodes := s.get(t, "/api/v1/nodes").json(t)["items"].([]any)
+	polltest.Eventually(t, "a node that is alone is as right as its own clock", func() bool {
+		return s.get(t, "/api/v1/nodes").json(t)["items"].([]any)[0].(map[string]any)["clockSkewSeconds"] == 0.0
+	})
 	if len(nodes) != 1 {
 		t.Fatalf("nodes: %v", nodes)
 	}

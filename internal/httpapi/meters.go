@@ -1,28 +1,31 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Rates are of the time since a reading that somebody asked for before: the newest of those that
-// are meterLeast old or older, none older than meterMost.
+// Rates are of the time since a reading: the newest of those that are meterLeast old or older,
+// none older than meterMost.
 const (
 	meterLeast = 2 * time.Second
 	meterMost  = time.Minute
 )
 
-// meter remembers what a node had counted when somebody asked, so that the next one is told
-// rates. Nothing runs between two questions.
+// meter remembers what a node had counted some seconds ago, so that who asks is told rates.
 type meter struct {
 	mu    sync.Mutex
-	taken []reading // the oldest first
+	taken []reading // the oldest first; guarded by mu
 }
 
 type reading struct {
@@ -46,35 +49,59 @@ func (m *meter) since(now reading) (before reading, ok bool) {
 	return before, ok
 }
 
-func meterRoute() route {
-	return route{
-		method: "GET", path: "/nodes/{id}/meters", name: "getMeters", role: auth.Viewer, tag: "cluster", kind: open,
-		summary: "What a node does: commits by outcome, how requests to etcd are batched, what it runs and holds, how full etcd is; any node asks it",
-		answers: map[int]any{200: metersView{}}, problems: []workflow.Code{workflow.CodeNodeNotFound, workflow.CodeInvalid, workflow.CodeBusy}, serve: meters,
+// Measure keeps what the node has counted by now, for the rates of those who ask later. Call
+// it every few seconds.
+func (a *API) Measure() { a.meter.since(reading{a.cfg.Now(), a.cfg.Metrics.Reading()}) }
+
+func meterRoutes() []route {
+	return []route{
+		{method: "GET", path: "/nodes/{id}/meters", name: "getMeters", role: auth.Viewer, tag: "cluster", kind: open,
+			summary: "What a node does: commits by outcome, how requests to etcd are batched, what it runs and holds, how full etcd is; any node asks it",
+			answers: map[int]any{200: metersView{}}, problems: []workflow.Code{workflow.CodeNodeNotFound, workflow.CodeInvalid, workflow.CodeBusy}, serve: meters},
+		{method: "GET", path: "/cluster/meters", name: "listMeters", role: auth.Viewer, tag: "cluster", kind: reads, summary: "The same of all live nodes, asked at the same time",
+			answers: map[int]any{200: allMetersView{}}, serve: allMeters},
 	}
 }
 
 type metersView struct {
 	NodeID  string     `json:"nodeId"`
 	At      time.Time  `json:"at" doc:"By its clock."`
-	Seconds float64    `json:"seconds" doc:"That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none."`
+	Seconds float64    `json:"seconds" doc:"That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then."`
 	Commits []rateView `json:"commits" doc:"By outcome, those that there were."`
 	Bursts  rateView   `json:"bursts"`
 
-	Takeovers     int64   `json:"takeovers" doc:"Commands that another process had left and this one began, since its start."`
-	CommitSeconds float64 `json:"commitSeconds" doc:"The mean time of a commit; 0: there was none."`
-	ReadBatch     float64 `json:"readBatch" doc:"How many requests that only read shared a proposal to etcd, on average; 0: there was none."`
-	WriteBatch    float64 `json:"writeBatch" doc:"The same of requests that may write."`
+	Takeovers      int64    `json:"takeovers" doc:"Commands that another process had left and this one began, since its start."`
+	CommitSeconds  meanView `json:"commitSeconds" doc:"How long a commit took."`
+	CommitCommands meanView `json:"commitCommands" doc:"How many commands a commit consumed."`
+	ReadBatch      meanView `json:"readBatch" doc:"How many requests that only read shared a proposal to etcd."`
+	WriteBatch     meanView `json:"writeBatch" doc:"The same of requests that may write. Without group commit there is none."`
 
-	Working  int `json:"working" doc:"Bursts that it runs."`
-	Locks    int `json:"locks" doc:"That it holds."`
-	InFlight int `json:"inFlight" doc:"Requests that it answers."`
+	Working  int       `json:"working" doc:"Instances that it works at the moment."`
+	Locks    int       `json:"locks" doc:"That it holds."`
+	InFlight int       `json:"inFlight" doc:"Requests that it answers."`
+	Hot      []hotView `json:"hot" doc:"Instances that it commits once a second or more, those with the most commits first; 10 at most."`
+
+	SessionSince *time.Time `json:"sessionSince" doc:"When its present session with etcd began, by its clock; null: it has none."`
+	DrainsUntil  *time.Time `json:"drainsUntil" doc:"While it drains: when it ends at the latest, by its clock."`
 
 	Store storeMeterView `json:"store"`
 }
 
-// rateView counts since the start of a node. Means and rates beside it are of its seconds, or
-// where those are 0 since the start.
+type meanView struct {
+	Count int64   `json:"count"`
+	Mean  float64 `json:"mean" doc:"0 if there was none."`
+}
+
+type hotView struct {
+	InstanceID string  `json:"instanceId"`
+	PerSecond  float64 `json:"perSecond" doc:"Commits, of the last 10 s or so."`
+}
+
+type allMetersView struct {
+	Items   []metersView `json:"items"`
+	Unasked []string     `json:"unasked" doc:"Live nodes that did not answer; what they do is not known."`
+}
+
 type rateView struct {
 	Name      string  `json:"name"`
 	Total     int64   `json:"total" doc:"Since the start of the node."`
@@ -88,15 +115,48 @@ type storeMeterView struct {
 	Level     int   `json:"level" doc:"0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs."`
 }
 
-func meters(c *call) (reply, error) {
-	return asked(c, func() metersView {
-		now := reading{c.api.cfg.Now(), c.api.cfg.Metrics.Reading()}
-		before, known := c.api.meter.since(now)
-		return viewMeters(c.api.cfg.NodeID, now, before, known, len(c.api.places.all))
-	})
+// mostHot is how many instances a node names.
+const mostHot = 10
+
+func meters(c *call) (reply, error) { return asked(c, c.api.ownMeters) }
+
+// allMeters asks all nodes at the same time: one that hangs costs no more than its own answer.
+func allMeters(c *call) (reply, error) {
+	others := slices.DeleteFunc(c.api.cfg.Session.Members(), func(n cluster.Node) bool { return n.ID == c.api.cfg.NodeID })
+	theirs, errs := make([]metersView, len(others)), make([]error, len(others))
+	var all sync.WaitGroup
+	for i, n := range others {
+		all.Go(func() { errs[i] = look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/meters", &theirs[i]) })
+	}
+	v := allMetersView{Items: []metersView{c.api.ownMeters()}, Unasked: []string{}}
+	all.Wait()
+	for i, n := range others {
+		if errs[i] != nil {
+			v.Unasked = append(v.Unasked, n.ID)
+			continue
+		}
+		v.Items = append(v.Items, theirs[i])
+	}
+	slices.SortFunc(v.Items, func(a, b metersView) int { return cmp.Compare(a.NodeID, b.NodeID) })
+	return reply{body: v}, nil
 }
 
-func viewMeters(node string, now, before reading, known bool, inFlight int) metersView {
+func (a *API) ownMeters() metersView {
+	now := reading{a.cfg.Now(), a.cfg.Metrics.Reading()}
+	before, known := a.meter.since(now)
+	v := viewMeters(a.cfg.NodeID, now, before, known)
+	v.Working, v.InFlight = a.cfg.Explainer.Owned(), len(a.places.all)
+	v.Hot = each(a.cfg.Explainer.Hottest(mostHot), func(h client.Hot) hotView { return hotView{h.InstanceID, h.PerSecond} })
+	if e := a.cfg.Session.Epoch(); e != nil {
+		v.SessionSince = knownTime(e.Began)
+	}
+	if a.cfg.DrainsUntil != nil {
+		v.DrainsUntil = knownTime(a.cfg.DrainsUntil())
+	}
+	return v
+}
+
+func viewMeters(node string, now, before reading, known bool) metersView {
 	since, seconds := now.Reading, 0.0
 	if known {
 		since, seconds = now.Since(before.Reading), now.at.Sub(before.at).Seconds()
@@ -108,17 +168,16 @@ func viewMeters(node string, now, before reading, known bool, inFlight int) mete
 		}
 		return v
 	}
-	mean := func(m metrics.Mean) float64 {
+	mean := func(m metrics.Mean) meanView {
 		if m.Count <= 0 {
-			return 0
+			return meanView{}
 		}
-		return m.Sum / m.Count
+		return meanView{int64(m.Count), m.Sum / m.Count}
 	}
 	v := metersView{
-		NodeID: node, At: now.at.UTC(), Seconds: seconds, Commits: []rateView{}, Bursts: rate("bursts", now.Bursts, since.Bursts),
-		Takeovers: int64(now.Takeovers), CommitSeconds: mean(since.Commit), ReadBatch: mean(since.Reads), WriteBatch: mean(since.Writes),
-		Working: now.Working, Locks: now.Locks, InFlight: inFlight,
-		Store: storeMeterView{now.StoreInUse, now.StoreAllocated, now.StoreQuota, now.StoreLevel},
+		NodeID: node, At: now.at.UTC(), Seconds: seconds, Commits: []rateView{}, Bursts: rate("bursts", now.Bursts, since.Bursts), Hot: []hotView{},
+		Takeovers: int64(now.Takeovers), CommitSeconds: mean(since.Commit), CommitCommands: mean(since.Commands), ReadBatch: mean(since.Reads), WriteBatch: mean(since.Writes),
+		Locks: now.Locks, Store: storeMeterView{now.StoreInUse, now.StoreAllocated, now.StoreQuota, now.StoreLevel},
 	}
 	for _, outcome := range slices.Sorted(maps.Keys(now.Commits)) {
 		if now.Commits[outcome] > 0 {

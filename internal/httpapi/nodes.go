@@ -22,6 +22,8 @@ type nodeView struct {
 	Paused          bool       `json:"paused"`
 	CatalogRevision int64      `json:"catalogRevision" doc:"Revision of etcd up to which it knows the definitions."`
 	Self            bool       `json:"self" doc:"Whether it is the node that answers."`
+
+	ClockSkewSeconds *float64 `json:"clockSkewSeconds" doc:"Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet."`
 }
 
 func (a *API) nodeRoutes() []route {
@@ -34,7 +36,23 @@ func (a *API) nodeRoutes() []route {
 	}, a.peerRoutes()...)
 }
 
-func (a *API) viewNode(n cluster.Node) nodeView {
+func (a *API) viewNode(n cluster.Node) nodeView { return a.viewNodes([]cluster.Node{n})[0] }
+
+func (a *API) viewNodes(nodes []cluster.Node) []nodeView {
+	var skews map[string]time.Duration
+	if a.cfg.Session.ClockCompared() { // else nobody was compared with anybody
+		skews = a.cfg.Session.ClockSkews()
+	}
+	return each(nodes, func(n cluster.Node) nodeView {
+		v := a.viewRecord(n)
+		if skew, known := skews[n.ID]; known {
+			v.ClockSkewSeconds = new(skew.Seconds())
+		}
+		return v
+	})
+}
+
+func (a *API) viewRecord(n cluster.Node) nodeView {
 	return nodeView{
 		NodeID: n.ID, Address: n.Address, Version: n.Version, Coordination: n.Mode, Epoch: n.Epoch, StartedAt: n.StartedAt.UTC(),
 		Draining: n.Draining, Paused: n.Paused, CatalogRevision: n.CatalogRevision, Self: n.ID == a.cfg.NodeID,
@@ -45,7 +63,7 @@ func (a *API) viewNode(n cluster.Node) nodeView {
 // nodes has no pages: a cluster has few nodes.
 func (c *call) nodes() (reply, error) {
 	nodes, revision := c.api.cfg.Session.MembersAt()
-	return reply{body: listView[nodeView]{Items: each(nodes, c.api.viewNode), Revision: revision}}, nil
+	return reply{body: listView[nodeView]{Items: c.api.viewNodes(nodes), Revision: revision}}, nil
 }
 
 func (c *call) drainNode() (reply, error) {

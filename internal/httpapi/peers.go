@@ -29,7 +29,7 @@ import (
 func (a *API) peerRoutes() []route {
 	problems := []workflow.Code{workflow.CodeNodeNotFound, workflow.CodeInvalid, workflow.CodeBusy}
 	instance := []param{{name: "instanceId", typ: "string", doc: "Only of this instance."}}
-	return []route{
+	return append([]route{
 		{method: "GET", path: "/nodes/{id}/bursts", name: "listBursts", role: auth.Viewer, tag: "cluster", kind: open, query: instance,
 			summary: "What a node runs at the moment: instances, their activities, since when; any node asks it",
 			answers: map[int]any{200: burstsView{}}, problems: problems, serve: bursts},
@@ -45,8 +45,7 @@ func (a *API) peerRoutes() []route {
 				{name: "name", typ: "string", doc: "Events with this name, or nearly so; up to 5 may be given."}},
 			summary: "What only a node knows of an instance, and of events, in one answer; explanations ask for it, and any node does",
 			answers: map[int]any{200: memoryView{}}, problems: problems, serve: memory},
-		meterRoute(),
-	}
+	}, meterRoutes()...)
 }
 
 type burstsView struct {

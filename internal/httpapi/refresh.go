@@ -19,6 +19,7 @@ type resultView struct {
 	Refreshed    []string           `json:"refreshed"`
 	NotRefreshed []notRefreshedView `json:"notRefreshed"`
 	Holder       string             `json:"holder,omitempty"`
+	Revision     int64              `json:"revision" doc:"Of etcd, at which the last of refreshed became so: a node whose catalogRevision has it serves them all; 0: there are none."`
 }
 
 type notRefreshedView struct {
@@ -27,7 +28,7 @@ type notRefreshedView struct {
 }
 
 func viewResult(res refresh.Result) resultView {
-	return resultView{Status: res.Status, Refreshed: res.Refreshed, Holder: res.Holder,
+	return resultView{Status: res.Status, Refreshed: res.Refreshed, Holder: res.Holder, Revision: res.Revision,
 		NotRefreshed: each(res.NotRefreshed, func(n refresh.NotRefreshed) notRefreshedView { return notRefreshedView{n.ID, n.Reason} })}
 }
 

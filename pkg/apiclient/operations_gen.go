@@ -869,6 +869,12 @@ func (c *Client) AllLocks(ctx context.Context, query ListLocksQuery, opts ...Opt
 	})
 }
 
+// ListMeters: The same of all live nodes, asked at the same time.
+// It is GET /api/v1/cluster/meters, for the role viewer.
+func (c *Client) ListMeters(ctx context.Context, opts ...Option) (*Answer[AllMeters], error) {
+	return call[AllMeters](ctx, c, request{method: "GET", path: "/api/v1/cluster/meters", query: nil, body: nil}, opts)
+}
+
 // ListNodeAuditQuery is the query of [Client.ListNodeAudit]; zero fields are left out.
 type ListNodeAuditQuery struct {
 	Who       string // Only of this caller, such as key:shop.

@@ -79,6 +79,12 @@ type ActivityValue struct {
 	Type        string `json:"type"`
 }
 
+// AllMeters is the answer of [Client.ListMeters].
+type AllMeters struct {
+	Items   []Meters `json:"items"`
+	Unasked []string `json:"unasked"` // Live nodes that did not answer; what they do is not known.
+}
+
 // AlterRequest is the body of [Client.AlterInstance]. Zero fields are left out.
 type AlterRequest struct {
 	Alterations []AlterationRequest `json:"alterations,omitempty"` // Made in this order and in one commit, all or none; up to 100.
@@ -459,6 +465,12 @@ type History struct {
 	Unasked  []string     `json:"unasked"`  // Live nodes that could not be asked for refusals.
 }
 
+// Hot is a part of other answers.
+type Hot struct {
+	InstanceID string  `json:"instanceId"`
+	PerSecond  float64 `json:"perSecond"` // Commits, of the last 10 s or so.
+}
+
 // Incident is a part of other answers.
 type Incident struct {
 	ActivityID   string    `json:"activityId"`
@@ -774,6 +786,12 @@ type Mail struct {
 	Unreadable bool       `json:"unreadable"` // The program of the node that answers cannot read it.
 }
 
+// Mean is a part of other answers.
+type Mean struct {
+	Count int64   `json:"count"`
+	Mean  float64 `json:"mean"` // 0 if there was none.
+}
+
 // Memory is the answer of [Client.GetMemory].
 type Memory struct {
 	Burst    *Burst      `json:"burst"`  // What it runs of the instance; null: nothing.
@@ -784,19 +802,23 @@ type Memory struct {
 
 // Meters is the answer of [Client.GetMeters].
 type Meters struct {
-	At            time.Time  `json:"at"` // By its clock.
-	Bursts        Rate       `json:"bursts"`
-	CommitSeconds float64    `json:"commitSeconds"` // The mean time of a commit; 0: there was none.
-	Commits       []Rate     `json:"commits"`       // By outcome, those that there were.
-	InFlight      int64      `json:"inFlight"`      // Requests that it answers.
-	Locks         int64      `json:"locks"`         // That it holds.
-	NodeID        string     `json:"nodeId"`
-	ReadBatch     float64    `json:"readBatch"` // How many requests that only read shared a proposal to etcd, on average; 0: there was none.
-	Seconds       float64    `json:"seconds"`   // That the rates are of: since somebody asked before, up to a minute ago. 0: nobody did, and there are none.
-	Store         StoreMeter `json:"store"`
-	Takeovers     int64      `json:"takeovers"`  // Commands that another process had left and this one began, since its start.
-	Working       int64      `json:"working"`    // Bursts that it runs.
-	WriteBatch    float64    `json:"writeBatch"` // The same of requests that may write.
+	At             time.Time  `json:"at"` // By its clock.
+	Bursts         Rate       `json:"bursts"`
+	CommitCommands Mean       `json:"commitCommands"` // How many commands a commit consumed.
+	CommitSeconds  Mean       `json:"commitSeconds"`  // How long a commit took.
+	Commits        []Rate     `json:"commits"`        // By outcome, those that there were.
+	DrainsUntil    *time.Time `json:"drainsUntil"`    // While it drains: when it ends at the latest, by its clock.
+	Hot            []Hot      `json:"hot"`            // Instances that it commits once a second or more, those with the most commits first; 10 at most.
+	InFlight       int64      `json:"inFlight"`       // Requests that it answers.
+	Locks          int64      `json:"locks"`          // That it holds.
+	NodeID         string     `json:"nodeId"`
+	ReadBatch      Mean       `json:"readBatch"`    // How many requests that only read shared a proposal to etcd.
+	Seconds        float64    `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
+	SessionSince   *time.Time `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
+	Store          StoreMeter `json:"store"`
+	Takeovers      int64      `json:"takeovers"`  // Commands that another process had left and this one began, since its start.
+	Working        int64      `json:"working"`    // Instances that it works at the moment.
+	WriteBatch     Mean       `json:"writeBatch"` // The same of requests that may write. Without group commit there is none.
 }
 
 // NearMiss is a part of other answers.
@@ -814,17 +836,18 @@ type NearMiss struct {
 
 // Node is the answer of [Client.DrainNode].
 type Node struct {
-	Address         string     `json:"address"`
-	CatalogRevision int64      `json:"catalogRevision"` // Revision of etcd up to which it knows the definitions.
-	Coordination    string     `json:"coordination"`    // One of distributed, local.
-	Draining        bool       `json:"draining"`
-	Epoch           int64      `json:"epoch"` // Counts the sessions of this process.
-	NodeID          string     `json:"nodeId"`
-	Paused          bool       `json:"paused"`
-	SeenAt          *time.Time `json:"seenAt"` // Its clock at its last heartbeat.
-	Self            bool       `json:"self"`   // Whether it is the node that answers.
-	StartedAt       time.Time  `json:"startedAt"`
-	Version         string     `json:"version"`
+	Address          string     `json:"address"`
+	CatalogRevision  int64      `json:"catalogRevision"`  // Revision of etcd up to which it knows the definitions.
+	ClockSkewSeconds *float64   `json:"clockSkewSeconds"` // Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet.
+	Coordination     string     `json:"coordination"`     // One of distributed, local.
+	Draining         bool       `json:"draining"`
+	Epoch            int64      `json:"epoch"` // Counts the sessions of this process.
+	NodeID           string     `json:"nodeId"`
+	Paused           bool       `json:"paused"`
+	SeenAt           *time.Time `json:"seenAt"` // Its clock at its last heartbeat.
+	Self             bool       `json:"self"`   // Whether it is the node that answers.
+	StartedAt        time.Time  `json:"startedAt"`
+	Version          string     `json:"version"`
 }
 
 // NodeAudit is the answer of [Client.ListNodeAudit].
@@ -1074,6 +1097,7 @@ type Result struct {
 	Holder       string         `json:"holder,omitempty"`
 	NotRefreshed []NotRefreshed `json:"notRefreshed"`
 	Refreshed    []string       `json:"refreshed"`
+	Revision     int64          `json:"revision"` // Of etcd, at which the last of refreshed became so: a node whose catalogRevision has it serves them all; 0: there are none.
 	Status       string         `json:"status"`
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -193,9 +194,10 @@ func (o *owner) halve(work *batch) {
 	work.hands = nil
 }
 
-// count tells what a commit means for its definition.
+// count tells what a commit means for its definition, and whose it is.
 func (n *Node) count(c *store.Commit) {
 	h := &c.After.Header
+	n.heat.note(h.ID, time.Now())
 	switch {
 	case c.Before == nil || c.Before.Seq == 0:
 		n.cfg.Metrics.InstanceStarted(h.DefinitionID)

@@ -75,6 +75,7 @@ type Node struct {
 	contended  contended // instances that others held lately
 	idle       *idle
 	refusals   refusals
+	heat       heat
 	wg         sync.WaitGroup
 }
 

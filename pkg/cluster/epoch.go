@@ -17,6 +17,7 @@ type Epoch struct {
 	Number int64            // 1 for the first epoch of this process
 	Lease  clientv3.LeaseID // the lease of all locks and of the node record
 	TTL    time.Duration    // as granted by etcd
+	Began  time.Time        // when its lease was asked for, by this machine's clock
 
 	ctx    context.Context // the product of Context
 	cancel context.CancelCauseFunc
@@ -50,6 +51,7 @@ func newEpoch(number int64, lease clientv3.LeaseID, ttl time.Duration, asked tim
 		Number:  number,
 		Lease:   lease,
 		TTL:     ttl,
+		Began:   asked,
 		suspect: make(chan struct{}, 1),
 		rouse:   make(chan struct{}, 1),
 		held:    make(map[string]*Lock),

@@ -29,6 +29,7 @@ type Metrics struct {
 	commits        *prometheus.CounterVec
 	commitSeconds  prometheus.Histogram
 	commitBytes    prometheus.Histogram
+	commitCommands prometheus.Histogram
 	lateDurability prometheus.Counter
 
 	refreshes      *prometheus.CounterVec
@@ -131,6 +132,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"Time from sending a commit to its definite outcome.", waitBuckets),
 		commitBytes: b.histogram("commit_bytes",
 			"Size of the transaction of a commit.", bytesBuckets),
+		commitCommands: b.histogram("commit_commands",
+			"Commands that a commit which took effect consumed: 1 is a commit for one command alone.", batchBuckets),
 		lateDurability: b.counter("late_durability_total",
 			"Direct deliveries whose cause was made durable before the burst ended, because the deadline, one second or a drain came first."),
 
@@ -395,6 +398,14 @@ func (m *Metrics) Commit(outcome CommitOutcome, took time.Duration, bytes int, t
 	if bytes > 0 {
 		observe(m.commitBytes, float64(bytes), trace)
 	}
+}
+
+// CommitCommands observes how many commands a commit consumed that took effect.
+func (m *Metrics) CommitCommands(n int) {
+	if m == nil {
+		return
+	}
+	m.commitCommands.Observe(float64(n))
 }
 
 // LateDurability counts a direct delivery whose cause had to be made durable

@@ -83,6 +83,8 @@ var contract = map[string][]string{
 	"weft_instances": {"definition", "sub_status"}, "weft_oldest_suspended_seconds": {"definition"},
 	// Whether accepted work has vanished, which nothing else would tell.
 	"weft_balance_difference": nil,
+	// Whether commands share commits, which is what makes a busy instance fast.
+	"weft_commit_commands": nil,
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -121,6 +123,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetDraining(true)
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
+	m.CommitCommands(3)
 	m.LateDurability()
 	m.Load(metrics.LoadIdle)
 	m.UnlockedResume(metrics.ResumeCommitted)

@@ -13,12 +13,12 @@ type Reading struct {
 	Commits   map[string]float64 // by outcome
 	Bursts    float64            // that were run
 	Commit    Mean               // seconds that a commit took
+	Commands  Mean               // that a commit consumed
 	Reads     Mean               // requests that shared a proposal to etcd, of those that only read
 	Writes    Mean               // the same of those that may write
 	Takeovers float64            // commands that another node had left
 
-	Working int // bursts that run now
-	Locks   int // that are held now
+	Locks int // that are held now
 
 	// Of etcd's fullest member, in bytes, and how full that makes it: 0 to 2.
 	StoreInUse, StoreAllocated, StoreQuota int64
@@ -38,9 +38,8 @@ func (m *Metrics) Reading() Reading {
 		r.Commits[outcome] = valueOf(m.commits.WithLabelValues(outcome))
 	}
 	r.Bursts, r.Takeovers = valueOf(m.bursts), valueOf(m.takeovers)
-	r.Commit = meanOf(m.commitSeconds)
+	r.Commit, r.Commands = meanOf(m.commitSeconds), meanOf(m.commitCommands)
 	r.Reads, r.Writes = meanOf(m.etcdBatches.WithLabelValues(string(BatchReads))), meanOf(m.etcdBatches.WithLabelValues(string(BatchWrites)))
-	r.Working = int(valueOf(m.working))
 	for _, scope := range knownScopes {
 		r.Locks += int(valueOf(m.locksHeld.WithLabelValues(scope)))
 	}
@@ -62,7 +61,7 @@ func (r Reading) Since(before Reading) Reading {
 	}
 	out.Bursts -= before.Bursts
 	out.Takeovers -= before.Takeovers
-	for _, pair := range []struct{ now, was *Mean }{{&out.Commit, &before.Commit}, {&out.Reads, &before.Reads}, {&out.Writes, &before.Writes}} {
+	for _, pair := range []struct{ now, was *Mean }{{&out.Commit, &before.Commit}, {&out.Commands, &before.Commands}, {&out.Reads, &before.Reads}, {&out.Writes, &before.Writes}} {
 		pair.now.Count -= pair.was.Count
 		pair.now.Sum -= pair.was.Sum
 	}

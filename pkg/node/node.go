@@ -61,8 +61,9 @@ type Node struct {
 	handler    atomic.Pointer[http.Handler] // of the server
 	waitsFor   atomic.Value                 // a string: what the build of the node waits for
 
-	loaded   atomic.Bool // the definitions directory was read
-	draining atomic.Bool
+	loaded     atomic.Bool // the definitions directory was read
+	draining   atomic.Bool
+	drainsTill atomic.Pointer[time.Time] // set before draining
 
 	mu       sync.Mutex // held while the node is started
 	started  bool       // guarded by mu
@@ -191,6 +192,7 @@ const stopTimeout = 10 * time.Second
 
 // drain is the first phase of the stop: not ready, and everything else served.
 func (n *Node) drain(ctx context.Context) {
+	n.drainsTill.Store(new(n.cfg.Now().Add(n.cfg.DrainDelay + n.cfg.DrainTimeout)))
 	n.draining.Store(true)
 	uctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -211,6 +213,15 @@ func (n *Node) Drain() {
 	case n.wanted <- struct{}{}:
 	default:
 	}
+}
+
+// drainsUntil is when a drain that has begun is over at the latest, but for connections that
+// are slow to close; the zero time: none has.
+func (n *Node) drainsUntil() time.Time {
+	if at := n.drainsTill.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // Ready says why the node should get no traffic; nil when it should.

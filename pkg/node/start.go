@@ -63,7 +63,7 @@ func (n *Node) start(ctx context.Context) error {
 }
 
 // tellRevision writes into the node record how far this node knows the
-// definitions, so that people see one that is behind.
+// definitions, so that people see one that is behind. Its rates it keeps to itself.
 func (n *Node) tellRevision(ctx context.Context) error {
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
@@ -73,6 +73,7 @@ func (n *Node) tellRevision(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
+		n.api.Measure()
 		now := n.catalog.Revision()
 		if now == told {
 			continue

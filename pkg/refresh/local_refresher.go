@@ -37,9 +37,10 @@ func (l *LocalRefresher) refresh(ctx context.Context, ids []string) (Result, err
 		}
 	}
 	for _, id := range ids {
-		err := l.Catalog.Reindex(ctx, id)
+		revision, err := l.Catalog.Reindex(ctx, id)
 		switch {
 		case err == nil:
+			r.Revision = max(r.Revision, revision)
 			r.Refreshed = append(r.Refreshed, id)
 		case ctx.Err() != nil, !about(err):
 			return r, err

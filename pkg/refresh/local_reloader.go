@@ -53,6 +53,7 @@ func (l *LocalReloader) reload(ctx context.Context) (Result, error) {
 			switch {
 			case err == nil:
 				progress = true
+				r.Revision = max(r.Revision, res.Revision)
 				r.Refreshed = append(r.Refreshed, res.ID)
 				if res.Created {
 					l.Log.InfoContext(ctx, "definition published", "definition", res.ID, "version", res.Version, "file", s.request.File)

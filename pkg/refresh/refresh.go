@@ -28,6 +28,7 @@ type Result struct {
 	Refreshed    []string // ids
 	NotRefreshed []NotRefreshed
 	Holder       string // the node that is doing it
+	Revision     int64  // of etcd, at which the last of Refreshed became so: a node that has it serves them all; 0: there are none
 }
 
 // NotRefreshed is a definition, or a file, that is not up to date, and why.

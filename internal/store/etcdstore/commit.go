@@ -36,10 +36,14 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committ
 		if !errors.Is(err, ErrUnknown) {
 			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 		}
+		if done != nil {
+			s.metrics.CommitCommands(len(c.Consumed))
+		}
 		return done, err
 	}
 	done, outcome := s.committed(c, t, resp)
 	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+	s.metrics.CommitCommands(len(c.Consumed))
 	return done, nil
 }
 

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+// What commits again and again is found, however many others commit once, and is counted short
+// by a bounded number at most; what has stopped is hot no more.
+func TestHotInstancesAreFoundAmongMany(t *testing.T) {
+	t.Parallel()
+	var h heat
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	if hot := h.hottest(5, at); hot != nil {
+		t.Fatalf("before any commit: %v", hot)
+	}
+	const others, each = 50 * heatKept, 25
+	for i := range others { // in 9 s
+		now := at.Add(time.Duration(i) * 9 * time.Second / others)
+		h.note(fmt.Sprint("once-", i), now)
+		if i%each == 0 {
+			h.note("hot", now)
+		}
+		if len(h.now) > heatKept {
+			t.Fatalf("%d instances are counted", len(h.now))
+		}
+	}
+	const hot, short = others / each, (others + others/each) / heatKept
+	for _, took := range []time.Duration{9 * time.Second, heatWindow} { // the window is not over, and it is
+		got := h.hottest(5, at.Add(took))
+		if len(got) != 1 || got[0].InstanceID != "hot" {
+			t.Fatalf("after %v: %v", took, got)
+		}
+		if most, least := hot/took.Seconds(), (hot-short-1)/took.Seconds(); got[0].PerSecond > most+0.01 || got[0].PerSecond < least {
+			t.Errorf("after %v: %.1f a second, want %.1f to %.1f", took, got[0].PerSecond, least, most)
+		}
+	}
+	if hot := h.hottest(5, at.Add(2*heatWindow)); hot != nil {
+		t.Errorf("after a window without commits: %v", hot)
+	}
+	for range 100 {
+		h.note("hot", at.Add(3*heatWindow))
+	}
+	if hot := h.hottest(5, at.Add(5*heatWindow)); hot != nil {
+		t.Errorf("where nobody looked for two windows: %v", hot)
+	}
+}
+
+// The hottest come first, no more than are asked for, and none that commits less than once a second.
+func TestTheHottestComeFirst(t *testing.T) {
+	t.Parallel()
+	var h heat
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for id, n := range map[string]int{"a": 40, "b": 100, "c": 9, "d": 20} {
+		for range n {
+			h.note(id, at)
+		}
+	}
+	if hot := h.hottest(5, at.Add(heatLeast/2)); hot != nil {
+		t.Errorf("so early nobody can tell: %v", hot)
+	}
+	got := h.hottest(2, at.Add(heatWindow))
+	if len(got) != 2 || got[0].InstanceID != "b" || math.Abs(got[0].PerSecond-10) > 1e-9 || got[1].InstanceID != "a" {
+		t.Errorf("%v", got)
+	}
+	if got := h.hottest(5, at.Add(heatWindow+time.Second)); len(got) != 3 {
+		t.Errorf("with one of less than a commit a second: %v", got)
+	}
+}

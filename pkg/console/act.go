@@ -87,7 +87,6 @@ var done = map[string]string{
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",
 	"createJob": "The job was taken; it goes on without this page.", "cancelJob": "The job goes no further.", "deleteJob": "The job is forgotten.",
 	"publishVersion": "The version is published.", "retractDefinition": "The definition is retracted.", "deleteDefinition": "The definition is deleted.",
-	"reloadDefinitions": "The directory of definitions was read again.", "refreshDefinitions": "The definitions were refreshed.",
 	"skipSchedule": "The next occurrence is skipped, unless it was fired in the meantime.",
 	"theme":        "", "signed-in": "",
 }
@@ -247,6 +246,17 @@ func join(body, input map[string]any) error {
 func (v *visit) acted(name string, to *answer) {
 	if name == "alterInstance" && v.r.PostForm.Get("q.dryRun") != "" {
 		v.tried(to)
+		return
+	}
+	if name == "refreshDefinitions" || name == "reloadDefinitions" {
+		var view refreshed
+		err := json.Unmarshal(to.body.Bytes(), &view)
+		if err == nil {
+			err = v.refreshedNow(&view, name)
+		}
+		if err != nil {
+			v.fail("cluster", err)
+		}
 		return
 	}
 	var result resultView

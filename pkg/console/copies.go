@@ -26,6 +26,7 @@ var commands = map[string]func(*visit) [][]string{
 	"timers":                    says("timers list", "schedules list"),
 	"activities":                says("activities"),
 	"cluster":                   says("cluster status", "cluster balance", "locks list", "top --once"),
+	"served":                    says("nodes list"),
 	"receipts":                  with("key", "events trace", ""),
 	"me":                        says("whoami"),
 }

@@ -346,9 +346,7 @@ func typed(input map[string]any, field, text string) error {
 type flipView struct {
 	ID            string
 	Before, After int
-	Revision      int64
-	Nodes         []node
-	Behind        int // nodes that do not have it yet
+	Serves        serves
 }
 
 // flip follows a publication.
@@ -357,16 +355,8 @@ func flip(v *visit) (string, any, error) {
 	view := flipView{ID: v.r.PathValue("id")}
 	view.Before, _ = strconv.Atoi(query.Get("before"))
 	view.After, _ = strconv.Atoi(query.Get("after"))
-	view.Revision, _ = strconv.ParseInt(query.Get("revision"), 10, 64)
-	nodes, err := get[list[node]](v, "/nodes", nil)
-	if err != nil {
-		return "", nil, err
-	}
-	view.Nodes = nodes.Items
-	for _, n := range view.Nodes {
-		if n.CatalogRevision < view.Revision {
-			view.Behind++
-		}
-	}
-	return fmt.Sprintf("%s version %d", view.ID, view.After), view, nil
+	revision, _ := strconv.ParseInt(query.Get("revision"), 10, 64)
+	var err error
+	view.Serves, err = v.serving(revision)
+	return fmt.Sprintf("%s version %d", view.ID, view.After), view, err
 }

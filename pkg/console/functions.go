@@ -52,6 +52,7 @@ var functions = template.FuncMap{
 	"steps":   func(n int) string { return strings.Repeat("· ", min(20, max(0, n))) },
 	"seconds": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	"size":    size,
+	"outcome": func(name string) string { return outcomes[name] },
 	"inc":     func(n int) int { return n + 1 },
 	"rawCommit": func(instance string, commit int64) string {
 		return fmt.Sprintf("%sraw%s?limit=1&after=%d", Path, at("instances", instance, "journal"), commit-1)

@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,8 @@ var screens = []screen{
 	{path: "timers", template: "timers", here: "timers", every: 5, read: timersAndSchedules},
 	{path: "activities", template: "activities", here: "activities", read: catalogue},
 	{path: "audit", template: "audit", here: "audit", every: 5, read: audited},
-	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", read: theCluster},
+	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", every: 5, read: theCluster},
+	{path: "served", template: "refreshed", here: "cluster", every: 1, read: servedBy},
 	{path: "receipts", template: "receipts", here: "events", read: receiptsOf},
 	{path: "go", template: "go", here: "instances", read: goTo},
 	{path: "me", template: "me", here: "me", read: me},
@@ -127,23 +127,6 @@ func (v *visit) picture(path string, query url.Values) (template.HTML, error) {
 		return "", nil
 	}
 	return template.HTML(text), err
-}
-
-type clusterView struct {
-	Nodes  []node
-	Locks  listView[lock]
-	Paused bool
-}
-
-func theCluster(v *visit) (string, any, error) {
-	nodes, err := get[list[node]](v, "/nodes", nil)
-	if err != nil {
-		return "", nil, err
-	}
-	view := clusterView{Nodes: nodes.Items}
-	view.Paused = slices.ContainsFunc(view.Nodes, func(n node) bool { return n.Paused })
-	view.Locks, err = paged[lock](v, "/locks", nil, "scope")
-	return "Cluster", view, err
 }
 
 type meView struct {

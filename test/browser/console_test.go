@@ -289,6 +289,9 @@ func TestKeysAlone(t *testing.T) {
 			t.Errorf("no Tab reaches %q: %v", want, reached)
 		}
 	}
+	// A page that nothing renews says how old it is.
+	b.open("/console/activities")
+	b.until("the page grows old", "/^[1-9][0-9]* s old$/.test(document.querySelector('[data-age]').innerText)")
 	b.clean()
 }
 

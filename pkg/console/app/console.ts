@@ -9,9 +9,15 @@ import { views } from "./views";
 const main = document.querySelector<HTMLElement>("main")!;
 const age = document.querySelector<HTMLElement>("[data-age]");
 
-/** say tells how old the page is, without an interruption for those who listen to it. */
-function say(text: string): void {
-  if (age) age.textContent = text;
+let said = "";
+let ages = false; // nothing makes the page new at the moment
+let renewed = 0; // when it was last: on the clock of performance.now, which began with the page
+
+/** say tells how the page stays new, or that it does not and how old it is, without an interruption for those who listen to it. */
+function say(text: string, old = false): void {
+  said = text;
+  ages = old;
+  tellAge();
 }
 
 /** announce tells a change of state to those who listen to the page; all else changes in silence. */
@@ -19,6 +25,16 @@ function announce(text: string): void {
   const said = document.querySelector("[data-said]:not(main *)");
   if (said) said.textContent = text;
 }
+
+function tellAge(): void {
+  if (!age) return;
+  const s = Math.max(0, Math.floor((performance.now() - renewed) / 1000));
+  const ago = s < 60 ? `${s} s old` : s < 3600 ? `${Math.floor(s / 60)} min old` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min old`;
+  age.textContent = ages ? (said ? said + "; " : "") + ago : said;
+}
+setInterval(() => {
+  if (ages) tellAge();
+}, 1000);
 
 /** busy tells whether somebody is at work in the page: then nothing is taken from under them. */
 function busy(): boolean {
@@ -42,14 +58,14 @@ async function renew(): Promise<void> {
   }
   if (document.hidden) return;
   if (busy()) {
-    say("paused while you work here");
+    say("paused while you work here", true);
     return;
   }
   renewing = true;
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
     if (answer.status === 401) {
-      say("signed out");
+      say("signed out", true);
       return;
     }
     if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
@@ -60,6 +76,8 @@ async function renew(): Promise<void> {
     const focused = main.contains(document.activeElement) ? address(document.activeElement) : "";
     const state = main.querySelector<HTMLElement>("[data-state]")?.dataset["state"];
     const unfolded = Array.from(main.querySelectorAll("details[data-plain][open][id]"), (e) => e.id);
+    const button = buttons().findIndex((other) => other === document.activeElement);
+    const text = document.activeElement?.textContent;
     next.querySelectorAll(".done").forEach((note) => note.remove());
     main.replaceChildren(...Array.from(next.childNodes));
     document.title = fresh.title;
@@ -71,9 +89,13 @@ async function renew(): Promise<void> {
     selection(main);
     if (here >= 0) rows()[here]?.classList.add("here");
     if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if (button >= 0 && buttons()[button]?.textContent === text) buttons()[button].focus({ preventScroll: true });
+    const stamp = fresh.querySelector("footer time");
+    if (stamp) document.querySelector("footer time")?.replaceWith(stamp);
+    renewed = performance.now();
     say("live, " + new Date().toISOString().slice(11, 19) + "Z");
   } catch {
-    say("the node does not answer; this page is old");
+    say("the node does not answer", true);
   } finally {
     renewing = false;
     if (again) {
@@ -81,6 +103,11 @@ async function renew(): Promise<void> {
       void renew();
     }
   }
+}
+
+/** buttons are what is pressed and has no address. */
+function buttons(): HTMLElement[] {
+  return Array.from(main.querySelectorAll<HTMLElement>("button, summary"));
 }
 
 function address(at: Element | null): string {
@@ -103,9 +130,9 @@ function listen(topics: string): void {
       void renew();
     };
     for (const name of ["instance", "cluster", "definitions", "reset"]) source.addEventListener(name, heard);
-    source.addEventListener("bye", () => say("the node ends; another one goes on"));
+    source.addEventListener("bye", () => say("the node ends; another one goes on", true));
     source.onerror = () => {
-      say("not live; the browser asks again");
+      say("not live; the browser asks again", true);
       if (source?.readyState === EventSource.CLOSED) {
         source = null;
         setTimeout(open, 5000);
@@ -237,7 +264,6 @@ if (zone) {
 const topics = main.dataset["topics"];
 const every = Number(main.dataset["every"] ?? "0");
 if (topics) listen(topics);
-else if (every > 0) {
-  say(`renewed every ${every} s`);
-  setInterval(() => void renew(), every * 1000);
-}
+else if (every > 0) say(`renewed every ${every} s`);
+else say("", true);
+if (every > 0) setInterval(() => void renew(), every * 1000);

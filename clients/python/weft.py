@@ -236,6 +236,7 @@ AboutActivity = TypedDict("AboutActivity", {
 
 Activities = TypedDict("Activities", {
     "items": "List[Activity]",  # By their types.
+    "unknown": "int",  # Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls.
 })
 
 Activity = TypedDict("Activity", {
@@ -251,6 +252,8 @@ Activity = TypedDict("Activity", {
     "outputs": "List[ActivityValue]",  # The first one is what result takes.
     "trigger": "bool",  # With trigger: true it starts instances.
     "type": "str",  # As Elsa spells it.
+    "usedBy": "List[str]",  # The first 20 of them, by id.
+    "users": "int",  # How many published definitions use it, also inside of definitions that they run as activities, as far as this node knows.
     "variables": "List[ActivityValue]",  # That its branches see beside those that are declared.
 })
 
@@ -1832,7 +1835,7 @@ class Client(_Core):
         return self._call("PUT", f"/api/v1/instances/{_part(id)}/state", {}, body or {}, wait=wait, accept=accept, key=key, if_match=if_match)
 
     def list_activities(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Activities"]:
-        """The activities that this node's program has, with what they take and give: GET /api/v1/activities."""
+        """The activities that this node's program has, with what they take and give, and where they are used: GET /api/v1/activities."""
         return self._call("GET", "/api/v1/activities", {}, wait=wait, accept=accept)
 
     def list_audit(self, *, who: Optional[str] = None, operation: Optional[str] = None, target: Optional[str] = None, result: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Audit"]:

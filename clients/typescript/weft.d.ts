@@ -98,6 +98,8 @@ export interface AboutActivity {
 export interface Activities {
   /** By their types. */
   items: Array<Activity>;
+  /** Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls. */
+  unknown: number;
 }
 
 export interface Activity {
@@ -123,6 +125,10 @@ export interface Activity {
   trigger: boolean;
   /** As Elsa spells it. */
   type: string;
+  /** The first 20 of them, by id. */
+  usedBy: Array<string>;
+  /** How many published definitions use it, also inside of definitions that they run as activities, as far as this node knows. */
+  users: number;
   /** That its branches see beside those that are declared. */
   variables: Array<ActivityValue>;
 }
@@ -2193,7 +2199,7 @@ export class Client {
   /** Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state. */
   importState(id: string, body?: StateRequest, options?: Options): Promise<Answer<State>>;
 
-  /** The activities that this node's program has, with what they take and give: GET /api/v1/activities. */
+  /** The activities that this node's program has, with what they take and give, and where they are used: GET /api/v1/activities. */
   listActivities(options?: Options): Promise<Answer<Activities>>;
 
   /** Who did what lately, on all live nodes, the newest first: GET /api/v1/audit. */

@@ -6,23 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/suggest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Authoring is what authors of definitions ask while they write. Make it with [NewAuthoring].
 type Authoring struct {
-	c    *Catalog
-	book *suggest.Book
+	c     *Catalog
+	book  *suggest.Book
+	needs atomic.Pointer[map[etcdstore.VersionRef][]string] // of published versions; replaced, never changed
 }
 
 // NewAuthoring answers authors with what a catalogue has.
 func NewAuthoring(c *Catalog) (*Authoring, error) {
 	book, err := suggest.New(c.cfg.Registry)
-	return &Authoring{c, book}, err
+	return &Authoring{c: c, book: book}, err
 }
 
 // Look is what a source is, and would be if it were published.

@@ -10,12 +10,13 @@ import (
 // activityRoutes tell what definitions may be made of.
 func activityRoutes() []route {
 	return []route{{method: "GET", path: "/activities", name: "listActivities", role: auth.Viewer, tag: "definitions", kind: reads, costly: true,
-		summary: "The activities that this node's program has, with what they take and give",
+		summary: "The activities that this node's program has, with what they take and give, and where they are used",
 		answers: map[int]any{200: activitiesView{}}, serve: activities}}
 }
 
 type activitiesView struct {
-	Items []activityView `json:"items" doc:"By their types."`
+	Items   []activityView `json:"items" doc:"By their types."`
+	Unknown int            `json:"unknown" doc:"Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls."`
 }
 
 type activityView struct {
@@ -32,6 +33,8 @@ type activityView struct {
 	Trigger     bool                `json:"trigger" doc:"With trigger: true it starts instances."`
 	Effect      bool                `json:"effect" doc:"It may do something outside, so that a repetition may do it again, with the same Idempotency-Key."`
 	Example     string              `json:"example" doc:"In YAML, one item of a list; empty: there is none."`
+	Users       int                 `json:"users" doc:"How many published definitions use it, also inside of definitions that they run as activities, as far as this node knows."`
+	UsedBy      []string            `json:"usedBy" doc:"The first 20 of them, by id."`
 }
 
 type activityInputView struct {
@@ -50,14 +53,20 @@ type activityValueView struct {
 	Description string `json:"description"`
 }
 
+// usersTold is how many of the definitions that use an activity are named.
+const usersTold = 20
+
 func activities(c *call) (reply, error) {
 	all := c.api.cfg.Catalog.Types().All()
-	v := activitiesView{Items: make([]activityView, 0, len(all))}
+	usage := c.api.authoring.Usage(c.r.Context(), usersTold)
+	v := activitiesView{Items: make([]activityView, 0, len(all)), Unknown: usage.Unknown}
 	for _, d := range all {
 		item, err := viewActivity(d)
 		if err != nil {
 			return reply{}, err
 		}
+		users := usage.Of(d.Type)
+		item.Users, item.UsedBy = users.Count, append([]string{}, users.IDs...)
 		v.Items = append(v.Items, item)
 	}
 	return reply{body: v}, nil

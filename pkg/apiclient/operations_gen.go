@@ -524,7 +524,7 @@ func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, 
 	return call[State](ctx, c, request{method: "PUT", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: body}, opts)
 }
 
-// ListActivities: The activities that this node's program has, with what they take and give.
+// ListActivities: The activities that this node's program has, with what they take and give, and where they are used.
 // It is GET /api/v1/activities, for the role viewer.
 func (c *Client) ListActivities(ctx context.Context, opts ...Option) (*Answer[Activities], error) {
 	return call[Activities](ctx, c, request{method: "GET", path: "/api/v1/activities", query: nil, body: nil}, opts)

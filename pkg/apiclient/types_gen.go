@@ -29,7 +29,8 @@ type AboutActivity struct {
 
 // Activities is the answer of [Client.ListActivities].
 type Activities struct {
-	Items []Activity `json:"items"` // By their types.
+	Items   []Activity `json:"items"`   // By their types.
+	Unknown int64      `json:"unknown"` // Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls.
 }
 
 // Activity is a part of other answers.
@@ -46,6 +47,8 @@ type Activity struct {
 	Outputs     []ActivityValue `json:"outputs"`   // The first one is what result takes.
 	Trigger     bool            `json:"trigger"`   // With trigger: true it starts instances.
 	Type        string          `json:"type"`      // As Elsa spells it.
+	UsedBy      []string        `json:"usedBy"`    // The first 20 of them, by id.
+	Users       int64           `json:"users"`     // How many published definitions use it, also inside of definitions that they run as activities, as far as this node knows.
 	Variables   []ActivityValue `json:"variables"` // That its branches see beside those that are declared.
 }
 

@@ -14,9 +14,10 @@ import (
 
 // activitiesView is what definitions may be made of.
 type activitiesView struct {
-	Q     string
-	Items []apiclient.Activity
-	All   int // how many there are
+	Q       string
+	Items   []apiclient.Activity
+	All     int   // how many there are
+	Unknown int64 // definitions of which it is not known what they use
 }
 
 // Open tells whether all that was found is shown whole.
@@ -25,7 +26,7 @@ func (a *activitiesView) Open() bool { return len(a.Items) <= 3 }
 // catalogue shows the activities that have all words of the search in what is said of them.
 func catalogue(v *visit) (string, any, error) {
 	all, err := get[apiclient.Activities](v, "/activities", nil)
-	view := activitiesView{Q: v.r.URL.Query().Get("q"), All: len(all.Items)}
+	view := activitiesView{Q: v.r.URL.Query().Get("q"), All: len(all.Items), Unknown: all.Unknown}
 	words := strings.Fields(strings.ToLower(view.Q))
 	for i := range all.Items {
 		said := strings.ToLower(told(&all.Items[i]))

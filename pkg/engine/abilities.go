@@ -61,6 +61,9 @@ func (p *Program) Needs() []string {
 	return slices.Compact(out)
 }
 
+// ActivityNeed is how [Program.Needs] names an activity type.
+func ActivityNeed(typ string) string { return abilityType(typ) }
+
 // Lacking are the needs that these abilities do not cover.
 func Lacking(needs, abilities []string) []string {
 	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return slices.Contains(abilities, n) })

@@ -19,7 +19,8 @@ import (
 
 func TestActivitiesAreFoundByWhatIsSaidOfThem(t *testing.T) {
 	t.Parallel()
-	v := open(t, false).as(auth.Admin)
+	s := open(t, false)
+	v := s.as(auth.Admin)
 	name := regexp.MustCompile(`<summary><b>([^<]+)</b>`)
 	found := func(q string) (names []string) {
 		for _, m := range name.FindAllStringSubmatch(v.check("/console/activities?q="+url.QueryEscape(q), http.StatusOK).text, -1) {
@@ -45,6 +46,26 @@ func TestActivitiesAreFoundByWhatIsSaidOfThem(t *testing.T) {
 	}
 	if got := found("no such thing"); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
+	}
+
+	used := func(q string, wants ...string) {
+		t.Helper()
+		p := v.check("/console/activities?q="+q, http.StatusOK)
+		for _, want := range wants {
+			if !strings.Contains(p.text, want) {
+				t.Errorf("%s: no %q in\n%s", q, want, p.text)
+			}
+		}
+	}
+	used("Elsa.Fault", "No published definition uses it.")
+	for i := range 21 {
+		if status, answer := s.api(http.MethodPost, "/definitions", fmt.Sprintf("id: used-%02d\nroot:\n  - fault: x\n", i)); status >= 300 {
+			t.Fatal(status, answer)
+		}
+	}
+	used("Elsa.Fault", "used by 21", `<a href="/console/definitions/used-19">used-19</a>`, "the first 20 of 21")
+	if p := v.get("/console/activities?q=Elsa.Fault"); strings.Contains(p.text, "used-20") {
+		t.Error("more than 20 are named")
 	}
 }
 

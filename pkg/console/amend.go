@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,6 +67,7 @@ type amendView struct {
 	Asked   string // the id that was asked for
 	About   *about // nil: none is chosen
 	Refused *problem
+	Done    string   // what was done, in words
 	Told    []string // what an edit broke
 	Rest    []string // what is wrong with the activity beside its fields
 }
@@ -89,13 +91,17 @@ func (v *visit) amend() {
 	switch {
 	case err == nil:
 		source, part.About = got.Text, got.About
+		part.Done = did(form, &got)
 		for _, t := range got.Problems {
 			part.Told = append(part.Told, fmt.Sprintf("Line %d: %s", t.Line, t.Detail))
 		}
 	case errors.As(err, &p):
 		part.Refused = p
-		if was, err := v.askEdit(source, part.Asked, 0, nil); err == nil { // what it was about is still chosen
-			part.About = was.About
+		line, _ := strconv.Atoi(form.Get("e.line")) // 0: not said
+		for _, line := range []int{line, 0} {       // what it was about is still chosen
+			if was, err := v.askEdit(source, part.Asked, line, nil); err == nil && part.About == nil {
+				part.About = was.About
+			}
 		}
 	default:
 		v.fail("definitions", err)
@@ -106,6 +112,7 @@ func (v *visit) amend() {
 	part.place(view.Checked.Problems)
 	view.Part = part
 	if !strings.Contains(v.r.Header.Get("Accept"), "application/json") {
+		view.Part.typed(form)
 		v.render(http.StatusOK, "edit", page{Title: "Edit " + view.ID, Here: "definitions", View: view})
 		return
 	}
@@ -114,7 +121,7 @@ func (v *visit) amend() {
 		v.fail("definitions", err)
 		return
 	}
-	answer := map[string]any{"text": source, "part": out.String(), "refused": part.Refused != nil, "line": 0}
+	answer := map[string]any{"text": source, "part": out.String(), "refused": part.Refused != nil, "line": 0, "done": part.Done}
 	if part.Refused == nil && form.Get("e.op") != "" {
 		answer["line"] = got.Line
 	}
@@ -132,7 +139,7 @@ func (v *visit) edited(source, id string) (got amended, err error) {
 	if len(words) == 0 || id == "" {
 		return v.askEdit(source, id, line, nil)
 	}
-	if len(words) > 1 && slices.Contains([]string{"case", "state", "transition"}, words[1]) {
+	if isPart(words) {
 		if err := v.partEdit(e, words); err != nil {
 			return amended{}, err
 		}
@@ -163,23 +170,52 @@ func (v *visit) edited(source, id string) (got amended, err error) {
 				}
 			}
 		}
-	case "set":
-		return v.setFields(source, id, line)
 	}
-	return v.askEdit(source, id, line, []any{e})
-}
-
-// setFields sets the fields of a form that are not as the text has them; the id is the last.
-func (v *visit) setFields(source, id string, line int) (amended, error) {
-	was, err := v.askEdit(source, id, line, nil)
-	if err != nil || was.About == nil {
+	// Nobody wants what was written in the fields of what goes.
+	if words[0] == "delete" || words[0] != "set" && !v.fieldsGiven() {
+		return v.askEdit(source, id, line, []any{e})
+	}
+	was, edits, err := v.setFields(source, id, line)
+	if err != nil || words[0] == "set" && len(edits) == 0 {
 		return was, err
 	}
-	edits := v.partSets(was.About, id, line)
+	if words[0] != "set" {
+		if len(edits) > 0 {
+			e["line"] = 0 // they may have moved it
+			e["activity"] = cmp.Or(form.Get("f.id"), id)
+		}
+		edits = append(edits, e)
+	}
+	return v.askEdit(source, id, line, edits)
+}
+
+// isPart tells whether a button is about a part of an activity, such as a case.
+func isPart(words []string) bool {
+	return len(words) > 1 && slices.Contains([]string{"case", "state", "transition"}, words[1])
+}
+
+// fieldsGiven tells whether fields of an activity came with the form: a script sends those that
+// somebody changed, a browser without one sends all.
+func (v *visit) fieldsGiven() bool {
+	for name := range v.r.PostForm {
+		if strings.HasPrefix(name, "f.") {
+			return true
+		}
+	}
+	return false
+}
+
+// setFields gives the edits that set the fields of a form that are not as the text has them; the
+// id is the last.
+func (v *visit) setFields(source, id string, line int) (was amended, edits []any, err error) {
+	if was, err = v.askEdit(source, id, line, nil); err != nil || was.About == nil {
+		return was, nil, err
+	}
+	edits = v.partSets(was.About, id, line)
 	if len(edits) > 0 {
 		line = 0 // an edit may have moved it
 	}
-	fields := was.About.Fields
+	fields := slices.Clone(was.About.Fields)
 	slices.SortStableFunc(fields, func(a, b amendField) int { // by the old id until the last edit
 		switch {
 		case a.Key && a.Name == "id":
@@ -199,10 +235,7 @@ func (v *visit) setFields(source, id string, line int) (amended, error) {
 			line = 0 // an edit may have moved it
 		}
 	}
-	if len(edits) == 0 {
-		return was, nil
-	}
-	return v.askEdit(source, id, line, edits)
+	return was, edits, nil
 }
 
 // askEdit asks the API for edits, or, without some, for what is about an activity.
@@ -224,6 +257,68 @@ func (v *visit) askEdit(source, id string, line int, edits []any) (got amended, 
 		return got, err
 	}
 	return got, json.Unmarshal(to.body.Bytes(), &got)
+}
+
+// typed puts what somebody typed into the fields of an edit that was refused.
+func (p *amendView) typed(form url.Values) {
+	if p.Refused == nil || p.About == nil {
+		return
+	}
+	for i := range p.About.Fields {
+		f := &p.About.Fields[i]
+		if given, there := form["f."+f.Name]; there {
+			f.Text = given[0]
+		}
+	}
+}
+
+// did says in words what an edit did; "" if none was asked for.
+func did(form url.Values, got *amended) string {
+	words := strings.Fields(form.Get("e.op"))
+	if len(words) == 0 || form.Get("e.activity") == "" {
+		return ""
+	}
+	of, now := short(60, form.Get("e.activity")), ""
+	if got.About != nil {
+		now = short(60, got.About.ID)
+	}
+	said := ""
+	if isPart(words) {
+		words[0] = "the " + words[1] + "s"
+	}
+	switch words[0] {
+	case "insert":
+		where := map[string]string{"before": "before", "after": "behind", "into": "in"}[append(words, "after")[1]]
+		said = fmt.Sprintf("Added %s %s %s", now, where, of)
+		if len(words) > 2 {
+			said += ", as the last of " + words[2]
+		}
+	case "delete":
+		said = "Deleted " + of
+	case "move":
+		said = fmt.Sprintf("Moved %s %s", of, words[len(words)-1])
+	case "wrap":
+		said = fmt.Sprintf("Wrapped %s in %s", of, form.Get("e.wrap"))
+	case "connect", "disconnect":
+		port, to := form.Get("e.port"), form.Get("e.to")
+		if len(words) == 3 {
+			port, _ = url.QueryUnescape(words[1]) // else the edit was refused
+			to, _ = url.QueryUnescape(words[2])
+		}
+		said = fmt.Sprintf("%sed %s, %s to %s", strings.ToUpper(words[0][:1])+words[0][1:], of, short(60, cmp.Or(port, "Done")), short(60, to))
+	case "set":
+		if strings.ReplaceAll(form.Get("source"), "\r\n", "\n") == got.Text {
+			return "Nothing is to be changed: all is as the text has it."
+		}
+		said = "Changed " + cmp.Or(now, of)
+	default:
+		said = "Changed " + words[0] + " of " + of
+	}
+	said += fmt.Sprintf(", line %d.", got.Line)
+	if len(got.Problems) > 0 {
+		said += " It left something behind: see below."
+	}
+	return said
 }
 
 // place puts problems beside the fields that they are in.

@@ -221,8 +221,9 @@ func (b *tab) heard(ev any) {
 	case *runtime.EventExceptionThrown:
 		note = "throws " + ev.ExceptionDetails.Text
 	case *log.EventEntryAdded:
-		// What a refused form, a gone page or a killed node answers is in the log too.
-		if ev.Entry.Level == "error" && ev.Entry.Source != "network" {
+		// What a refused form, a gone page or a killed node answers is in the log too, and that a
+		// page whose text was edited is left by a test, which no person has touched.
+		if ev.Entry.Level == "error" && ev.Entry.Source != "network" && !strings.HasPrefix(ev.Entry.Text, "Blocked attempt to show a 'beforeunload'") {
 			note = "says " + ev.Entry.Text
 		}
 	}

@@ -236,6 +236,14 @@ func TestAnActivityIsEditedWithoutAScript(t *testing.T) {
 	has(send(chart, url.Values{"e.activity": {"ask"}, "e.op": {"insert case"}, "n.label": {"Other"}}), html.EscapeString("{label: Too large, when: true}, {label: Other, when: true}"))
 	p = send(source, url.Values{"e.activity": {"nobody"}, "e.op": {"delete"}})
 	has(p, "Not edited.", "nobody", html.EscapeString("# say it"))
+	// What was typed is kept by the next button, and by a refusal.
+	p = send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {"move down"}, "f.text": {"typed"}, "f.id": {"say"}})
+	has(p, html.EscapeString("\n  # say it\n  - writeLine: typed\n    id: say\n"), "Moved writeLine1 down, line 6.")
+	p = send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {"wrap"}, "e.wrap": {"nothing"}, "f.text": {"typed"}})
+	has(p, "Not edited.", `name="f.text" value="typed"`, html.EscapeString("  - writeLine: hello\n"))
+	for op, want := range map[string]string{"insert before": "Added sendHttpRequest1 before writeLine1, line 4.", "delete": "Deleted writeLine1", "wrap": "Wrapped writeLine1 in if", "set": "Nothing is to be changed"} {
+		has(send(source, url.Values{"e.activity": {"writeLine1"}, "e.op": {op}, "e.type": {"sendHttpRequest"}, "e.wrap": {"if"}}), `<p data-said role="status" tabindex="-1">`+want)
+	}
 
 	q := v.do(http.MethodPost, "/console/amend", url.Values{"source": {source}, "e.activity": {"writeLine1"}, "e.op": {"delete"}}, http.Header{"Accept": {"application/json"}})
 	if q.status != http.StatusOK || strings.Contains(q.text, "# say it") || !strings.Contains(q.text, `"text":"# all`) || !strings.Contains(q.text, `"refused":false`) {

@@ -88,7 +88,7 @@ async function renew(): Promise<void> {
     views(main);
     selection(main);
     if (here >= 0) rows()[here]?.classList.add("here");
-    if (focused) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if (focused) main.querySelector<HTMLElement>(focused)?.focus({ preventScroll: true });
     if (button >= 0 && buttons()[button]?.textContent === text) buttons()[button].focus({ preventScroll: true });
     const stamp = fresh.querySelector("footer time");
     if (stamp) document.querySelector("footer time")?.replaceWith(stamp);
@@ -110,8 +110,13 @@ function buttons(): HTMLElement[] {
   return Array.from(main.querySelectorAll<HTMLElement>("button, summary"));
 }
 
+/** address finds a link, or an activity of a picture, again in a page that was renewed. */
 function address(at: Element | null): string {
-  return at instanceof HTMLAnchorElement ? at.getAttribute("href") ?? "" : "";
+  for (const name of ["href", "data-id"]) {
+    const value = at?.getAttribute(name);
+    if (value) return `${at!.tagName.toLowerCase()}[${name}="${CSS.escape(value)}"]`;
+  }
+  return "";
 }
 
 /** listen renews the page when the node says that something happened to what it shows. */

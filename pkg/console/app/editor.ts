@@ -51,30 +51,51 @@ function placeOf(doc: any, p: Problem): { from: number; to: number } {
 }
 
 const part = form.querySelector<HTMLElement>("[data-part]")!;
+const said = form.querySelector<HTMLElement>("[data-said]")!; // what was done, for those too who do not see it
+let formOf: any = null; // the text that the form of an activity is of
 
-/** amend asks the node for an edit of the text by an activity of the picture, or only for its form. */
-async function amend(fields: FormData): Promise<void> {
+let amends = 0; // how often the form was asked for
+
+/** fields are the fields of the form of an activity; changed are those that somebody wrote in. */
+const fields = (): HTMLInputElement[] => Array.from(part.querySelectorAll<HTMLInputElement>("[name]:not(button)"));
+const begun = (f: HTMLInputElement | HTMLSelectElement): string => f instanceof HTMLSelectElement ? (Array.from(f.options).find((o) => o.defaultSelected) ?? f.options[0])?.value ?? "" : f.defaultValue;
+const changed = (): HTMLInputElement[] => fields().filter((f) => !f.name.startsWith("e.") && f.value !== begun(f));
+
+/** amend asks the node for an edit of the text by an activity of the picture, or only for its form. Who was in the form is there afterwards too, or enters it. */
+async function amend(asked: FormData, enter = false): Promise<void> {
+  const turn = ++amends;
   const doc = view.state.doc;
-  fields.set("source", doc.toString());
+  asked.set("source", doc.toString());
   part.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch("/console/amend", { method: "POST", body: new URLSearchParams(fields as any), headers: { Accept: "application/json" }, credentials: "same-origin" });
+    const answer = await fetch("/console/amend", { method: "POST", body: new URLSearchParams(asked as any), headers: { Accept: "application/json" }, credentials: "same-origin" });
     if (!answer.ok || !answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error(answer.status === 401 ? "you are signed out: sign in on another tab, the text stays here" : "the node does not answer");
-    const got = (await answer.json()) as { text: string; part: string; refused: boolean; line: number };
+    const got = (await answer.json()) as { text: string; part: string; refused: boolean; line: number; done: string };
     if (view.state.doc !== doc) { // the answer is about a text that is gone
-      if (fields.has("e.op")) count.textContent = "Not edited: you typed meanwhile; do it again.";
+      if (asked.has("e.op")) said.textContent = "Not edited: the text changed meanwhile; do it again.";
       return;
     }
-    const at = document.activeElement;
-    const was = at instanceof HTMLElement && part.contains(at) ? [at.getAttribute("name"), at.getAttribute("value")] : null;
-    part.innerHTML = got.part; // the node made it, with all texts escaped
-    if (was) (Array.from(part.querySelectorAll<HTMLElement>("[name]")).find((e) => e.getAttribute("name") === was[0] && (was[0] !== "e.op" || e.getAttribute("value") === was[1])) ?? part.querySelector<HTMLElement>("button"))?.focus({ preventScroll: true });
+    if (turn !== amends && !asked.has("e.op")) return; // another one was chosen since
+    const at = document.activeElement as HTMLElement;
+    const was = part.contains(at) ? [at.getAttribute("name"), at.getAttribute("value")] : null;
+    const whose = part.querySelector<HTMLInputElement>("input[name='e.activity']")?.value;
+    const ofPart = / (case|state|transition)\b/.test(String(asked.get("e.op"))); // the fields are not of it, and wait
+    const kept = changed().filter((f) => got.refused || ofPart && f.name.startsWith("f.")).map((f) => [f.name, f.value]);
     replaceBy(got.text);
+    part.innerHTML = got.part; // the node made it, with all texts escaped
+    for (const [name, value] of kept) fields().filter((f) => f.name === name).forEach((f) => { f.value = value; });
+    formOf = view.state.doc;
     if (got.line > 0) go(got.line, 1, false);
+    if (asked.has("e.op")) said.textContent = got.done;
+    if (!was && !enter) return;
+    const same = was && Array.from(part.querySelectorAll<HTMLButtonElement>("[name]")).find((e) => e.name === was[0] && (e.name !== "e.op" || e.value === was[1]) && !e.disabled);
+    const stays = !asked.has("e.op") || whose === part.querySelector<HTMLInputElement>("input[name='e.activity']")?.value || asked.get("e.op") === "set";
+    const refusal = got.refused ? part.querySelector<HTMLElement>(".wrong") : null;
+    (refusal ?? (stays ? same : null) ?? (enter ? part.querySelector<HTMLElement>("h2") : null) ?? said).focus();
   } catch (err) {
-    count.textContent = "Not edited: " + (err as Error).message + ".";
+    said.textContent = "Not edited: " + (err as Error).message + ".";
   } finally {
-    part.removeAttribute("aria-busy");
+    if (turn === amends) part.removeAttribute("aria-busy");
   }
 }
 
@@ -89,13 +110,42 @@ function replaceBy(text: string): void {
   view.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, userEvent: "input.edit" });
 }
 
-/** pick chooses an activity: its form stands below the picture. */
-function pick(id: string, line: number): void {
-  if (!mayAsk || !id) return;
-  const fields = new FormData();
-  fields.set("e.activity", id);
-  fields.set("e.line", String(line));
-  void amend(fields);
+/** unapplied asks before what somebody wrote in the form of an activity is given up. */
+const unapplied = (): boolean => changed().length > 0 && !confirm("What you wrote in the form of the activity is not applied. Go on without it?");
+
+/** pick chooses an activity: its form stands below the picture, and who comes by keys enters it. */
+function pick(id: string, line: number, enter = false): void {
+  if (!mayAsk || !id || unapplied()) return;
+  const asked = new FormData();
+  asked.set("e.activity", id);
+  asked.set("e.line", String(line));
+  void amend(asked, enter);
+}
+
+/** box is the activity of the picture that is chosen. */
+const box = (): SVGGElement | null => picture.querySelector("g.selected[data-line]") ?? picture.querySelector("g[data-line][tabindex='0']");
+
+/** renewed shows the form of what is chosen now, if the text changed beside it and nobody writes in it. */
+function renewed(): void {
+  const chosen = picture.querySelector("g.selected[data-line]");
+  if (!formOf || formOf === view.state.doc || !chosen || !part.querySelector("h2") || changed().length > 0 || part.hasAttribute("aria-busy")) return;
+  pick(chosen.getAttribute("data-id") ?? "", Number(chosen.getAttribute("data-line")));
+}
+
+// One history for what is typed and for edits of the picture: that of the text.
+const command = (key: string): any => CodeMirror.historyKeymap.find((binding: any) => binding.key === key).run;
+const undo = command("Mod-z");
+const redo = command("Mod-y");
+const past = form.querySelector<HTMLElement>("[data-history]")!;
+
+/** recount enables undo and redo where there is something to undo or to do again. */
+function recount(): void {
+  for (const [name, run] of [["undo", undo], ["redo", redo]]) {
+    const button = past.querySelector<HTMLButtonElement>(`[data-${name}]`)!;
+    const none = !run({ state: view.state, dispatch: () => undefined });
+    if (none && document.activeElement === button) said.focus(); // a disabled button would lose it
+    button.disabled = none;
+  }
 }
 
 let asked = 0; // how often the text was looked at: an answer to an older text is dropped
@@ -145,11 +195,14 @@ function show(found: Checked): void {
   }))));
   if (found.picture) {
     const at = [picture.scrollLeft, picture.scrollTop];
+    const was = picture.contains(document.activeElement) ? document.activeElement!.getAttribute("data-id") : null;
     picture.innerHTML = found.picture; // the node made it, with all texts escaped
     [picture.scrollLeft, picture.scrollTop] = at;
     age.textContent = "";
     reachable(picture);
     follow();
+    if (was !== null) (picture.querySelector<SVGGElement>(`g[data-line][data-id="${CSS.escape(was)}"]`) ?? box() ?? picture).focus({ preventScroll: true });
+    renewed();
   } else {
     age.textContent = "of an earlier text: this one cannot be read";
   }
@@ -201,6 +254,19 @@ async function about(v: View, at: number): Promise<any> {
   if (!found?.doc) return null;
   const word = v.state.wordAt(at);
   return { pos: word?.from ?? at, end: word?.to ?? at, above: true, create: () => ({ dom: put("div", found.doc!, undefined, "about") }) };
+}
+
+/** moved keeps what stands beside the text in step with a change of it. */
+function moved(update: any): void {
+  recount();
+  for (const [event, text] of [["undo", "Undone"], ["redo", "Done again"]]) {
+    if (update.transactions.some((t: any) => t.isUserEvent(event))) said.textContent = `${text}: line ${update.state.doc.lineAt(update.state.selection.main.head).number}.`;
+  }
+  const at = part.querySelector<HTMLInputElement>("input[name='e.line']");
+  if (!at) return;
+  const old = update.startState.doc;
+  const from = old.line(Math.min(old.lines, Math.max(1, Number(at.value)))).from;
+  at.value = String(update.state.doc.lineAt(update.changes.mapPos(from, 1)).number);
 }
 
 let timer = 0;
@@ -257,6 +323,7 @@ const view: View = new EditorView({
           if (mayAsk) timer = window.setTimeout(() => void check(), 300);
         }
         if (update.docChanged || update.selectionSet) follow();
+        if (update.docChanged) moved(update);
       }),
     ],
   }),
@@ -269,7 +336,7 @@ form.classList.add("written");
 form.addEventListener("submit", () => { sent = true; });
 window.addEventListener("pageshow", () => { sent = false; });
 window.addEventListener("beforeunload", (event) => {
-  if (!sent && (unkept || view.state.doc.toString() !== field.defaultValue)) event.preventDefault();
+  if (!sent && (unkept || changed().length > 0 || view.state.doc.toString() !== field.defaultValue)) event.preventDefault();
 });
 list.addEventListener("click", (event) => {
   const link = (event.target as Element).closest<HTMLElement>("a[data-line]");
@@ -279,18 +346,34 @@ list.addEventListener("click", (event) => {
 });
 onChoice(form, (line, _, id, byKey) => {
   go(line, 1, !byKey || !mayAsk); // who comes by keys goes on from the picture to the form
-  pick(id, line);
+  pick(id, line, byKey);
 });
 form.addEventListener("submit", (event) => {
   const button = event.submitter;
   const apply = !part.contains(button) && part.contains(document.activeElement) && part.querySelector("[data-apply]"); // Enter in a field
-  if (!part.contains(button) && !apply) return;
+  if (!part.contains(button) && !apply && !unapplied()) return;
   event.preventDefault();
   sent = false;
-  const fields = new FormData();
-  for (const field of part.querySelectorAll<HTMLInputElement>("[name]:not(button)")) fields.set(field.name, field.value);
-  fields.set("e.op", apply ? "set" : (button as HTMLButtonElement).value);
-  void amend(fields);
+  if (!part.contains(button) && !apply) return;
+  const asked = new FormData();
+  for (const field of fields()) if (!/^[fcs]\./.test(field.name) || field.value !== begun(field)) asked.set(field.name, field.value);
+  asked.set("e.op", apply ? "set" : (button as HTMLButtonElement).value);
+  void amend(asked);
+});
+past.addEventListener("click", (event) => {
+  const button = (event.target as Element).closest("button");
+  if (button) (button.matches("[data-undo]") ? undo : redo)(view);
+});
+form.addEventListener("keydown", (event) => {
+  const at = event.target as HTMLInputElement;
+  if (event.defaultPrevented || view.dom.contains(at)) return;
+  if (event.key === "Escape" && part.contains(at)) return box()?.focus();
+  if (!mayAsk || event.altKey || !(event.ctrlKey || event.metaKey) || at.matches("input, textarea") && at.value !== at.defaultValue) return;
+  const key = event.key.toLowerCase();
+  if (key !== "z" && key !== "y") return;
+  event.preventDefault();
+  (key === "y" || event.shiftKey ? redo : undo)(view);
 });
 reachable(picture);
+past.hidden = !mayAsk;
 if (mayAsk) void check();

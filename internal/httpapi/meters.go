@@ -118,7 +118,9 @@ type storeMeterView struct {
 // mostHot is how many instances a node names.
 const mostHot = 10
 
-func meters(c *call) (reply, error) { return asked(c, c.api.ownMeters) }
+func meters(c *call) (reply, error) {
+	return asked(c, func() metersView { return ownMeters(c.api) })
+}
 
 // allMeters asks all nodes at the same time: one that hangs costs no more than its own answer.
 func allMeters(c *call) (reply, error) {
@@ -128,7 +130,7 @@ func allMeters(c *call) (reply, error) {
 	for i, n := range others {
 		all.Go(func() { errs[i] = look(c, n, prefix+"/nodes/"+url.PathEscape(n.ID)+"/meters", &theirs[i]) })
 	}
-	v := allMetersView{Items: []metersView{c.api.ownMeters()}, Unasked: []string{}}
+	v := allMetersView{Items: []metersView{ownMeters(c.api)}, Unasked: []string{}}
 	all.Wait()
 	for i, n := range others {
 		if errs[i] != nil {
@@ -141,7 +143,7 @@ func allMeters(c *call) (reply, error) {
 	return reply{body: v}, nil
 }
 
-func (a *API) ownMeters() metersView {
+func ownMeters(a *API) metersView {
 	now := reading{a.cfg.Now(), a.cfg.Metrics.Reading()}
 	before, known := a.meter.since(now)
 	v := viewMeters(a.cfg.NodeID, now, before, known)

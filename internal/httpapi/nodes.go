@@ -36,15 +36,15 @@ func (a *API) nodeRoutes() []route {
 	}, a.peerRoutes()...)
 }
 
-func (a *API) viewNode(n cluster.Node) nodeView { return a.viewNodes([]cluster.Node{n})[0] }
+func viewNode(a *API, n cluster.Node) nodeView { return viewNodes(a, []cluster.Node{n})[0] }
 
-func (a *API) viewNodes(nodes []cluster.Node) []nodeView {
+func viewNodes(a *API, nodes []cluster.Node) []nodeView {
 	var skews map[string]time.Duration
 	if a.cfg.Session.ClockCompared() { // else nobody was compared with anybody
 		skews = a.cfg.Session.ClockSkews()
 	}
 	return each(nodes, func(n cluster.Node) nodeView {
-		v := a.viewRecord(n)
+		v := viewRecord(a, n)
 		if skew, known := skews[n.ID]; known {
 			v.ClockSkewSeconds = new(skew.Seconds())
 		}
@@ -52,7 +52,7 @@ func (a *API) viewNodes(nodes []cluster.Node) []nodeView {
 	})
 }
 
-func (a *API) viewRecord(n cluster.Node) nodeView {
+func viewRecord(a *API, n cluster.Node) nodeView {
 	return nodeView{
 		NodeID: n.ID, Address: n.Address, Version: n.Version, Coordination: n.Mode, Epoch: n.Epoch, StartedAt: n.StartedAt.UTC(),
 		Draining: n.Draining, Paused: n.Paused, CatalogRevision: n.CatalogRevision, Self: n.ID == a.cfg.NodeID,
@@ -63,7 +63,7 @@ func (a *API) viewRecord(n cluster.Node) nodeView {
 // nodes has no pages: a cluster has few nodes.
 func (c *call) nodes() (reply, error) {
 	nodes, revision := c.api.cfg.Session.MembersAt()
-	return reply{body: listView[nodeView]{Items: c.api.viewNodes(nodes), Revision: revision}}, nil
+	return reply{body: listView[nodeView]{Items: viewNodes(c.api, nodes), Revision: revision}}, nil
 }
 
 func (c *call) drainNode() (reply, error) {
@@ -84,7 +84,7 @@ func (c *call) drainNode() (reply, error) {
 			return reply{}, err
 		}
 		n.Draining = true
-		return reply{status: http.StatusAccepted, body: c.api.viewNode(n), location: prefix + "/nodes"}, nil
+		return reply{status: http.StatusAccepted, body: viewNode(c.api, n), location: prefix + "/nodes"}, nil
 	}
 	return reply{}, workflow.Fail(workflow.CodeNodeNotFound, fmt.Sprintf("there is no live node %q", id))
 }

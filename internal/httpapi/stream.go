@@ -360,7 +360,7 @@ func (a *API) viewEvent(e live.Event) (name string, view any) {
 	case e.Topic.Kind == live.Instances:
 		return string(live.Instances), liveListView{topic, e.Revision, e.List.IDs, each(e.List.Rows, viewRow), e.List.More}
 	case e.Topic.Kind == live.Cluster:
-		return string(live.Cluster), liveClusterView{topic, e.Revision, a.viewNodes(e.Nodes)}
+		return string(live.Cluster), liveClusterView{topic, e.Revision, viewNodes(a, e.Nodes)}
 	case e.Topic.Kind == live.Definitions:
 		told := e.Definitions[:min(len(e.Definitions), liveDefinitions)]
 		return string(live.Definitions), liveDefinitionsView{topic, e.Revision, each(told, func(d catalog.Change) liveDefinitionChange {

@@ -19,8 +19,9 @@ const (
 
 // largeTypes have more than maxMethods methods, each for a reason.
 var largeTypes = map[string]string{
-	"pkg/engine.Execution": "it is all that an activity may ask and do, in one place, as testing.T is for a test",
-	"internal/edit.change": "each step of an edit writes to its splices and to the tree that it means, and the two must agree",
+	"pkg/engine.Execution":     "it is all that an activity may ask and do, in one place, as testing.T is for a test",
+	"internal/edit.change":     "each step of an edit writes to its splices and to the tree that it means, and the two must agree",
+	"internal/catalog.Catalog": "all that a node knows of definitions is one table, which each of its methods reads once, and so at one revision",
 }
 
 // largePackages have more than maxLines lines, each for a reason.

@@ -396,3 +396,19 @@ func TestALineIsTurnedRound(t *testing.T) {
 		}
 	}
 }
+
+func TestPeopleReadTheCharactersOfAText(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a":"\u003cb\u003e \u0026"}`: `{"a":"<b> &"}`,
+		`"\\u003c"`:                    `"\\u003c"`, // a backslash and letters
+		`"\\\u003c"`:                   `"\\<"`,
+		`"\u00e9\u0000"`:               `"\u00e9\u0000"`,
+		`"\u00`:                        `"\u00`, // cut off
+		`\`:                            `\`,
+		``:                             ``,
+	} {
+		if is := readable(raw); is != want {
+			t.Errorf("%s reads %s", raw, is)
+		}
+	}
+}

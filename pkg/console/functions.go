@@ -147,11 +147,39 @@ func pretty(raw json.RawMessage, most int) value {
 	if len(raw) <= most && json.Indent(&out, raw, "", "  ") == nil { // of a long one the beginning is seen only
 		text = out.String()
 	}
+	text = readable(text)
 	if len(text) <= most {
 		return value{Text: text}
 	}
 	return value{Text: strings.ToValidUTF8(text[:most], ""), Cut: len(text) - most}
 }
+
+// readable is JSON with the characters themselves that Go's encoder writes as \u003c, \u003e and
+// \u0026: it is for people, and a template escapes what a page may not have.
+func readable(raw string) string {
+	if !strings.Contains(raw, `\u00`) {
+		return raw
+	}
+	var out strings.Builder
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			out.WriteByte(raw[i])
+			continue
+		}
+		if i+6 <= len(raw) {
+			if c, ok := htmlEscapes[raw[i:i+6]]; ok {
+				out.WriteByte(c)
+				i += 5
+				continue
+			}
+		}
+		out.WriteString(raw[i:min(i+2, len(raw))]) // the two belong together: \\u003c is a backslash and letters
+		i++
+	}
+	return out.String()
+}
+
+var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 
 // text is a value as JSON has it; "": none.
 func text(v any) string {

@@ -116,7 +116,7 @@ func TestEachPageSaysHowToGetTheSame(t *testing.T) {
 	for _, tab := range []string{"waits", "journal", "variables", "lineage"} {
 		paths = append(paths, "instances/"+waits+"?tab="+tab)
 	}
-	quiet := map[string]bool{"publish": true, "receipts": true}
+	quiet := map[string]bool{"publish": true, "receipts": true, "compare": true}
 	calls, commands := 0, 0
 	for _, path := range paths {
 		p := v.check("/console/"+path, http.StatusOK)
@@ -136,7 +136,8 @@ func TestEachPageSaysHowToGetTheSame(t *testing.T) {
 				}
 				_, _ = io.Copy(io.Discard, resp.Body)
 				_ = resp.Body.Close()
-				if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound {
+				early := path == "cluster" && resp.StatusCode == http.StatusServiceUnavailable // nobody has added up yet
+				if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound && !early {
 					t.Errorf("%s: %s answers %d", path, line, resp.StatusCode)
 				}
 				continue

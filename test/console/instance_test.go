@@ -108,7 +108,7 @@ root:
 	}
 	skip := url.Values{"p.id": {id}, "a.0:text:type": {"skip"}, "a.0:text:activity": {"first"}, "b.reason": {"it came by <b>phone"}, "key": {m[1]}, "back": {base}, "q.dryRun": {"true"}}
 	p = v.post("/console/do/alterInstance", skip)
-	v.shows(p, "Nothing was done yet", "skips first", "<b>look</b>", `name="a.0:text:activity" value="first"`, `name="b.reason" value="it came by &lt;b&gt;phone"`, "Do it")
+	v.shows(p, "Nothing was done yet", "skips first", "<b>root</b>", `name="a.0:text:activity" value="first"`, `name="b.reason" value="it came by &lt;b&gt;phone"`, "Do it")
 	if strings.Contains(p.text, "dryRun") {
 		t.Error("what was tried would be tried again")
 	}

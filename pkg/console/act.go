@@ -175,11 +175,9 @@ func (v *visit) call(name string) (q asked, err error) {
 		text := strings.ReplaceAll(values[0], "\r\n", "\n")
 		switch prefix, rest := field[:min(2, len(field))], field[min(2, len(field)):]; {
 		case field == selectedField:
-			ids := slices.DeleteFunc(slices.Clone(values), func(id string) bool { return id == "" })
-			if len(ids) == 0 {
-				return q, &problem{Status: http.StatusUnprocessableEntity, Title: "No row is chosen", Detail: "Go back and tick the rows that it is for; for all that match there is another form below the list.", Code: string(workflow.CodeInvalid)}
+			if body["q"], err = searched(values); err != nil {
+				return q, err
 			}
-			body["q"] = "id:" + strings.Join(ids, ",")
 		case prefix == pathField:
 			q.path = strings.ReplaceAll(q.path, "{"+rest+"}", url.PathEscape(text))
 		case text == "":
@@ -219,6 +217,15 @@ func (v *visit) call(name string) (q asked, err error) {
 		q.body, err = json.Marshal(body)
 	}
 	return q, err
+}
+
+// searched is the search line of the rows that were ticked.
+func searched(ids []string) (string, error) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" })
+	if len(ids) == 0 {
+		return "", &problem{Status: http.StatusUnprocessableEntity, Title: "No row is chosen", Detail: "Go back and tick the rows that it is for; for all that match there is another form below the list.", Code: string(workflow.CodeInvalid)}
+	}
+	return "id:" + strings.Join(ids, ","), nil
 }
 
 // join puts the typed members of an input over those of one that is written as JSON.

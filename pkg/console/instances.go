@@ -90,10 +90,10 @@ func (v *visit) countInstances(view *instancesView) error {
 		}
 		view.Chips = append(view.Chips, one)
 	}
-	if all == nil || view.Wrong != nil {
-		return nil
+	if all != nil && view.Wrong == nil {
+		return v.countFound(view, all)
 	}
-	return v.countFound(view, all)
+	return nil
 }
 
 // countFound counts what the line finds, where that is known without looking at instances, or else

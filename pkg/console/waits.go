@@ -8,8 +8,8 @@ import (
 )
 
 // Since is when the instance began to wait at a bookmark, as its explanation has it.
-func (view instanceView) Since(bookmarkID string) *time.Time {
-	for _, r := range view.Explanation.Reasons {
+func (v instanceView) Since(bookmarkID string) *time.Time {
+	for _, r := range v.Explanation.Reasons {
 		if r.Object != nil && *r.Object == bookmarkID {
 			return r.Since
 		}
@@ -18,11 +18,11 @@ func (view instanceView) Since(bookmarkID string) *time.Time {
 }
 
 // Sample guesses what an event brings.
-func (view instanceView) Sample(event *string) string {
+func (v instanceView) Sample(event *string) string {
 	if event == nil {
 		return ""
 	}
-	return sample(view.Source, *event)
+	return sample(v.Source, *event)
 }
 
 var (

@@ -52,7 +52,7 @@ func TestAPersonChoosesColumns(t *testing.T) {
 	if got := headings(p); !slices.Equal(got, usual) {
 		t.Errorf("%v", got)
 	}
-	if !strings.Contains(p.text, `<span class="quiet" title="so far">`) || !regexp.MustCompile(`<td>[0-9.]+ (ms|s)</td>`).MatchString(p.text) {
+	if !strings.Contains(p.text, `<span class="quiet" title="so far">`) || !regexp.MustCompile(`<td>[0-9.]+ (µs|ms|s)</td>`).MatchString(p.text) {
 		t.Errorf("no duration, of one that runs and one that ended\n%s", p.text)
 	}
 	p = v.check("/console/instances?q=def:marks&columns=labels,status", http.StatusOK)

@@ -18,7 +18,8 @@ type clusterView struct {
 	Sums    sums
 	Store   *storeMeter // as the node that answers knows it; nil: it does not
 	Hot     []hotInstance
-	HotMore int // others are hot, too
+	HotMore int  // others are hot, too
+	HotCut  bool // a node named as many as it ever does: still others may be
 	Locks   listView[lock]
 
 	Balance   *balance
@@ -130,6 +131,9 @@ type hotInstance struct {
 // hotShown is how many of them the page has.
 const hotShown = 10
 
+// hotNamed is how many of them a node names at most.
+const hotNamed = 10
+
 type balance struct {
 	Accepted, Applied, Refused, Deleted, SetAside    int64
 	Mailboxes, Queue, Sends, DeadLetters, Difference int64
@@ -210,6 +214,7 @@ func theCluster(v *visit) (string, any, error) {
 		if m.NodeID == v.console.cfg.NodeID && m.Store.Quota > 0 {
 			view.Store = &m.Store
 		}
+		view.HotCut = view.HotCut || len(m.Hot) >= hotNamed
 		for _, h := range m.Hot {
 			view.Hot = append(view.Hot, hotInstance{h.InstanceID, m.NodeID, h.PerSecond})
 		}

@@ -128,8 +128,16 @@ func TestTheHottestAreShown(t *testing.T) {
 		"/nodes": `{"items": []}`, "/cluster/meters": `{"items": [{"nodeId": "one", "hot": [` + strings.Join(hot, ",") + `]}]}`, "/locks": `{"items": []}`, "/cluster/balance": someBalance,
 	})
 	_, text := c.look(t, "/console/cluster")
-	if n := strings.Count(text, ">i-"); n != hotShown || !strings.Contains(text, ">i-29<") || !strings.Contains(text, "20 more commit once a second") {
+	if n := strings.Count(text, ">i-"); n != hotShown || !strings.Contains(text, ">i-29<") || !strings.Contains(text, "At least 20 more commit once a second") {
 		t.Errorf("%d are shown\n%s", n, text)
+	}
+	for named, want := range map[int]string{hotNamed - 1: "", hotNamed: "Others may commit once a second or more: a node names 10 at most."} {
+		c := answering(t, atTen, map[string]string{
+			"/nodes": `{"items": []}`, "/cluster/meters": `{"items": [{"nodeId": "one", "hot": [` + strings.Join(hot[:named], ",") + `]}]}`, "/locks": `{"items": []}`, "/cluster/balance": someBalance,
+		})
+		if _, text := c.look(t, "/console/cluster"); !strings.Contains(text, want) || want == "" && (strings.Contains(text, "Others may") || strings.Contains(text, "more commit")) {
+			t.Errorf("a node names %d, and the page does not say %q\n%s", named, want, text)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ func (d *definitionView) Chips() (chips []chip) {
 	if d.Counts == nil {
 		return nil
 	}
-	for _, f := range []find.Filter{{Status: workflow.StatusRunning}, {SubStatus: workflow.Faulted}, {Status: workflow.StatusFinished}, {SubStatus: workflow.Cancelled}} {
+	for _, f := range []find.Filter{{Status: workflow.StatusRunning}, {SubStatus: workflow.Faulted}, {SubStatus: workflow.Finished}, {SubStatus: workflow.Cancelled}} {
 		q := f.String()
 		_, state, _ := strings.Cut(q, ":")
 		chips = append(chips, chip{Text: state, To: Path + "instances?q=" + url.QueryEscape("def:"+quote(d.ID)+" "+q), Count: d.Counts.BySubStatus.of(f, d.Counts.More)})

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -30,14 +31,17 @@ const (
 
 type homeView struct {
 	Nodes       []node
+	Counted     bool // false: instances cannot be counted now
 	Counts      []countOf
 	All         count
 	Faults      []fault
 	FaultsMore  bool // there are more faulted instances than were looked at
 	DeadLetters []deadLetter
 	DeadReasons []reasonCount
+	DeadMore    bool // there are more dead letters than were looked at
 	Oldest      []oldWait
-	Late        int // timers
+	OldestMore  bool // there are more instances that wait than were looked at
+	Late        int  // timers
 	LateMore    bool
 	Meters      *apiclient.Meters // of this node; nil: not known
 }
@@ -98,6 +102,15 @@ func (s subStatusCounts) shown() []countOf {
 	}
 }
 
+// counts are those of all instances.
+func (s *stats) counts() []countOf {
+	all := s.BySubStatus.shown()
+	for i := range all {
+		all[i].Exact = all[i].Exact && !s.More
+	}
+	return all
+}
+
 func home(v *visit) (string, any, error) {
 	var view homeView
 	nodes, err := get[list[node]](v, "/nodes", nil)
@@ -105,11 +118,13 @@ func home(v *visit) (string, any, error) {
 		return "", nil, err
 	}
 	view.Nodes = nodes.Items
-	all, err := get[stats](v, "/stats", nil)
+	all, err := v.stats(url.Values{"by": {"total"}})
 	if err != nil {
 		return "", nil, err
 	}
-	view.Counts, view.All = all.BySubStatus.shown(), all.Instances
+	if view.Counted = all != nil; view.Counted {
+		view.Counts, view.All = all.counts(), all.Instances
+	}
 	faulted, err := v.summaries(faultsLooked, "subStatus", "Faulted")
 	if err != nil {
 		return "", nil, err
@@ -122,19 +137,28 @@ func home(v *visit) (string, any, error) {
 	if view.Oldest, err = v.oldest(waiting.Items); err != nil {
 		return "", nil, err
 	}
+	view.OldestMore = waiting.NextCursor != nil
 	letters, err := get[list[deadLetter]](v, "/dead-letters", url.Values{"limit": {rows}})
 	if err != nil {
 		return "", nil, err
 	}
 	view.DeadReasons, view.DeadLetters = reasons(letters.Items), letters.Items[:min(len(letters.Items), 5)]
+	view.DeadMore = letters.NextCursor != nil
 	timers, err := get[list[apiclient.TimerItem]](v, "/timers", url.Values{"kind": {"timers"}, "limit": {rows}})
 	if err != nil {
 		return "", nil, err
 	}
 	view.Late = late(timers.Items, v.console.cfg.Now())
 	view.LateMore = view.Late == len(timers.Items) && timers.NextCursor != nil
-	view.Meters, err = ifThere[apiclient.Meters](v, at("nodes", v.console.cfg.NodeID, "meters"), nil)
-	return "Home", view, err
+	meters, err := get[apiclient.Meters](v, at("nodes", v.console.cfg.NodeID, "meters"), nil)
+	var p *problem
+	switch {
+	case err == nil:
+		view.Meters = &meters
+	case !errors.As(err, &p): // the page is there without them
+		return "", nil, err
+	}
+	return "Home", view, nil
 }
 
 // summaries reads small rows of instances.
@@ -252,7 +276,7 @@ func (v *visit) oldest(items []summary) ([]oldWait, error) {
 		if items[i].Damaged {
 			continue
 		}
-		w := oldWait{summary: items[i], Since: items[i].UpdatedAt}
+		w := oldWait{summary: items[i], Since: items[i].since()}
 		for _, on := range items[i].WaitsFor {
 			w.Late = w.Late || on.DueAt != nil && now.Sub(*on.DueAt) > lateBy
 		}
@@ -270,6 +294,19 @@ func (v *visit) oldest(items []summary) ([]oldWait, error) {
 	}
 	slices.SortStableFunc(out, func(a, b oldWait) int { return a.Since.Compare(b.Since) })
 	return out[:min(len(out), oldestShown)], nil
+}
+
+// since is when the first of its waits began, or else when the instance changed.
+func (s *summary) since() (first time.Time) {
+	for _, on := range s.WaitsFor {
+		if !on.Since.IsZero() && (first.IsZero() || on.Since.Before(first)) {
+			first = on.Since
+		}
+	}
+	if first.IsZero() {
+		return s.UpdatedAt
+	}
+	return first
 }
 
 // median is how long instances took that have ended; 0: too few have.

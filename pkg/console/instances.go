@@ -76,7 +76,7 @@ func (v *visit) countInstances(view *instancesView) error {
 		is   find.Filter
 	}{
 		{"all", find.Filter{}}, {"running", find.Filter{Status: workflow.StatusRunning}}, {"suspended", find.Filter{SubStatus: workflow.Suspended}},
-		{"faulted", find.Filter{SubStatus: workflow.Faulted}}, {"finished", find.Filter{Status: workflow.StatusFinished}}, {"cancelled", find.Filter{SubStatus: workflow.Cancelled}},
+		{"faulted", find.Filter{SubStatus: workflow.Faulted}}, {"finished", find.Filter{SubStatus: workflow.Finished}}, {"cancelled", find.Filter{SubStatus: workflow.Cancelled}},
 	}
 	all, err := v.stats(url.Values{"by": {"total"}})
 	if err != nil {

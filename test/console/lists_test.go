@@ -184,14 +184,14 @@ func TestListsSayHowManyThereAre(t *testing.T) {
 			}
 		}
 	}
-	says("instances", `>all <span class="quiet">6</span>`, `>running <span class="quiet">5</span>`, `>suspended <span class="quiet">5</span>`, `>faulted <span class="quiet">1</span>`, `>finished <span class="quiet">1</span>`, "6 of 6 rows")
+	says("instances", `>all <span class="quiet">6</span>`, `>running <span class="quiet">5</span>`, `>suspended <span class="quiet">5</span>`, `>faulted <span class="quiet">1</span>`, `>finished <span class="quiet">0</span>`, "6 of 6 rows")
 	says("instances?q=def:waits+version:1", "2 of 2 rows")
 	says("instances?q=def:waits+status:running", "5 of 5 rows")
 	if p := v.get("/console/instances?q=corr:c"); !strings.Contains(p.text, ">3 rows, at revision") {
 		t.Errorf("of a correlation it is not known how many there are\n%s", p.text)
 	}
 	says("definitions", `<b>3</b> v2</a>, <a`, `<b>2</b> v1</a>`, `event <a href="/console/events?name=new">new</a>`, "GET /workflows/shop/orders/{id}", "POST /workflows/shop/orders/{id}", ">a schedule</a>")
-	says("definitions/waits", `>running <span class="quiet">5</span>`, `>faulted <span class="quiet">0</span>`)
+	says("definitions/waits", `>running <span class="quiet">5</span>`, `>faulted <span class="quiet">0</span>`, `>finished <span class="quiet">0</span>`)
 }
 
 // A run can be of another version than the published one, and can be waited for.

@@ -6,7 +6,8 @@
 // activities, which have the number of their execution.
 //
 // What it does not: of a long variable the API gives the beginning, and no more of it is
-// compared; [Portrait.Alike] names those. It asks nobody: the command line and the console
+// compared; [Portrait.Alike] names those. What is kept out of the journal the API does not give;
+// [Portrait.Uncompared] names those. It asks nobody: the command line and the console
 // bring what the API answered to them.
 package compare
 
@@ -27,11 +28,12 @@ import (
 type Portrait struct {
 	values  map[string]string
 	clipped map[string]bool // those of which this is the beginning
+	hidden  map[string]bool // those of which the API keeps the value to itself
 }
 
 // Of makes the portrait of an instance with its newest variables.
 func Of(in *apiclient.Instance, variables *apiclient.Variables) Portrait {
-	p := Portrait{clipped: map[string]bool{}, values: map[string]string{
+	p := Portrait{clipped: map[string]bool{}, hidden: map[string]bool{}, values: map[string]string{
 		"definition": fmt.Sprintf("%s v%d", in.DefinitionID, in.Version), "status": in.SubStatus, "name": text(in.Name), "correlation": text(in.CorrelationID),
 	}}
 	for name, value := range in.Labels {
@@ -50,7 +52,7 @@ func Of(in *apiclient.Instance, variables *apiclient.Variables) Portrait {
 			continue
 		}
 		p.values["variable."+v.Name] = asJSON(v.Value)
-		p.clipped["variable."+v.Name] = v.Clipped
+		p.clipped["variable."+v.Name], p.hidden["variable."+v.Name] = v.Clipped, v.Hidden
 	}
 	return p
 }
@@ -63,13 +65,14 @@ type Difference struct {
 	B    string `json:"b"`
 }
 
-// Differences are those from one portrait to another, by the names of the things.
+// Differences are those from one portrait to another, by the names of the things. What one of
+// them hides is not among them, as nobody knows.
 func (p Portrait) Differences(other Portrait) []Difference {
 	names := maps.Clone(p.values)
 	maps.Copy(names, other.values)
 	found := []Difference{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if a, b := p.values[name], other.values[name]; a != b {
+		if a, b := p.values[name], other.values[name]; a != b && !p.hidden[name] && !other.hidden[name] {
 			found = append(found, Difference{name, a, b})
 		}
 	}
@@ -102,6 +105,16 @@ func (p Portrait) Alike(other Portrait) []string {
 		}
 	}
 	return names
+}
+
+// Uncompared names those of which one hides the value, or both do.
+func (p Portrait) Uncompared(other Portrait) []string {
+	all := maps.Clone(p.hidden)
+	for name, hidden := range other.hidden {
+		all[name] = all[name] || hidden
+	}
+	maps.DeleteFunc(all, func(_ string, hidden bool) bool { return !hidden })
+	return slices.Sorted(maps.Keys(all))
 }
 
 // Bounds are of what [Follow] reads and keeps.

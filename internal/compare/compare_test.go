@@ -59,6 +59,31 @@ func TestWhatDiffersIsTold(t *testing.T) {
 	}
 }
 
+// What an instance hides is neither the same nor different, whichever of the two hides it and
+// whatever the other one has.
+func TestWhatIsHiddenIsNotCompared(t *testing.T) {
+	t.Parallel()
+	hides := func(_ *apiclient.Instance, v *apiclient.Variables) {
+		v.Variables[0].Value, v.Variables[0].Hidden = nil, true
+	}
+	lacks := func(_ *apiclient.Instance, v *apiclient.Variables) { v.Variables = v.Variables[1:] }
+	for what, c := range map[string]struct {
+		a, b func(*apiclient.Instance, *apiclient.Variables)
+		want []string
+	}{
+		"none": {nil, nil, nil}, "both": {hides, hides, []string{"variable.total"}}, "a": {hides, nil, []string{"variable.total"}},
+		"b": {nil, hides, []string{"variable.total"}}, "the only one that has it": {hides, lacks, []string{"variable.total"}},
+	} {
+		a, b := portrait(c.a), portrait(c.b)
+		if got := a.Uncompared(b); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: not compared are %v, want %v", what, got, c.want)
+		}
+		if got := a.Differences(b); len(got) != 0 {
+			t.Errorf("%s: %v differ", what, got)
+		}
+	}
+}
+
 func TestADifferenceIsSeen(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ü", 1000)

@@ -17,7 +17,7 @@ const (
 	comparedEntries = 5_000
 	comparedBefore  = 5
 	comparedAfter   = 60
-	comparedPage    = "100" // commits that are asked for at a time
+	comparedPage    = "300" // entries that are asked for at a time, with their data
 )
 
 // compareView is two instances beside each other.
@@ -27,6 +27,7 @@ type compareView struct {
 	Both        *[2]instance
 	Differences []compare.Difference
 	Alike       []string // variables of which only the beginning was compared
+	Uncompared  []string // variables that are kept out of the journal
 	Ways        compare.Ways
 	Rows        []comparedRow
 	Others      []summary // that the first may be compared with
@@ -100,7 +101,7 @@ func (v *visit) compareInstances(view *compareView) error {
 		both[i] = instance{InstanceID: in.InstanceID, DefinitionID: in.DefinitionID, Version: int(in.Version), Name: in.Name, CorrelationID: in.CorrelationID, SubStatus: in.SubStatus, CreatedAt: in.CreatedAt}
 	}
 	view.Both = &both
-	view.Differences, view.Alike = portraits[0].Differences(portraits[1]), portraits[0].Alike(portraits[1])
+	view.Differences, view.Alike, view.Uncompared = portraits[0].Differences(portraits[1]), portraits[0].Alike(portraits[1]), portraits[0].Uncompared(portraits[1])
 	var err error
 	view.Ways, err = compare.Follow(v.entries(view.A), v.entries(view.B), compare.Bounds{Entries: comparedEntries, Before: comparedBefore, After: comparedAfter})
 	view.Rows = besides(&view.Ways)
@@ -129,7 +130,7 @@ func asProblem(err error) (*problem, error) {
 // entries reads a journal from its beginning, a page at a time as it is needed.
 func (v *visit) entries(id string) iter.Seq2[apiclient.Journal, error] {
 	return func(yield func(apiclient.Journal, error) bool) {
-		ask := url.Values{"limit": {comparedPage}}
+		ask := url.Values{"limit": {comparedPage}, "items": {comparedPage}}
 		for {
 			page, err := get[apiclient.JournalPage](v, at("instances", id, "journal"), ask)
 			if err != nil {

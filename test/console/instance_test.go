@@ -221,6 +221,17 @@ root:
 	}
 	v.shows(p, "They did the same", "are the same.")
 
+	// What is kept out of the journal is neither the same nor different.
+	s.publish("id: kept\noptions: {logging: Exclude}\ninputs: {n: {type: number}}\nvariables: {got: {type: number}}\nroot:\n  - setVariable: {variable: got, value: \"${{ inputs.n }}\"}\n  - event: never\n")
+	kept := func(n int) string { return s.begin(t, "kept", "Suspended", map[string]any{"n": n}) }
+	p = v.check("/console/compare?a="+kept(1)+"&b="+kept(1), http.StatusOK)
+	v.shows(p, "variable.got: not compared, as it is kept out of the journal.", "the variables that could be compared.", "They did the same")
+	p = v.check("/console/compare?a="+kept(1)+"&b="+kept(2), http.StatusOK)
+	v.shows(p, "variable.got: not compared", "<b>input.n</b>")
+	if strings.Contains(p.text, "<b>variable.got</b>") {
+		t.Errorf("a variable that nobody compared differs\n%s", p.text)
+	}
+
 	// Of a long way the page reads a part and says so.
 	s.publish("id: far\ninputs: {n: {type: number}}\nroot:\n  - for: {start: 1, end: 2600}\n    body: {writeLine: on}\n  - writeLine: ${{ string(inputs.n) }}\n  - event: never\n")
 	p = v.check("/console/compare?a="+s.begin(t, "far", "Suspended", map[string]any{"n": 1})+"&b="+s.begin(t, "far", "Suspended", map[string]any{"n": 2}), http.StatusOK)

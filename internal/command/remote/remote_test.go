@@ -347,6 +347,18 @@ func TestCompare(t *testing.T) {
 	}
 	u.refuses(3, "instance-not-found", "instances", "compare", "ways-1", "ways-9")
 
+	// What is kept out of the journal is told, and is neither the same nor different.
+	u.wants(0, "*", "apply", u.file("kept.yaml", "id: kept\noptions: {logging: Exclude}\ninputs: {n: {type: number}}\nvariables: {got: {type: number}}\nroot:\n  - setVariable: {variable: got, value: \"${{ inputs.n }}\"}\n"))
+	for id, n := range map[string]string{"kept-1": "1", "kept-2": "2", "kept-3": "2"} {
+		u.wants(0, "*", "run", "kept", "--id", id, "-i", "n="+n, "--wait", "30s", "--exit-status")
+	}
+	if got := u.wants(0, "*", "instances", "compare", "kept-2", "kept-3"); !strings.Contains(got.err, "variable.got: not compared") {
+		t.Errorf("no word of the variable: %+v", got)
+	}
+	if got := u.wants(1, "*", "instances", "compare", "kept-1", "kept-2"); !strings.Contains(got.out, "input.n") || strings.Contains(got.out, "variable.got") || !strings.Contains(got.err, "variable.got: not compared") {
+		t.Errorf("of what is kept: %+v", got)
+	}
+
 	// Journals that part far behind, and a variable of which the API gives the beginning.
 	u.wants(0, "*", "apply", u.file("rounds.yaml", "id: rounds\ninputs: {much: {type: boolean}}\nvariables: {long: {type: string, value: "+strings.Repeat("x", 5000)+"}}\nroot:\n"+
 		"  - for: {start: 1, end: 600}\n    body: {writeLine: again}\n  - if: ${{ inputs.much }}\n    then: {writeLine: much}\n"))

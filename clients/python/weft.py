@@ -1508,7 +1508,7 @@ Trigger = TypedDict("Trigger", {
 TryRequest = TypedDict("TryRequest", {
     "definitionId": "NotRequired[str]",  # Needed without text.
     "strict": "NotRequired[bool]",  # A warning about a definition fails the case.
-    "tests": "NotRequired[str]",  # A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files.
+    "tests": "NotRequired[str]",  # A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders.
     "text": "NotRequired[str]",  # The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
 })
 

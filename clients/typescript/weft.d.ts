@@ -1862,7 +1862,7 @@ export interface TryRequest {
   definitionId?: string;
   /** A warning about a definition fails the case. */
   strict?: boolean;
-  /** A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files. */
+  /** A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders. */
   tests?: string;
   /** The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId. */
   text?: string;

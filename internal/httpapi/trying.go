@@ -24,7 +24,7 @@ func tryingRoute() route {
 }
 
 type tryBody struct {
-	Tests        string `json:"tests" doc:"A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files."`
+	Tests        string `json:"tests" doc:"A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders."`
 	Text         string `json:"text" doc:"The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId."`
 	DefinitionID string `json:"definitionId" doc:"Needed without text."`
 	Strict       bool   `json:"strict" doc:"A warning about a definition fails the case."`
@@ -56,28 +56,30 @@ func tryDefinition(c *call) (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
-	source := func(id string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), testTime)
+	defer cancel()
+	source := func(ctx context.Context, id string) ([]byte, error) {
 		if err := workflow.CheckID("the id of a definition", id); err != nil {
 			return nil, err
 		}
-		src, err := c.api.cfg.Catalog.Source(c.r.Context(), id, 0, "")
+		src, err := c.api.cfg.Catalog.Source(ctx, id, 0, "")
 		return src.Content, err
 	}
 	sent := workflowtest.Sent{
 		Test: []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Evaluators: c.api.cfg.Catalog.Evaluators(),
-		Other: func(name string) ([]byte, error) { return source(workflowtest.DefinitionID(name)) },
+		Other: func(ctx context.Context, name string) ([]byte, error) {
+			return source(ctx, workflowtest.DefinitionID(name))
+		},
 	}
 	if b.Text == "" {
 		var err error
-		if sent.Definition, err = source(b.DefinitionID); err != nil {
+		if sent.Definition, err = source(ctx, b.DefinitionID); err != nil {
 			if b.DefinitionID == "" {
 				return reply{}, invalid("missing-field", "/text", "give the definition as text, or the id of a published one as definitionId")
 			}
 			return reply{}, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), testTime)
-	defer cancel()
 	res, err := workflowtest.RunSent(ctx, sent)
 	var wrong *workflowtest.FileError
 	switch {

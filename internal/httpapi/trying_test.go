@@ -47,7 +47,10 @@ func TestDefinitionsAreTestedInPlace(t *testing.T) {
 			t.Errorf("%s: %d %.600s", what, a.status, a.body)
 		}
 	}
-	if a := try("others: [/etc/passwd, ../../secret.yaml]\ncases: [{}]", "id: x\nroot: []\n", ""); strings.Contains(string(a.body), "root:x") {
-		t.Errorf("a file was read: %s", a.body)
+	if a := try("others: [/etc/passwd, ../../secret.yaml]\ncases: [{}]", "id: x\nroot: []\n", ""); a.status != 422 || !strings.Contains(string(a.body), "is a path") || strings.Contains(string(a.body), "root:x") {
+		t.Errorf("paths: %s", a.body)
+	}
+	if v := try("mocks: {acme.Ship: {}}\ncases:\n  - expect: {status: Finished, calls: {acme.Ship: [{to: x}]}}\n", "id: draft\nroot:\n  - acme.Ship: {to: x}\n", "").json(t); v["passed"] != float64(1) {
+		t.Errorf("an activity of another program: %v", v)
 	}
 }

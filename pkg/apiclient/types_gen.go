@@ -1447,7 +1447,7 @@ type Trigger struct {
 type TryRequest struct {
 	DefinitionID string `json:"definitionId,omitempty"` // Needed without text.
 	Strict       bool   `json:"strict,omitempty"`       // A warning about a definition fails the case.
-	Tests        string `json:"tests,omitempty"`        // A test file, as weft test takes it. What it calls definition is the one below; others are published ones, by the names of their files.
+	Tests        string `json:"tests,omitempty"`        // A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders.
 	Text         string `json:"text,omitempty"`         // The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
 }
 

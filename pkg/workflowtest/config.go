@@ -113,20 +113,31 @@ func (r *Run) collect() error {
 	r.mainID = cmp.Or(main.ID, "definition")
 	r.sources[r.mainID] = src
 	r.defs[r.mainID] = main
-	others := slices.Clone(r.cfg.Others)
+	for _, def := range r.cfg.Others {
+		if err := r.other(def, nil); err != nil {
+			return err
+		}
+	}
 	for _, file := range r.cfg.OtherFiles {
 		def, src, err := readDefinition(file, r.cfg.Registry, r.cfg.guard)
 		if err != nil {
 			return err
 		}
-		r.sources[def.ID] = src
-		others = append(others, def)
-	}
-	for _, def := range others {
-		if r.defs[def.ID] != nil {
-			return fmt.Errorf("the definition %s is given twice", def.ID)
+		if err := r.other(def, src); err != nil {
+			return err
 		}
-		r.defs[def.ID] = def
+	}
+	return nil
+}
+
+// other adds a definition; src is nil if it was not read.
+func (r *Run) other(def *workflow.Definition, src []byte) error {
+	if r.defs[def.ID] != nil {
+		return fmt.Errorf("the definition %s is given twice", def.ID)
+	}
+	r.defs[def.ID] = def
+	if src != nil {
+		r.sources[def.ID] = src
 	}
 	return nil
 }

@@ -13,13 +13,15 @@ import (
 )
 
 // Sent is a test file that somebody sent, with the definition that it tests. It runs as
-// [RunFile] runs a file, but it reads no files, has the built-in activities only, so that
-// others have to be mocked, and ends with its context.
+// [RunFile] runs a file, but it reads no files, so that it names other definitions without
+// folders, has the built-in activities only, so that others have to be mocked, and ends with
+// its context.
 type Sent struct {
 	Test       []byte // the test file
 	Definition []byte // the definition that it tests, also if the file names another one
-	// Other gives the source of another definition by what the file calls it; nil: there are none.
-	Other func(name string) ([]byte, error)
+	// Other gives the source of another definition by what the file calls it, and is asked once
+	// for each; nil: there are none.
+	Other func(ctx context.Context, name string) ([]byte, error)
 	// Evaluators are those of the languages that may be used; nil: all.
 	Evaluators []engine.Evaluator
 	Strict     bool // a warning about a definition fails the case
@@ -28,6 +30,8 @@ type Sent struct {
 // Limits of a test that was sent: what it says is as large as it makes it.
 const (
 	MaxSentCases    = 100
+	MaxSentOthers   = 50      // definitions besides the one under test
+	maxSentSources  = 8 << 20 // bytes of all the definitions
 	maxSentCommands = 2_000   // of one case
 	maxSentItems    = 20_000  // of the journals of one case
 	maxSentLines    = 200     // of a journal that is told
@@ -50,15 +54,7 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 	if n := len(s.cases); n > MaxSentCases {
 		return FileResult{}, fmt.Errorf("the test has %d cases, and may have %d", n, MaxSentCases)
 	}
-	guard := &guard{ctx: ctx, evaluators: sent.Evaluators, read: func(name string) ([]byte, error) {
-		switch {
-		case name == sentDefinition:
-			return sent.Definition, nil
-		case sent.Other == nil:
-			return nil, fmt.Errorf("there is no other definition %s: %w", name, os.ErrNotExist)
-		}
-		return sent.Other(name)
-	}}
+	guard := &guard{ctx: ctx, evaluators: sent.Evaluators, sources: &sources{sent: sent, read: map[string]source{}}}
 	res := FileResult{File: sentTest, Cases: []CaseResult{}}
 	for i := range s.cases {
 		c := &s.cases[i]
@@ -78,8 +74,45 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 // guard is what a test that was sent may do; nil: everything.
 type guard struct {
 	ctx        context.Context //nolint:containedctx // that of the whole run, which its methods do not take
-	read       func(name string) ([]byte, error)
+	sources    *sources
 	evaluators []engine.Evaluator
+}
+
+// sources are the definitions of a test that was sent: each is read once, and not from a file.
+type sources struct {
+	sent  Sent
+	read  map[string]source
+	bytes int
+}
+
+type source struct {
+	text []byte
+	err  error
+}
+
+func (s *sources) source(ctx context.Context, name string) ([]byte, error) {
+	if got, ok := s.read[name]; ok {
+		return got.text, got.err
+	}
+	var got source
+	switch {
+	case name == sentDefinition:
+		got.text = s.sent.Definition
+	case s.sent.Other == nil:
+		got.err = fmt.Errorf("there is no other definition %s: %w", name, os.ErrNotExist)
+	default:
+		got.text, got.err = s.sent.Other(ctx, name)
+	}
+	s.bytes += len(got.text)
+	switch {
+	case got.err != nil:
+	case len(got.text) > maxFile:
+		got = source{err: errors.New("it is too large")}
+	case s.bytes > maxSentSources:
+		got = source{err: fmt.Errorf("the definitions have more than %d bytes together; run it with weft test", maxSentSources)}
+	}
+	s.read[name] = got
+	return got.text, got.err
 }
 
 func (g *guard) context() context.Context {
@@ -94,11 +127,10 @@ func (g *guard) source(name string) ([]byte, error) {
 	if g == nil {
 		return readLimited(name, maxFile)
 	}
-	src, err := g.read(name)
-	if err == nil && int64(len(src)) > maxFile {
-		err = errors.New("it is too large")
+	if err := g.ctx.Err(); err != nil {
+		return nil, err
 	}
-	return src, err
+	return g.sources.source(g.ctx, name)
 }
 
 // check stops a run that does more than a test that was sent may do.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +31,9 @@ func TestWhatIsSentIsTested(t *testing.T) {
 	}
 	child := "id: parent\nroot:\n  - executeWorkflow: order\n    input: {who: Bob}\n    waitForCompletion: true\n"
 	res, err = workflowtest.RunSent(t.Context(), workflowtest.Sent{
-		Test:       []byte("others: [../x/order.yaml]\ncases:\n  - steps: [{event: paid}]\n    expect: {status: Finished}\n"),
+		Test:       []byte("others: [order.yaml]\ncases:\n  - steps: [{event: paid}]\n    expect: {status: Finished}\n"),
 		Definition: []byte(child),
-		Other: func(name string) ([]byte, error) {
+		Other: func(_ context.Context, name string) ([]byte, error) {
 			if id := workflowtest.DefinitionID(name); id != "order" {
 				return nil, fmt.Errorf("there is no %s", id)
 			}
@@ -46,21 +45,124 @@ func TestWhatIsSentIsTested(t *testing.T) {
 	}
 }
 
-// A test that somebody sent reads no file that it names, and says nothing of one.
+// A test that somebody sent reads no file, also not to learn the types of its activities: an
+// output that only a file knows of stays unknown.
 func TestWhatIsSentReadsNoFile(t *testing.T) {
-	t.Parallel()
-	secret := filepath.Join(t.TempDir(), "secret.yaml")
-	if err := os.WriteFile(secret, []byte("id: secret\nroot: []\n# hunter2\n"), 0o600); err != nil {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"definition", "test", "order.yaml"} {
+		if err := os.WriteFile(name, []byte("id: secret\nvariables: {code: string}\nroot:\n  - acme.Ship: hunter2\n    outputs: {code: code}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const here = "id: here\nroot:\n  - acme.Ship: x\n    id: ship\n  - writeLine: ${{ outputs('ship', 'code') }}\n"
+	asked := 0
+	test := "others: [order.yaml]\nmocks: {acme.Ship: {}}\ncases:\n"
+	one := "  - expect: {status: Finished}\n"
+	res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+		Test: []byte(test + one + one), Definition: []byte(here),
+		Other: func(context.Context, string) ([]byte, error) { asked++; return []byte(sentOrder), nil },
+	})
+	if err != nil || res.Failed() != 2 || strings.Contains(fmt.Sprint(res), "hunter2") || !strings.Contains(fmt.Sprint(res), `which has no outputs`) {
+		t.Errorf("%+v %v", res, err)
+	}
+	if asked > 1 {
+		t.Errorf("the other definition was asked for %d times", asked)
+	}
+	// RunFile does learn them from the file: it is this that a test that was sent must not.
+	if err := os.WriteFile("here.yaml", []byte(here), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, head := range []string{"definition: " + secret + "\n", "others: [" + secret + "]\n", "others: [" + filepath.Join("..", "..", "..", "etc", "passwd") + "]\n"} {
-		res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: []byte(head + "cases:\n  - input: {who: x}\n    steps: [{event: paid}]\n"), Definition: []byte(sentOrder)})
+	if err := os.WriteFile("here.test.yaml", []byte(test+one), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := workflowtest.RunFile("here.test.yaml", workflowtest.FileOptions{}); err != nil || strings.Contains(fmt.Sprint(res), "has no outputs") {
+		t.Errorf("of files: %+v %v", res, err)
+	}
+}
+
+// Paths are refused where no file is read, as are too many definitions, and one that is named
+// twice, before any is asked for.
+func TestOtherDefinitionsOfWhatIsSent(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 51)
+	for i := range many {
+		many[i] = fmt.Sprintf("d%d", i)
+	}
+	for others, want := range map[string]string{
+		"/etc/passwd": "is a path", "../order.yaml": "name the published definition, order", `'..\order.yaml'`: "is a path", "/proc/self/environ": "is a path",
+		"order, order.yaml": "given twice", strings.Join(many, ", "): "51 other definitions",
+	} {
+		var wrong *workflowtest.FileError
+		_, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+			Test: []byte("others: [" + others + "]\ncases: [{}]\n"), Definition: []byte(sentOrder),
+			Other: func(_ context.Context, name string) ([]byte, error) {
+				t.Errorf("%s: %s was asked for", others, name)
+				return nil, os.ErrNotExist
+			},
+		})
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", others, err)
+		}
+	}
+	// Fifty are read, as long as they are not too large together, and each once for all cases.
+	asked := map[string]int{}
+	run := func(size int) workflowtest.FileResult {
+		res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+			Test:       []byte("others: [" + strings.Join(many[:50], ", ") + "]\ncases: [{expect: {status: Finished}}, {expect: {status: Finished}}]\n"),
+			Definition: []byte("id: here\nroot: [{writeLine: x}]\n"),
+			Other: func(_ context.Context, name string) ([]byte, error) {
+				asked[name]++
+				return []byte("id: " + name + "\nroot: [{writeLine: x}]\n#" + strings.Repeat("x", size)), nil
+			},
+		})
 		if err != nil {
-			t.Fatalf("%s: %v", head, err)
+			t.Fatal(err)
 		}
-		if isOther := strings.HasPrefix(head, "others"); (res.Failed() == 1) != isOther || strings.Contains(fmt.Sprint(res), "hunter2") {
-			t.Errorf("%s: %+v", head, res)
-		}
+		return res
+	}
+	if res := run(1); res.Failed() != 0 || len(asked) != 50 || asked["d49"] != 1 {
+		t.Errorf("%v %+v", asked, res)
+	}
+	if res := run(500_000); res.Failed() != 2 || !strings.Contains(fmt.Sprint(res), "bytes together") {
+		t.Errorf("%+v", res)
+	}
+}
+
+// The reading of other definitions ends with the context too.
+func TestTheReadingOfOtherDefinitionsEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	_, err := workflowtest.RunSent(ctx, workflowtest.Sent{
+		Test: []byte("others: [a, b, c]\ncases: [{}]\n"), Definition: []byte(sentOrder),
+		Other: func(got context.Context, name string) ([]byte, error) {
+			asked++
+			cancel()
+			if got.Err() == nil {
+				t.Error("another context is handed on")
+			}
+			return []byte("id: " + name + "\nroot: []\n"), nil
+		},
+	})
+	if !errors.Is(err, context.Canceled) || asked != 1 {
+		t.Errorf("%v after %d", err, asked)
+	}
+}
+
+// An activity of another program is mocked in what was sent, as it is in files.
+func TestActivitiesOfOtherProgramsAreMockedInWhatIsSent(t *testing.T) {
+	t.Parallel()
+	res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: []byte(chargesTest), Definition: []byte(charges)})
+	if err != nil || len(res.Cases) != 2 || res.Failed() != 0 {
+		t.Errorf("%+v %v", res, err)
+	}
+	res, err = workflowtest.RunSent(t.Context(), workflowtest.Sent{
+		Test:       []byte("others: [charges]\nmocks: {pay: {outputs: {receipt: r}}, acme.Ship: {result: {code: p}}}\ncases:\n  - expect: {status: Finished, calls: {acme.Ship: 1}}\n"),
+		Definition: []byte("id: parent\nroot:\n  - executeWorkflow: charges\n    input: {amount: 1}\n    waitForCompletion: true\n"),
+		Other:      func(context.Context, string) ([]byte, error) { return []byte(charges), nil },
+	})
+	if err != nil || res.Failed() != 0 {
+		t.Errorf("in another definition: %+v %v", res, err)
 	}
 }
 

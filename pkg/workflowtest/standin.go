@@ -37,7 +37,7 @@ func withStandIns(cfg Config) (*engine.Registry, error) {
 		if file == "" {
 			continue
 		}
-		src, err := readLimited(file, maxFile)
+		src, err := cfg.guard.source(file)
 		if err != nil {
 			continue // it is read again, and reported
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -79,9 +80,10 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 	known["cases"] = func(_, v *yaml.Node) { cases = v }
 	known["definition"] = func(_, v *yaml.Node) { common.File = r.path(v, "definition") }
 	known["others"] = func(_, v *yaml.Node) {
-		r.list(v, "others", func(_ int, item *yaml.Node) {
-			common.OtherFiles = append(common.OtherFiles, r.path(item, "a definition"))
-		})
+		r.list(v, "others", func(_ int, item *yaml.Node) { r.other(item, &common) })
+		if n := len(common.OtherFiles); r.sent && n > MaxSentOthers {
+			r.problem(v, "the test names %d other definitions, and may name %d", n, MaxSentOthers)
+		}
 	}
 	known["$schema"] = func(_, v *yaml.Node) { r.text(v, "$schema") }
 	known["description"] = func(_, v *yaml.Node) { r.text(v, "description") }
@@ -110,6 +112,24 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 		s.cases = append(s.cases, c)
 	}
 	return s
+}
+
+// other reads the name of another definition. In a test that was sent it is no path: there is
+// nothing that it could be relative to, and no file is meant by it.
+func (r *fileReader) other(n *yaml.Node, cfg *Config) {
+	p := r.path(n, "a definition")
+	same := func(other string) bool { return p == other }
+	if r.sent {
+		if strings.ContainsAny(p, `/\`) {
+			r.problem(n, "%q is a path, and a test that runs on a node reads no files: name the published definition, %s", p, DefinitionID(p))
+		}
+		same = func(other string) bool { return DefinitionID(p) == DefinitionID(other) }
+	}
+	if slices.ContainsFunc(cfg.OtherFiles, same) {
+		r.problem(n, "the definition %s is given twice", p)
+		return
+	}
+	cfg.OtherFiles = append(cfg.OtherFiles, p)
 }
 
 // path is relative to the test file.

@@ -250,6 +250,9 @@ type refreshed struct {
 	Serves serves
 }
 
+// Settled tells that the page has nothing to wait for.
+func (r *refreshed) Settled() bool { return r.Serves.Settled() }
+
 // serves is which nodes have definitions up to a revision.
 type serves struct {
 	Nodes    []node
@@ -267,6 +270,9 @@ func (v *visit) serving(revision int64) (serves, error) {
 	}
 	return view, err
 }
+
+// Settled tells that every node serves them: nothing more comes.
+func (s *serves) Settled() bool { return s.Behind == 0 }
 
 // servedBy shows definitions arrive at each node.
 func servedBy(v *visit) (string, any, error) {

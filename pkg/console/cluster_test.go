@@ -170,11 +170,16 @@ func TestWhatBecameOfARefresh(t *testing.T) {
 func TestWhoServesDefinitions(t *testing.T) {
 	t.Parallel()
 	c := answering(t, atTen, map[string]string{"/nodes": `{"items": [{"nodeId": "one", "catalogRevision": 40}, {"nodeId": "two", "catalogRevision": 41}]}`})
-	if _, text := c.look(t, "/console/served?revision=41"); !strings.Contains(text, "1 of 2 nodes does not serve it yet.") || !strings.Contains(text, `<td>one</td><td><b class="status executing">not yet</b>`) {
+	if _, text := c.look(t, "/console/served?revision=41"); !strings.Contains(text, "1 of 2 nodes does not serve it yet.") || !strings.Contains(text, `<td>one</td><td><b class="status executing">not yet</b>`) || !strings.Contains(text, `data-every="1"`) {
 		t.Errorf("one is behind:\n%s", text)
 	}
-	if _, text := c.look(t, "/console/served?revision=40"); !strings.Contains(text, "Every node serves it.") {
-		t.Errorf("nobody is behind:\n%s", text)
+	if _, text := c.look(t, "/console/served?revision=40"); !strings.Contains(text, "Every node serves it.") || strings.Contains(text, "data-every") {
+		t.Errorf("nobody is behind, and nothing more comes:\n%s", text)
+	}
+	for revision, every := range map[string]bool{"40": false, "41": true} {
+		if _, text := c.look(t, "/console/definitions/d/flip?after=2&revision="+revision); strings.Contains(text, `data-every="1"`) != every {
+			t.Errorf("a publication at revision %s:\n%s", revision, text)
+		}
 	}
 	for _, query := range []string{"", "?revision=", "?revision=x", "?revision=-1", "?revision=99999999999999999999"} {
 		if status, text := c.look(t, "/console/served"+query); status != http.StatusBadRequest || !strings.Contains(text, "names no revision") {

@@ -142,7 +142,7 @@ type page struct {
 	View    any
 
 	Topics string // of GET /stream that the page shows; "": none
-	Every  int    // seconds after which a page without topics asks again; 0: never
+	Every  int    // seconds after which the page asks again, whatever its topics say; 0: never
 	Nonce  string // that the scripts and styles of this page bear
 	Copies copies // how to get the same by hand
 
@@ -155,7 +155,7 @@ type screen struct {
 	template string
 	here     string
 	topics   string // of GET /stream that it shows, with {id} in it
-	every    int    // seconds after which it asks again
+	every    int    // seconds after which it asks again, until what it shows is settled
 	read     func(*visit) (title string, view any, err error)
 }
 
@@ -250,9 +250,13 @@ func (v *visit) show(s screen) {
 		v.fail(s.here, err)
 		return
 	}
+	every := s.every
+	if ends, ok := view.(interface{ Settled() bool }); ok && ends.Settled() {
+		every = 0
+	}
 	v.render(http.StatusOK, s.template, page{
 		Title: title, Here: s.here, View: view, Done: done[v.r.URL.Query().Get("done")],
-		Topics: strings.ReplaceAll(s.topics, "{id}", v.r.PathValue("id")), Every: s.every,
+		Topics: strings.ReplaceAll(s.topics, "{id}", v.r.PathValue("id")), Every: every,
 	})
 }
 

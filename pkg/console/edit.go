@@ -349,6 +349,9 @@ type flipView struct {
 	Serves        serves
 }
 
+// Settled tells that the page has nothing to wait for.
+func (f *flipView) Settled() bool { return f.Serves.Settled() }
+
 // flip follows a publication.
 func flip(v *visit) (string, any, error) {
 	query := v.r.URL.Query()
@@ -358,5 +361,5 @@ func flip(v *visit) (string, any, error) {
 	revision, _ := strconv.ParseInt(query.Get("revision"), 10, 64)
 	var err error
 	view.Serves, err = v.serving(revision)
-	return fmt.Sprintf("%s version %d", view.ID, view.After), view, err
+	return fmt.Sprintf("%s version %d", view.ID, view.After), &view, err
 }

@@ -242,6 +242,73 @@ func TestAQueuedEventIsMended(t *testing.T) {
 	}
 }
 
+// An item without an event's name is shown with what it is for, and a page of a filter that has none of
+// its items leads on to those that others have.
+func TestTheQueueHasOtherThanEvents(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Operator)
+	v.shows(v.check("/console/queue", http.StatusOK), "The queue is empty.")
+	v.shows(v.check("/console/queue?name=last", http.StatusOK), "Nothing in the queue is like that.")
+	v.shows(v.check("/console/dead-letters", http.StatusOK), "There are no dead letters.")
+	v.shows(v.check("/console/dead-letters?reason=expired", http.StatusOK), "No dead letter is like that.")
+	for _, path := range []any{"seven-<b>", strings.Repeat("long", 1000)} {
+		if status, answer := s.api(http.MethodPost, "/stimuli", map[string]any{"activityType": "Elsa.Delay", "stimulus": map[string]any{"path": path}}); status >= 300 {
+			t.Fatal(status, answer)
+		}
+	}
+	p := v.check("/console/queue", http.StatusOK)
+	v.shows(p, "Elsa.Delay", "&#34;path&#34;: &#34;seven-", "open raw")
+	v.follow(p)
+	for range 60 {
+		s.api(http.MethodPost, "/events/first", nil)
+	}
+	name := "" // that comes behind the others: items come by what they are for, not by time
+	for i := 0; name == "" && i < 50; i++ {
+		s.api(http.MethodPost, fmt.Sprint("/events/last-", i), nil)
+		p = v.check(fmt.Sprint("/console/queue?name=last-", i), http.StatusOK)
+		if !strings.Contains(p.text, ">last-") {
+			name = fmt.Sprint("last-", i)
+		}
+	}
+	v.shows(p, "None among those that were looked at; go on below.", "Delete all")
+	p = v.check(v.next(p), http.StatusOK)
+	v.shows(p, ">"+name+"</a>", ">the first</a>", "Delete all")
+	if strings.Contains(p.text, "looked at") || strings.Contains(p.text, "newest") {
+		t.Errorf("the page with it says\n%s", p.text)
+	}
+}
+
+// Who may change nothing is offered no button that would be refused, and not one that only looks what would be
+// done either, where that is refused too.
+func TestAViewerPressesNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	s.publish("id: waits\nroot:\n  - event: go\n", "id: breaks\nroot:\n  - fault: no\n", "id: packs\nroot:\n  - runTask: {taskName: pack}\n", "id: nightly\nroot:\n  - {cron: '0 0 3 * * *', trigger: true}\n")
+	waits, broken := s.starts("waits", "Suspended", nil), s.starts("breaks", "Faulted", nil)
+	s.starts("packs", "Suspended", nil)
+	s.api(http.MethodPost, "/events/nobody", nil)
+	viewer, operator := s.as(auth.Viewer), s.as(auth.Operator)
+	form := regexp.MustCompile(`(?s)<form[^>]* method="post" action="/console/do/.*?</form>`)
+	button := regexp.MustCompile(`<button[^>]*>[^<]*`)
+	looks := 0
+	for _, path := range []string{"instances", "instances/" + waits, "instances/" + waits + "/repair", "instances/" + broken, "instances/" + broken + "/repair", "events", "events?name=go", "queue", "queue?name=nobody", "dead-letters?reason=x",
+		"tasks", "timers", "jobs", "definitions/waits", "definitions/waits/edit", "definitions/waits/versions", "publish", "cluster"} {
+		p := viewer.check("/console/"+path, http.StatusOK)
+		for _, f := range form.FindAllString(p.text, -1) {
+			for _, b := range button.FindAllString(f, -1) {
+				if !strings.Contains(b, " disabled") && !strings.Contains(b, `formmethod="get"`) && !strings.Contains(b, `type="button"`) {
+					t.Errorf("%s: %s", path, b)
+				}
+			}
+		}
+		looks += strings.Count(operator.check("/console/"+path, http.StatusOK).text, `<button name="q.dryRun" value="true">What would it do?`)
+	}
+	if looks < 5 {
+		t.Errorf("an operator can look at %d places what would be done", looks)
+	}
+}
+
 // The panel of a wait tells since when, what the event may bring, and what it would do.
 func TestAWaitTellsWhatItNeeds(t *testing.T) {
 	t.Parallel()

@@ -44,6 +44,10 @@ function busy(): boolean {
   for (const field of main.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([type=hidden]), textarea")) {
     if (field.value !== field.defaultValue || (field instanceof HTMLInputElement && field.checked !== field.defaultChecked)) return true;
   }
+  for (const field of main.querySelectorAll("select")) {
+    const begins = Array.from(field.options).findIndex((option) => option.defaultSelected);
+    if (field.options.length > 0 && field.selectedIndex !== Math.max(0, begins)) return true;
+  }
   return (document.getSelection()?.toString() ?? "") !== "";
 }
 
@@ -73,23 +77,20 @@ async function renew(): Promise<void> {
     const next = fresh.querySelector("main");
     if (!next || busy()) return;
     const here = rows().findIndex((row) => row.classList.contains("here"));
-    const focused = main.contains(document.activeElement) ? address(document.activeElement) : "";
     const state = main.querySelector<HTMLElement>("[data-state]")?.dataset["state"];
-    const unfolded = Array.from(main.querySelectorAll("details[data-plain][open][id]"), (e) => e.id);
-    const button = buttons().findIndex((other) => other === document.activeElement);
-    const text = document.activeElement?.textContent;
+    const unfolded = folds();
+    const focused = main.contains(document.activeElement) ? found(document.activeElement!) : null;
     next.querySelectorAll(".done").forEach((note) => note.remove());
     main.replaceChildren(...Array.from(next.childNodes));
     document.title = fresh.title;
-    for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+    for (const [name, fold] of folds()) fold.open = unfolded.get(name)?.open ?? fold.open;
     const now = main.querySelector<HTMLElement>("[data-state]");
     if (now && now.dataset["state"] !== state) announce(`${main.querySelector("h1 .status")?.textContent ?? ""}: ${now.textContent ?? ""}`);
     linked();
     views(main);
     selection(main);
     if (here >= 0) rows()[here]?.classList.add("here");
-    if (focused) main.querySelector<HTMLElement>(focused)?.focus({ preventScroll: true });
-    if (button >= 0 && buttons()[button]?.textContent === text) buttons()[button].focus({ preventScroll: true });
+    focused?.()?.focus({ preventScroll: true });
     const stamp = fresh.querySelector("footer time");
     if (stamp) document.querySelector("footer time")?.replaceWith(stamp);
     renewed = performance.now();
@@ -105,18 +106,38 @@ async function renew(): Promise<void> {
   }
 }
 
-/** buttons are what is pressed and has no address. */
-function buttons(): HTMLElement[] {
-  return Array.from(main.querySelectorAll<HTMLElement>("button, summary"));
+/** named gives each of some elements a name that it has in the renewed page too: those that are called the same are counted. */
+function named<E extends Element>(all: Iterable<E>, call: (e: E) => string): Map<string, E> {
+  const names = new Map<string, E>();
+  const times = new Map<string, number>();
+  for (const e of all) {
+    const name = call(e);
+    const n = (times.get(name) ?? 0) + 1;
+    times.set(name, n);
+    names.set(`${n} ${name}`, e);
+  }
+  return names;
 }
 
-/** address finds a link, or an activity of a picture, again in a page that was renewed. */
-function address(at: Element | null): string {
-  for (const name of ["href", "data-id"]) {
-    const value = at?.getAttribute(name);
-    if (value) return `${at!.tagName.toLowerCase()}[${name}="${CSS.escape(value)}"]`;
+/** folds are the parts that may be open while the page renews itself: what somebody opened stays open, and what he closed stays closed. */
+function folds(): Map<string, HTMLDetailsElement> {
+  return named(main.querySelectorAll<HTMLDetailsElement>("details[data-plain]"), (fold) => fold.id || (fold.querySelector("summary")?.textContent ?? ""));
+}
+
+/** reached are what keys reach without being typed into: links by their address, activities of a picture by their id, boxes by what they stand for, buttons by their text. */
+function reached(): Map<string, HTMLElement> {
+  return named(main.querySelectorAll<HTMLElement>("a[href], input[type=checkbox], button, summary, [tabindex], [data-id]"), (e) => {
+    if (e instanceof HTMLInputElement) return `${e.tagName} ${e.name} ${e.value}`;
+    return `${e.tagName} ${e.getAttribute("href") ?? e.getAttribute("data-id") ?? e.getAttribute("aria-label") ?? (e.textContent ?? "").slice(0, 100)}`;
+  });
+}
+
+/** found tells how an element that has the focus is found again when the page was renewed. */
+function found(at: Element): (() => HTMLElement | undefined) | null {
+  for (const [name, e] of reached()) {
+    if (e === at) return () => reached().get(name);
   }
-  return "";
+  return null;
 }
 
 /** listen renews the page when the node says that something happened to what it shows. */

@@ -36,14 +36,17 @@ func goTo(v *visit) (string, any, error) {
 		return "", nil, &elsewhere{Path + "instances?" + url.Values{"q": {q}}.Encode()}
 	}
 	view := goView{Q: q}
-	found, err := ifThere[instance](v, at("instances", q), nil)
-	switch {
-	case err != nil:
-		return "", nil, err
-	case found != nil:
-		return "", nil, &elsewhere{strings.TrimSuffix(Path, "/") + at("instances", q)}
+	for _, path := range []string{at("instances", q), at("instances", q, "explain")} { // that explains a start that waits, too
+		found, err := ifThere[struct{}](v, path, nil)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case found != nil:
+			return "", nil, &elsewhere{strings.TrimSuffix(Path, "/") + at("instances", q)}
+		}
 	}
-	if _, err := v.text(at("definitions", q), nil); err == nil {
+	var err error
+	if _, err = v.text(at("definitions", q), nil); err == nil {
 		view.Definition = q
 	} else if !isProblem(err) {
 		return "", nil, err
@@ -83,6 +86,12 @@ func ifThere[T any](v *visit, path string, query url.Values) (*T, error) {
 func isProblem(err error) bool {
 	var p *problem
 	return errors.As(err, &p) && p.Status < http.StatusInternalServerError
+}
+
+// isMissing tells the answer of the API that what was asked for is not there.
+func isMissing(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.Status == http.StatusNotFound
 }
 
 // elsewhere is no failure: what was asked for has a page of its own.

@@ -9,6 +9,7 @@ import (
 type instanceView struct {
 	instance
 	Explanation explanation
+	Unborn      bool // its start waits behind a gate: there is nothing of it but the explanation
 	Tab         string
 	Tabs        []string
 	Journal     *journalTab
@@ -52,12 +53,12 @@ func oneInstance(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
 	query := v.r.URL.Query()
 	view := instanceView{Tabs: instanceTabs, Tab: query.Get("tab")}
-	var err error
-	if view.instance, err = get[instance](v, at("instances", id), nil); err != nil {
+	err := v.explained(id, &view)
+	if err != nil {
 		return "", nil, err
 	}
-	if view.Explanation, err = get[explanation](v, at("instances", id, "explain"), nil); err != nil {
-		return "", nil, err
+	if view.Unborn {
+		return "Instance " + id, view, nil
 	}
 	if !view.Damaged {
 		if view.drawing, err = v.drawnInstance(id); err != nil {
@@ -95,6 +96,25 @@ func oneInstance(v *visit) (string, any, error) {
 		view.Lineage = &tree
 	}
 	return "Instance " + id, view, err
+}
+
+// explained reads an instance and why it is where it is. What has not started has the explanation only.
+func (v *visit) explained(id string, view *instanceView) error {
+	var err error
+	view.instance, err = get[instance](v, at("instances", id), nil)
+	missing := isMissing(err)
+	if err != nil && !missing {
+		return err
+	}
+	if view.Explanation, err = get[explanation](v, at("instances", id, "explain"), nil); err != nil || !missing {
+		return err
+	}
+	if view.Explanation.unborn() {
+		view.InstanceID, view.Unborn = id, true
+		return nil
+	}
+	view.instance, err = get[instance](v, at("instances", id), nil) // it started between the two
+	return err
 }
 
 // readJournal reads the end of a journal, or the part that the cursor of the page's address names.

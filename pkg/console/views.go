@@ -93,9 +93,17 @@ type explanation struct {
 		Since                    time.Time
 		Attempt                  *int
 	}
+	Gate *struct {
+		DefinitionID, CorrelationID, Holder *string
+		Behind                              int64
+		Item                                *string // that waits to start the instance; nil: it is there
+	}
 	History  *history
 	Revision int64
 }
+
+// unborn tells whether the instance is not there yet: its start waits.
+func (e *explanation) unborn() bool { return e.Gate != nil && e.Gate.Item != nil }
 
 type history struct {
 	Periods []struct {

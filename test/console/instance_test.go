@@ -300,3 +300,49 @@ func TestAPictureIsATableToo(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 }
+
+// An instance that has not started, as its start waits behind a gate, has a page too: why, who runs
+// now, and where its start lies. The page becomes that of the instance when it has started.
+func TestAStartThatWaitsHasAPage(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Viewer)
+	s.publish("id: single\noptions: {activation: Singleton}\nroot:\n  - event: begins\n    trigger: true\n  - event: ends\n")
+	s.publish("id: beside\nroot:\n  - event: begins\n    trigger: true\n")
+	first := s.begin(t, "single", "Suspended", nil)
+	_, sent := s.api(http.MethodPost, "/events/begins", map[string]any{})
+	id := ""
+	for _, o := range sent["outcomes"].([]any) {
+		if o := o.(map[string]any); o["outcome"] == "accepted" {
+			id, _ = o["instanceId"].(string)
+		}
+	}
+	if id == "" {
+		t.Fatalf("no start waits: %v", sent)
+	}
+	at := "/console/instances/" + id
+	var p page
+	polltest.Eventually(t, "its start waits", func() bool {
+		p = v.get(at)
+		return p.status == http.StatusOK
+	})
+	p = v.check(at, http.StatusOK)
+	v.shows(p, "Not started", "it starts when instance "+first+" has ended", "/console/instances/"+first, "/console/definitions/single", "/console/queue/", "GET /instances/"+first+"/explain", "explain "+id)
+	for _, not := range []string{"damaged", "cancelInstance", "Journal", "0001-01-01"} {
+		if strings.Contains(p.text, not) {
+			t.Errorf("what has not started shows %s\n%s", not, p.text)
+		}
+	}
+	v.follow(p)
+	v.check(at+"?tab=lineage", http.StatusOK)
+	if found := v.check("/console/go?q="+id, http.StatusOK); found.url.Path != at {
+		t.Errorf("it is looked for at %s", found.url)
+	}
+	s.api(http.MethodPost, "/events/ends", map[string]any{"instanceId": first})
+	polltest.Eventually(t, "it has started, and its page is that of an instance", func() bool {
+		p = v.get(at)
+		return p.status == http.StatusOK && strings.Contains(p.text, "waits for event ends")
+	})
+	v.check("/console/instances/nobody", http.StatusNotFound)
+	v.check("/console/instances/"+id[:len(id)-4]+"0000", http.StatusNotFound)
+}

@@ -143,6 +143,8 @@ func (v *visit) act() {
 			switch {
 			case name == "publishDefinition" && q.query.Has("dryRun"):
 				v.checkedSource()
+			case name == "tryDefinition":
+				v.tested(to, nil)
 			case slices.Contains(severals, name):
 				v.several(to)
 			default:
@@ -156,8 +158,12 @@ func (v *visit) act() {
 		v.fail("", err)
 		return
 	}
-	if name == "publishDefinition" {
+	switch name {
+	case "publishDefinition":
 		v.refusedSource(p)
+		return
+	case "tryDefinition":
+		v.tested(nil, p)
 		return
 	}
 	v.render(p.Status, "again", page{Title: p.Title, Problem: p, View: againView{Action: v.r.URL.Path, Back: v.back(), Fields: fields(v.r.PostForm), Unknown: p.Code == string(workflow.CodeUnknownOutcome)}})

@@ -23,6 +23,7 @@ var screens = []screen{
 	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", every: 5, read: oneDefinition},
 	{path: "definitions/{id}/edit", template: "edit", here: "definitions", read: edit},
 	{path: "definitions/{id}/versions", template: "versions", here: "definitions", read: versions},
+	{path: "definitions/{id}/tests", template: "tests", here: "definitions", read: tests},
 	{path: "definitions/{id}/flip", template: "flip", here: "definitions", every: 1, read: flip},
 	{path: "publish", template: "edit", here: "definitions", read: edit},
 	{path: "events", template: "events", here: "events", read: events},

@@ -3,6 +3,7 @@ package workflowtest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -36,6 +37,7 @@ const (
 	maxSentItems    = 20_000  // of the journals of one case
 	maxSentLines    = 200     // of a journal that is told
 	maxSentBytes    = 4 << 20 // of the states of one case
+	maxSentTold     = 4 << 20 // of what is told of all cases that failed
 )
 
 // The name of a file that was sent, and of its definition, in what is said of them.
@@ -56,6 +58,7 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 	}
 	guard := &guard{ctx: ctx, evaluators: sent.Evaluators, sources: &sources{sent: sent, read: map[string]source{}}}
 	res := FileResult{File: sentTest, Cases: []CaseResult{}}
+	told := 0
 	for i := range s.cases {
 		c := &s.cases[i]
 		c.cfg.Registry, c.cfg.guard = activities.Default(), guard
@@ -66,6 +69,13 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 		last := &res.Cases[len(res.Cases)-1]
 		if n := len(last.Journal); n > maxSentLines {
 			last.Journal = append(last.Journal[:maxSentLines], fmt.Sprintf("(and %d more)", n-maxSentLines))
+		}
+		raw, err := json.Marshal(last)
+		if err != nil {
+			return FileResult{}, fmt.Errorf("tell what case %s did: %w", last.Name, err)
+		}
+		if told += len(raw); told > maxSentTold {
+			return FileResult{}, fmt.Errorf("what is to be told of the cases up to line %d has more than %d bytes; send fewer, or run them with weft test", last.Line, maxSentTold)
 		}
 	}
 	return res, nil

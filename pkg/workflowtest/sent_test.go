@@ -188,6 +188,22 @@ func TestWhatIsSentComesToAnEnd(t *testing.T) {
 	}
 }
 
+// What is told of many cases has a bound together.
+func TestWhatIsSentIsToldWithinABound(t *testing.T) {
+	t.Parallel()
+	large := "id: order\nvariables: {text: {type: string, value: " + strings.Repeat("x", 3000) + "}}\nroot:\n  - forEach: ${{ 0..30 }}\n    body:\n      - writeLine: ${{ variables.text }}\n"
+	tests := func(n int) []byte {
+		return sentTests(strings.Repeat("  - expect: {status: Finished, lines: [short]}\n", n))
+	}
+	res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: tests(3), Definition: []byte(large)})
+	if err != nil || res.Failed() != 3 {
+		t.Errorf("three: %d failed, %v", res.Failed(), err)
+	}
+	if _, err = workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: tests(100), Definition: []byte(large)}); err == nil || !strings.Contains(err.Error(), "run them with weft test") {
+		t.Errorf("a hundred: %v", err)
+	}
+}
+
 // What is wrong with a test has its place, a language that is switched off stays so, and an activity
 // of another program has to be mocked.
 func TestWhatIsSentIsHeldToItsBounds(t *testing.T) {

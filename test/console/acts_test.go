@@ -112,7 +112,7 @@ func TestEachPageSaysHowToGetTheSame(t *testing.T) {
 	shown := regexp.MustCompile(`(?s)<details class="copy".*?<pre[^>]*>(.*?)</pre>`)
 	curl := regexp.MustCompile(`^curl -H "Authorization: Bearer \$WEFT_TOKEN" "\$WEFT_SERVER"'?([^']+)'?$`)
 	word := regexp.MustCompile(`^[a-z-]+$`)
-	paths := append([]string{"definitions/shop", "definitions/shop/edit", "definitions/shop/versions", "definitions/shop/flip?after=1&revision=1", "instances?q=-status:faulted"}, plain...)
+	paths := append([]string{"definitions/shop", "definitions/shop/edit", "definitions/shop/tests", "definitions/shop/versions", "definitions/shop/flip?after=1&revision=1", "instances?q=-status:faulted"}, plain...)
 	for _, tab := range []string{"waits", "journal", "variables", "lineage"} {
 		paths = append(paths, "instances/"+waits+"?tab="+tab)
 	}
@@ -321,4 +321,67 @@ func TestAWaitTellsWhatItNeeds(t *testing.T) {
 	v.shows(v.check(at+"?tab=waits", http.StatusOK), "such as <code>{&#34;amount&#34;: 0, &#34;by&#34;: &#34;…&#34;}</code>", "since <time", "What would it do?")
 	p := v.post("/console/do/sendEvent", url.Values{"p.name": {"approved"}, "b.instanceId": {id}, "q.dryRun": {"true"}, "key": {"k"}, "back": {at}})
 	v.shows(p, "What it would do now", id)
+}
+
+// Tests of a definition run from its page; what is wrong comes back with what was typed.
+func TestDefinitionsAreTestedFromTheirPage(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Designer)
+	s.publish("id: asked\ninputs: {who: {type: string, required: true}, days: {type: integer, default: 3}}\nroot:\n  - event: decided\n  - writeLine: ${{ inputs.who }}\n")
+	at := "/console/definitions/asked/tests"
+	v.shows(v.check("/console/definitions/asked", http.StatusOK), at)
+	v.shows(v.check(at, http.StatusOK), `input: {&#34;who&#34;: &#34;&#34;}`)
+	run := func(as *visitor, tests string) page {
+		return as.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"asked"}, "b.tests": {tests}, "key": {"k"}, "back": {at}})
+	}
+	p := run(v, "cases:\r\n  - name: good\r\n    input: {who: Ada}\r\n    steps: [{event: decided}]\r\n    expect: {status: Finished, lines: [Ada]}\r\n  - name: <b>bad</b>\r\n    input: {who: Ada}\r\n    expect: {status: Finished}\r\n")
+	v.shows(p, "1 of 2 cases passed.", "&lt;b&gt;bad&lt;/b&gt;", "line 8: <code>expect: {status: Finished}</code>, <code>status</code>", "What it did", "  - name: good\n")
+	if p.status != http.StatusOK || strings.Contains(p.text, "<b>bad") {
+		t.Errorf("%d", p.status)
+	}
+	p = run(v, "cases:\n  - nmae: x # mine\n")
+	if v.shows(p, "line 2", "did you mean name?", "nmae: x # mine"); p.status != http.StatusUnprocessableEntity {
+		t.Errorf("%d", p.status)
+	}
+	if p = v.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"asked"}, "b.tests": {"cases: [{}]"}, "j.strict": {"true"}, "back": {at}}); !strings.Contains(p.text, `value="true" checked`) {
+		t.Errorf("what was chosen is lost\n%s", p.text)
+	}
+
+	// Who may not is told so before and after.
+	o := s.as(auth.Operator)
+	if p = o.check(at, http.StatusOK); !strings.Contains(p.text, `<button class="main" disabled title="this needs the role designer">Run</button>`) {
+		t.Errorf("an operator is offered to run tests\n%s", p.text)
+	}
+	if p = run(o, "cases: [{}]"); p.status != http.StatusForbidden || !strings.Contains(p.text, "cases: [{}]") {
+		t.Errorf("an operator: %d\n%s", p.status, p.text)
+	}
+	v.check("/console/definitions/nobody/tests", http.StatusNotFound)
+	p = v.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"nobody"}, "b.tests": {"cases: [{}]"}, "back": {at}})
+	if v.shows(p, "definition-not-found", "cases: [{}]"); p.status != http.StatusNotFound {
+		t.Errorf("of what is not there: %d", p.status)
+	}
+}
+
+// A page of cases that fail with much to tell has a bound, and says what it left out.
+func TestTestsOfADefinitionAreToldWithinABound(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Designer)
+	s.publish("id: talks\nvariables: {text: {type: string, value: " + strings.Repeat("<", 300) + "}}\nroot:\n  - forEach: ${{ 0..30 }}\n    body:\n      - writeLine: ${{ variables.text }}\n  - event: never\n")
+	var expect []string
+	for i := range 20 {
+		expect = append(expect, fmt.Sprintf("%q", strings.Repeat(fmt.Sprint(i%10), 1000)))
+	}
+	tests := "cases:\n" + strings.Repeat("  - expect: {status: Finished, lines: ["+strings.Join(expect, ", ")+"]}\n", 12)
+	p := v.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"talks"}, "b.tests": {tests}, "back": {"/console/definitions/talks/tests"}})
+	if v.shows(p, "0 of 12 cases passed.", "What it did is told of the first that failed only"); p.status != http.StatusOK {
+		t.Fatalf("%d", p.status)
+	}
+	if n := strings.Count(p.text, "<summary>What it did"); n != 5 {
+		t.Errorf("%d cases tell what they did", n)
+	}
+	if more := len(p.text) - len(url.QueryEscape(tests)); more > 400_000 {
+		t.Errorf("the page has %d bytes beside the tests", more)
+	}
 }

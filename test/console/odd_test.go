@@ -70,7 +70,7 @@ func TestEveryPageOfLargePayloads(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, len(p.text))
 		}
 	}
-	for _, path := range append([]string{"definitions/large", "definitions/large/edit", "definitions/large/versions", "events?name=nobody-waits"}, plain...) {
+	for _, path := range append([]string{"definitions/large", "definitions/large/edit", "definitions/large/versions", "definitions/large/tests", "events?name=nobody-waits"}, plain...) {
 		light(path)
 	}
 	for _, id := range []string{waits, faulted} {
@@ -136,7 +136,7 @@ func TestEveryPageOfWhatNobodyKnows(t *testing.T) {
 			t.Errorf("%s\n%s", tab, p.text)
 		}
 	}
-	for _, path := range []string{"instances/" + ids[1], "definitions/odd", "definitions/odd/edit", "definitions/odd/versions", "events?name=go", "go?q=" + ids[0]} {
+	for _, path := range []string{"instances/" + ids[1], "definitions/odd", "definitions/odd/edit", "definitions/odd/versions", "definitions/odd/tests", "events?name=go", "go?q=" + ids[0]} {
 		v.check("/console/"+path, http.StatusOK)
 	}
 }

@@ -214,6 +214,7 @@ func TestPagesOfHostileDataForEachRole(t *testing.T) {
 		v.check("/console/definitions/shop", http.StatusOK)
 		v.check("/console/publish?from=shop", http.StatusOK)
 		v.check("/console/definitions/shop/edit", http.StatusOK)
+		v.check("/console/definitions/shop/tests", http.StatusOK)
 		v.follow(v.check("/console/definitions/shop/versions", http.StatusOK))
 		v.check("/console/definitions/shop/flip?after=1&revision=1", http.StatusOK)
 		v.check("/console/events?name="+url.QueryEscape(hostile), http.StatusOK)

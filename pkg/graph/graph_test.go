@@ -567,7 +567,7 @@ func TestTheNextAreBehindAJoin(t *testing.T) {
 	if want := fmt.Sprintf(`data-n="%d" data-to="%d"`, at("much"), at("paid")); !strings.Contains(svg.String(), want) {
 		t.Errorf("no %s in\n%s", want, svg.String())
 	}
-	if want := `aria-label="event, paid, event1"`; !strings.Contains(svg.String(), want) {
+	if want := `<title>event, paid, event1</title>`; !strings.Contains(svg.String(), want) {
 		t.Errorf("no %s in\n%s", want, svg.String())
 	}
 }

@@ -143,12 +143,13 @@ func (s *svgWriter) node(at int) {
 	if n.ID != "" && n.ID == s.o.Selected {
 		class += " selected"
 	}
-	link := ""
+	link, title := "", "<title>"+escape(n.describe())+"</title>"
 	if s.o.Link != nil && n.ID != "" {
 		link = s.o.Link(n.ID)
 	}
 	if link != "" {
-		s.printf(`<a href="%s" aria-label="%s">`, escape(link), escape(n.describe()))
+		s.printf(`<a href="%s">%s`, escape(link), title) // not aria-label: a name has to have what is drawn, which is cut to the box
+		title = ""
 	}
 	if n.Change != Same {
 		class += " " + string(n.Change)
@@ -163,7 +164,7 @@ func (s *svgWriter) node(at int) {
 			line += ` data-to="` + strings.Trim(fmt.Sprint(to), "[]") + `"`
 		}
 	}
-	s.printf(`<g class="%s" data-id="%s"%s><title>%s</title>`, class, escape(n.ID), line, escape(n.describe()))
+	s.printf(`<g class="%s" data-id="%s"%s>%s`, class, escape(n.ID), line, title)
 	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%d"/>`, num(n.X), num(n.Y), num(n.W), num(n.H), map[bool]int{true: 12, false: 4}[n.Kind == State])
 	for i, line := range n.lines() {
 		class := "name"

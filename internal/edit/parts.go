@@ -477,7 +477,7 @@ func (h *shelf) firstOfState(p *piece) error {
 	return nil
 }
 
-// mayGo refuses to take a state away that others lead to.
+// mayGo refuses to take a state away that others lead to, or that the machine begins in.
 func (h *shelf) mayGo(at int) error {
 	if h.what != StatePart {
 		return nil
@@ -492,6 +492,9 @@ func (h *shelf) mayGo(at int) error {
 	}
 	if a.Initial == name {
 		return refuse(h.items[at].start, "%s is the initial state; make another one that first", workflow.Shorten(name))
+	}
+	if a.Initial == "" && at == 0 && len(h.names) > 1 {
+		return refuse(h.items[at].start, "the machine names no initial state, so that it begins in %s, its first; make another one the initial state before", workflow.Shorten(name))
 	}
 	if h.json && len(a.States[at].Transitions) > 0 {
 		return refuse(h.items[at].start, "in Elsa's JSON the transitions of %s may stand elsewhere; take them away first", workflow.Shorten(name))

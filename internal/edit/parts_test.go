@@ -110,6 +110,7 @@ func TestPartsThatCannotBeEdited(t *testing.T) {
 		"an outcome needs one":   {ported, edit.Edit{Op: edit.Insert, Activity: "ask", Part: edit.CasePart}, "needs a label"},
 		"a status needs a code":  {statuses, edit.Edit{Op: edit.Insert, Activity: "sendHttpRequest1", Part: edit.CasePart}, "status code"},
 		"the first state":        {machine, edit.Edit{Op: edit.Delete, Activity: "root", Part: edit.StatePart, State: "Draft"}, "initial"},
+		"the one it begins in":   {strings.Replace(machine, "    initial: Draft\n", "", 1), edit.Edit{Op: edit.Delete, Activity: "root", Part: edit.StatePart, State: "Draft"}, "make another one the initial state"},
 		"a state with ways":      {machine, edit.Edit{Op: edit.Delete, Activity: "root", Part: edit.StatePart, State: "Review"}, "leads to"},
 		"a state twice":          {machine, edit.Edit{Op: edit.Set, Activity: "root", Part: edit.StatePart, State: "Review", Key: "name", Text: text("Done")}, "already"},
 		"no such state":          {machine, edit.Edit{Op: edit.Insert, Activity: "root", Part: edit.TransitionPart, State: "Reviw", Inputs: map[string]any{"to": "Done"}}, "did you mean Review"},
@@ -258,13 +259,19 @@ func TestEditsOfAnyParts(t *testing.T) {
 			return a
 		}
 		sw, ma := about("switch1"), about("stateMachine1")
+		op := rapid.SampledFrom(ops).Draw(t, "edit")
 		k := rapid.IntRange(1, len(sw.Cases)).Draw(t, "case")
+		if op == "move case" {
+			k = min(k, max(1, len(sw.Cases)-1)) // there is one below it, most often
+		}
 		st := ma.States[rapid.IntRange(0, len(ma.States)-1).Draw(t, "state")]
+		if op == "first" {
+			st = ma.States[len(ma.States)-1] // S0 is it already
+		}
 		trs := 0
 		if len(st.Transitions) > 0 {
 			trs = rapid.IntRange(1, len(st.Transitions)).Draw(t, "transition")
 		}
-		op := rapid.SampledFrom(ops).Draw(t, "edit")
 		e := edit.Edit{Activity: "switch1", Part: edit.CasePart, Number: k}
 		if !strings.Contains(op, "case") && op != "label" && op != "condition" {
 			e = edit.Edit{Activity: "stateMachine1", Part: edit.StatePart, State: st.Name}

@@ -24,7 +24,7 @@ import (
 
 // checks is how often each property is tried: each kind of edit often enough that some of its tries
 // find a place to go to.
-const checks = 1000
+const checks = 600
 
 var fewer bool // somebody asked for another number of checks
 
@@ -224,7 +224,7 @@ func TestEditsOfAnyText(t *testing.T) {
 		src := definition(t)
 		texts, ids := written(t, src)
 		i := rapid.IntRange(0, len(ids)-1).Draw(t, "which")
-		op := rapid.SampledFrom([]string{"before", "after", "delete", "up", "down", "beside", "if", "parallel", "retry", "set", "name"}).Draw(t, "edit")
+		op := rapid.SampledFrom([]string{"before", "after", "delete", "up", "down", "down", "beside", "if", "parallel", "retry", "set", "name"}).Draw(t, "edit")
 		e := edit.Edit{Activity: ids[i]}
 		fresh := map[string]any{"text": "new"}
 		switch op {
@@ -373,7 +373,7 @@ func TestHostileSources(t *testing.T) {
 // many lines, within what a busy machine may add. It was many times as much as long as each
 // value counted its line from the start.
 func TestOneLongLine(t *testing.T) {
-	for name, each := range map[string]string{"numbers": "1,", "wide letters": "é,", "lists": "[],", "mappings": "{a: é},"} {
+	for name, each := range map[string]string{"numbers": "1,", "wide letters": "é,", "lists and mappings": "[],{a: é},"} {
 		t.Run(name, func(t *testing.T) {
 			took := func(each string) time.Duration {
 				src := "{id: x, root: [{writeLine: a}], x: [" + strings.Repeat(each, workflow.MaxSource/4/len(each)) + "1]}\n"

@@ -24,6 +24,8 @@ type about struct {
 	Parts, CaseKeys                        []string
 	Cases                                  []amendCase
 	States                                 []amendState
+
+	typed url.Values // what somebody typed that is not in the text
 }
 
 // amendField is an input of an activity, or a key that each may have.
@@ -112,7 +114,7 @@ func (v *visit) amend() {
 	part.place(view.Checked.Problems)
 	view.Part = part
 	if !strings.Contains(v.r.Header.Get("Accept"), "application/json") {
-		view.Part.typed(form)
+		view.Part.keep(form)
 		v.render(http.StatusOK, "edit", page{Title: "Edit " + view.ID, Here: "definitions", View: view})
 		return
 	}
@@ -139,12 +141,36 @@ func (v *visit) edited(source, id string) (got amended, err error) {
 	if len(words) == 0 || id == "" {
 		return v.askEdit(source, id, line, nil)
 	}
-	if isPart(words) {
+	part := isPart(words)
+	if part {
 		if err := v.partEdit(e, words); err != nil {
 			return amended{}, err
 		}
+	} else if err := v.ownEdit(e, words); err != nil {
+		return amended{}, err
+	}
+	apply := words[0] == "set" && !part
+	// Nobody wants what was written in the fields of what goes.
+	if !part && (words[0] == "delete" || !apply && !v.fieldsGiven()) {
 		return v.askEdit(source, id, line, []any{e})
 	}
+	was, edits, err := v.setFields(source, e)
+	if err != nil || apply && len(edits) == 0 {
+		return was, err
+	}
+	if !apply {
+		if len(edits) > 0 {
+			e["line"] = 0 // they may have moved it
+			e["activity"] = cmp.Or(form.Get("f.id"), id)
+		}
+		edits = append(edits, e)
+	}
+	return v.askEdit(source, id, line, edits)
+}
+
+// ownEdit is what a button does to the activity itself.
+func (v *visit) ownEdit(e map[string]any, words []string) (err error) {
+	form := v.r.PostForm
 	switch e["op"] = words[0]; words[0] {
 	case "insert":
 		e["type"], e["where"] = form.Get("e.type"), "after"
@@ -166,52 +192,41 @@ func (v *visit) edited(source, id string) (got amended, err error) {
 		if len(words) == 3 { // one that is there
 			for i, key := range []string{"port", "to"} {
 				if e[key], err = url.QueryUnescape(words[i+1]); err != nil {
-					return amended{}, badForm(words)
+					return badForm(words)
 				}
 			}
 		}
 	}
-	// Nobody wants what was written in the fields of what goes.
-	if words[0] == "delete" || words[0] != "set" && !v.fieldsGiven() {
-		return v.askEdit(source, id, line, []any{e})
-	}
-	was, edits, err := v.setFields(source, id, line)
-	if err != nil || words[0] == "set" && len(edits) == 0 {
-		return was, err
-	}
-	if words[0] != "set" {
-		if len(edits) > 0 {
-			e["line"] = 0 // they may have moved it
-			e["activity"] = cmp.Or(form.Get("f.id"), id)
-		}
-		edits = append(edits, e)
-	}
-	return v.askEdit(source, id, line, edits)
+	return nil
 }
 
 // isPart tells whether a button is about a part of an activity, such as a case.
 func isPart(words []string) bool {
-	return len(words) > 1 && slices.Contains([]string{"case", "state", "transition"}, words[1])
+	return len(words) > 1 && slices.Contains([]string{"insert", "delete", "move", "set"}, words[0]) && slices.Contains([]string{"case", "state", "transition"}, words[1])
 }
 
 // fieldsGiven tells whether fields of an activity came with the form: a script sends those that
 // somebody changed, a browser without one sends all.
 func (v *visit) fieldsGiven() bool {
 	for name := range v.r.PostForm {
-		if strings.HasPrefix(name, "f.") {
+		if strings.HasPrefix(name, "f.") || ofPart(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// setFields gives the edits that set the fields of a form that are not as the text has them; the
-// id is the last.
-func (v *visit) setFields(source, id string, line int) (was amended, edits []any, err error) {
+// setFields gives the edits that set the fields of a form that are not as the text has them,
+// before the edit e; the id is the last. Names that they change are changed in e.
+func (v *visit) setFields(source string, e map[string]any) (was amended, edits []any, err error) {
+	id, line := e["activity"].(string), e["line"].(int)
 	if was, err = v.askEdit(source, id, line, nil); err != nil || was.About == nil {
 		return was, nil, err
 	}
-	edits = v.partSets(was.About, id, line)
+	if err := v.sameParts(was.About, e); err != nil {
+		return was, nil, err
+	}
+	edits = v.partSets(was.About, e)
 	if len(edits) > 0 {
 		line = 0 // an edit may have moved it
 	}
@@ -244,6 +259,9 @@ func (v *visit) askEdit(source, id string, line int, edits []any) (got amended, 
 		got.Text = source
 		return got, nil
 	}
+	if len(edits) > editsAtOnce {
+		return v.inTurns(source, id, line, edits)
+	}
 	body := map[string]any{"text": source, "edits": edits}
 	if len(edits) == 0 {
 		body = map[string]any{"text": source, "about": id, "line": line}
@@ -259,15 +277,47 @@ func (v *visit) askEdit(source, id string, line int, edits []any) (got amended, 
 	return got, json.Unmarshal(to.body.Bytes(), &got)
 }
 
-// typed puts what somebody typed into the fields of an edit that was refused.
-func (p *amendView) typed(form url.Values) {
-	if p.Refused == nil || p.About == nil {
+// How many edits the API makes at once, and how many a form may ask for.
+const (
+	editsAtOnce = 20
+	editsOfForm = 200
+)
+
+// inTurns makes more edits than the API makes at once. If one is refused, none is made.
+func (v *visit) inTurns(source, id string, line int, edits []any) (got amended, err error) {
+	if len(edits) > editsOfForm {
+		return got, &problem{Status: http.StatusUnprocessableEntity, Title: "Not all at once", Detail: fmt.Sprintf("Of this form %d fields are changed, and at most %d are written at once. Apply some of them before you change the others, or edit the text.", len(edits), editsOfForm)}
+	}
+	got.Text = source
+	var told []problemItem
+	for turn := range slices.Chunk(edits, editsAtOnce) {
+		if got, err = v.askEdit(got.Text, id, line, turn); err != nil {
+			return got, err
+		}
+		told = append(told, got.Problems...)
+	}
+	got.Problems = told
+	return got, nil
+}
+
+// keep has the form show again what somebody typed that is not in the text: all that was refused,
+// and what an edit did not ask for of something new.
+func (p *amendView) keep(form url.Values) {
+	if p.About == nil || p.About.ID != p.Asked {
 		return
 	}
+	refused := p.Refused != nil
 	for i := range p.About.Fields {
 		f := &p.About.Fields[i]
-		if given, there := form["f."+f.Name]; there {
+		if given, there := form["f."+f.Name]; there && refused {
 			f.Text = given[0]
+		}
+	}
+	p.About.typed = url.Values{}
+	for name, given := range form {
+		fresh := strings.HasPrefix(name, "n.") && (refused || !isFresh(name, form.Get("e.op")))
+		if fresh || refused && ofPart(name) && p.About.shownBy(form) {
+			p.About.typed[name] = given
 		}
 	}
 }
@@ -282,7 +332,7 @@ func did(form url.Values, got *amended) string {
 	if got.About != nil {
 		now = short(60, got.About.ID)
 	}
-	said := ""
+	var said string
 	if isPart(words) {
 		words[0] = "the " + words[1] + "s"
 	}

@@ -1,7 +1,10 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -69,6 +72,9 @@ func (v *visit) partEdit(e map[string]any, words []string) error {
 	}
 	switch words[0] {
 	case "insert":
+		if words[1] == "transition" && len(words) < 3 {
+			return badForm(words)
+		}
 		inputs := map[string]any{}
 		for _, key := range map[string][]string{"case": {"label", "when"}, "state": {"name"}, "transition": {"on", "when", "to"}}[words[1]] {
 			field := "n." + key
@@ -91,37 +97,143 @@ func (v *visit) partEdit(e map[string]any, words []string) error {
 	return nil
 }
 
-// partSets are the edits that make the cases and the states what a form has, where that differs.
-// What they are called is changed last: the others go by their names until then.
-func (v *visit) partSets(was *about, id string, line int) []any {
-	var edits, names []any
-	set := func(into *[]any, field, old, key string, more map[string]any) {
-		given, there := v.r.PostForm[field]
-		if !there || strings.ReplaceAll(given[0], "\r", "") == strings.ReplaceAll(old, "\r", "") {
-			return
-		}
-		e := map[string]any{"op": "set", "activity": id, "line": line, "key": key, "fieldText": given[0]}
-		for k, x := range more {
-			e[k] = x
-		}
-		*into = append(*into, e)
-		line = 0 // an edit may have moved it
+// Word is a field of a form for a text of a part, or of a new one.
+func (a about) Word(name, text string) amendField {
+	if given, there := a.typed[name]; there {
+		text = given[0]
 	}
+	return amendField{Name: name, Text: text}
+}
+
+// ofPart tells whether a field of a form is one of a case, a state or a transition.
+func ofPart(name string) bool { return strings.HasPrefix(name, "c.") || strings.HasPrefix(name, "s.") }
+
+// isFresh tells whether a field is of what a button adds.
+func isFresh(name, button string) bool {
+	words := strings.Fields(button)
+	switch {
+	case len(words) < 2 || words[0] != "insert":
+		return false
+	case words[1] == "case":
+		return name == "n.label" || name == "n.when"
+	case words[1] == "state":
+		return name == "n.name"
+	}
+	return words[1] == "transition" && len(words) > 2 && strings.HasSuffix(name, "."+words[2])
+}
+
+// Was tells one set of cases and states from another: a form has it of those that it shows, since
+// its buttons and fields go by their numbers.
+func (a about) Was() string {
+	h := sha256.New()
+	for _, c := range a.Cases {
+		fmt.Fprintf(h, "case %q %q\n", c.Label, c.When)
+	}
+	for _, s := range a.States {
+		fmt.Fprintf(h, "state %q %t %t\n", s.Name, s.Final, s.Initial)
+		for _, t := range s.Transitions {
+			fmt.Fprintf(h, "transition %q %q %q %q %q\n", t.Name, t.When, t.To, t.On, t.Waits)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// shownBy tells whether a form shows the cases and the states that there are. That of an older
+// node does not say which it shows.
+func (a about) shownBy(form url.Values) bool {
+	was, there := form["e.was"]
+	return !there || was[0] == a.Was()
+}
+
+// sameParts refuses an edit of a form that shows other cases or states than the text has now,
+// with what was typed into them.
+func (v *visit) sameParts(was *about, e map[string]any) error {
+	var typed []string
+	for name, given := range v.r.PostForm {
+		if ofPart(name) {
+			where := strings.Split(name, ".")
+			said := map[string]string{"c": "case ", "s": "state "}[where[0]] + where[1]
+			if len(where) > 3 {
+				said += ", transition " + where[2]
+			}
+			typed = append(typed, said+", "+where[len(where)-1]+": "+given[0])
+		}
+	}
+	if e["part"] == nil && len(typed) == 0 || was.shownBy(v.r.PostForm) {
+		return nil
+	}
+	p := &problem{Status: http.StatusConflict, Title: "The text changed", Detail: fmt.Sprintf("The cases or states of %s are not those that the form showed: the text changed since. Now it shows them as they are; look at them, and do it again.", short(60, was.ID))}
+	if len(typed) > 0 {
+		slices.Sort(typed)
+		p.Detail += " These fields came with it:"
+		p.Errors = []problemItem{{Excerpt: strings.Join(typed, "\n")}}
+	}
+	return p
+}
+
+// gone is how the fields of what an edit takes away begin; "": it takes nothing away.
+func (a about) gone(e map[string]any) string {
+	if e["op"] != "delete" {
+		return ""
+	}
+	if e["part"] == "case" {
+		return fmt.Sprintf("c.%d.", e["number"])
+	}
+	at := slices.IndexFunc(a.States, func(s amendState) bool { return s.Name == e["state"] })
+	if e["part"] == "state" {
+		return fmt.Sprintf("s.%d.", at+1)
+	}
+	return fmt.Sprintf("s.%d.%d.", at+1, e["number"])
+}
+
+// partSets are the edits that make the cases and the states what a form has, where that differs,
+// but for those that the edit e takes away. What they are called is changed last, and in e: the
+// others go by their names until then.
+func (v *visit) partSets(was *about, e map[string]any) []any {
+	line := e["line"]
+	gone := was.gone(e)
+	var edits, names []any
+	set := func(into *[]any, field, old string, of map[string]any) (now string) {
+		given, there := v.r.PostForm[field]
+		if !there || gone != "" && strings.HasPrefix(field, gone) {
+			return old
+		}
+		f := amendField{Text: old}
+		now = breaks.Replace(given[0])
+		if now == f.sent() || now == breaks.Replace(old) {
+			return old
+		}
+		one := map[string]any{"op": "set", "activity": e["activity"], "line": line, "key": field[strings.LastIndexByte(field, '.')+1:], "fieldText": now}
+		maps.Copy(one, of)
+		*into = append(*into, one)
+		line = 0 // an edit may have moved it
+		return now
+	}
+	inputs, _ := e["inputs"].(map[string]any)
+	port, state, to := e["port"], e["state"], inputs["to"]
 	for i, c := range was.Cases {
 		at := fmt.Sprintf("c.%d.", i+1)
 		part := map[string]any{"part": "case", "number": i + 1}
-		set(&edits, at+"label", c.Label, "label", part)
-		set(&edits, at+"when", c.When, "when", part)
+		set(&edits, at+"when", c.When, part)
+		if now := set(&names, at+"label", c.Label, part); c.Label != "" && port == c.Label { // the way goes with it
+			e["port"] = now
+		}
 	}
 	for i, s := range was.States {
 		at := fmt.Sprintf("s.%d.", i+1)
-		set(&names, at+"name", s.Name, "name", map[string]any{"part": "state", "state": s.Name})
+		now := set(&names, at+"name", s.Name, map[string]any{"part": "state", "state": s.Name})
+		if state == s.Name {
+			e["state"] = now
+		}
+		if to == s.Name {
+			inputs["to"] = now
+		}
 		for j, t := range s.Transitions {
 			at := fmt.Sprintf("%s%d.", at, j+1)
 			part := map[string]any{"part": "transition", "state": s.Name, "number": j + 1}
-			set(&edits, at+"on", t.On, "on", part)
-			set(&edits, at+"when", t.When, "when", part)
-			set(&edits, at+"to", t.To, "to", part)
+			set(&edits, at+"on", t.On, part)
+			set(&edits, at+"when", t.When, part)
+			set(&edits, at+"to", t.To, part)
 		}
 	}
 	return append(edits, names...)

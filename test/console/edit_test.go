@@ -254,3 +254,115 @@ func TestAnActivityIsEditedWithoutAScript(t *testing.T) {
 	}
 	v.check("/console/definitions/amended", http.StatusNotFound)
 }
+
+var shownParts = regexp.MustCompile(`name="e.was" value="([0-9a-f]+)"`)
+
+// TestCasesAndStatesAreThoseThatTheFormShows holds that an edit of a case or a state is of the one
+// that somebody saw, and that what was typed goes with it, or comes back.
+func TestCasesAndStatesAreThoseThatTheFormShows(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	v := s.as(auth.Designer)
+	send := func(source, id, op string, fields url.Values) page {
+		t.Helper()
+		of := url.Values{"source": {source}, "over": {"0"}, "e.activity": {id}, "e.op": {op}}
+		for name, values := range fields {
+			of[name] = values
+		}
+		p := v.post("/console/amend", of)
+		if p.status != http.StatusOK {
+			t.Fatalf("%s: %d\n%s", op, p.status, p.text)
+		}
+		return p
+	}
+	was := func(source, id string) url.Values {
+		t.Helper()
+		m := shownParts.FindStringSubmatch(send(source, id, "", nil).text)
+		if m == nil {
+			t.Fatal("the form does not say which it shows")
+		}
+		return url.Values{"e.was": {m[1]}}
+	}
+	with := func(all url.Values, pairs ...string) url.Values {
+		out := url.Values{}
+		for name, values := range all {
+			out[name] = values
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			out.Set(pairs[i], pairs[i+1])
+		}
+		return out
+	}
+	has := func(p page, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(p.text, want) && !strings.Contains(p.text, html.EscapeString(want)) {
+				t.Fatalf("no %q in\n%s", want, p.text)
+			}
+		}
+	}
+	const text = "id: x\nroot:\n  - switch:\n      - {label: a, when: true, then: []}\n      - {label: b, when: true, then: []}\n      - {label: c, when: true, then: []}\n"
+	form := was(text, "switch1")
+	other := strings.Replace(text, "      - {label: a", "      - {label: new, when: false, then: []}\n      - {label: a", 1)
+	for op, fields := range map[string]url.Values{"delete case 2": nil, "move case 2 up": nil, "set": {"c.1.label": {"typed"}}, "insert after": {"c.1.label": {"typed"}}} {
+		p := send(other, "switch1", op, with(form, "e.type", "finish"))
+		if fields != nil {
+			p = send(other, "switch1", op, with(form, "e.type", "finish", "c.1.label", "typed"))
+			has(p, "case 1, label: typed")
+		}
+		if op != "insert after" || fields != nil {
+			has(p, "Not edited.", "the text changed since", other, `name="c.1.label" value="new"`)
+		}
+	}
+	moved := "# a line more\n" + text // those are the same
+	has(send(moved, "switch1", "delete case 2", form), strings.Replace(moved, "      - {label: b, when: true, then: []}\n", "", 1))
+
+	// What was typed goes with the next button, but for what goes.
+	has(send(text, "switch1", "delete case 2", with(form, "c.1.label", "typed", "c.2.label", "c", "c.3.when", "${{ 1 > 0 }}", "f.name", "n", "n.label", "next")),
+		"      - {label: typed, when: true, then: []}\n      - {label: c, when: \"${{ 1 > 0 }}\", then: []}\n", "    name: n\n", `name="n.label" value="next"`)
+	if p := send(text, "switch1", "insert case", with(form, "n.label", "next")); !strings.Contains(p.text, `name="n.label" value=""`) || !strings.Contains(p.text, "next") {
+		t.Errorf("what was added is there again\n%s", p.text)
+	}
+	has(send(text, "switch1", "wrap", with(form, "e.wrap", "nothing", "c.2.label", "typed", "n.label", "next")), "Not edited.", text, `name="c.2.label" value="typed"`, `name="n.label" value="next"`)
+	has(send(text, "switch1", "insert case", with(form, "c.2.label", "a", "n.label", "a")), "Not edited.", text, `name="c.2.label" value="a"`, `name="n.label" value="a"`)
+
+	const machine = "id: x\nroot:\n  stateMachine:\n    initial: A\n    states:\n      A:\n        transitions:\n          - {on: {event: e}, to: B}\n          - {on: {event: f}, to: B}\n      B: {}\n"
+	states := was(machine, "root")
+	has(send(machine, "root", "insert transition B", with(states, "s.1.name", "First", "s.2.name", "Last", "n.on.B", "g", "n.to.B", "A")),
+		"    initial: First\n", "      First:\n", "to: Last}\n", "      Last:", "to: First")
+	has(send(machine, "root", "delete transition A 1", with(states, "s.1.1.on", "typed", "s.1.2.on", "kept")), "        transitions:\n          - {on: {event: kept}, to: B}\n")
+	has(send(machine, "root", "delete state B", with(states, "s.1.1.on", "typed", "s.1.1.to", "A")), "Not edited.", machine, `name="s.1.1.on" value="typed"`, `<option value="A" selected>`)
+	has(send(strings.Replace(machine, "event: e}", "event: x}", 1), "root", "delete transition A 2", states), "Not edited.", "the text changed since")
+	has(send(machine, "root", "insert transition", states), "Not edited.", "There is no button")
+
+	// A condition of several lines stays as it is.
+	lines := strings.Replace(text, "{label: a, when: true, then: []}", "label: a\n        when: |\n          ${{ inputs.a\n            && inputs.b }}\n        then: []", 1)
+	p := send(lines, "switch1", "", nil)
+	has(p, "<textarea name=\"c.1.when\" rows=\"4\" spellcheck=\"false\">\n${{ inputs.a\n")
+	m := regexp.MustCompile(`(?s)<textarea name="c.1.when"[^>]*>\n(.*?)</textarea>`).FindStringSubmatch(p.text)
+	has(send(lines, "switch1", "set", url.Values{"c.1.when": {strings.ReplaceAll(html.UnescapeString(m[1]), "\n", "\r\n")}, "c.2.label": {"typed"}}), strings.Replace(lines, "label: b", "label: typed", 1))
+
+	// An outcome may be called as a part is; it goes with its label.
+	chart := "id: x\nroot:\n  flowchart:\n    activities:\n      ask: {flowSwitch: [{label: case, when: true}]}\n      a: {writeLine: a}\n    connections: [ask.case -> a]\n"
+	has(send(chart, "ask", "disconnect case a", nil), "connections: []", "Disconnected ask, case to a")
+	has(send(chart, "ask", "disconnect case a", url.Values{"c.1.label": {"typed"}}), "connections: []", "{label: typed, when: true}")
+
+	// More fields than one call may edit.
+	var many strings.Builder
+	many.WriteString("id: x\nroot:\n  - switch:\n")
+	all := url.Values{}
+	for i := 1; i <= 210; i++ {
+		fmt.Fprintf(&many, "      - {label: l%d, when: true, then: []}\n", i)
+		if i <= 45 {
+			all.Set(fmt.Sprintf("c.%d.label", i), fmt.Sprintf("m%d", i))
+		}
+	}
+	p = send(many.String(), "switch1", "set", all)
+	has(p, "{label: m1, ", "{label: m45, ", "{label: l46, ", "Changed switch1")
+	all.Set("c.45.label", "l46") // there is one
+	has(send(many.String(), "switch1", "set", all), "Not edited.", many.String(), `name="c.1.label" value="m1"`)
+	for i := 1; i <= 210; i++ {
+		all.Set(fmt.Sprintf("c.%d.label", i), fmt.Sprintf("m%d", i))
+	}
+	has(send(many.String(), "switch1", "set", all), "Not edited.", "210 fields are changed", many.String())
+}

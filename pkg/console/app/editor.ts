@@ -61,6 +61,17 @@ const fields = (): HTMLInputElement[] => Array.from(part.querySelectorAll<HTMLIn
 const begun = (f: HTMLInputElement | HTMLSelectElement): string => f instanceof HTMLSelectElement ? (Array.from(f.options).find((o) => o.defaultSelected) ?? f.options[0])?.value ?? "" : f.defaultValue;
 const changed = (): HTMLInputElement[] => fields().filter((f) => !f.name.startsWith("e.") && f.value !== begun(f));
 
+/** value is that of a field. */
+const value = (name: string): string | undefined => fields().find((f) => f.name === name)?.value;
+
+/** isFresh tells whether a field is of what a button adds: a case, a state or a transition. */
+function isFresh(name: string, button: string): boolean {
+  const [op, what, of] = button.split(" ");
+  if (op !== "insert") return false;
+  if (what === "case") return /^n\.(label|when)$/.test(name);
+  return what === "state" ? name === "n.name" : what === "transition" && name.endsWith("." + of);
+}
+
 /** amend asks the node for an edit of the text by an activity of the picture, or only for its form. Who was in the form is there afterwards too, or enters it. */
 async function amend(asked: FormData, enter = false): Promise<void> {
   const turn = ++amends;
@@ -78,18 +89,21 @@ async function amend(asked: FormData, enter = false): Promise<void> {
     if (turn !== amends && !asked.has("e.op")) return; // another one was chosen since
     const at = document.activeElement as HTMLElement;
     const was = part.contains(at) ? [at.getAttribute("name"), at.getAttribute("value")] : null;
-    const whose = part.querySelector<HTMLInputElement>("input[name='e.activity']")?.value;
-    const ofPart = / (case|state|transition)\b/.test(String(asked.get("e.op"))); // the fields are not of it, and wait
-    const kept = changed().filter((f) => got.refused || ofPart && f.name.startsWith("f.")).map((f) => [f.name, f.value]);
+    const whose = value("e.activity");
+    const which = value("e.was");
+    const typed = changed().filter((f) => got.refused || f.name.startsWith("n.") && !isFresh(f.name, String(asked.get("e.op")))).map((f) => [f.name, f.value]);
     replaceBy(got.text);
     part.innerHTML = got.part; // the node made it, with all texts escaped
-    for (const [name, value] of kept) fields().filter((f) => f.name === name).forEach((f) => { f.value = value; });
+    for (const [name, text] of typed) {
+      if (whose !== value("e.activity") || /^[cs]\./.test(name) && which !== value("e.was")) continue; // it is another one by that name; a refusal says what was typed
+      fields().filter((f) => f.name === name).forEach((f) => { f.value = text; });
+    }
     formOf = view.state.doc;
     if (got.line > 0) go(got.line, 1, false);
     if (asked.has("e.op")) said.textContent = got.done;
     if (!was && !enter) return;
     const same = was && Array.from(part.querySelectorAll<HTMLButtonElement>("[name]")).find((e) => e.name === was[0] && (e.name !== "e.op" || e.value === was[1]) && !e.disabled);
-    const stays = !asked.has("e.op") || whose === part.querySelector<HTMLInputElement>("input[name='e.activity']")?.value || asked.get("e.op") === "set";
+    const stays = !asked.has("e.op") || whose === value("e.activity") || asked.get("e.op") === "set";
     const refusal = got.refused ? part.querySelector<HTMLElement>(".wrong") : null;
     (refusal ?? (stays ? same : null) ?? (enter ? part.querySelector<HTMLElement>("h2") : null) ?? said).focus();
   } catch (err) {

@@ -105,6 +105,11 @@ func (v *visit) amend() {
 				part.About = was.About
 			}
 		}
+		// What was typed into cases that are others by now has no field to go back to.
+		if lines := typedParts(form); len(lines) > 0 && (part.About == nil || !part.About.shownBy(form)) {
+			p.Detail += " These fields came with it:"
+			p.Errors = append(p.Errors, problemItem{Excerpt: strings.Join(lines, "\n")})
+		}
 	default:
 		v.fail("definitions", err)
 		return

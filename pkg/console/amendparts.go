@@ -145,30 +145,29 @@ func (a about) shownBy(form url.Values) bool {
 	return !there || was[0] == a.Was()
 }
 
-// sameParts refuses an edit of a form that shows other cases or states than the text has now,
-// with what was typed into them.
+// sameParts refuses an edit of a form that shows other cases or states than the text has now.
 func (v *visit) sameParts(was *about, e map[string]any) error {
-	var typed []string
-	for name, given := range v.r.PostForm {
-		if ofPart(name) {
-			where := strings.Split(name, ".")
-			said := map[string]string{"c": "case ", "s": "state "}[where[0]] + where[1]
-			if len(where) > 3 {
-				said += ", transition " + where[2]
-			}
-			typed = append(typed, said+", "+where[len(where)-1]+": "+given[0])
-		}
-	}
-	if e["part"] == nil && len(typed) == 0 || was.shownBy(v.r.PostForm) {
+	if e["part"] == nil && len(typedParts(v.r.PostForm)) == 0 || was.shownBy(v.r.PostForm) {
 		return nil
 	}
-	p := &problem{Status: http.StatusConflict, Title: "The text changed", Detail: fmt.Sprintf("The cases or states of %s are not those that the form showed: the text changed since. Now it shows them as they are; look at them, and do it again.", short(60, was.ID))}
-	if len(typed) > 0 {
-		slices.Sort(typed)
-		p.Detail += " These fields came with it:"
-		p.Errors = []problemItem{{Excerpt: strings.Join(typed, "\n")}}
+	return &problem{Status: http.StatusConflict, Title: "The text changed", Detail: fmt.Sprintf("The cases or states of %s are not those that the form showed: the text changed since. Now it shows them as they are; look at them, and do it again.", short(60, was.ID))}
+}
+
+// typedParts says what a form has in the fields of cases and states.
+func typedParts(form url.Values) (lines []string) {
+	for name, given := range form {
+		where := strings.Split(name, ".")
+		if !ofPart(name) || len(where) < 3 {
+			continue
+		}
+		said := map[string]string{"c": "case ", "s": "state "}[where[0]] + where[1]
+		if len(where) > 3 {
+			said += ", transition " + where[2]
+		}
+		lines = append(lines, said+", "+where[len(where)-1]+": "+given[0])
 	}
-	return p
+	slices.Sort(lines)
+	return lines
 }
 
 // gone is how the fields of what an edit takes away begin; "": it takes nothing away.

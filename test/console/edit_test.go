@@ -314,6 +314,8 @@ func TestCasesAndStatesAreThoseThatTheFormShows(t *testing.T) {
 			has(p, "Not edited.", "the text changed since", other, `name="c.1.label" value="new"`)
 		}
 	}
+	p := send("# a line more\n"+other, "switch1", "set", with(form, "e.line", "3", "c.1.label", "typed"))
+	has(p, "Not edited.", "in line 3", "case 1, label: typed", `name="c.1.label" value="new"`)
 	moved := "# a line more\n" + text // those are the same
 	has(send(moved, "switch1", "delete case 2", form), strings.Replace(moved, "      - {label: b, when: true, then: []}\n", "", 1))
 
@@ -337,7 +339,7 @@ func TestCasesAndStatesAreThoseThatTheFormShows(t *testing.T) {
 
 	// A condition of several lines stays as it is.
 	lines := strings.Replace(text, "{label: a, when: true, then: []}", "label: a\n        when: |\n          ${{ inputs.a\n            && inputs.b }}\n        then: []", 1)
-	p := send(lines, "switch1", "", nil)
+	p = send(lines, "switch1", "", nil)
 	has(p, "<textarea name=\"c.1.when\" rows=\"4\" spellcheck=\"false\">\n${{ inputs.a\n")
 	m := regexp.MustCompile(`(?s)<textarea name="c.1.when"[^>]*>\n(.*?)</textarea>`).FindStringSubmatch(p.text)
 	has(send(lines, "switch1", "set", url.Values{"c.1.when": {strings.ReplaceAll(html.UnescapeString(m[1]), "\n", "\r\n")}, "c.2.label": {"typed"}}), strings.Replace(lines, "label: b", "label: typed", 1))

@@ -40,6 +40,9 @@ variables:
   decision: {type: object}
 `
 
+// runSummary is what opens the form that runs a definition.
+const runSummary = "main details:has(> form[action$='dispatchDefinition']) > summary"
+
 // TestAPersonPublishesRunsAndSends goes the way of a new user: a mistake, its place, the
 // mended text, a start, an event sent from the page, and the end.
 func TestAPersonPublishesRunsAndSends(t *testing.T) {
@@ -59,7 +62,7 @@ func TestAPersonPublishesRunsAndSends(t *testing.T) {
 	b.says("Every node serves it.")
 	b.do(chromedp.Click("main a.button"))
 	b.says("Picture")
-	b.do(chromedp.Click("summary"), chromedp.SetValue("input[name='b.correlationId']", "o-1"), chromedp.Click("button.main"))
+	b.do(chromedp.Click(runSummary), chromedp.SetValue("input[name='b.correlationId']", "o-1"), chromedp.Click("button.main"))
 	b.says("Done")
 	b.do(chromedp.Click("main a.id"))
 	b.says("waits for event approved, correlation o-1")
@@ -70,6 +73,60 @@ func TestAPersonPublishesRunsAndSends(t *testing.T) {
 	b.until("it is finished", "document.querySelector('h1 .status').innerText.includes('Finished')")
 	b.open(eval[string](b, "location.pathname") + "?tab=journal")
 	b.says("Completed")
+	b.clean()
+}
+
+// TestALivePageTakesNothingFromWhoWorksInIt publishes under an open form: the page renews itself around
+// what was opened, closed and reached, and not while something is typed or chosen.
+func TestALivePageTakesNothingFromWhoWorksInIt(t *testing.T) {
+	n := start(t, "")
+	b := browse(t, "http://"+n.addr)
+	api := "http://" + n.addr + "/api/v1"
+	publish := func(event string) {
+		t.Helper()
+		call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "approved", event))
+	}
+	const (
+		run    = "document.querySelector(\"" + runSummary + "\")"
+		sayNow = "document.querySelector('[data-age]').innerText"
+		typed  = "input[name='b.correlationId']"
+	)
+	live := func(event string) {
+		t.Helper()
+		b.until("the page is live", sayNow+".includes('live')")
+		b.until("it shows "+event, "document.querySelector('pre.source').innerText.includes('"+event+"')")
+	}
+	publish("first")
+	b.open("/console/definitions/order")
+	live("first")
+	b.do(chromedp.Click(runSummary))
+	b.until("the form is open, with a part of it", run+".parentElement.open && document.querySelector(\"textarea[name='j.input']\").closest('details').open")
+	_ = eval[bool](b, "(document.querySelector(\"textarea[name='j.input']\").closest('details').open = false, "+run+".focus(), true)")
+	publish("second")
+	live("second")
+	b.until("the form is open, its part closed, and the focus where it was", run+".parentElement.open && !document.querySelector(\"textarea[name='j.input']\").closest('details').open && document.activeElement === "+run)
+
+	b.do(chromedp.SendKeys(typed, "o-1"))
+	_ = eval[bool](b, "(document.activeElement.blur(), true)")
+	publish("third")
+	b.until("the page waits", sayNow+".includes('paused')")
+	b.until("what was typed is there", "document.querySelector(\""+typed+"\").value === 'o-1' && "+run+".parentElement.open")
+
+	b.open("/console/definitions/order")
+	live("third")
+	b.do(chromedp.Click(runSummary), chromedp.SetValue("select[name='wait']", "30"))
+	publish("fourth")
+	b.until("the page waits for who has chosen", sayNow+".includes('paused')")
+	b.until("what was chosen is there", "document.querySelector(\"select[name='wait']\").value === '30'")
+
+	// A row that is ticked no more keeps the focus, wherever the list has it then.
+	id := call(t, "POST", api+"/definitions/order/dispatch", "", "{}")["instanceId"].(string)
+	b.open("/console/instances")
+	box := "input[value='" + id + "']"
+	b.do(chromedp.Click(box), chromedp.Click(box))
+	call(t, "POST", api+"/definitions/order/dispatch", "", "{}")
+	b.until("another row came", "document.querySelectorAll('input[name=selected]').length === 2")
+	b.until("the focus is where it was", "document.activeElement.value === '"+id+"'")
 	b.clean()
 }
 
@@ -354,7 +411,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
 	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + waits + "?tab=timeline", "receipts?key=none", "go?q=nobody", "instances/" + broken,
-		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "timers?kind=schedules", "activities", "activities?q=writeLine", "audit", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage", "instances/" + waits + "?tab=variables&from=0&to=1", "instances/" + waits + "/repair", "instances/" + broken + "/repair", "compare?a=" + waits, "compare?a=" + waits + "&b=" + broken}
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order-approval/tests", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "timers?kind=schedules", "activities", "activities?q=writeLine", "audit", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage", "instances/" + waits + "?tab=variables&from=0&to=1", "instances/" + waits + "/repair", "instances/" + broken + "/repair", "compare?a=" + waits, "compare?a=" + waits + "&b=" + broken}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {
 		b.theme(theme)

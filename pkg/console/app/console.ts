@@ -42,7 +42,8 @@ function busy(): boolean {
   if (at && main.contains(at) && at.matches("input:not([type=checkbox]), textarea, select")) return true;
   if (main.querySelector("details[open]:not([data-plain])")) return true;
   for (const field of main.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([type=hidden]), textarea")) {
-    if (field.value !== field.defaultValue || (field instanceof HTMLInputElement && field.checked !== field.defaultChecked)) return true;
+    const box = field instanceof HTMLInputElement && /^(checkbox|radio)$/.test(field.type); // its value says nothing: "on" where the page gives none
+    if (box ? field.checked !== field.defaultChecked : field.value !== field.defaultValue) return true;
   }
   for (const field of main.querySelectorAll("select")) {
     const begins = Array.from(field.options).findIndex((option) => option.defaultSelected);

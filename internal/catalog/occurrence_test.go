@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -125,6 +126,49 @@ func TestASchedulesLastOccurrenceIsItsEnd(t *testing.T) {
 	}
 	_, err := s.Lasting(t.Context(), "a", 99)
 	wantCode(t, err, workflow.CodeDefinitionNotFound)
+}
+
+// A published version that uses a damaged one leaves no check without its findings, and no repair
+// undone.
+func TestAUsedVersionThatIsDamagedEndsNoCheck(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", false))
+	n.mustPublish("id: a\nroot:\n  - cron: 0 0 0 1 1 *\n    id: newyear\n    trigger: true\n  - workflow: child\n")
+	spoil := func(key string) {
+		t.Helper()
+		if _, err := b.client.Put(t.Context(), b.root()+key, "junk"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := b.keysUnder("definition-version/child/")
+	if len(body) != 1 {
+		t.Fatalf("%q", body)
+	}
+	spoil(body[0])
+	spoil("timer/00/junk")
+	upkeep := b.node().store.Upkeep.WithSchedules(catalog.SchedulesOf(b.node().Catalog).Lasting)
+	found := func(check *etcdstore.Check) map[string]string {
+		rules := map[string]string{}
+		for _, f := range check.Findings {
+			rules[f.Key] = f.Rule
+		}
+		return rules
+	}
+	check, err := upkeep.Fsck(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found(check); got[body[0]] != "damaged" || got["timer/00/junk"] == "" {
+		t.Errorf("found %v", got)
+	}
+	done, err := upkeep.Repair(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found(done.Check); len(done.Done) != 1 || done.Done[0].Key != "timer/00/junk" || got[body[0]] != "damaged" || got["timer/00/junk"] != "" {
+		t.Errorf("repaired %+v, left %v", done.Done, got)
+	}
 }
 
 // As time goes on what follows may be behind the times that keys keep in order. A refresh says

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,7 +30,8 @@ type definitionsSeen struct {
 
 // Scheduled gives the schedules of a version that have an occurrence after now, by the
 // clocks of all nodes. They stand in its source, which this package cannot read. An error
-// of code not-runnable-here is that of a program that cannot either.
+// of code not-runnable-here is that of a program that cannot either, and one that is
+// [ErrDamaged] is of a record that it needs.
 type Scheduled func(ctx context.Context, id string, version int) ([]store.CronEntry, error)
 
 // WithSchedules is an upkeep whose checks hold schedules to the versions that they are of.
@@ -225,7 +227,7 @@ func (f *fsck) occurrences() {
 		schedules, err := f.s.scheduled(f.ctx, id, head.Published)
 		switch code := workflow.CodeOf(err); {
 		case code == workflow.CodeDefinitionNotFound: // it went since
-		case code == workflow.CodeNotRunnable:
+		case code == workflow.CodeNotRunnable, errors.Is(err, ErrDamaged): // the check says of what is damaged that it is
 			f.passing("unavailable-here", body, "whether its schedules are there is not known here: %v", err)
 		case err != nil:
 			f.err = fmt.Errorf("look for the schedules of definition %s: %w", id, err)

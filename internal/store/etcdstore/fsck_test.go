@@ -207,11 +207,12 @@ func TestFsckAsksForSchedules(t *testing.T) {
 		err       error
 		rule      string
 	}{
-		"none is left":      {nil, nil, ""},
-		"one is left":       {[]store.CronEntry{{ActivityID: "s"}}, nil, "schedule-missing"},
-		"it went since":     {nil, workflow.Fail(workflow.CodeDefinitionNotFound, "gone"), ""},
-		"another's":         {nil, workflow.Fail(workflow.CodeNotRunnable, "it lacks x"), "unavailable-here"},
-		"etcd is not there": {nil, errors.New("no answer"), "error"},
+		"none is left":             {nil, nil, ""},
+		"one is left":              {[]store.CronEntry{{ActivityID: "s"}}, nil, "schedule-missing"},
+		"it went since":            {nil, workflow.Fail(workflow.CodeDefinitionNotFound, "gone"), ""},
+		"another's":                {nil, workflow.Fail(workflow.CodeNotRunnable, "it lacks x"), "unavailable-here"},
+		"it needs what is damaged": {nil, &workflow.Error{Code: workflow.CodeUnavailable, Err: fmt.Errorf("%w: junk", ErrDamaged)}, "unavailable-here"},
+		"etcd is not there":        {nil, errors.New("no answer"), "error"},
 	} {
 		c, err := check(tt.schedules, tt.err)
 		switch {

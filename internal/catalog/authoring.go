@@ -229,10 +229,7 @@ func (req *PublishRequest) stands(st *store.DefinitionState) error {
 	if req.Over == nil {
 		return nil
 	}
-	is := 0
-	if st.Exists() {
-		is = cmp.Or(st.Head.Published, st.Head.Latest)
-	}
+	is := standing(st)
 	switch {
 	case is == *req.Over:
 		return nil
@@ -244,12 +241,25 @@ func (req *PublishRequest) stands(st *store.DefinitionState) error {
 	return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s has version %d now, and this was made from version %d", st.ID, is, *req.Over))
 }
 
+// standing is the version of a definition that is there: the published one, or the latest if none
+// is published; 0: there is none.
+func standing(st *store.DefinitionState) int {
+	if !st.Exists() {
+		return 0
+	}
+	return cmp.Or(st.Head.Published, st.Head.Latest)
+}
+
 // followed tells whether a definition moved on from a version without an author: it has that
-// version's content, and followed what it uses.
-func followed(ctx context.Context, c *Catalog, st *store.DefinitionState, from int) bool {
+// version's content, and followed what it uses. The error is that of a store that does not answer.
+func followed(ctx context.Context, c *Catalog, st *store.DefinitionState, from int) (bool, error) {
 	if !st.Exists() || st.Head.Published == 0 || from == 0 {
-		return false
+		return false, nil
 	}
 	v, err := c.version(ctx, st.ID, from)
-	return err == nil && v.Hash == st.Head.Hash
+	switch workflow.CodeOf(err) {
+	case workflow.CodeDefinitionNotFound, workflow.CodeNotRunnable: // what it had cannot be told any more, or not here
+		return false, nil
+	}
+	return err == nil && v.Hash == st.Head.Hash && !slices.Equal(v.Uses, st.Head.Uses), err
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type PublishResult struct {
 	// be, and Version the number that it would have.
 	Created  bool
 	Before   int               // the published version before; 0: none
+	Over     int               // the version that was there before, as [PublishRequest.Over] is; 0: none
 	WasOf    string            // the set that it was of before; "": none
 	Revision int64             // of etcd, at which it became so: a node whose table has it serves it; 0 in a dry run
 	Warnings workflow.Problems // what may be a mistake; not looked for if OnlyNew found that there is nothing to do
@@ -129,12 +131,15 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	}
 	c.learn(st.Head)
 	res, same := unchanged(st, d, req.OnlyNew)
+	res.Over = standing(st)
 	if same && req.OnlyNew {
 		return res, nil
 	}
 	if !same { // what was sent twice finds itself
-		if err := req.stands(st); err != nil && !followed(ctx, c, st, *req.Over) {
-			return PublishResult{}, err
+		if moved := req.stands(st); moved != nil {
+			if did, err := followed(ctx, c, st, *req.Over); err != nil || !did {
+				return PublishResult{}, cmp.Or(err, moved)
+			}
 		}
 	}
 	now := c.now()
@@ -175,7 +180,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 	}
 	c.learn(head)
 	res = PublishResult{
-		ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Before: publishedIn(st), WasOf: setOf(st), Revision: head.Modified, Warnings: warnings,
+		ID: head.ID, Version: head.Latest, Published: head.Published == head.Latest, Created: true, Before: publishedIn(st), Over: standing(st), WasOf: setOf(st), Revision: head.Modified, Warnings: warnings,
 	}
 	if d.publish {
 		c.updateConsumers(ctx, head)
@@ -206,7 +211,7 @@ func publishedIn(st *store.DefinitionState) int {
 }
 
 func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *document, pub etcdstore.Published) (PublishResult, error) {
-	res := PublishResult{ID: d.def.ID, Version: 1, Created: true, Before: publishedIn(st), WasOf: setOf(st)}
+	res := PublishResult{ID: d.def.ID, Version: 1, Created: true, Before: publishedIn(st), Over: standing(st), WasOf: setOf(st)}
 	if st.Head != nil {
 		res.Version = st.Head.Latest + 1
 	}

@@ -21,7 +21,7 @@ func TestContentEqualToTheHeadIsNoNewVersion(t *testing.T) {
 		t.Errorf("first: %+v", first)
 	}
 	same := n.mustPublish("# a comment\nname:   \"A\"\nid: a\n\nroot: [ {writeLine: Hi} ]\n")
-	if !reflect.DeepEqual(same, catalog.PublishResult{ID: "a", Version: 1, Published: true, Before: 1, Revision: first.Revision}) {
+	if !reflect.DeepEqual(same, catalog.PublishResult{ID: "a", Version: 1, Published: true, Before: 1, Over: 1, Revision: first.Revision}) {
 		t.Errorf("same: %+v", same)
 	}
 	if other := n.mustPublish("id: a\nname: A\nroot:\n  - writeLine: Hello\n"); other.Version != 2 || !other.Created {

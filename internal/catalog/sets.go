@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,15 +23,22 @@ type Deletion struct {
 	Force bool   // also while instances run
 }
 
-// Delete is [Catalog.Delete] of a definition that is as it was known. If it is not, the error is
-// definition-moved: it was published, or by others, in the meantime.
+// Delete is [Catalog.Delete] of a definition that is as it was known, or only followed what it
+// uses since. If it is not, the error is definition-moved: it was published, or by others, in the
+// meantime.
 func (s Sets) Delete(ctx context.Context, id string, d Deletion) error {
 	_, err := s.c.change(ctx, id, func(st *store.DefinitionState) (*store.DefinitionHead, error) {
-		is := cmp.Or(st.Head.Published, st.Head.Latest)
+		is, same := standing(st), true
+		if d.Over != nil && *d.Over != is {
+			var err error
+			if same, err = followed(ctx, s.c, st, *d.Over); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case d.Set != "" && st.Head.Set != d.Set:
 			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s is not of the set %q any more", id, d.Set))
-		case d.Over != nil && *d.Over != is:
+		case !same:
 			return nil, workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %s has version %d now, and version %d was to be deleted", id, is, *d.Over))
 		}
 		return s.c.store.DeleteDefinition(ctx, st, d.Force, s.c.now())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -121,6 +122,56 @@ func TestWhatOnlyFollowedStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCode(t, over(1, "second"), workflow.CodeDefinitionMoved)
+}
+
+// Where etcd does not tell what a version had, it is not known whether a definition only followed:
+// nobody is told that others moved it. A version that is gone, or damaged, tells nothing.
+func TestWhetherItOnlyFollowedIsAsked(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	n.mustPublish(child("child", "one", true))
+	n.mustPublish(parent("p", "child"))
+	n.mustPublish(child("child", "two", true))
+	n.wantVersion("p", 2)
+	from := 1
+	publish := func() error {
+		_, err := n.Publish(t.Context(), catalog.PublishRequest{Source: []byte(parent("p", "child") + "  - writeLine: new\n"), Publish: true, Over: &from})
+		return err
+	}
+	remove := func() error {
+		return catalog.SetsOf(n.Catalog).Delete(t.Context(), "p", catalog.Deletion{Over: &from})
+	}
+	body := b.root() + b.keysUnder("definition-version/p/")[0]
+	away := n.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool { return c.Op == "get" && c.Touches(body) }})
+	wantCode(t, publish(), workflow.CodeUnavailable)
+	wantCode(t, remove(), workflow.CodeUnavailable)
+	if away.Fired() == 0 {
+		t.Fatal("nobody asked for the version")
+	}
+	away.Disarm()
+	was, err := b.client.Get(t.Context(), body)
+	if err != nil || len(was.Kvs) != 1 {
+		t.Fatal(was, err)
+	}
+	for _, spoil := range []func() error{
+		func() error { _, err := b.client.Put(t.Context(), body, "junk"); return err },
+		func() error { _, err := b.client.Delete(t.Context(), body); return err },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		wantCode(t, publish(), workflow.CodeDefinitionMoved)
+		wantCode(t, remove(), workflow.CodeDefinitionMoved)
+	}
+	n.wantVersion("p", 2)
+	if _, err := b.client.Put(t.Context(), body, string(was.Kvs[0].Value)); err != nil {
+		t.Fatal(err)
+	}
+	if err := remove(); err != nil {
+		t.Errorf("it only followed, and is kept: %v", err)
+	}
+	_, err = n.Confirm(t.Context(), "p")
+	wantCode(t, err, workflow.CodeDefinitionNotFound)
 }
 
 func TestAConsumerThatDoesNotFitStaysUntilARefresh(t *testing.T) {

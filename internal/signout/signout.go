@@ -74,6 +74,7 @@ type ended struct {
 type person struct {
 	sessions map[string]bool // by their ids
 	before   time.Time       // all that began before; zero: none
+	heard    time.Time       // when this node heard of before, by its clock
 }
 
 // many tells whether a person has ended as many sessions as are kept by themselves.
@@ -126,8 +127,8 @@ func (l *List) Since(who string) time.Time {
 	switch now := l.cfg.Now(); {
 	case p == nil || p.before.IsZero():
 		return time.UnixMilli(1).UTC() // none; all that come are behind it
-	case p.many() && now.Before(p.before):
-		return now // who ends session after session waits until the minute is over
+	case p.many() && now.Before(p.before) && now.Sub(p.heard) < time.Minute:
+		return now // who ends session after session waits until the minute is over, also that of a clock that is ahead
 	}
 	return p.before
 }
@@ -178,7 +179,7 @@ func (l *List) of(who string) (before time.Time, many bool) {
 func (l *List) put(ctx context.Context, out store.SignOut) error {
 	own := &ended{SignOut: out}
 	l.mu.Lock()
-	note(l.people, out)
+	note(l.people, out, l.cfg.Now())
 	if i := slices.IndexFunc(l.mine, func(e *ended) bool { return e.SignOut == out }); i >= 0 {
 		own = l.mine[i]
 	} else {
@@ -202,7 +203,8 @@ func (l *List) keep(ctx context.Context, own *ended) error {
 	return nil
 }
 
-func note(people map[string]*person, out store.SignOut) {
+// note adds what was ended to what is known, as it is heard of now.
+func note(people map[string]*person, out store.SignOut, now time.Time) {
 	p := people[out.Who]
 	if p == nil {
 		p = &person{sessions: map[string]bool{}}
@@ -212,7 +214,7 @@ func note(people map[string]*person, out store.SignOut) {
 	case out.Session != "":
 		p.sessions[out.Session] = true
 	case p.before.Before(out.Before):
-		p.before = out.Before
+		p.before, p.heard = out.Before, now
 	}
 }
 
@@ -278,7 +280,7 @@ func (l *List) read(ctx context.Context) error {
 			if oldest.IsZero() {
 				oldest = out.Until
 			}
-			note(people, out)
+			note(people, out, l.cfg.Now())
 		}
 		if cursor = next; next == "" {
 			break
@@ -287,7 +289,12 @@ func (l *List) read(ctx context.Context) error {
 	l.mu.Lock()
 	l.mine = slices.DeleteFunc(l.mine, func(own *ended) bool { return kept[own] })
 	for _, own := range l.mine {
-		note(people, own.SignOut)
+		note(people, own.SignOut, l.cfg.Now())
+	}
+	for who, p := range people {
+		if was := l.people[who]; was != nil && was.before.Equal(p.before) {
+			p.heard = was.heard
+		}
 	}
 	l.people, l.oldest = people, oldest
 	l.mu.Unlock()

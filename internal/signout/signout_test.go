@@ -288,3 +288,47 @@ func TestAPersonsListIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// An end of all by a node whose clock is ahead refuses nobody for longer than a minute who has ended
+// as many sessions as are kept; that minute stays between two entries at least.
+func TestWhoEndedManySessionsWaitsForAMinuteWhateverTheClocksSay(t *testing.T) {
+	t.Parallel()
+	n := newNodes(t)
+	one, ahead := n.start(), n.startAt(func() time.Time { return n.now().Add(3 * time.Hour) })
+	begin := func(id string) signout.Session {
+		s := n.session(id, "key:a")
+		s.Since = one.Since("key:a")
+		return s
+	}
+	first := begin("first")
+	if err := ahead.EndAll(t.Context(), first, 12*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	polltest.Eventually(t, "it is heard of", func() bool { return n.is(one, first) })
+	for i := range signout.MostOfOne {
+		if err := one.End(t.Context(), begin(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		n.off.Add(int64(61 * time.Second))
+		s := begin(fmt.Sprint("again", i))
+		if n.is(one, s) || n.is(ahead, s) {
+			t.Fatalf("session %d is refused, a minute after the last end of all", i)
+		}
+		if err := one.End(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if !n.is(one, s) || !n.is(one, begin("next")) {
+			t.Errorf("session %d counts, or one that begins in the minute behind it", i)
+		}
+		polltest.Eventually(t, "the other node refuses it", func() bool { return n.is(ahead, s) })
+		heard, looks := n.off.Load(), n.faults.Calls("get")
+		n.off.Store(heard + int64(50*time.Second))
+		polltest.Eventually(t, "the list was read again", func() bool { return n.faults.Calls("get") > looks+4 })
+		if !n.is(one, begin("next")) {
+			t.Errorf("a session that begins in the minute behind session %d counts", i)
+		}
+		n.off.Store(heard)
+	}
+}

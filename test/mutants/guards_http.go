@@ -198,7 +198,7 @@ var httpGuards = []patch{
 	{"console: a sign-out is told to all nodes", "internal/signout/signout.go",
 		"\treturn l.keep(ctx, own)\n", "\treturn nil\n", inSignOut, "TestWhoSignedOut"},
 	{"console: what a node has ended is not lost by a look that began before", "internal/signout/signout.go",
-		"\tfor _, own := range l.mine {\n\t\tnote(people, own.SignOut)\n\t}\n", "", inSignOut, "TestASignOutIsTold"},
+		"\tfor _, own := range l.mine {\n\t\tnote(people, own.SignOut, l.cfg.Now())\n\t}\n", "", inSignOut, "TestASignOutIsTold"},
 	{"console: a node that does not know who signed out opens nothing", "internal/signout/signout.go",
 		"\t\tcase <-time.After(l.cfg.First):\n\t\t\treturn false, ErrNotKnown\n", "\t\tcase <-time.After(l.cfg.First):\n\t\t\treturn false, nil\n", inSignOut, "TestANodeThatDoesNotKnow"},
 	{"the audit log is for admins", "internal/httpapi/audit_tail.go",

@@ -13,7 +13,8 @@ import (
 type Usage struct {
 	by map[string]*Users // by ability
 	// Unknown is of how many published definitions it is not known: they were not looked at yet,
-	// etcd did not answer, or a program that did not say it published them.
+	// etcd did not answer, or, until they are published again, what is stored of them does not say
+	// it, as an older program wrote it, or cannot be read.
 	Unknown int
 }
 
@@ -56,15 +57,12 @@ func (a *Authoring) Usage(ctx context.Context, most int) Usage {
 			unread = append(unread, ref)
 		}
 	}
-	for chunk := range slices.Chunk(unread[:min(len(unread), usageReads*etcdstore.MaxNeeds)], etcdstore.MaxNeeds) {
-		found, err := a.c.store.Needs(ctx, chunk)
-		if err != nil { // what is known is told, and how much is not
-			a.c.log.WarnContext(ctx, "not all definitions were looked at for the activities that they use; the next call goes on", "error", err)
-			break
-		}
-		for _, ref := range chunk {
-			now[ref] = found[ref] // nil too: it will not be there next time
-		}
+	found, looked, err := a.c.store.Needs(ctx, unread, usageReads)
+	if err != nil { // what is known is told, and how much is not
+		a.c.log.WarnContext(ctx, "not all definitions were looked at for the activities that they use; the next call goes on", "error", err)
+	}
+	for _, ref := range unread[:looked] {
+		now[ref] = found[ref] // nil too: a version says as long as it stays that it does not say it
 	}
 	a.needs.Store(&now)
 	return usage(published, now, most)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -66,7 +65,7 @@ func TestUsageIsOfWhatIsPublished(t *testing.T) {
 func TestUsageReadsAVersionOnce(t *testing.T) {
 	b := newBundle(t)
 	n := b.node()
-	many := etcdstore.MaxNeeds + 1
+	const first, many = 16, 33 // of so many versions the first request is, for all that is known of their sizes
 	for i := range many {
 		n.mustPublish(simple(fmt.Sprintf("d%02d", i), "x"))
 	}
@@ -89,8 +88,26 @@ func TestUsageReadsAVersionOnce(t *testing.T) {
 		}
 		return c.Op == "txn" && second == 2
 	}})
-	reads(fmt.Sprintf("%d[d", etcdstore.MaxNeeds), 2)
+	reads(fmt.Sprintf("%d[d", first), 2)
 	armed.Disarm()
-	reads(all, 1)
+	reads(all, 2)
 	reads(all, 0)
+}
+
+// A request is of no more bytes than a page has, but the first, which knows of no sizes.
+func TestUsageReadsLargeSourcesInParts(t *testing.T) {
+	b := newBundle(t)
+	n := b.node()
+	const many, size = 33, 1 << 20
+	for i := range many {
+		n.mustPublish(fmt.Sprintf("# %s\n%s", strings.Repeat("x", size-100), simple(fmt.Sprintf("d%02d", i), "x")))
+	}
+	other := b.node()
+	other.run()
+	a := other.authoring()
+	before := other.faults.Calls("txn")
+	other.wantUsage(a, "Elsa.WriteLine", fmt.Sprintf("%d[d00 d01 d02] unknown 0", many))
+	if got := other.faults.Calls("txn") - before; got != 4 { // of small ones it is 2
+		t.Errorf("%d requests, want 4", got)
+	}
 }

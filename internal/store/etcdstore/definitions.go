@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -39,37 +38,39 @@ func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.Def
 	return v, DecodeWhole(resp.Kvs[0].Value, v)
 }
 
-// MaxNeeds is how many versions [Definitions.Needs] reads at once.
-const MaxNeeds = 32
-
-// Needs reads what a program must have to compile some versions, [MaxNeeds] at the most, in one
-// request. It leaves out a version that is not there, cannot be read, or was written by a program
-// that did not say it.
-func (s *Definitions) Needs(ctx context.Context, versions []VersionRef) (map[VersionRef][]string, error) {
-	if len(versions) == 0 {
-		return nil, nil
-	}
-	if len(versions) > MaxNeeds {
-		return nil, fmt.Errorf("the needs of %d versions are asked for, and %d are read at once", len(versions), MaxNeeds)
-	}
-	var ask reads
-	for _, ref := range versions {
-		ask.value(s.keys.body(ref.ID, ref.Version))
-	}
-	resp, err := s.read(ctx, "read needs of versions", ask.ops...)
-	if err != nil {
-		return nil, err
-	}
-	out := map[VersionRef][]string{}
-	for i, ref := range versions {
-		var v struct {
-			Needs []string `json:"needs"`
+// Needs reads what a program must have to compile some versions, in as many requests at most: of
+// small sources each has up to 64, of large ones fewer. looked is how many of versions, from the
+// first, it looked at; beside an error too. It leaves out a version that is not there, cannot be
+// read, or was written by a program that did not say it.
+func (s *Definitions) Needs(ctx context.Context, versions []VersionRef, requests int) (needs map[VersionRef][]string, looked int, err error) {
+	needs = map[VersionRef][]string{}
+	var bytes budget
+	for ; requests > 0 && looked < len(versions); requests-- {
+		chunk := versions[looked:min(len(versions), looked+bytes.batch())]
+		var ask reads
+		for _, ref := range chunk {
+			ask.value(s.keys.body(ref.ID, ref.Version))
 		}
-		if kv := read(i).one(resp); kv != nil && Decode(kv.Value, &v) == nil && len(v.Needs) > 0 {
-			out[ref] = v.Needs
+		resp, err := s.read(ctx, "read needs of versions", ask.ops...)
+		if err != nil {
+			return needs, looked, err
 		}
+		for i, ref := range chunk {
+			kv := read(i).one(resp)
+			if kv == nil {
+				continue
+			}
+			bytes.count(kv.Value)
+			var v struct {
+				Needs []string `json:"needs"`
+			}
+			if Decode(kv.Value, &v) == nil && len(v.Needs) > 0 {
+				needs[ref] = v.Needs
+			}
+		}
+		looked += len(chunk)
 	}
-	return out, nil
+	return needs, looked, nil
 }
 
 // FindVersionID finds the version that the notation calls versionID: the newest

@@ -99,7 +99,7 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	go func() { ended <- w.KeepFormat(w.ctx()) }()
 	looked(before + 1)
 	w.spoil(w.keys.format(), []byte("junk"))
-	looked(before + 2)
+	polltest.Eventually(t, "it has read it", func() bool { return w.Store.said.Load() != 0 || len(ended) > 0 })
 	w.spoil(w.keys.format(), []byte(`{"version":99}`))
 	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, ErrDamaged) {
 		t.Errorf("it ended with %v", err)

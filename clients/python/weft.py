@@ -236,7 +236,7 @@ AboutActivity = TypedDict("AboutActivity", {
 
 Activities = TypedDict("Activities", {
     "items": "List[Activity]",  # By their types.
-    "unknown": "int",  # Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls.
+    "unknown": "int",  # Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls, or they do not say it, as an older program published them: publish those again.
 })
 
 Activity = TypedDict("Activity", {
@@ -1069,6 +1069,7 @@ PublishRequest = TypedDict("PublishRequest", {
 Published = TypedDict("Published", {
     "before": "int",  # The version that was published before; 0: none.
     "id": "str",
+    "over": "NotRequired[Union[int, None]]",  # Of a dry run: the version that is there, for If-Match of the publication; 0: none. Absent otherwise.
     "published": "bool",  # Whether this version is the published one.
     "revision": "NotRequired[int]",  # Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
     "version": "int",

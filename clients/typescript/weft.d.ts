@@ -98,7 +98,7 @@ export interface AboutActivity {
 export interface Activities {
   /** By their types. */
   items: Array<Activity>;
-  /** Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls. */
+  /** Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls, or they do not say it, as an older program published them: publish those again. */
   unknown: number;
 }
 
@@ -1266,6 +1266,8 @@ export interface Published {
   /** The version that was published before; 0: none. */
   before: number;
   id: string;
+  /** Of a dry run: the version that is there, for If-Match of the publication; 0: none. Absent otherwise. */
+  over?: number | null;
   /** Whether this version is the published one. */
   published: boolean;
   /** Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run. */

@@ -16,7 +16,7 @@ func activityRoutes() []route {
 
 type activitiesView struct {
 	Items   []activityView `json:"items" doc:"By their types."`
-	Unknown int            `json:"unknown" doc:"Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls."`
+	Unknown int            `json:"unknown" doc:"Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls, or they do not say it, as an older program published them: publish those again."`
 }
 
 type activityView struct {

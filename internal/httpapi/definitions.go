@@ -18,6 +18,7 @@ type publishedView struct {
 	Version   int    `json:"version"`
 	Published bool   `json:"published" doc:"Whether this version is the published one."`
 	Before    int    `json:"before" doc:"The version that was published before; 0: none."`
+	Over      *int   `json:"over,omitempty" doc:"Of a dry run: the version that is there, for If-Match of the publication; 0: none. Absent otherwise."`
 	WasOf     string `json:"wasOf,omitempty" doc:"The set that it was of before. Absent: none."`
 	Revision  int64  `json:"revision,omitempty" doc:"Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run."`
 
@@ -121,15 +122,19 @@ func (c *call) publish() (reply, error) {
 		return reply{}, err
 	}
 	c.about("", res.ID, "version", strconv.Itoa(res.Version))
-	answer := viewPublished(res)
+	answer := viewPublished(res, dryRun)
 	if res.Created && !dryRun {
 		answer.status = http.StatusCreated
 	}
 	return answer, nil
 }
 
-func viewPublished(res catalog.PublishResult) reply {
-	return reply{body: publishedView{res.ID, res.Version, res.Published, res.Before, res.WasOf, res.Revision, problemItems(res.Warnings)}, location: prefix + "/definitions/" + res.ID}
+func viewPublished(res catalog.PublishResult, dryRun bool) reply {
+	v := publishedView{ID: res.ID, Version: res.Version, Published: res.Published, Before: res.Before, WasOf: res.WasOf, Revision: res.Revision, Warnings: problemItems(res.Warnings)}
+	if dryRun {
+		v.Over = &res.Over
+	}
+	return reply{body: v, location: prefix + "/definitions/" + res.ID}
 }
 
 func (c *call) listDefinitions() (reply, error) {
@@ -262,7 +267,7 @@ func (c *call) publishVersion() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return viewPublished(res), nil
+	return viewPublished(res, false), nil
 }
 
 func (c *call) retract() (reply, error) {

@@ -30,7 +30,7 @@ type AboutActivity struct {
 // Activities is the answer of [Client.ListActivities].
 type Activities struct {
 	Items   []Activity `json:"items"`   // By their types.
-	Unknown int64      `json:"unknown"` // Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls.
+	Unknown int64      `json:"unknown"` // Published definitions of which this node does not know what they use: it has not looked at them yet, and does so at the next calls, or they do not say it, as an older program published them: publish those again.
 }
 
 // Activity is a part of other answers.
@@ -954,6 +954,7 @@ type PublishRequest struct {
 type Published struct {
 	Before    int64         `json:"before"` // The version that was published before; 0: none.
 	ID        string        `json:"id"`
+	Over      *int64        `json:"over,omitempty"`     // Of a dry run: the version that is there, for If-Match of the publication; 0: none. Absent otherwise.
 	Published bool          `json:"published"`          // Whether this version is the published one.
 	Revision  int64         `json:"revision,omitempty"` // Of etcd: a node whose catalogRevision has reached it serves this version. Absent of a dry run.
 	Version   int64         `json:"version"`

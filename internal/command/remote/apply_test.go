@@ -64,6 +64,47 @@ func TestApplyOverwritesNothingThatItHasNotSeen(t *testing.T) {
 	u.wants(0, mine, "definitions", "get", "seen-two")
 }
 
+// What others publish where there was no published version when it was checked, or bring to be
+// there, is not overwritten either. A draft, or one that was retracted, is in the way of nothing.
+func TestApplyOverwritesNothingThatWasNotThere(t *testing.T) {
+	t.Parallel()
+	for name, was := range map[string]func(u *user, source string){
+		"new": func(*user, string) {},
+		"deleted": func(u *user, source string) {
+			u.wants(0, "*", "apply", u.file("was.yaml", source))
+			u.wants(0, "*", "definitions", "delete", "first-deleted", "--yes")
+		},
+		"retracted": func(u *user, source string) {
+			u.wants(0, "*", "apply", u.file("was.yaml", source))
+			u.wants(0, "*", "definitions", "retract", "first-retracted", "--yes")
+		},
+		"draft": func(u *user, source string) {
+			resp, err := http.Post(sharedServer(u.t)+"/api/v1/definitions?publish=false", "application/yaml", strings.NewReader(source))
+			if err != nil {
+				u.t.Fatal(err)
+			}
+			if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusCreated {
+				u.t.Fatal(resp.Status, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, other := at(t), at(t)
+			id := "first-" + name
+			source := func(verb string) string { return strings.Replace(fmt.Sprintf(waiting, id), "n is", "n "+verb, 1) }
+			was(u, source("is"))
+			file := u.file("mine.yaml", source("was"))
+			apply := []string{"apply", file, "--columns", "id,outcome", "--no-headers"}
+			by := before(t, publishes, func() { other.wants(0, "*", "apply", other.file("theirs.yaml", source("will be"))) })
+			u.refuses(3, "others published it since the files were checked: look with weft diff, and apply again (definition-moved)", append(apply, "--server", by)...)
+			u.wants(0, source("will be"), "definitions", "get", id)
+			u.wants(0, id+"  published\n", apply...)
+			u.wants(0, source("was"), "definitions", "get", id)
+		})
+	}
+}
+
 // A version that a definition gets as it follows what it uses is nobody's work: one apply
 // publishes both.
 func TestApplyPublishesWhatIsUsedAndItsUser(t *testing.T) {
@@ -107,4 +148,24 @@ func TestPruneDeletesNothingThatItHasNotSeen(t *testing.T) {
 	}
 	u.wants(0, theirs, "definitions", "get", "kept-two")
 	u.wants(0, "kept-one  unchanged\nkept-two  deleted\n", apply("--prune", "--yes")...)
+}
+
+// A definition that is to be deleted, and gets a new version as the same apply publishes what it
+// uses, is deleted all the same.
+func TestPruneDeletesWhatFollowedTheSameApply(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	used := func(line string) string {
+		return "id: prune-used\noptions: {usableAsActivity: true, autoUpdate: true}\nroot:\n  - writeLine: " + line + "\n"
+	}
+	dir := filepath.Dir(u.file("flows/a.yaml", used("one")))
+	user := u.file("flows/b.yaml", "id: prune-user\nroot:\n  - workflow: prune-used\n")
+	apply := []string{"apply", dir, "--set", "followed", "--columns", "id,outcome", "--no-headers"}
+	u.wants(0, "prune-used  published\n", "apply", filepath.Join(dir, "a.yaml"), "--set", "followed", "--columns", "id,outcome", "--no-headers")
+	u.wants(0, "prune-used  unchanged\nprune-user  published\n", apply...)
+	if err := os.Remove(user); err != nil {
+		t.Fatal(err)
+	}
+	u.file("flows/a.yaml", used("two"))
+	u.wants(0, "prune-used  published\nprune-user  deleted\n", append(apply, "--prune", "--yes")...)
 }

@@ -125,8 +125,8 @@ func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f
 		return map[string]string{"published": "would be published", "joined the set": "would join the set"}[did], nil
 	}
 	opts = append(opts, ask.ContentType(d.Name))
-	if d.before > 0 { // and not what others published since it was checked
-		opts = append(opts, over(d.before))
+	if d.over != nil { // and not what others published since it was checked
+		opts = append(opts, over(*d.over))
 	}
 	_, err = c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, opts...)
 	var p *apiclient.ProblemError

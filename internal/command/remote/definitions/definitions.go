@@ -245,6 +245,7 @@ type checked struct {
 	ask.Source
 	id            string
 	before, after int64  // versions; 0: none is published
+	over          *int64 // the version that is there, published or not; nil: a server of a version that does not say has none published
 	wasOf         string // the set that it is of; "": none
 }
 
@@ -281,7 +282,11 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 			return nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
-		ready = append(ready, checked{s, would.Body.ID, would.Body.Before, would.Body.Version, would.Body.WasOf})
+		d := checked{s, would.Body.ID, would.Body.Before, would.Body.Version, would.Body.Over, would.Body.WasOf}
+		if d.over == nil && d.before > 0 {
+			d.over = &d.before
+		}
+		ready = append(ready, d)
 	}
 	if len(problems) > 0 {
 		return nil, nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))

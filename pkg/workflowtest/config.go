@@ -86,7 +86,7 @@ func New(cfg Config) (*Run, error) {
 	if r.cfg.Registry, err = withStandIns(cfg); err != nil {
 		return nil, fmt.Errorf("workflowtest: %w", err)
 	}
-	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil}
+	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, guard: cfg.guard}
 	r.registry = r.stage.registry(r.cfg.Registry)
 	if err := r.collect(); err != nil {
 		return nil, err

@@ -70,6 +70,7 @@ type stage struct {
 	answers map[string]int // calls so far, by the mock's name
 	calls   []Call
 	online  bool // there is an HTTP client
+	guard   *guard
 }
 
 // registry wraps every activity.
@@ -133,6 +134,9 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 			return fmt.Errorf("%s: %w", in.Name, err)
 		}
 		call.Inputs[in.Name] = v
+		if err := w.s.guard.keep(engine.Weigh(v)); err != nil {
+			return err
+		}
 	}
 	w.s.calls = append(w.s.calls, call)
 	name, m := w.s.find(x.Node())

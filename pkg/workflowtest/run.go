@@ -50,7 +50,8 @@ type instance struct {
 	state   []byte
 	journal []workflow.JournalItem
 
-	variables map[string]any // of the workflow, as commits told them
+	variables   map[string]any // of the workflow, as commits told them
+	headerBytes int            // of the header as JSON, in a test that was sent
 }
 
 // Limits of one call, so that a workflow without an end ends the test.
@@ -62,7 +63,7 @@ const (
 func (r *Run) env() engine.Env {
 	env := engine.Env{
 		Now:     func() time.Time { return r.now },
-		Lines:   func(text string) { r.lines = append(r.lines, text) },
+		Lines:   r.line,
 		Head:    r.head,
 		Secrets: r.secrets,
 		Link: func(l workflow.Link) (string, error) {
@@ -73,6 +74,15 @@ func (r *Run) env() engine.Env {
 		env.HTTP = &http.Client{Transport: r.cfg.HTTP}
 	}
 	return env
+}
+
+// line keeps what WriteLine wrote. The journal has it too, and that is counted here: a burst
+// keeps it from now on.
+func (r *Run) line(text string) {
+	line := r.cfg.guard.line(text)
+	if r.cfg.guard.keep(len(line)+len(text)) == nil {
+		r.lines = append(r.lines, line)
+	}
 }
 
 // head is the published version of a definition that may be started.
@@ -185,6 +195,16 @@ func (r *Run) keep(in *instance, burst *engine.Burst) error {
 	res, err := burst.Result()
 	if err != nil {
 		return err
+	}
+	if r.cfg.guard != nil {
+		raw, err := json.Marshal(res.Instance)
+		if err != nil {
+			return fmt.Errorf("encode instance %s: %w", in.id, err)
+		}
+		in.headerBytes = len(raw)
+		if err := r.cfg.guard.keep(keeps(&res)); err != nil {
+			return err
+		}
 	}
 	ended := res.Instance.Status == workflow.StatusFinished && in.header.Status == workflow.StatusRunning
 	in.header, in.state = res.Instance, res.State

@@ -3,14 +3,17 @@ package workflowtest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Sent is a test file that somebody sent, with the definition that it tests. It runs as
@@ -36,9 +39,15 @@ const (
 	maxSentCommands = 2_000   // of one case
 	maxSentItems    = 20_000  // of the journals of one case
 	maxSentLines    = 200     // of a journal that is told
-	maxSentBytes    = 4 << 20 // of the states of one case
-	maxSentTold     = 4 << 20 // of what is told of all cases that failed
+	maxSentBytes    = 4 << 20 // of the instances of one case
+	maxSentKept     = 8 << 20 // bytes of what else a case keeps: journals, lines, events, the inputs of activities and children
+	maxSentFailures = 100     // of one case
+	maxSentMessage  = 16 << 10
+	maxSentAnswer   = 4 << 20 // bytes that are told of all cases; then little of each
+	leastTold       = 200     // bytes of one text, also then
 )
+
+var errSentKept = fmt.Errorf("the case keeps more than %d bytes of lines, events, inputs and journals; run it with weft test", maxSentKept)
 
 // The name of a file that was sent, and of its definition, in what is said of them.
 const (
@@ -56,34 +65,75 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 	if n := len(s.cases); n > MaxSentCases {
 		return FileResult{}, fmt.Errorf("the test has %d cases, and may have %d", n, MaxSentCases)
 	}
-	guard := &guard{ctx: ctx, evaluators: sent.Evaluators, sources: &sources{sent: sent, read: map[string]source{}}}
+	sources, told := &sources{sent: sent, read: map[string]source{}}, telling{left: maxSentAnswer}
 	res := FileResult{File: sentTest, Cases: []CaseResult{}}
-	told := 0
 	for i := range s.cases {
 		c := &s.cases[i]
-		c.cfg.Registry, c.cfg.guard = activities.Default(), guard
+		caseCtx, stop := context.WithCancelCause(ctx)
+		c.cfg.Registry, c.cfg.guard = activities.Default(), &guard{ctx: caseCtx, stop: stop, evaluators: sent.Evaluators, sources: sources}
 		res.add(c, FileOptions{Strict: sent.Strict})
+		stop(nil)
 		if err := ctx.Err(); err != nil {
 			return FileResult{}, fmt.Errorf("the tests did not come to their end: %w", err)
 		}
-		last := &res.Cases[len(res.Cases)-1]
-		if n := len(last.Journal); n > maxSentLines {
-			last.Journal = append(last.Journal[:maxSentLines], fmt.Sprintf("(and %d more)", n-maxSentLines))
-		}
-		raw, err := json.Marshal(last)
-		if err != nil {
-			return FileResult{}, fmt.Errorf("tell what case %s did: %w", last.Name, err)
-		}
-		if told += len(raw); told > maxSentTold {
-			return FileResult{}, fmt.Errorf("what is to be told of the cases up to line %d has more than %d bytes; send fewer, or run them with weft test", last.Line, maxSentTold)
-		}
+		told.cut(&res.Cases[len(res.Cases)-1])
 	}
+	res.Warnings = told.list(res.Warnings)
 	return res, nil
 }
 
-// guard is what a test that was sent may do; nil: everything.
+// telling cuts what is told of cases, so that it has a bound however many there are.
+type telling struct{ left int }
+
+func (t *telling) text(s string, most int) string {
+	s = workflow.CutBytes(s, max(leastTold, min(most, t.left)))
+	t.left -= len(s)
+	return s
+}
+
+func (t *telling) list(texts []string) []string {
+	more := len(texts) - maxSentLines
+	texts = texts[:min(len(texts), maxSentLines)]
+	for i := range texts {
+		texts[i] = t.text(texts[i], maxShown)
+	}
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("(and %d more)", more))
+	}
+	return texts
+}
+
+func (t *telling) cut(c *CaseResult) {
+	c.Name = t.text(c.Name, maxShown)
+	if len(c.Failures) > maxSentFailures {
+		c.Failures = append(c.Failures[:maxSentFailures], Failure{Line: c.Line, Message: "there are more; the case went no further"})
+	}
+	for i := range c.Failures {
+		f := &c.Failures[i]
+		f.Field, f.Message = t.text(f.Field, leastTold), t.text(f.Message, maxSentMessage)
+	}
+	c.Journal = t.list(c.Journal)
+	shown := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(c.Variables)) {
+		size := len(name) + engine.Weigh(c.Variables[name])
+		switch {
+		case t.left <= 0:
+			continue
+		case size > min(t.left, maxSentMessage):
+			shown[name] = t.text(show(c.Variables[name]), maxShown)
+		default:
+			shown[name] = c.Variables[name]
+			t.left -= size
+		}
+	}
+	c.Variables = shown
+}
+
+// guard is what a case of a test that was sent may do; nil: everything.
 type guard struct {
-	ctx        context.Context //nolint:containedctx // that of the whole run, which its methods do not take
+	ctx        context.Context         //nolint:containedctx // that of the case, which the methods of [Run] do not take
+	stop       context.CancelCauseFunc // ends it
+	kept       int                     // bytes, beside the instances
 	sources    *sources
 	evaluators []engine.Evaluator
 }
@@ -137,8 +187,8 @@ func (g *guard) source(name string) ([]byte, error) {
 	if g == nil {
 		return readLimited(name, maxFile)
 	}
-	if err := g.ctx.Err(); err != nil {
-		return nil, err
+	if g.ctx.Err() != nil {
+		return nil, context.Cause(g.ctx)
 	}
 	return g.sources.source(g.ctx, name)
 }
@@ -148,13 +198,13 @@ func (g *guard) check(r *Run) error {
 	if g == nil {
 		return nil
 	}
-	if err := g.ctx.Err(); err != nil {
-		return err
+	if g.ctx.Err() != nil {
+		return context.Cause(g.ctx)
 	}
 	items, bytes := 0, 0
 	for _, in := range r.instances {
 		items += len(in.journal)
-		bytes += len(in.state)
+		bytes += len(in.state) + in.headerBytes
 	}
 	switch {
 	case r.commands > maxSentCommands:
@@ -165,6 +215,56 @@ func (g *guard) check(r *Run) error {
 		return fmt.Errorf("the instances of the case have more than %d bytes; run it with weft test", maxSentBytes)
 	}
 	return nil
+}
+
+// keep counts bytes that stay until the case ends. When they are too many it ends the case, also
+// in the midst of a burst: one burst can write lines as long as it likes.
+func (g *guard) keep(bytes int) error {
+	if g == nil {
+		return nil
+	}
+	if g.kept += bytes; g.kept <= maxSentKept {
+		return nil
+	}
+	g.stop(errSentKept)
+	return errSentKept
+}
+
+// line is a line as it is kept, and compared: a long one is its beginning, and tells by its hash
+// whether the rest is the same.
+func (g *guard) line(text string) string {
+	cut := engine.CutLine(text)
+	if g == nil || len(cut) == len(text) && cut == text {
+		return text
+	}
+	return fmt.Sprintf("%s (SHA-256 %x)", cut, sha256.Sum256([]byte(text)))
+}
+
+// enough reports that no more failures are looked for: there is one more than are told.
+func (g *guard) enough(found int) bool {
+	return g != nil && (found > maxSentFailures || g.ctx.Err() != nil)
+}
+
+// keeps tells about how many bytes a commit leaves, without those of its instance and of the
+// lines that it wrote, which were counted as they were written.
+func keeps(res *engine.Result) int {
+	const each = 200 // of what has no size of its own
+	bytes := 0
+	for i := range res.Journal {
+		it := &res.Journal[i]
+		bytes += each + engine.Weigh(it.Data)
+		if it.Event != engine.EventWriteLine {
+			bytes += len(it.Text)
+		}
+	}
+	for i := range res.Events {
+		st := &res.Events[i].Stimulus
+		bytes += each + engine.Weigh(st.Payload) + engine.Weigh(st.Input) + len(st.CorrelationID)
+	}
+	for i := range res.Children {
+		bytes += each + engine.Weigh(res.Children[i].Start.Input)
+	}
+	return bytes
 }
 
 // DefinitionID is the id of a published definition that a test file means by a path such as

@@ -2,12 +2,14 @@ package workflowtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -188,19 +190,110 @@ func TestWhatIsSentComesToAnEnd(t *testing.T) {
 	}
 }
 
-// What is told of many cases has a bound together.
-func TestWhatIsSentIsToldWithinABound(t *testing.T) {
+// What a case keeps has a bound, also within one burst.
+func TestWhatIsSentKeepsLittle(t *testing.T) {
 	t.Parallel()
-	large := "id: order\nvariables: {text: {type: string, value: " + strings.Repeat("x", 3000) + "}}\nroot:\n  - forEach: ${{ 0..30 }}\n    body:\n      - writeLine: ${{ variables.text }}\n"
-	tests := func(n int) []byte {
-		return sentTests(strings.Repeat("  - expect: {status: Finished, lines: [short]}\n", n))
+	text := strings.Repeat("x", 100_000)
+	for name, body := range map[string]string{
+		"lines": "writeLine: ${{ inputs.text }}", "events": "publishEvent: gone\n        payload: ${{ inputs.text }}", "inputs": "setVariable: {variable: v, value: \"${{ inputs.text }}\"}",
+		"children": "dispatchWorkflow: child\n        input: {text: \"${{ inputs.text }}\"}",
+	} {
+		run := func(times int) string {
+			res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+				Test:       []byte("children: {child: {}}\ncases:\n  - input: {text: " + text + "}\n    expect: {status: Finished}\n"),
+				Definition: []byte("id: order\ninputs: {text: string}\nvariables: {v: string}\nroot:\n  - forEach: ${{ 1.." + fmt.Sprint(times) + " }}\n    body:\n      - " + body + "\n"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(res.Cases[0].Failures)
+		}
+		if got := run(10); got != "[]" {
+			t.Errorf("%s, few: %s", name, got)
+		}
+		many := 50 // of which the inputs alone are not too much
+		if name == "inputs" {
+			many = 100
+		}
+		if got := run(many); !strings.Contains(got, "keeps more than") || !strings.Contains(got, "weft test") {
+			t.Errorf("%s, many: %.300s", name, got)
+		}
 	}
-	res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: tests(3), Definition: []byte(large)})
-	if err != nil || res.Failed() != 3 {
-		t.Errorf("three: %d failed, %v", res.Failed(), err)
+}
+
+// What is told of cases has a bound, however they fail.
+func TestWhatIsSentIsToldShortly(t *testing.T) {
+	t.Parallel()
+	outputs := ""
+	for i := range 500 {
+		outputs += fmt.Sprintf("o%d: 1, ", i)
 	}
-	if _, err = workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: tests(100), Definition: []byte(large)}); err == nil || !strings.Contains(err.Error(), "run them with weft test") {
-		t.Errorf("a hundred: %v", err)
+	one := "  - input: {text: " + strings.Repeat("é", 15_000) + "}\n    expect: {status: Faulted, lines: [], output: {" + outputs + "}}\n"
+	res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+		Test:       sentTests(strings.Repeat(one, 60)),
+		Definition: []byte("id: order\ninputs: {text: string}\nvariables: {v: {type: string}, w: {type: string}, n: number}\nroot:\n  - {setVariable: {variable: v, value: \"${{ inputs.text }}\"}}\n  - {setVariable: {variable: n, value: 7}}\n  - forEach: ${{ 1..60 }}\n    body:\n      - writeLine: ${{ inputs.text }}\n"),
+	})
+	if err != nil || res.Failed() != 60 {
+		t.Fatalf("%d failed: %v", res.Failed(), err)
+	}
+	raw, err := json.Marshal(res)
+	if err != nil || len(raw) > 8<<20 {
+		t.Errorf("%d bytes are told: %v", len(raw), err)
+	}
+	first := res.Cases[0]
+	if n := len(first.Failures); n < 90 || n > 102 || first.Variables["n"] != int64(7) && fmt.Sprint(first.Variables["n"]) != "7" || !utf8.Valid(raw) {
+		t.Errorf("%d failures, n is %v", n, first.Variables["n"])
+	}
+	for _, c := range res.Cases {
+		for _, f := range c.Failures {
+			if len(f.Message) > 17_000 {
+				t.Errorf("a message has %d bytes", len(f.Message))
+			}
+		}
+		if v, _ := c.Variables["v"].(string); len(v) > 3_000 {
+			t.Errorf("a variable has %d bytes", len(v))
+		}
+	}
+}
+
+// After more failures than are told a case goes no further.
+func TestWhatIsSentFailsOnlySoOften(t *testing.T) {
+	t.Parallel()
+	for wrong, further := range map[int]bool{99: true, 101: false, 500: false} {
+		outputs := ""
+		for i := range wrong {
+			outputs += fmt.Sprintf("o%d: 1, ", i)
+		}
+		res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+			Test: sentTests("  - steps: [{expect: {output: {" + outputs + "}}}, {event: paid}]\n"), Definition: []byte(sentOrder),
+		})
+		if err != nil || len(res.Cases[0].Failures) != min(wrong, 101) || strings.Contains(fmt.Sprint(res.Cases[0].Journal), "WriteLine") != further {
+			t.Errorf("%d wrong: %d failures, %v %v", wrong, len(res.Cases[0].Failures), res.Cases[0].Journal, err)
+		}
+	}
+}
+
+// Long lines are the same only if all of them is.
+func TestLongLinesOfWhatIsSentAreCompared(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 20_000)
+	for want, failed := range map[string]int{long + "a": 0, long + "b": 1, long: 1} {
+		res, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{
+			Test: sentTests("  - expect: {lines: [" + want + "]}\n"), Definition: []byte("id: order\nroot:\n  - writeLine: " + long + "a\n"),
+		})
+		if err != nil || res.Failed() != failed {
+			t.Errorf("%d failed, want %d: %v", res.Failed(), failed, err)
+		}
+	}
+}
+
+// A small file that repeats a text does not become a large one.
+func TestTextsThatAliasesRepeatAreCounted(t *testing.T) {
+	t.Parallel()
+	bomb := "cases:\n  - input: {a: &a " + strings.Repeat("x", 100_000) + ", b: [" + strings.Repeat("*a, ", 200) + "]}\n"
+	var wrong *workflowtest.FileError
+	if _, err := workflowtest.RunSent(t.Context(), workflowtest.Sent{Test: []byte(bomb), Definition: []byte(sentOrder)}); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "aliases repeat") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -151,6 +151,13 @@ func (c *testCase) run() ended {
 		return done
 	}
 	for _, s := range c.steps {
+		if err := c.cfg.guard.check(r); err != nil {
+			fail(s.line, err)
+			return done
+		}
+		if c.cfg.guard.enough(len(done.Failures)) {
+			return done
+		}
 		if s.expect != nil {
 			done.Failures = append(done.Failures, s.expect.check(r)...)
 			continue

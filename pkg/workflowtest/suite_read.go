@@ -20,6 +20,7 @@ const (
 	maxTestFile = 4 << 20
 	maxNesting  = 200
 	maxNodes    = 200_000
+	maxText     = 2 * maxTestFile // bytes of its texts, those that aliases repeat included
 )
 
 // fileReader reads a test file and reports its problems.
@@ -29,6 +30,7 @@ type fileReader struct {
 	sent   bool // by somebody, and no file
 	report *workflow.Report
 	nodes  int // visited so far, those of aliases each time
+	bytes  int // of their texts
 }
 
 func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
@@ -67,6 +69,10 @@ func (r *fileReader) expand(n *yaml.Node, depth int) *yaml.Node {
 	}
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
+	}
+	if r.bytes += len(n.Value); r.bytes > maxText {
+		r.problem(n, "the texts have more than %d bytes, those that aliases repeat included", maxText)
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 	}
 	if r.report.Empty() {
 		for i, kid := range n.Content {

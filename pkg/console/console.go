@@ -142,7 +142,7 @@ type page struct {
 	View    any
 
 	Topics string // of GET /stream that the page shows; "": none
-	Every  int    // seconds after which the page asks again, whatever its topics say; 0: never
+	Every  int    // seconds after which the page asks again, also where its topics say nothing; 0: never
 	Nonce  string // that the scripts and styles of this page bear
 	Copies copies // how to get the same by hand
 

@@ -212,17 +212,23 @@ func (v *visit) call(name string) (q asked, err error) {
 			q.body, q.contentType = []byte(text), "application/x-www-form-urlencoded" // told by its look
 		}
 	}
+	err = q.writes(body, input, alter.list())
+	return q, err
+}
+
+// writes makes the body of a call of what a form has for it; of nothing none.
+func (q *asked) writes(body, input map[string]any, alter []any) (err error) {
 	if err := join(body, input); err != nil {
-		return q, err
+		return err
 	}
-	if all := alter.list(); len(all) > 0 {
-		body["alterations"] = all
+	if len(alter) > 0 {
+		body["alterations"] = alter
 	}
 	if len(body) > 0 {
 		q.contentType = "application/json"
 		q.body, err = json.Marshal(body)
 	}
-	return q, err
+	return err
 }
 
 // searched is the search line of the rows that were ticked.

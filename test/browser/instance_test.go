@@ -31,7 +31,7 @@ root:
 	of := func(id string) string { return strings.ReplaceAll(node, "%s", id) }
 	press := func(id string) {
 		t.Helper()
-		_ = eval[bool](b, "("+of(id)+".dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true})), true)")
+		_ = eval[bool](b, "("+of(id)+".dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, detail: 1})), true)")
 	}
 	press("writeLine1")
 	b.until("the journal has it", "[...document.querySelectorAll('tr.chosen')].length > 0 && [...document.querySelectorAll('tr.chosen')].every(r => r.dataset.activity === 'writeLine1') && "+of("writeLine1")+".matches('.selected')")
@@ -41,7 +41,9 @@ root:
 	_ = eval[bool](b, "(document.querySelector('tr[data-activity=event1] b.event').click(), true)")
 	b.until("the picture has it", of("event1")+".matches('.selected') && !"+of("writeLine1")+".matches('.selected')")
 
-	// Arrows go along the ways, and Enter opens.
+	// Arrows go along the ways, and Enter opens, also what was not chosen.
+	press("writeLine1")
+	b.until("another one is chosen", of("writeLine1")+".matches('.selected')")
 	_ = eval[bool](b, "("+of("writeLine1")+".closest('a').focus(), true)")
 	const at = "document.activeElement.querySelector('g')?.dataset.id"
 	for _, step := range []struct{ key, want string }{{kb.ArrowDown, "if1"}, {kb.ArrowDown, "if1.then.writeLine1"}, {kb.ArrowRight, "if1.else.writeLine1"}, {kb.ArrowDown, "event1"}, {kb.ArrowDown, "event2"}, {kb.ArrowUp, "event1"}} {
@@ -51,7 +53,7 @@ root:
 	if stops := eval[int](b, "document.querySelectorAll('[data-chooses] a[tabindex=\"0\"]').length"); stops != 1 {
 		t.Errorf("Tab stops %d times in the picture", stops)
 	}
-	b.do(chromedp.KeyEvent(kb.Enter)) // it is chosen already
+	b.do(chromedp.KeyEvent(kb.Enter))
 	b.until("its journal", "location.search === '?activity=event1&tab=journal' && [...document.querySelectorAll('section.commit tr')].every(r => r.dataset.activity === 'event1')")
 
 	// A change of state is said, once, and the table stays open.

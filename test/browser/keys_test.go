@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -267,4 +268,78 @@ func (b *tab) chooses(id string) {
 	b.until("the picture has it", "!!document.querySelector('[data-picture] g[data-id=\""+id+"\"]')")
 	_ = eval[bool](b, "(document.querySelector('[data-picture] g[data-id=\""+id+"\"]').dispatchEvent(new MouseEvent('click', {bubbles: true})), true)")
 	b.until("its form is there", "document.querySelector('[data-part] h2 code')?.title === '"+id+"'")
+}
+
+// TestARenewedPageKeepsThePlace holds that a page which renews itself leaves a person at what they came to, where
+// rows come and go: at the same button, box and link, and never at another one.
+func TestARenewedPageKeepsThePlace(t *testing.T) {
+	n := start(t, "")
+	api := "http://" + n.addr + "/api/v1"
+	b := browse(t, "http://"+n.addr)
+	script := func() { b.until("the script is there", "document.querySelector('[data-age]').innerText !== ''") }
+	rows := func(n int) {
+		b.until(fmt.Sprint(n, " rows"), fmt.Sprint("document.querySelectorAll('tbody tr').length === ", n))
+	}
+
+	// A button is that of its own item, or none.
+	var items []string
+	for range 3 {
+		items = append(items, call(t, "POST", api+"/events/nobody", "", "{}")["queued"].(string))
+	}
+	b.open("/console/queue")
+	script()
+	rows(3)
+	_ = eval[bool](b, "([...document.querySelectorAll('tbody form')].find(f => f.querySelector('[name=\"p.id\"]').value === '"+items[1]+"').querySelector('button').focus(), true)")
+	call(t, "DELETE", api+"/queue/"+items[0], "", "")
+	rows(2)
+	if got := eval[string](b, "document.activeElement.form?.querySelector('[name=\"p.id\"]').value ?? ''"); got != items[1] {
+		t.Errorf("the focus went from Delete of %s to that of %q", items[1], got)
+	}
+	call(t, "DELETE", api+"/queue/"+items[1], "", "")
+	rows(1)
+	if !eval[bool](b, "document.activeElement === document.body") {
+		t.Errorf("the focus of an item that is gone went to %s", eval[string](b, focused))
+	}
+
+	// A row is marked by what it is about.
+	call(t, "POST", api+"/definitions", "", order)
+	for range 3 {
+		call(t, "POST", api+"/definitions/order/dispatch", "", "")
+	}
+	b.open("/console/instances")
+	script()
+	rows(3)
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
+	const at = "(document.querySelector('tr.here a.id')?.getAttribute('href') ?? '')"
+	second := eval[string](b, at)
+	if second == "" || second != eval[string](b, "document.querySelectorAll('tbody tr')[1].querySelector('a.id').getAttribute('href')") {
+		t.Fatalf("marked is %q", second)
+	}
+	call(t, "POST", api+"/definitions/order/dispatch", "", "")
+	rows(4)
+	if got, focus := eval[string](b, at), eval[string](b, "document.activeElement.getAttribute('href') ?? ''"); got != second || focus != second {
+		t.Errorf("from %s the mark went to %q and the focus to %q", second, got, focus)
+	}
+	_ = eval[bool](b, "(document.querySelector('tr.here input').focus(), true)")
+	call(t, "POST", api+"/definitions/order/dispatch", "", "")
+	rows(5)
+	if got := eval[string](b, "document.activeElement.value ?? ''"); got == "" || !strings.HasSuffix(second, got) {
+		t.Errorf("the focus went from the box of %s to %q", second, got)
+	}
+	id := second[strings.LastIndex(second, "/")+1:]
+
+	// j goes to no title of rows, and to none that is folded away.
+	b.open("/console/events")
+	script()
+	b.do(chromedp.KeyEvent("j"))
+	b.until("a row of the event is marked", "!!document.querySelector('tr.here td')")
+	b.open("/console/instances/" + id + "?tab=waits")
+	b.until("the table is folded", "document.querySelectorAll('#drawn tbody tr').length > 0 && !document.querySelector('#drawn').open")
+	script()
+	b.do(chromedp.KeyEvent("j"))
+	if eval[bool](b, "!!document.querySelector('tr.here')") {
+		t.Error("a row is marked that nobody sees")
+	}
+
+	b.clean()
 }

@@ -6,8 +6,8 @@ import { bring } from "./picture";
 let chosen = ""; // the id of an activity
 
 /** inSight tells what is laid out: what is folded away is not. */
-function inSight(e: Element): boolean {
-  return e.getClientRects().length > 0;
+export function inSight(e: Element): boolean {
+  return e.checkVisibility();
 }
 
 /** about are the parts of a page that speak of an activity. */
@@ -26,7 +26,7 @@ export function marked(root: Element): void {
   }
 }
 
-/** choosing listens for what is chosen. A link of the picture is followed by the second click, or if the page says nothing else. */
+/** choosing listens for what is chosen. A link of the picture is followed by the second click, by a key, or if the page says nothing else. */
 export function choosing(root: HTMLElement): void {
   root.addEventListener("click", (event) => {
     const at = event.target as Element;
@@ -36,7 +36,7 @@ export function choosing(root: HTMLElement): void {
     if (!id) return;
     const seen = about(root, id).filter(inSight);
     if (link) {
-      if (id === chosen || seen.length === 0) return;
+      if (id === chosen || seen.length === 0 || event.detail === 0) return; // 0: no pointer has clicked
       event.preventDefault();
     } else if (at.closest("a, button, input, textarea, select, label, summary") || (document.getSelection()?.toString() ?? "") !== "") {
       return;

@@ -1,7 +1,7 @@
 // What a page does on its own: it renews itself when something happened, and it listens to
 // keys. Pages work without it.
 
-import { choosing, marked } from "./chosen";
+import { choosing, inSight, marked } from "./chosen";
 import { choose, onChoice, reachable } from "./picture";
 import { chosen, pick, selection } from "./select";
 import { views } from "./views";
@@ -77,7 +77,7 @@ async function renew(): Promise<void> {
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = fresh.querySelector("main");
     if (!next || busy()) return;
-    const here = rows().findIndex((row) => row.classList.contains("here"));
+    const here = rowOf(main.querySelector("tr.here"));
     const state = main.querySelector<HTMLElement>("[data-state]")?.dataset["state"];
     const unfolded = folds();
     const focused = main.contains(document.activeElement) ? found(document.activeElement!) : null;
@@ -90,7 +90,7 @@ async function renew(): Promise<void> {
     linked();
     views(main);
     selection(main);
-    if (here >= 0) rows()[here]?.classList.add("here");
+    if (here) rows().find((row) => rowOf(row) === here)?.classList.add("here");
     focused?.()?.focus({ preventScroll: true });
     const stamp = fresh.querySelector("footer time");
     if (stamp) document.querySelector("footer time")?.replaceWith(stamp);
@@ -125,10 +125,23 @@ function folds(): Map<string, HTMLDetailsElement> {
   return named(main.querySelectorAll<HTMLDetailsElement>("details[data-plain]"), (fold) => fold.id || (fold.querySelector("summary")?.textContent ?? ""));
 }
 
-/** reached are what keys reach without being typed into: links by their address, activities of a picture by their id, boxes by what they stand for, buttons by their text. */
+/** rowOf names a row by where it leads. */
+function rowOf(row: Element | null): string {
+  return (row?.querySelector("a.id") ?? row?.querySelector("a[href]"))?.getAttribute("href") ?? "";
+}
+
+/** actsOn names what a button is for: the row, and what its form sends. The same button of another row is another one, above all if it deletes. */
+function actsOn(e: Element): string {
+  const form = e.closest("form") ?? e.parentElement?.querySelector("form");
+  const sent = Array.from(form?.querySelectorAll<HTMLInputElement>("input[type=hidden]:not([name=key])") ?? [], (field) => `${field.name}=${field.value}`);
+  return [rowOf(e.closest("tr")), form?.getAttribute("action") ?? "", ...sent].join(" ");
+}
+
+/** reached are what keys reach without being typed into: links by their address, activities of a picture by their id, boxes by what they stand for, buttons by their text and what they act on. */
 function reached(): Map<string, HTMLElement> {
   return named(main.querySelectorAll<HTMLElement>("a[href], input[type=checkbox], button, summary, [tabindex], [data-id]"), (e) => {
     if (e instanceof HTMLInputElement) return `${e.tagName} ${e.name} ${e.value}`;
+    if (e.matches("button, summary")) return `${e.tagName} ${e.textContent ?? ""} ${actsOn(e)}`;
     return `${e.tagName} ${e.getAttribute("href") ?? e.getAttribute("data-id") ?? e.getAttribute("aria-label") ?? (e.textContent ?? "").slice(0, 100)}`;
   });
 }
@@ -217,8 +230,9 @@ function mark(picture: Element, line: number): void {
   document.getElementById("L" + line)?.classList.add("chosen");
 }
 
+/** rows are those that can be come to: neither what is folded away, nor a title among them. */
 function rows(): HTMLTableRowElement[] {
-  return Array.from(main.querySelectorAll<HTMLTableRowElement>("tbody tr"));
+  return Array.from(main.querySelectorAll<HTMLTableRowElement>("tbody tr")).filter((row) => inSight(row) && row.querySelector("td"));
 }
 
 /** step marks another row of a table. */
@@ -227,7 +241,8 @@ function step(by: number): void {
   if (all.length === 0) return;
   const at = all.findIndex((row) => row.classList.contains("here"));
   const to = Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by));
-  all.forEach((row, i) => row.classList.toggle("here", i === to));
+  main.querySelectorAll("tr.here").forEach((row) => row.classList.remove("here"));
+  all[to].classList.add("here");
   all[to].scrollIntoView({ block: "nearest" });
   const link = all[to].querySelector<HTMLAnchorElement>("a.id") ?? all[to].querySelector<HTMLAnchorElement>("a[href]");
   link?.focus({ preventScroll: true });

@@ -66,6 +66,18 @@ func (u *Upkeep) PurgePass(ctx context.Context) error {
 	return err
 }
 
+// PurgePasses gives a function that looks at all of the finished instances, as the loop does it, and keeps what
+// it knows of them from one look to the next.
+func (u *Upkeep) PurgePasses(keep Retention) func(context.Context) error {
+	shards, cfg := make([]finishedShard, etcdstore.FinishedShards), *u.finished.cfg
+	cfg.Retention = keep
+	f := &finishedPurge{retaining{worker{cfg: &cfg, intake: u.finished.intake}}}
+	return func(ctx context.Context) error {
+		_, _, err := f.purgePass(ctx, shards)
+		return err
+	}
+}
+
 // ExpireUpTo is one look at all that was queued up to a revision.
 func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
 	return u.expiry.expireUpTo(ctx, revision)

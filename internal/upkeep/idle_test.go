@@ -135,7 +135,7 @@ func TestTheLookAtFinishedInstancesIsCheap(t *testing.T) {
 	}
 	some := 0
 	for shard := range etcdstore.FinishedShards {
-		if _, total, _, err := m.Store.Upkeep.Finished(t.Context(), shard, "", 1); err != nil {
+		if _, total, _, err := m.Store.Upkeep.Finished(t.Context(), shard, "", time.Time{}, 1); err != nil {
 			t.Fatal(err)
 		} else if total > 0 {
 			some++

@@ -58,8 +58,15 @@ const (
 	purgePace    = 20 * time.Millisecond // between two requests of a purge
 	purgesAtOnce = 4                     // shards that a node deletes from at a time
 	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
-	measurePage  = 1000
+	measureTight = time.Minute           // while etcd is nearly full
+	measurePage  = 5000
 	deadEvery    = 5 * time.Minute
+
+	// etcd counts a whole range for each look at a part of it, and writes wait for that. So most looks at
+	// a shard are at the ends of the first purgeWindow of it, and one in countEvery is at all.
+	countEvery    = 30 * time.Second
+	purgeWindow   = 30 * time.Second
+	anywhereEvery = 30 * time.Second // after a look behind the beginning that found nothing
 )
 
 // retaining is what the workers of retention share.
@@ -121,7 +128,7 @@ func (f *finishedPurge) purgePass(ctx context.Context, shards []finishedShard) (
 			shards[i] = finishedShard{} // what is known of it becomes old
 		}
 	}
-	some, err := f.cfg.Store.SomeFinished(ctx, mine)
+	some, err := f.some(ctx, mine, shards)
 	if err != nil {
 		return true, false, err
 	}
@@ -141,11 +148,31 @@ func (f *finishedPurge) purgePass(ctx context.Context, shards []finishedShard) (
 	return len(some) > 0, more && !f.intake.Draining(), err
 }
 
+// some are those of mine that have finished instances. Only shards in which there were none are asked for.
+func (f *finishedPurge) some(ctx context.Context, mine []int, shards []finishedShard) ([]int, error) {
+	var some, ask []int
+	for _, i := range mine {
+		if shards[i].total > 0 {
+			some = append(some, i)
+		} else {
+			ask = append(ask, i)
+		}
+	}
+	found, err := f.cfg.Store.SomeFinished(ctx, ask)
+	return append(some, found...), err
+}
+
 // finishedShard is what the node that looks after a shard knows of it.
 type finishedShard struct {
 	measured time.Time
 	mean     float64 // bytes of an instance
-	cursor   string  // where the look at all of them is
+
+	counted time.Time
+	total   int64     // so many were in it then, less what was deleted since
+	until   time.Time // the looks until the next count are at what ended before; zero: at all
+
+	cursor    string    // where the look at all of them is
+	fruitless time.Time // when that found nothing; zero if it did
 }
 
 // Parts of etcd's quota for what has ended, under any configuration.
@@ -161,7 +188,7 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 	keep := f.keep()
 	often := measureEvery
 	if f.intake.Level() != intake.Roomy {
-		often = purgeEvery
+		often = measureTight
 	}
 	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {
 		if err := f.measureShard(ctx, shard, s); err != nil {
@@ -169,20 +196,20 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 		}
 		s.measured = time.Now()
 	}
-	for cursor := ""; ; {
-		page, total, next, err := f.cfg.Store.Finished(ctx, shard, cursor, etcdstore.MaxPurge)
-		if err != nil {
-			return false, err
-		}
-		ids := overdue(page, total, s.mean, &keep, f.cfg.Age.Now())
+	page, next, err := f.beginning(ctx, shard, s)
+	if err != nil {
+		return false, err
+	}
+	if next == "" && s.until.IsZero() && len(overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
+		len(ripe(page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
+		return false, nil // that was all of it
+	}
+	for {
+		ids := overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())
 		if len(ids) == 0 {
-			tooMany := excess(total, s.mean, &keep)
-			if cursor == "" && next == "" && len(ripe(page, tooMany, &keep, f.cfg.Age.Now())) == 0 {
-				return false, nil // that was all of it
-			}
-			return f.purgeAnywhere(ctx, shard, s, &keep, tooMany)
+			return f.purgeAnywhere(ctx, shard, s, &keep, excess(s.total, s.mean, &keep))
 		}
-		purged, err := f.purgeIDs(ctx, shard, ids)
+		purged, err := f.purgeIDs(ctx, shard, s, ids)
 		if err != nil {
 			return false, err
 		}
@@ -192,8 +219,31 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 		case next == "" || len(ids) < len(page):
 			return f.purgeAnywhere(ctx, shard, s, &keep, 0)
 		}
-		cursor = next // all of this page may not go now: look behind it
+		// All of this page may not go now: look behind it.
+		if page, _, next, err = f.cfg.Store.Finished(ctx, shard, next, s.until, etcdstore.MaxPurge); err != nil {
+			return false, err
+		}
 	}
+}
+
+// beginning is the first page of a shard. It counts the shard if it has not for a while, or if what it
+// looked at since is gone.
+func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (page []etcdstore.Finished, next string, err error) {
+	if !s.until.IsZero() && time.Since(s.counted) < countEvery {
+		page, _, next, err = f.cfg.Store.Finished(ctx, shard, "", s.until, etcdstore.MaxPurge)
+		if err != nil || len(page) > 0 {
+			return page, next, err
+		}
+	}
+	page, s.total, next, err = f.cfg.Store.Finished(ctx, shard, "", time.Time{}, etcdstore.MaxPurge)
+	if err != nil {
+		return nil, "", err
+	}
+	s.counted, s.until = time.Now(), time.Time{}
+	if next != "" {
+		s.until = page[0].At.Add(purgeWindow)
+	}
+	return page, next, nil
 }
 
 // purgeAnywhere looks at one page after the other of all that a shard has, and
@@ -203,17 +253,21 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 // does not see. What a clock that is behind still writes there may not go yet, and
 // the look at the beginning ends at it.
 func (f *finishedPurge) purgeAnywhere(ctx context.Context, shard int, s *finishedShard, keep *Retention, excess int64) (more bool, err error) {
-	if keep.Finished == 0 && excess == 0 {
+	if keep.Finished == 0 && excess == 0 || time.Since(s.fruitless) < anywhereEvery {
 		return false, nil
 	}
-	page, _, next, err := f.cfg.Store.Finished(ctx, shard, s.cursor, anywherePage)
+	page, _, next, err := f.cfg.Store.Finished(ctx, shard, s.cursor, time.Time{}, anywherePage)
 	if err != nil {
 		return false, err
 	}
 	s.cursor = next
 	ids := ripe(page, excess, keep, f.cfg.Age.Now())
+	s.fruitless = time.Time{}
+	if len(ids) == 0 {
+		s.fruitless = time.Now()
+	}
 	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
-		if _, err := f.purgeIDs(ctx, shard, chunk); err != nil {
+		if _, err := f.purgeIDs(ctx, shard, s, chunk); err != nil {
 			return false, err
 		}
 	}
@@ -237,7 +291,7 @@ func ripe(page []etcdstore.Finished, excess int64, keep *Retention, age *store.A
 
 // anywherePage is how many of a shard's finished instances are looked at beside the
 // first ones, each time.
-const anywherePage = 200
+const anywherePage = 1000
 
 // purgePause keeps a purge from taking what etcd can do; an error if ctx ended.
 func purgePause(ctx context.Context) error {
@@ -248,8 +302,9 @@ func purgePause(ctx context.Context) error {
 }
 
 // purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
-func (f *finishedPurge) purgeIDs(ctx context.Context, shard int, ids []string) (int, error) {
+func (f *finishedPurge) purgeIDs(ctx context.Context, shard int, s *finishedShard, ids []string) (int, error) {
 	purged, err := f.cfg.Store.Purge(ctx, ids, f.lockPrefixes())
+	s.total -= int64(len(purged))
 	f.cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
 	if len(purged) > 0 {
 		f.cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
@@ -297,7 +352,7 @@ func share(limit int64) int64 {
 func (f *finishedPurge) measureShard(ctx context.Context, shard int, s *finishedShard) error {
 	var n, bytes int64
 	for cursor := ""; ; {
-		page, _, next, err := f.cfg.Store.Finished(ctx, shard, cursor, measurePage)
+		page, _, next, err := f.cfg.Store.Finished(ctx, shard, cursor, time.Time{}, measurePage)
 		if err != nil {
 			return err
 		}

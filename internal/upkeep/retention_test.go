@@ -3,6 +3,7 @@ package upkeep_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ root:
 func (m *member) ended() (n int) {
 	m.T.Helper()
 	for s := range etcdstore.FinishedShards {
-		_, total, _, err := m.Store.Upkeep.Finished(m.T.Context(), s, "", 1)
+		_, total, _, err := m.Store.Upkeep.Finished(m.T.Context(), s, "", time.Time{}, 1)
 		if err != nil {
 			m.T.Fatal(err)
 		}
@@ -135,6 +136,58 @@ func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
 					t.Error(err)
 				}
 			}
+		})
+	}
+}
+
+// Most looks are at the ends of half a minute only. What ended hours later goes all the same as soon as it is old,
+// and what is above a number without waiting for an age.
+func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keep upkeep.Retention
+		left int
+	}{
+		"by age":    {upkeep.Retention{Finished: time.Minute, Grace: 10 * time.Minute}, 0},
+		"by number": {upkeep.Retention{FinishedCount: 20 * etcdstore.FinishedShards, Grace: 10 * time.Minute}, 20 * etcdstore.FinishedShards},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var off atomic.Int64
+			m := newCluster(t, 1, retain(upkeep.Retention{}), func(c *membertest.Config) {
+				c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+			})[0]
+			m.Publish(ending)
+			const hours, each = 4, 50 * etcdstore.FinishedShards // more than a slice in each shard, of each hour
+			for h := range hours {
+				off.Store(int64(time.Duration(h) * time.Hour))
+				var wg sync.WaitGroup
+				for w := range 32 {
+					wg.Go(func() {
+						for i := w; i < each; i += 32 {
+							m.Start("ending", fmt.Sprint("h", h, "-", i), "")
+						}
+					})
+				}
+				wg.Wait()
+			}
+			pass := m.Upkeep.PurgePasses(c.keep)
+			for range 3 {
+				if err := pass(t.Context()); err != nil || m.ended() != hours*each {
+					t.Fatalf("%d are left, %v: none may go yet", m.ended(), err)
+				}
+			}
+			grow(t, []*member{m}, 11*time.Minute)
+			passes := 0
+			for ; m.ended() > c.left && passes < 100; passes++ {
+				if err := pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m.ended() > c.left || c.left > 0 && m.ended() < c.left*3/4 {
+				t.Errorf("after %d looks %d are left, wanted %d", passes, m.ended(), c.left)
+			}
+			m.Sound()
 		})
 	}
 }

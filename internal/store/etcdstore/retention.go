@@ -32,14 +32,21 @@ func (s *conn) writeEnd(o *ops, r *store.Record, size int64) {
 }
 
 // Finished lists finished instances of a shard, the one that ended first, by the
-// clocks of those who wrote, first, from cursor on, and tells how many follow it in all; next is "" at the end.
-func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, limit int64) (page []Finished, total int64, next string, err error) {
+// clocks of those who wrote, first, from cursor on, up to those that ended at until
+// or later (all, if it is zero), and tells how many that is in all; next is "" at the end.
+//
+// etcd counts all keys of a range, however few it answers with: of a shard with many, a look with
+// until costs what it is of, and one without what all are.
+func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until time.Time, limit int64) (page []Finished, total int64, next string, err error) {
 	prefix := s.keys.finishedIn(shard)
-	from := prefix
+	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	if cursor != "" {
 		from += cursor + "\x00"
 	}
-	resp, err := s.get(ctx, "list finished instances", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit))
+	if !until.IsZero() {
+		end = prefix + millis(until)
+	}
+	resp, err := s.get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -56,7 +63,7 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, limit i
 }
 
 // SomeFinished tells which of these shards have finished instances, in one request
-// however many there are.
+// however many there are. It is for shards that are thought to be empty: etcd counts what is in the others.
 func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) {
 	if len(shards) == 0 {
 		return nil, nil

@@ -48,7 +48,7 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 	for s := range FinishedShards {
 		var page []Finished
 		for cursor := ""; ; {
-			part, total, next, err := w.Finished(w.ctx(), s, cursor, 2)
+			part, total, next, err := w.Finished(w.ctx(), s, cursor, time.Time{}, 2)
 			w.ok(err)
 			if len(part) > int(total) || next != "" && total <= 2 {
 				t.Errorf("%d of %d, then %q", len(part), total, next)
@@ -56,6 +56,12 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 			page = append(page, part...)
 			if cursor = next; next == "" {
 				break
+			}
+		}
+		for i, f := range page {
+			before := slices.IndexFunc(page, func(o Finished) bool { return !o.At.Before(f.At) })
+			if part, total, next, err := w.Finished(w.ctx(), s, "", f.At, 1); err != nil || int(total) != before || len(part) != min(before, 1) || (next != "") != (before > 1) {
+				t.Errorf("shard %d, before end %d: %d of %d, then %q: %v", s, i, len(part), total, next, err)
 			}
 		}
 		if !slices.IsSortedFunc(page, func(a, b Finished) int { return a.At.Compare(b.At) }) {

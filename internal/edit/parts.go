@@ -73,6 +73,9 @@ func (c *change) part(s *site, e Edit) error {
 		default:
 			at++
 		}
+		if err := h.keepsFirst(at); err != nil {
+			return err
+		}
 		return h.insertPart(at, e)
 	case Delete:
 		if err := h.mayGo(at); err != nil {
@@ -502,6 +505,15 @@ func (h *shelf) mayGo(at int) error {
 	return nil
 }
 
+// keepsFirst refuses to put another state in the place of the first one, if the machine begins in
+// that for want of an initial state.
+func (h *shelf) keepsFirst(at int) error {
+	if h.what != StatePart || at > 0 || len(h.names) == 0 || h.site.activity.Initial != "" {
+		return nil
+	}
+	return refuse(h.items[0].start, "the machine names no initial state, so that it begins in %s, its first; make one the initial state before", workflow.Shorten(h.names[0]))
+}
+
 // take takes a part away.
 func (h *shelf) take(at int) error {
 	n := h.items[at]
@@ -527,6 +539,9 @@ func (h *shelf) shiftPart(at int, where string) error {
 	n, near := h.items[at], h.items[at+by]
 	if n.parent.kind != list {
 		return refuse(n.start, "what stands behind its name has no order that matters")
+	}
+	if err := h.keepsFirst(min(at, at+by)); err != nil {
+		return err
 	}
 	p, err := h.lift(n)
 	if err != nil {

@@ -130,6 +130,45 @@ func TestPartsThatCannotBeEdited(t *testing.T) {
 	}
 }
 
+// A machine without an initial state begins in its first. No edit of the order of its states
+// makes it begin elsewhere; one that names an initial state may be ordered as people like.
+func TestTheOrderOfStatesChangesNoBeginning(t *testing.T) {
+	t.Parallel()
+	unnamed := `{"definitionId": "x", "root": {"type": "Elsa.StateMachine", "id": "m", "states": [{"name": "A"}, {"name": "B"}, {"name": "C"}], "transitions": []}}`
+	named := strings.Replace(unnamed, `"id": "m",`, `"id": "m", "initialState": "B",`, 1)
+	inYAML := strings.Replace(machine, "    initial: Draft\n", "", 1)
+	state := func(op, name, where string) edit.Edit {
+		e := edit.Edit{Op: op, Activity: "m", Part: edit.StatePart, State: name, Where: where}
+		if op == edit.Insert {
+			e.Inputs = map[string]any{"name": "new"}
+		}
+		return e
+	}
+	inRoot := state(edit.Insert, "Draft", edit.Before)
+	inRoot.Activity = "root"
+	for name, c := range map[string]struct {
+		src     string
+		json    bool
+		edit    edit.Edit
+		refused bool
+	}{
+		"the second up":                 {unnamed, true, state(edit.Move, "B", edit.Up), true},
+		"the first down":                {unnamed, true, state(edit.Move, "A", edit.Down), true},
+		"another before the first":      {unnamed, true, state(edit.Insert, "A", edit.Before), true},
+		"another before it in YAML":     {inYAML, false, inRoot, true},
+		"the third up":                  {unnamed, true, state(edit.Move, "C", edit.Up), false},
+		"another behind the first":      {unnamed, true, state(edit.Insert, "A", edit.After), false},
+		"the second up, named":          {named, true, state(edit.Move, "B", edit.Up), false},
+		"the first down, named":         {named, true, state(edit.Move, "A", edit.Down), false},
+		"another before the first, too": {named, true, state(edit.Insert, "A", edit.Before), false},
+	} {
+		res, problems := edit.Apply(t.Context(), []byte(c.src), c.json, []edit.Edit{c.edit}, activities.Default())
+		if refused := len(problems) == 1 && strings.Contains(problems[0].Detail, "names no initial state"); refused != c.refused || !refused && (len(problems) > 0 || string(res.Text) == c.src) {
+			t.Errorf("%s: %v\n%s", name, problems, res.Text)
+		}
+	}
+}
+
 // shape is what a definition's cases and states are, without their places.
 func shape(t interface{ Fatalf(string, ...any) }, src []byte, json bool) []string {
 	read := func(src []byte) (*workflow.Definition, workflow.Problems) {

@@ -28,7 +28,7 @@ func (a *API) journalRoutes() []route {
 				{name: "items", typ: "integer", doc: "At most so many items, 1 to 5000, counted from where the page begins: with tail, before or previousCursor from its newest. A page ends within a commit that has more, and its cursors go on there. If absent, all items of its commits."},
 				{name: "text", typ: "string", doc: "Only items whose text or data has this, in any case of letters."},
 				{name: "limit", typ: "integer", doc: "Commits of a page, 1 to 500, 50 if absent."},
-				{name: "cursor", typ: "string", doc: "nextCursor or previousCursor of another page."},
+				{name: "cursor", typ: "string", doc: "nextCursor or previousCursor of another page. Give it before and after, too, if the page behind it is to end there."},
 			},
 			answers: map[int]any{200: journalPageView{}}, problems: missing, serve: journal},
 		{method: "GET", path: "/instances/{id}/variables", name: "getVariables", costly: true, role: auth.Viewer, tag: "instances", kind: reads,
@@ -131,8 +131,8 @@ func journalQuery(c *call) (q runtime.JournalQuery, err error) {
 	switch {
 	case c.query.Has("tail") && c.query.Has("limit"):
 		return q, invalid("bad-parameter", "", "tail is a limit: give one of them")
-	case q.Cursor != "" && (c.query.Has("tail") || c.query.Has("before") || c.query.Has("after")):
-		return q, invalid("bad-parameter", "", "a cursor says where to go on: tail, before and after do not go with it")
+	case q.Cursor != "" && c.query.Has("tail"):
+		return q, invalid("bad-parameter", "", "a cursor says where to go on, and tail to begin at the end: give limit instead of tail")
 	}
 	q.Keep = itemFilter(c)
 	q.Items, err = c.within("items", 0, mostItems)

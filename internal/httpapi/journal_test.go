@@ -163,6 +163,18 @@ func TestTheJournalOpensAtItsEnd(t *testing.T) {
 			t.Errorf("after %d it was looked to %v", after, p.to)
 		}
 	}
+	for bounds, want := range map[string][]int{"after=3": {4, 5, 6, 7, 8, 9, 10, 11, 12}, "after=3&before=6": {4, 5}, "before=6": {4, 5}, "after=11": {12}, "after=12": nil} { // each page is asked for with them
+		var on []int
+		for query := bounds + "&limit=2"; query != ""; {
+			p := s.journalPage(t, "ends-#", query)
+			if on, query = append(on, p.commits...), ""; p.next != nil {
+				query = fmt.Sprint(bounds, "&limit=2&cursor=", p.next)
+			}
+		}
+		if !slices.Equal(on, want) {
+			t.Errorf("pages of %s: %v, want %v", bounds, on, want)
+		}
+	}
 	for _, limit := range []int{1, 5, 12} {
 		var back, on []int
 		p := s.journalPage(t, "ends-#", fmt.Sprint("tail=", limit))
@@ -299,7 +311,7 @@ func TestBadJournalQueries(t *testing.T) {
 	ticking(t, s, "asked-#", 2)
 	for _, query := range []string{
 		"journal?tail=0", "journal?tail=501", "journal?tail=-1", "journal?tail=x", "journal?tail=", "journal?tail=1&limit=1", "journal?before=0", "journal?before=-3", "journal?before=99999999999999999999",
-		"journal?after=-1", "journal?after=9007199254740992", "journal?after=1.5", "journal?cursor=eHl6", "journal?cursor=LQ", "journal?cursor=MA", "journal?cursor=%25", "journal?cursor=MQ&tail=1", "journal?cursor=MQ&after=1", "journal?order=desc", "journal?items=0", "journal?items=-1", "journal?items=5001", "journal?items=x", "journal?cursor=MS4", "journal?cursor=MS4tMQ",
+		"journal?after=-1", "journal?after=9007199254740992", "journal?after=1.5", "journal?cursor=eHl6", "journal?cursor=LQ", "journal?cursor=MA", "journal?cursor=%25", "journal?cursor=MQ&tail=1", "journal?order=desc", "journal?items=0", "journal?items=-1", "journal?items=5001", "journal?items=x", "journal?cursor=MS4", "journal?cursor=MS4tMQ",
 		"variables?at=0", "variables?at=-1", "variables?at=3", "variables?at=99999999999999999999", "variables?at=x", "variables?at=", "variables?from=1",
 		"variables/changes?from=2&to=1", "variables/changes?to=0", "variables/changes?to=3", "variables/changes?from=3", "variables/changes?from=-1",
 	} {

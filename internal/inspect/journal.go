@@ -13,7 +13,7 @@ import (
 // JournalQuery says which part of a journal is wanted. Without a cursor and bounds it
 // is the beginning, or the end if Back is set.
 type JournalQuery struct {
-	Cursor        string // of another page; in the place of the bounds
+	Cursor        string // of another page: that is gone on from, within the bounds, and its way
 	After, Before int64  // only commits behind that one; only those before it; 0: all
 	Back          bool   // the newest of them; else the oldest
 	Limit         int    // commits of a page: 1..500, default 50
@@ -80,16 +80,23 @@ func (q *JournalQuery) read(journal func(etcdstore.JournalScan, func(*workflow.J
 		slices.Reverse(page.Entries)
 	}
 	page.First, page.Last, page.Revision = span.First, span.Last, span.Revision
-	if page.LookedTo == 0 && q.After > 0 { // nothing is new: who follows goes on from the same place
-		page.LookedTo = min(q.After, page.Last)
-	}
-	if page.Older == "" && page.LookedFrom > page.First {
-		page.Older = journalCursor(-page.LookedFrom, noPlace)
-	}
-	if page.Newer == "" && page.LookedTo > 0 && page.LookedTo < page.Last {
-		page.Newer = journalCursor(page.LookedTo, noPlace)
-	}
+	page.sides(q)
 	return page, true, nil
+}
+
+// sides tells what is on either side of a page whose commits were all taken.
+func (p *JournalPage) sides(q *JournalQuery) {
+	// Onwards, a page ends the part that is wanted if it came to its bound, or found nothing before it.
+	over := !q.Back && (p.LookedTo == 0 || q.Before > 0 && p.LookedTo >= q.Before-1)
+	if p.LookedTo == 0 && q.After > 0 { // nothing is new: who follows goes on from the same place
+		p.LookedTo = min(q.After, p.Last)
+	}
+	if p.Older == "" && p.LookedFrom > p.First {
+		p.Older = journalCursor(-p.LookedFrom, noPlace)
+	}
+	if p.Newer == "" && p.LookedTo > 0 && p.LookedTo < p.Last && !over {
+		p.Newer = journalCursor(p.LookedTo, noPlace)
+	}
 }
 
 // take adds a commit: those of its items that are wanted, as far as there is room.
@@ -146,7 +153,7 @@ func journalCursor(commit int64, place int) string {
 	return writeCursor(text)
 }
 
-// follow puts what the cursor says in the place of the bounds, see [journalCursor].
+// follow makes the bounds narrower by what the cursor says, see [journalCursor].
 func (q *JournalQuery) follow() error {
 	if q.Cursor == "" {
 		return nil
@@ -163,12 +170,16 @@ func (q *JournalQuery) follow() error {
 	if err != nil || n == 0 || n > workflow.MaxExact || n < -workflow.MaxExact || q.place < 0 {
 		return workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a journal")
 	}
-	q.After, q.Before, q.Back = max(0, n), max(0, -n), n < 0
+	after, before := max(0, n), max(0, -n)
 	switch {
-	case cut && q.Back:
-		q.within, q.Before = q.Before, q.Before+1
+	case cut && n < 0:
+		q.within, before = before, before+1
 	case cut:
-		q.within, q.After = q.After, q.After-1
+		q.within, after = after, after-1
 	}
+	if q.Back = n < 0; before > 0 && (q.Before == 0 || before < q.Before) {
+		q.Before = before
+	}
+	q.After = max(q.After, after)
 	return nil
 }

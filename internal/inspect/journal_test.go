@@ -152,6 +152,38 @@ func TestTheJournalIsToldOnceByItsPages(t *testing.T) {
 	})
 }
 
+// The pages of a part end where it does, whichever way one goes, if each is asked for with the
+// bounds of the first.
+func TestThePagesOfAPartEndWithIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := longJournal{rapid.Int64Range(1, 3).Draw(t, "first"), rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 1, 2, 3, 5}), 1, 12).Draw(t, "items")}
+		q := JournalQuery{
+			Limit: rapid.IntRange(1, 13).Draw(t, "limit"), Items: rapid.SampledFrom([]int{0, 1, 2, 4, 40}).Draw(t, "most"),
+			After: rapid.Int64Range(0, 16).Draw(t, "after"), Before: rapid.Int64Range(0, 16).Draw(t, "before"),
+		}
+		want := l.all(nil, q.After, q.Before)
+		for _, q.Back = range []bool{false, true} {
+			var told []string
+			q.Cursor = ""
+			for n := 0; n == 0 || q.Cursor != ""; n++ {
+				page := l.read(t, q)
+				if q.Cursor = page.Newer; q.Back {
+					told, q.Cursor = append(page.told(), told...), page.Older
+				} else {
+					told = append(told, page.told()...)
+				}
+				if n > 100 {
+					t.Fatalf("no end of %+v", q)
+				}
+			}
+			if !slices.Equal(told, want) {
+				t.Fatalf("%+v: %q, want %q", q, told, want)
+			}
+		}
+	})
+}
+
 // A cursor is of a journal as it was: what it cut may be shorter by now, or gone.
 func TestCursorsOfAnotherJournal(t *testing.T) {
 	t.Parallel()

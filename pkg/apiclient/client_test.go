@@ -256,6 +256,48 @@ func TestLostAnswersHaveOneEffect(t *testing.T) {
 	}
 }
 
+// All pages of a part of a journal are gone through, and no others.
+func TestPagesOfAJournalAreGoneThrough(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, apiclient.Config{Server: sharedServer(t)})
+	publish(t, c, "id: strictly\noptions: {commit: ActivityExecutedStrict}\nroot:\n  - writeLine: a\n  - writeLine: b\n  - writeLine: c\n  - writeLine: d\n")
+	if _, err := c.ExecuteDefinition(t.Context(), "strictly", apiclient.StartRequest{InstanceID: "strictly-1"}); err != nil {
+		t.Fatal(err)
+	}
+	polltest.Eventually(t, "it has ended", func() bool {
+		in, err := c.GetInstance(t.Context(), "strictly-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in.Body.Status == "Finished"
+	})
+	commits := func(query apiclient.GetJournalQuery) (of []int64) {
+		for item, err := range c.AllJournal(t.Context(), "strictly-1", query) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(of); n == 0 || of[n-1] != item.Commit {
+				of = append(of, item.Commit)
+			}
+		}
+		return of
+	}
+	all := commits(apiclient.GetJournalQuery{})
+	if len(all) < 4 {
+		t.Fatalf("commits %v", all)
+	}
+	after, before := int64(1), int64(4)
+	if got := commits(apiclient.GetJournalQuery{After: &after, Limit: 1}); !slices.Equal(got, all[1:]) {
+		t.Errorf("after the first of %v are %v", all, got)
+	}
+	if got := commits(apiclient.GetJournalQuery{After: &after, Before: &before}); !slices.Equal(got, all[1:3]) {
+		t.Errorf("of %v between 1 and 4 are %v", all, got)
+	}
+	if got := commits(apiclient.GetJournalQuery{Tail: 2}); !slices.Equal(got, all[len(all)-2:]) {
+		t.Errorf("the last two of %v are %v", all, got)
+	}
+}
+
 func TestPagesAreGoneThrough(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, apiclient.Config{Server: sharedServer(t)})

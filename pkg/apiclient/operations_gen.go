@@ -344,7 +344,7 @@ type GetJournalQuery struct {
 	Items    int64    // At most so many items, 1 to 5000, counted from where the page begins: with tail, before or previousCursor from its newest. A page ends within a commit that has more, and its cursors go on there. If absent, all items of its commits.
 	Text     string   // Only items whose text or data has this, in any case of letters.
 	Limit    int64    // Commits of a page, 1 to 500, 50 if absent.
-	Cursor   string   // nextCursor or previousCursor of another page.
+	Cursor   string   // nextCursor or previousCursor of another page. Give it before and after, too, if the page behind it is to end there.
 }
 
 func (q GetJournalQuery) values() url.Values {

@@ -7,8 +7,9 @@
 //
 // What it does not: of a long variable the API gives the beginning, and no more of it is
 // compared; [Portrait.Alike] names those. What is kept out of the journal the API does not give;
-// [Portrait.Uncompared] names those. It asks nobody: the command line and the console
-// bring what the API answered to them.
+// [Portrait.Uncompared] names those. A journal that lost entries tells not all variables;
+// [Portrait.Unknown] names those that the other instance has. It asks nobody: the command line and
+// the console bring what the API answered to them.
 package compare
 
 import (
@@ -29,11 +30,15 @@ type Portrait struct {
 	values  map[string]string
 	clipped map[string]bool // those of which this is the beginning
 	hidden  map[string]bool // those of which the API keeps the value to itself
+	partial bool            // variables may be missing
 }
+
+// ofVariable is how the names of variables begin.
+const ofVariable = "variable."
 
 // Of makes the portrait of an instance with its newest variables.
 func Of(in *apiclient.Instance, variables *apiclient.Variables) Portrait {
-	p := Portrait{clipped: map[string]bool{}, hidden: map[string]bool{}, values: map[string]string{
+	p := Portrait{partial: !variables.Complete, clipped: map[string]bool{}, hidden: map[string]bool{}, values: map[string]string{
 		"definition": fmt.Sprintf("%s v%d", in.DefinitionID, in.Version), "status": in.SubStatus, "name": text(in.Name), "correlation": text(in.CorrelationID),
 	}}
 	for name, value := range in.Labels {
@@ -51,8 +56,8 @@ func Of(in *apiclient.Instance, variables *apiclient.Variables) Portrait {
 		if v.Execution != 0 {
 			continue
 		}
-		p.values["variable."+v.Name] = asJSON(v.Value)
-		p.clipped["variable."+v.Name], p.hidden["variable."+v.Name] = v.Clipped, v.Hidden
+		name := ofVariable + v.Name
+		p.values[name], p.clipped[name], p.hidden[name] = asJSON(v.Value), v.Clipped, v.Hidden
 	}
 	return p
 }
@@ -66,13 +71,13 @@ type Difference struct {
 }
 
 // Differences are those from one portrait to another, by the names of the things. What one of
-// them hides is not among them, as nobody knows.
+// them hides, or may have had, is not among them, as nobody knows.
 func (p Portrait) Differences(other Portrait) []Difference {
 	names := maps.Clone(p.values)
 	maps.Copy(names, other.values)
 	found := []Difference{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if a, b := p.values[name], other.values[name]; a != b && !p.hidden[name] && !other.hidden[name] {
+		if a, b := p.values[name], other.values[name]; a != b && !p.hidden[name] && !other.hidden[name] && !p.mayHave(name) && !other.mayHave(name) {
 			found = append(found, Difference{name, a, b})
 		}
 	}
@@ -116,6 +121,30 @@ func (p Portrait) Uncompared(other Portrait) []string {
 	maps.DeleteFunc(all, func(_ string, hidden bool) bool { return !hidden })
 	return slices.Sorted(maps.Keys(all))
 }
+
+// mayHave tells that an instance may have a variable that its journal does not tell.
+func (p Portrait) mayHave(name string) bool {
+	_, told := p.values[name]
+	return p.partial && !told && strings.HasPrefix(name, ofVariable)
+}
+
+// Unknown names the variables that one of the two has, and of which the journal of the other
+// does not tell whether it has them.
+func (p Portrait) Unknown(other Portrait) []string {
+	var names []string
+	for _, two := range [][2]Portrait{{p, other}, {other, p}} {
+		for name := range two[0].values {
+			if two[1].mayHave(name) && !two[0].hidden[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Partial tells that the journal of an instance does not tell all of its variables.
+func (p Portrait) Partial() bool { return p.partial }
 
 // Bounds are of what [Follow] reads and keeps.
 type Bounds struct {

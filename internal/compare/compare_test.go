@@ -15,7 +15,7 @@ import (
 
 func portrait(change func(*apiclient.Instance, *apiclient.Variables)) compare.Portrait {
 	in := &apiclient.Instance{InstanceID: "a", DefinitionID: "order", Version: 1, SubStatus: "Suspended", Input: map[string]any{"amount": json.Number("12345678901234567890")}}
-	vars := &apiclient.Variables{Variables: []apiclient.VariableState{
+	vars := &apiclient.Variables{Complete: true, Variables: []apiclient.VariableState{
 		{Name: "total", Value: json.Number("1")}, {Name: "text", Value: "beg", Clipped: true}, {Name: "round", Execution: 7, Value: 3},
 	}}
 	if change != nil {
@@ -56,6 +56,46 @@ func TestWhatDiffersIsTold(t *testing.T) {
 	}
 	if got := portrait(nil).Alike(portrait(nil)); !reflect.DeepEqual(got, []string{"variable.text"}) {
 		t.Errorf("compared by their beginnings: %v", got)
+	}
+}
+
+// What a journal that lost entries does not tell is neither the same nor different; what it tells is
+// compared, and so is all that is no variable.
+func TestWhatAJournalForgotIsNotCompared(t *testing.T) {
+	t.Parallel()
+	forgets := func(_ *apiclient.Instance, v *apiclient.Variables) { v.Complete, v.Variables = false, nil }
+	part := func(in *apiclient.Instance, v *apiclient.Variables) {
+		v.Complete, v.Variables, in.Input = false, []apiclient.VariableState{{Name: "total", Value: json.Number("2")}}, nil
+	}
+	input := compare.Difference{What: "input.amount", A: "12345678901234567890"}
+	for what, c := range map[string]struct {
+		a, b    func(*apiclient.Instance, *apiclient.Variables)
+		unknown []string
+		differs []compare.Difference
+		partial bool
+	}{
+		"none":  {nil, nil, nil, []compare.Difference{}, false},
+		"a":     {forgets, nil, []string{"variable.text", "variable.total"}, []compare.Difference{}, true},
+		"b":     {nil, forgets, []string{"variable.text", "variable.total"}, []compare.Difference{}, true},
+		"both":  {forgets, forgets, nil, []compare.Difference{}, true},
+		"a few": {nil, part, []string{"variable.text"}, []compare.Difference{input, {What: "variable.total", A: "1", B: "2"}}, true},
+	} {
+		a, b := portrait(c.a), portrait(c.b)
+		if got := a.Unknown(b); !reflect.DeepEqual(got, c.unknown) {
+			t.Errorf("%s: unknown are %v, want %v", what, got, c.unknown)
+		}
+		if got := a.Differences(b); !reflect.DeepEqual(got, c.differs) {
+			t.Errorf("%s: different are %v, want %v", what, got, c.differs)
+		}
+		if got := a.Partial() || b.Partial(); got != c.partial {
+			t.Errorf("%s: in part: %t", what, got)
+		}
+	}
+	hides := func(_ *apiclient.Instance, v *apiclient.Variables) {
+		v.Variables[0].Value, v.Variables[0].Hidden = nil, true
+	}
+	if a, b := portrait(hides), portrait(forgets); !reflect.DeepEqual(a.Unknown(b), []string{"variable.text"}) || !reflect.DeepEqual(a.Uncompared(b), []string{"variable.total"}) {
+		t.Errorf("unknown are %v, not compared %v", a.Unknown(b), a.Uncompared(b))
 	}
 }
 

@@ -28,6 +28,8 @@ type compareView struct {
 	Differences []compare.Difference
 	Alike       []string // variables of which only the beginning was compared
 	Uncompared  []string // variables that are kept out of the journal
+	Unknown     []string // variables of one that the journal of the other does not tell any more
+	Partial     []string // the instances whose journals do not tell all of their variables
 	Ways        compare.Ways
 	Rows        []comparedRow
 	Others      []summary // that the first may be compared with
@@ -97,11 +99,14 @@ func (v *visit) compareInstances(view *compareView) error {
 		if err != nil {
 			return named(id, err)
 		}
-		portraits[i] = compare.Of(&in, &vars)
+		if portraits[i] = compare.Of(&in, &vars); portraits[i].Partial() {
+			view.Partial = append(view.Partial, id)
+		}
 		both[i] = instance{InstanceID: in.InstanceID, DefinitionID: in.DefinitionID, Version: int(in.Version), Name: in.Name, CorrelationID: in.CorrelationID, SubStatus: in.SubStatus, CreatedAt: in.CreatedAt}
 	}
 	view.Both = &both
 	view.Differences, view.Alike, view.Uncompared = portraits[0].Differences(portraits[1]), portraits[0].Alike(portraits[1]), portraits[0].Uncompared(portraits[1])
+	view.Unknown = portraits[0].Unknown(portraits[1])
 	var err error
 	view.Ways, err = compare.Follow(v.entries(view.A), v.entries(view.B), compare.Bounds{Entries: comparedEntries, Before: comparedBefore, After: comparedAfter})
 	view.Rows = besides(&view.Ways)

@@ -359,6 +359,19 @@ func TestCompare(t *testing.T) {
 		t.Errorf("of what is kept: %+v", got)
 	}
 
+	// A journal tells 100 variables of a commit: what it does not tell may differ.
+	var many strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&many, "  v%03d: {type: number, value: %d}\n", i, i+1)
+	}
+	u.wants(0, "*", "apply", u.file("many.yaml", "id: many\nvariables:\n"+many.String()+"root:\n  - writeLine: x\n"))
+	for _, id := range []string{"many-1", "many-2"} {
+		u.wants(0, "*", "run", "many", "--id", id, "--wait", "30s", "--exit-status")
+	}
+	if got := u.wants(0, "", "instances", "compare", "many-1", "many-2"); strings.Count(got.err, "does not tell all of its variables") != 2 {
+		t.Errorf("no word of what may differ: %q", got.err)
+	}
+
 	// Journals that part far behind, and a variable of which the API gives the beginning.
 	u.wants(0, "*", "apply", u.file("rounds.yaml", "id: rounds\ninputs: {much: {type: boolean}}\nvariables: {long: {type: string, value: "+strings.Repeat("x", 5000)+"}}\nroot:\n"+
 		"  - for: {start: 1, end: 600}\n    body: {writeLine: again}\n  - if: ${{ inputs.much }}\n    then: {writeLine: much}\n"))

@@ -17,8 +17,8 @@ func (a commands) instancesCompare() *cobra.Command {
 		Use: "compare A B", Short: "In what two instances differ, and where their ways part; exit code 1 if they do", Args: cobra.ExactArgs(2), ValidArgsFunction: a.CompleteInstances(),
 		Long: "In what two instances differ: definition, status, labels, input, output, variables, and the first entry of the journal in\n" +
 			"which they do not do the same. Ids and times always differ and are not compared. The exit code is 1 if anything is different.\n" +
-			"Of long variables the API gives the beginning, and none of those that are kept out of the journal: a line on standard error names\n" +
-			"each that was compared in part or not at all.",
+			"Of long variables the API gives the beginning, and none of those that are kept out of the journal or that a journal whose oldest\n" +
+			"entries are gone does not tell: a line on standard error names each that was compared in part or not at all.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -56,6 +56,14 @@ func (a commands) instancesCompare() *cobra.Command {
 			}
 			for _, name := range both[0].Uncompared(both[1]) {
 				a.Note(name + ": not compared, as it is kept out of the journal")
+			}
+			for _, name := range both[0].Unknown(both[1]) {
+				a.Note(name + ": not compared, as the journal of one of them does not tell it any more")
+			}
+			for i, id := range ids {
+				if both[i].Partial() {
+					a.Note("the journal of " + id + " does not tell all of its variables: others may differ")
+				}
 			}
 			view := ask.View{Empty: "they do not differ", Columns: []ask.Column{{Head: "WHAT", Path: "what"}, {Head: "A", Path: "a"}, {Head: "B", Path: "b"}}}
 			if a.AsData() {

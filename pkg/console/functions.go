@@ -54,6 +54,7 @@ var functions = template.FuncMap{
 	"size":    size,
 	"outcome": func(name string) string { return outcomes[name] },
 	"inc":     func(n int) int { return n + 1 },
+	"minus":   func(n, less int) int { return n - less },
 	"rawCommit": func(instance string, commit int64) string {
 		return fmt.Sprintf("%sraw%s?limit=1&after=%d", Path, at("instances", instance, "journal"), commit-1)
 	},

@@ -91,6 +91,26 @@ func TestAPersonChoosesColumns(t *testing.T) {
 	}
 }
 
+// A row shows five waits and says how many more there are; of five it says nothing more.
+func TestARowSaysHowManyWaitsItLeavesOut(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	waits := func(n int) string { return strings.Repeat("      - event: go\n", n) }
+	s.publish("id: seven\nroot:\n  - parallel:\n"+waits(7), "id: five\nroot:\n  - parallel:\n"+waits(5))
+	s.starts("seven", "Suspended", nil)
+	s.starts("five", "Suspended", nil)
+	v := s.as(auth.Admin)
+	const more = ` <span class="quiet">and 2 more</span>`
+	for _, path := range []string{"/console/instances?q=def:seven", "/console/"} {
+		if p := v.check(path, http.StatusOK); strings.Count(p.text, more) != 1 || strings.Count(p.text, " more</span>") != 1 {
+			t.Errorf("%s\n%s", path, p.text)
+		}
+	}
+	if p := v.check("/console/instances?q=def:five", http.StatusOK); strings.Contains(p.text, " more</span>") {
+		t.Errorf("five are more than five\n%s", p.text)
+	}
+}
+
 // What is done to the rows that a person chose is done to these alone, and who refuses is told.
 func TestChosenRows(t *testing.T) {
 	t.Parallel()

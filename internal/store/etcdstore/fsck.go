@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,12 +60,12 @@ const fsckPage = 500
 // passing hold at every revision.
 func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 	f := &fsck{ctx: ctx, s: s, check: &Check{Findings: []Finding{}}, kvs: map[string]*mvccpb.KeyValue{}, records: map[string]*store.Record{},
-		causes: map[string]*Finding{}, foreign: map[string]bool{}, replays: map[string]bool{}, defs: newDefinitionsSeen()}
+		causes: map[string]*Finding{}, foreign: map[string]bool{}, replays: map[string]bool{}, shapes: map[string]bool{}, defs: newDefinitionsSeen()}
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
 	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
-		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, f.format}
+		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
 			return nil, f.err
@@ -94,6 +95,7 @@ type fsck struct {
 	foreign map[string]bool     // what this program cannot read all of, by key below the root
 	other   bool                // all is of another format
 	replays map[string]bool     // the mail that the replay of a dead letter puts again, by full key
+	shapes  map[string]bool     // those that were looked for, by full key
 
 	defs definitionsSeen
 }
@@ -225,14 +227,48 @@ func (f *fsck) follows(cause string) bool {
 	return n != nil
 }
 
+// kinds are what the keys of this format begin with, up to the first slash.
+var kinds = []string{
+	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
+	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "lock",
+	"mailbox", "meta", "nodes", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
+}
+
+// strangers: each key is of a kind that this program knows. Others may be a newer program's.
+func strangers(f *fsck) {
+	many, first := map[string]int{}, map[string]string{}
+	for _, name := range f.names {
+		kind, _, below := strings.Cut(name, "/")
+		if _, known := slices.BinarySearch(kinds, kind); known && below {
+			continue
+		}
+		if many[kind]++; many[kind] == 1 {
+			first[kind] = name
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(many)) {
+		n := f.report("unknown-key", first[kind], "this program knows no key that begins with %q; there are %d", kind, many[kind])
+		n.Passing, n.Hint = true, "a newer program may have put them; else somebody did by hand, and etcdctl deletes them"
+	}
+}
+
 // locks: each is on a lease, and the lease lives. That is asked for after the
-// keys were read, so that a lease may have ended since.
+// keys were read, so that a lease may have ended since. What is known of nodes is on leases too.
 func (f *fsck) locks() {
+	without := func(rule, name string, kv *mvccpb.KeyValue, detail string) bool {
+		if kv.Lease == 0 {
+			f.repair(f.report(rule, name, "%s", detail), "deletes it", name).del(string(kv.Key))
+		}
+		return kv.Lease == 0
+	}
+	for _, prefix := range []string{"nodes/", "ability/"} {
+		f.values(prefix, fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
+			without("node-without-lease", name, kv, "it never goes by itself: no node of this id joins, and the others take it for one that lives")
+		})
+	}
 	alive := map[int64]bool{}
 	f.values("lock/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
-		if kv.Lease == 0 {
-			n := f.report("lock-without-lease", name, "nothing will ever free it")
-			f.repair(n, "deletes it", name).del(string(kv.Key))
+		if without("lock-without-lease", name, kv, "nothing will ever free it") {
 			return
 		}
 		if _, known := alive[kv.Lease]; !known && f.err == nil {

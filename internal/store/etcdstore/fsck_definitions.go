@@ -108,6 +108,7 @@ func (f *fsck) indexed() {
 		}
 		for _, r := range index.Routes {
 			keys = append(keys, f.s.keys.route(r.Method, r.Template))
+			f.shape(r.Method, r.Template, "definition "+id, string(kv.Key))
 		}
 		for _, key := range keys {
 			f.defs.indexed[f.below(key)] = true

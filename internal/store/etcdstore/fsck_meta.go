@@ -30,6 +30,8 @@ func (f *fsck) meta() {
 			}
 		case "balance":
 			f.checkBalance(name, kv)
+		default:
+			f.passing("unknown-key", name, "this program knows no such key")
 		}
 	})
 }

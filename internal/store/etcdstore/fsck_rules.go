@@ -203,10 +203,8 @@ func (f *fsck) bookmarks() {
 				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.keys.instance(id), key)
 				f.s.putBookmark(o, *b, h.CorrelationID, id)
 			}
-			if e := workflow.EndpointOf(b); e != nil && !f.has(f.s.keys.shape(e.Method, e.Template)) {
-				shape := f.s.keys.shape(e.Method, e.Template)
-				n := f.report("shape-missing", shape, "no request finds the endpoint %s of instance %s", e.Template, id)
-				f.repair(n, "puts it", f.s.keys.instance(id), shape).putRaw(shape, nil)
+			if e := workflow.EndpointOf(b); e != nil {
+				f.shape(e.Method, e.Template, "instance "+id, f.s.keys.instance(id))
 			}
 		}
 	}
@@ -230,6 +228,17 @@ func (f *fsck) bookmarks() {
 			f.s.putBookmark(o, *b, f.records[id].Header.CorrelationID, id)
 		}
 	})
+}
+
+// shape: requests find an endpoint by it. One is of many endpoints, and is told once.
+func (f *fsck) shape(method, template, of, by string) {
+	key := f.s.keys.shape(method, template)
+	if f.shapes[key] || f.has(key) {
+		return
+	}
+	f.shapes[key] = true
+	n := f.report("shape-missing", key, "no request finds the endpoint %s of %s", template, of)
+	f.repair(n, "puts it", by, key).putRaw(key, nil)
 }
 
 // tasks: each bookmark that is a task is listed, and nothing else.

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -257,6 +260,7 @@ var misfits = map[string]func(w *world) (del, put string){
 	"bookmark-without-child":   func(w *world) (string, string) { return w.keys.instance("j"), "" },
 	"gate-without-instance":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
 	"lock-without-lease":       func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
+	"node-without-lease":       func(w *world) (string, string) { return "", w.keys.root + "nodes/gone" },
 	"record-without-end":       func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
 	"use-missing":              func(w *world) (string, string) { return w.keys.use("order", 1, VersionRef{"part", 1}), "" },
 	"use-without-version":      func(w *world) (string, string) { return "", w.keys.use("order", 2, VersionRef{"part", 1}) },
@@ -293,6 +297,7 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
 		"letter-without-webhook":    func(w *world) (string, string) { return w.keys.webhook("crm"), "" },
 		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
+		"unknown-key":               func(w *world) (string, string) { return "", w.keys.root + "instances/i" },
 	}) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -315,6 +320,79 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 			}
 			t.Errorf("not found; found %+v", check.Findings)
 		})
+	}
+}
+
+// What is known of a node goes with its lease, and so does what it can run.
+func TestFsckFindsNodesThatNeverGo(t *testing.T) {
+	t.Parallel()
+	w := sound(t)
+	w.standing()
+	for _, key := range []string{"nodes/a", "ability/a"} {
+		w.spoil(w.keys.root+key, []byte("{}"))
+	}
+	check, err := w.Fsck(w.ctx())
+	w.ok(err)
+	if got := rules(check); len(check.Findings) != 2 || !slices.Equal(got, []string{"node-without-lease"}) {
+		t.Errorf("found %+v", check.Findings)
+	}
+	if done := w.repaired(); len(done.Done) != 2 || len(done.Check.Findings) > 0 {
+		t.Errorf("left %+v, done %+v", done.Check.Findings, done.Done)
+	}
+	w.want("nodes/", 1)
+}
+
+// A request finds the route of a definition, and what waits, by its shape: of one that is gone it is told once,
+// however many endpoints have it.
+func TestFsckFindsEndpointsThatNoRequestFinds(t *testing.T) {
+	t.Parallel()
+	w := furnished(t)
+	whole := w.dump()
+	w.del(w.keys.shape("GET", "Shop/{id}"))
+	check := w.fsck()
+	if len(check.Findings) != 1 || check.Findings[0].Rule != "shape-missing" || check.Findings[0].Key != "endpoint/GET/02/lp" || !strings.Contains(check.Findings[0].Detail, "definition shop") {
+		t.Errorf("found %+v", check.Findings)
+	}
+	if done := w.repaired(); len(done.Check.Findings) > 0 || !maps.Equal(w.dump(), whole) {
+		t.Errorf("left %+v", done.Check.Findings)
+	}
+}
+
+// A key that no program of this version puts is told, once for all of its kind, and left alone. Each kind
+// that the pages have is known.
+func TestFsckTellsOfKeysThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	w := sound(t)
+	for _, key := range []string{"instances/a", "instances/b", "loose", "meta/other", "journals", "lock"} {
+		w.spoil(w.keys.root+key, []byte("{}"))
+	}
+	check, err := w.Fsck(w.ctx())
+	w.ok(err)
+	var found []string
+	for _, n := range check.Findings {
+		if n.Rule != "unknown-key" || !n.Passing || n.Repair != "" {
+			t.Errorf("%+v", n)
+		}
+		found = append(found, n.Key)
+	}
+	if slices.Sort(found); !slices.Equal(found, []string{"instances/a", "journals", "lock", "loose", "meta/other"}) {
+		t.Errorf("found %q", found)
+	}
+	if !slices.IsSorted(kinds) {
+		t.Error("the kinds are not sorted")
+	}
+	for _, page := range []string{"keys.md", "keys-definitions.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", page))
+		w.ok(err)
+		rows := regexp.MustCompile("(?m)^\\| `([a-z-]+)/").FindAllStringSubmatch(string(text), -1)
+		if len(rows) < 8 {
+			t.Errorf("%s has %d keys", page, len(rows))
+		}
+		for _, row := range rows {
+			if !slices.Contains(kinds, row[1]) {
+				t.Errorf("%s: a key %s/ is not known to a check", page, row[1])
+			}
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
-	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Instance reads one record; nil if there is none.
@@ -65,76 +64,6 @@ func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error
 		return 0, 0, err
 	}
 	return resp.Header.Revision, resp.Header.ClusterId, nil
-}
-
-// Task is a bookmark at which an instance waits for an outside worker.
-type Task struct {
-	InstanceID string
-	Bookmark   workflow.Bookmark // of a damaged instance only what the key says
-	Damaged    string            // why the instance's record cannot be read; "": it can
-}
-
-// Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
-// A page may be shorter than its limit and have a next one.
-func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
-	for {
-		tasks, end, err := s.tasks(ctx, name, cursor, limit)
-		if !errors.Is(err, rpctypes.ErrCompacted) { // between two reads of the page
-			return tasks, end, err
-		}
-	}
-}
-
-func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
-	prefix := s.keys.tasks(name)
-	kvs, end, err := s.pageAt(ctx, "list tasks", prefix, cursor, limit, 0, clientv3.WithKeysOnly())
-	if err != nil {
-		return nil, PageEnd{}, err
-	}
-	var ids []string // of their instances, each once
-	place := map[string]int{}
-	bookmarks := make([]workflow.Bookmark, len(kvs))
-	for i, kv := range kvs {
-		parts := strings.Split(string(kv.Key), "/")
-		id := parts[len(parts)-2]
-		bookmarks[i] = workflow.Bookmark{ID: workflow.BookmarkID(id, decode(parts[len(parts)-1])), ActivityType: workflow.TaskType,
-			Name: decode(parts[len(parts)-4]), CreatedAt: fromMillis(parts[len(parts)-3])}
-		if _, known := place[id]; !known {
-			place[id] = len(ids)
-			ids = append(ids, id)
-		}
-	}
-	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
-	n, err := s.records(ctx, ids, end.Revision, func(i int, r *store.Record, damage error) bool {
-		if damage != nil {
-			damaged[ids[i]] = damage.Error()
-		}
-		if r != nil {
-			for _, b := range r.Header.Bookmarks {
-				if b.ActivityType == workflow.TaskType && (name == "" || b.Name == name) {
-					found[b.ID] = b
-				}
-			}
-		}
-		return false
-	})
-	if err != nil {
-		return nil, PageEnd{}, err
-	}
-	var out []Task
-	for i, entry := range bookmarks {
-		instance, _ := workflow.SplitBookmarkID(entry.ID)
-		if place[instance] >= n { // the page is full
-			end.Next = strings.TrimPrefix(string(kvs[i-1].Key), prefix)
-			return out, end, nil
-		}
-		if why := damaged[instance]; why != "" {
-			out = append(out, Task{InstanceID: instance, Bookmark: entry, Damaged: why})
-		} else if b, ok := found[entry.ID]; ok {
-			out = append(out, Task{InstanceID: instance, Bookmark: b})
-		}
-	}
-	return out, end, nil
 }
 
 // DeadLetters lists dead letters. A page may be shorter than its limit and have a

@@ -70,6 +70,7 @@ type Reader struct {
 	*conn
 	known    knownLists    // of instances
 	began    beginnings    // of those lists
+	tasksTo  beginnings    // of names of which many tasks wait: the millisecond up to which the first page went
 	keepKeys time.Duration // records of callers' keys
 }
 

@@ -103,7 +103,7 @@ type Faults struct {
 	late  []func()       // guarded by mu
 	calls map[string]int // by Call.Op; guarded by mu
 
-	values, keys atomic.Int64
+	values, keys, counted atomic.Int64
 }
 
 // NewFaults makes a set of faults without rules. The seed decides about rules
@@ -145,8 +145,12 @@ func (f *Faults) Values() int64 { return f.values.Load() }
 // Keys is how many keys etcd has answered reads with.
 func (f *Faults) Keys() int64 { return f.keys.Load() }
 
-func (f *Faults) read(kvs []*mvccpb.KeyValue) {
+// Counted is how many keys etcd has counted for reads: all of a range, however few of them it gave.
+func (f *Faults) Counted() int64 { return f.counted.Load() }
+
+func (f *Faults) read(kvs []*mvccpb.KeyValue, counted int64) {
 	f.keys.Add(int64(len(kvs)))
+	f.counted.Add(counted)
 	for _, kv := range kvs {
 		f.values.Add(int64(len(kv.Value)))
 	}

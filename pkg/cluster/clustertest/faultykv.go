@@ -22,7 +22,7 @@ func (k *faultyKV) Get(ctx context.Context, key string, opts ...clientv3.OpOptio
 		func(ctx context.Context) (*clientv3.GetResponse, error) {
 			resp, err := k.KV.Get(ctx, key, opts...)
 			if err == nil {
-				k.f.read(resp.Kvs)
+				k.f.read(resp.Kvs, resp.Count)
 			}
 			return resp, err
 		})
@@ -106,7 +106,7 @@ func (t *faultyTxn) Commit() (*clientv3.TxnResponse, error) {
 		resp, err := t.k.KV.Txn(ctx).If(t.cmps...).Then(t.then...).Else(t.other...).Commit()
 		if err == nil {
 			for _, r := range resp.Responses {
-				t.k.f.read(r.GetResponseRange().GetKvs())
+				t.k.f.read(r.GetResponseRange().GetKvs(), r.GetResponseRange().GetCount())
 			}
 		}
 		return resp, err

@@ -23,10 +23,20 @@ func writeDocs(document, dir string) error {
 		return err
 	}
 	r.Points = append(r.Points, scale.Points...)
+	var rest atRest
+	if err := optional(readJSON(dir, "idle.json", &rest)); err != nil {
+		return err
+	}
+	if rest.Seconds > 0 {
+		r.atRest = &rest
+	}
 	plots := strings.TrimSuffix(document, ".md")
 	sections := r.sections(filepath.Base(plots))
 	if len(scale.Points) > 0 {
 		sections["million"] = scale.when() + "\n\n" + scale.rows(passMillion, func(*point) bool { return true })
+	}
+	if r.atRest != nil {
+		sections["idle"] = rest.table()
 	}
 	var level sustained
 	if err := optional(readJSON(dir, "sustained.json", &level)); err != nil {
@@ -153,6 +163,9 @@ func (r *report) rows(pass string, want func(*point) bool) string {
 	b.WriteString("| what | callers | per second | × put | p50 ms | p99 ms | p99.9 ms | processor ms | nodes | callers | etcd | requests | proposals | etcd KB | allocations |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, p := range points {
+		if p.missed() {
+			continue
+		}
 		fmt.Fprintf(&b, "| %s%s | %d | %.0f | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f | %.0f |\n", p.label(), where(p), p.Concurrency,
 			p.PerSecond, p.ToPut, p.P50, p.P99, p.P999, p.CPU, p.CPUNodes, p.CPUCallers, p.CPUEtcd, p.Requests, p.Proposals, p.Bytes/1024, p.Allocs)
 	}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +48,8 @@ func idleAll(ctx context.Context, o options) (err error) {
 		}
 		c.taps, c.undo = append(c.taps, t), append(c.undo, t.close)
 	}
-	fmt.Printf("%s; load average before it %.2f\n", machine(), load())
+	out := atRest{Machine: machine(), Started: time.Now().UTC(), Load: load()}
+	fmt.Printf("%s; load average before it %.2f\n", out.Machine, out.Load)
 	alone, err := c.observe(ctx, o.idle)
 	if err != nil {
 		return err
@@ -62,7 +66,70 @@ func idleAll(ctx context.Context, o options) (err error) {
 	}
 	fmt.Printf("%d members and %d nodes: %s\n\n", idlers, idlers, beside.processors())
 	beside.print(os.Stdout)
-	return nil
+	out.of(alone, beside)
+	return out.write(o.report)
+}
+
+// atRest is what a run of it says: parts of a core are in percent, requests a second.
+type atRest struct {
+	Machine    string    `json:"machine"`
+	Started    time.Time `json:"started"`
+	Load       float64   `json:"loadBefore"`
+	Seconds    float64   `json:"seconds"` // of each of its two parts
+	Alone      []float64 `json:"alone"`   // the members, before the nodes came
+	Members    []float64 `json:"members"`
+	Nodes      []float64 `json:"nodes"`
+	Together   float64   `json:"together"` // members and nodes
+	Requests   float64   `json:"requests"` // of all nodes
+	Operations float64   `json:"operations"`
+	Watchers   float64   `json:"watchers"`
+}
+
+// of takes what was seen of the members alone, and of them beside the nodes.
+func (r *atRest) of(alone, beside *idleness) {
+	cores := func(s *idleness, seconds []float64) []float64 {
+		out := make([]float64, len(seconds))
+		for i, v := range seconds {
+			out[i] = 100 * v / s.took
+		}
+		return out
+	}
+	r.Seconds, r.Alone = beside.took, cores(alone, alone.members)
+	r.Members, r.Nodes = cores(beside, beside.members), cores(beside, beside.nodes)
+	for _, part := range slices.Concat(r.Members, r.Nodes) {
+		r.Together += part
+	}
+	requests, _ := beside.requests()
+	r.Requests, r.Operations, r.Watchers = float64(requests)/beside.took, beside.operations/beside.took, beside.watchers
+}
+
+// write puts it into a directory for -docs; "": nobody asked for that.
+func (r *atRest) write(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "idle.json"), append(b, '\n'), 0o644)
+}
+
+// table is for people.
+func (r *atRest) table() string {
+	list := func(parts []float64) string {
+		texts := make([]string, len(parts))
+		for i, v := range parts {
+			texts[i] = fmt.Sprintf("%.1f", v)
+		}
+		return strings.Join(texts, " / ")
+	}
+	return fmt.Sprintf("%s; %s; %.0f s; load average before it %.2f.\n\n| what | measured |\n|---|---|\n| members, alone before the nodes came | %s %% of a core |\n| members | %s %% |\n| nodes | %s %% |\n"+
+		"| all six | %.1f %% |\n| requests a second of all three nodes | %.1f |\n| reads and writes of keys a second, at all members | %.0f |\n| watches that are open | %.0f |\n",
+		r.Machine, r.Started.Format("2006-01-02 15:04 MST"), r.Seconds, r.Load, list(r.Alone), list(r.Members), list(r.Nodes), r.Together, r.Requests, r.Operations, r.Watchers)
 }
 
 func (c *idleCluster) addNode(o options, i int) error {
@@ -192,9 +259,8 @@ func (s *idleness) processors() string {
 	return fmt.Sprintf("%s, together %.1f %% of a core (%.0f s)", text, all, s.took)
 }
 
-// print writes who asked what, a second, of all nodes together.
-func (s *idleness) print(to *os.File) {
-	requests, events := 0, 0
+// requests are those of all nodes, and the answers of their watches.
+func (s *idleness) requests() (requests, events int) {
 	for what, n := range s.asked {
 		if strings.HasPrefix(what, eventsOf) {
 			events += n
@@ -202,6 +268,12 @@ func (s *idleness) print(to *os.File) {
 			requests += n
 		}
 	}
+	return requests, events
+}
+
+// print writes who asked what, a second, of all nodes together.
+func (s *idleness) print(to *os.File) {
+	requests, events := s.requests()
 	rate := func(n float64) float64 { return n / s.took }
 	fmt.Fprintf(to, "%.1f requests a second, %.1f answers of watches; at etcd %.1f proposals, %.1f flushes of a member's log, %.0f reads and writes of keys; %.0f watches\n\n",
 		rate(float64(requests)), rate(float64(events)), rate(s.proposals), rate(s.flushes), rate(s.operations), s.watchers)

@@ -110,7 +110,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.report, "report", "", "run the whole plan and write results.json, table.txt and plots into this directory")
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
 	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
-	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what")
+	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what; with -report into idle.json")
 	fs.IntVar(&o.streams, "streams", 0, "measure only what so many open streams of events (200) take of W1, in four turns of -duration")
 	fs.BoolVar(&o.counts, "counts", false, "measure nothing that a busy machine changes: count what an operation asks of etcd and allocates, with one caller")
 	fs.BoolVar(&o.million, "million", false, "with -report: make a million instances that wait, and measure a node and resumes beside them, into million.json (with -quick: 10,000)")

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -25,6 +27,8 @@ type report struct {
 	Quick   bool      `json:"quick,omitempty"`
 	Points  []point   `json:"points"`
 	Counts  []counted `json:"counts,omitempty"`
+
+	atRest *atRest // of a run of its own; nil: there was none
 }
 
 // point is one measurement. Costs are per operation.
@@ -119,6 +123,9 @@ func (r *report) table(w io.Writer) error {
 	var of setup
 	for i := range r.Points {
 		p := &r.Points[i]
+		if p.missed() {
+			continue
+		}
 		if p.setup != of {
 			of = p.setup
 			fmt.Fprintf(tw, "\n%s\t\n", of)
@@ -145,12 +152,26 @@ func (r *report) table(w io.Writer) error {
 // remarks are what a point says besides its columns.
 func (p *point) remarks() (parts []string) {
 	for _, name := range slices.Sorted(maps.Keys(p.Notes)) {
-		parts = append(parts, fmt.Sprintf("%s %.4g", name, p.Notes[name]))
+		parts = append(parts, name+" "+noted(p.Notes[name]))
 	}
-	if p.Error != "" {
+	switch {
+	case p.missed():
+		parts = append(parts, "not measured: "+p.Error)
+	case p.Error != "":
 		parts = append(parts, fmt.Sprintf("%d failed, such as: %s", p.Failed, p.Error))
 	}
 	return parts
+}
+
+// missed tells that nothing was measured, so that its columns say nothing.
+func (p *point) missed() bool { return p.Ops == 0 && p.Error != "" }
+
+// noted is a figure with four digits, or all of those before the point.
+func noted(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return fmt.Sprintf("%.4g", v)
 }
 
 // sample collects durations from many goroutines.

@@ -44,13 +44,14 @@ func Definition(def *workflow.Definition, opts Options) (*engine.Program, workfl
 // Join adds the problems of checking to those of reading, each place once: what
 // could not be read is reported again by the check that misses it.
 func Join(first, more workflow.Problems) workflow.Problems {
-	seen := map[workflow.Place]bool{}
+	seen, values := map[workflow.Place]bool{}, false
 	for _, p := range first {
 		seen[p.Place] = true
+		values = values || p.Code == "bad-value"
 	}
 	out := first
 	for _, p := range more {
-		if !seen[p.Place] {
+		if !seen[p.Place] && !(values && p.Code == "bad-option") { // the place of an option is known to the reader
 			out = append(out, p)
 		}
 	}
@@ -72,8 +73,12 @@ type checker struct {
 	derived    bool // some ids are the engine's, and not known here
 	made       map[string]bool
 	more       bool
-	mute       bool // names are collected
-	spent      int  // of mostWork
+	byID       map[string]string // names of variables
+	outputs    map[string]bool   // that are declared
+	given      map[string]bool   // outputs that something sets
+	moreGiven  bool              // and others, whose names are not known
+	mute       bool              // names are collected
+	spent      int               // of mostWork
 	problems   workflow.Problems
 }
 
@@ -88,18 +93,26 @@ type place struct {
 	desc      *workflow.Descriptor // nil: an unknown type
 	variables map[string]string
 	loop      bool // a break has a loop to leave
+	beside    bool // others run beside it, and may change what it reads
+	composite bool // a complete has a composite to complete
 }
 
 func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow.Problems {
-	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, kids: map[string]*workflow.Definition{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{}}
+	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, kids: map[string]*workflow.Definition{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{},
+		byID: map[string]string{}, outputs: map[string]bool{}, given: map[string]bool{}}
+	for _, o := range def.Outputs {
+		c.outputs[o.Name] = true
+	}
 	for _, e := range opts.Evaluators {
 		ch, _ := e.(engine.Checker)
 		for _, k := range e.Kinds() {
 			c.evals[k] = ch
 		}
 	}
+	c.ids(def.Variables)
 	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
 		c.name(a, a.ID)
+		c.ids(a.Variables)
 		return true
 	})
 	if prog != nil {
@@ -116,11 +129,22 @@ func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow
 	c.all(top)
 	c.mute = false
 	c.all(top)
+	c.results()
+	c.fields()
+	c.settings()
 	if c.spent > mostWork {
 		c.problems = append(c.problems, workflow.Problem{Code: "not-all-checked", Warning: true, Place: def.Place,
 			Detail: "the definition has so many names and expressions that not all expressions were checked; the compiler still refuses what cannot run"})
 	}
 	return c.problems
+}
+
+func (c *checker) ids(vars []workflow.Variable) {
+	for _, v := range vars {
+		if v.ID != "" {
+			c.byID[v.ID] = v.Name
+		}
+	}
 }
 
 // name notes what an activity is called.
@@ -160,13 +184,67 @@ func (c *checker) describe(a *workflow.Activity) *workflow.Descriptor {
 func (c *checker) all(top place) {
 	for _, name := range sortedKeys(c.def.Labels) {
 		c.expression(top, c.def.Labels[name], "label "+name, workflow.InputDescriptor{Type: "String"})
+		c.written(top, c.def.Labels[name], "", "label "+name)
+		c.early(top, name)
 	}
 	c.activity(c.def.Root, top)
 	for _, o := range c.def.Outputs {
 		if o.Value != nil {
 			c.expression(top, *o.Value, "output "+o.Name, workflow.InputDescriptor{Type: alias(o.Type, o.IsArray)})
+			c.written(top, *o.Value, "", "output "+o.Name)
 		}
 	}
+}
+
+// early reports a label that reads variables, which have no value yet as it is evaluated.
+func (c *checker) early(top place, name string) {
+	e := c.def.Labels[name]
+	text, ok := e.Value.(string)
+	if !ok || e.Kind != workflow.Expr {
+		return
+	}
+	for _, m := range reads.FindAllStringSubmatchIndex(text, -1) {
+		variable := text[m[2]:m[3]]
+		for _, v := range c.def.Variables {
+			if v.Name == variable && v.Value == nil {
+				q := warning("no-value", "label %s is evaluated as the instance starts, and the variable %s has no value then; setLabel sets one later", name, variable)
+				q.Within = workflow.Within{Text: text, Offset: m[2]}
+				c.report(top, e.Place, q)
+			}
+		}
+	}
+}
+
+// settings looks at options of the definition that have no effect.
+func (c *checker) settings() {
+	o := c.def.Options
+	if o.CommitInterval != "" && !strings.EqualFold(o.CommitStrategy, "Periodic") {
+		q := warning("no-effect", "commitInterval has no effect without commit: Periodic")
+		q.Within = workflow.Within{Text: "commitInterval"}
+		c.report(place{}, c.def.Place, q)
+	}
+	root := c.def.Root
+	first := root
+	if is(root, "Elsa.Sequence") {
+		for _, a := range root.Activities {
+			if first = a; c.runsItself(a) {
+				break
+			}
+		}
+	}
+	if first != nil && c.runsItself(first) {
+		q := warning("endless-loop", "the definition runs itself each time it runs, for ever; put it into an if")
+		c.report(place{a: first}, first.Inputs["workflowDefinitionId"].Place, q)
+	}
+}
+
+// runsItself tells whether an activity starts an instance of this same definition.
+func (c *checker) runsItself(a *workflow.Activity) bool {
+	if a == nil || !is(a, "Elsa.ExecuteWorkflow") && !is(a, "Elsa.DispatchWorkflow") {
+		return false
+	}
+	e := a.Inputs["workflowDefinitionId"]
+	return e.Kind == workflow.Literal && e.Value == c.def.ID
 }
 
 // scope adds declared variables to those around.
@@ -200,12 +278,16 @@ func (c *checker) activity(a *workflow.Activity, around place) {
 	if a == nil {
 		return
 	}
-	p := place{a: a, desc: c.describe(a), variables: scope(around.variables, a.Variables), loop: around.loop}
+	p := place{a: a, desc: c.describe(a), variables: scope(around.variables, a.Variables), loop: around.loop, beside: around.beside, composite: around.composite}
 	c.inputs(p)
 	c.targets(p, around)
+	c.sets(p)
 	c.child(p)
 	c.structure(p)
+	c.loops(p)
 	p.loop = p.loop || leaves(a, p.desc)
+	p.beside = p.beside || beside(a)
+	p.composite = p.composite || is(a, "Elsa.Composite")
 	if p.desc != nil {
 		for _, v := range p.desc.Gives {
 			p.variables[v.Name] = v.Type
@@ -246,7 +328,7 @@ func (c *checker) report(p place, at workflow.Place, problem workflow.Problem) {
 			problem.Place = p.a.Place
 		}
 	}
-	if problem.Place.Pointer != "" { // Elsa takes it
+	if problem.Place.Pointer != "" || c.elsa() { // Elsa takes it
 		problem.Warning = true
 	}
 	if slices.ContainsFunc(c.problems, func(q workflow.Problem) bool { return q == problem }) {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
@@ -19,16 +21,20 @@ var update = flag.Bool("update", false, "write what is found behind each mistake
 // mark begins the lines that say what is found.
 const mark = "\n#! "
 
-// TestMistakesAreFound holds each file of testdata/mistakes, a definition with a mistake,
-// against the comments at its end: every problem with its place, code and text.
+// TestMistakesAreFound holds each file of testdata/mistakes, a definition with a mistake in
+// YAML or in Elsa's JSON, against what stands at its end: every problem with its place, code and text.
 func TestMistakesAreFound(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/mistakes/*.yaml")
-	if err != nil || len(files) < 150 {
-		t.Fatalf("%d files: %v", len(files), err)
+	files := map[string][]string{}
+	for pattern, least := range map[string]int{"*.yaml": 480, "*.json": 45} {
+		found, err := filepath.Glob("testdata/mistakes/" + pattern)
+		if err != nil || len(found) < least {
+			t.Fatalf("%d files %s: %v", len(found), pattern, err)
+		}
+		files[pattern] = found
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+	for _, file := range slices.Concat(files["*.yaml"], files["*.json"]) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			raw, err := os.ReadFile(file)
 			if err != nil {
@@ -55,7 +61,11 @@ func TestMistakesAreFound(t *testing.T) {
 // found says what is wrong with a definition, one problem a line.
 func found(t *testing.T, src string) string {
 	t.Helper()
-	def, problems := yaml.Read([]byte(src), "", activities.Default())
+	read := yaml.Read
+	if elsajson.Looks([]byte(src)) {
+		read = elsajson.Read
+	}
+	def, problems := read([]byte(src), "", activities.Default())
 	if def != nil {
 		opts := options()
 		opts.Defined = func(id string) bool { return id == "child" || id == "ship" }
@@ -102,6 +112,44 @@ func TestDurationsAreNoMistake(t *testing.T) {
 	for _, value := range []string{`duration("1h")`, `date(inputs.when) - now()`} {
 		if got := found(t, "id: nap\ninputs: {when: {type: string}}\nroot:\n  - delay: ${{ "+value+" }}\n"); got != "" {
 			t.Errorf("%s: %s", value, got)
+		}
+	}
+}
+
+// TestWhatIsMeantIsNoMistake has what looks nearly like one.
+func TestWhatIsMeantIsNoMistake(t *testing.T) {
+	t.Parallel()
+	const head = "id: fine\ninputs: {orderId: string, formal: boolean}\nvariables: {n: 0, total: 0}\nroot:\n"
+	for name, src := range map[string]string{
+		"a loop that counts":              head + "  - while: ${{ variables.n < 3 }}\n    body: [{setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}}]\n",
+		"a loop that a result ends":       head + "  - while: ${{ variables.n < 3 }}\n    body: {sendHttpRequest: \"https://a.example\", outputs: {statusCode: n}}\n",
+		"a loop that a script ends":       head + "  - while: ${{ variables.n < 3 }}\n    body: {runJavaScript: \"setN(3)\"}\n",
+		"a loop that waits":               head + "  - while: true\n    body: [{writeLine: a}, {delay: 1h}]\n",
+		"a loop with a way out":           head + "  - while: true\n    body: [{if: \"${{ inputs.formal }}\", then: [break]}]\n",
+		"a loop that looks at the time":   head + "  - while: ${{ now().Year() < 3000 }}\n    body: {writeLine: a}\n",
+		"a loop beside what ends it":      head + "  - parallel:\n      - {while: \"${{ variables.n < 3 }}\", body: {writeLine: a}}\n      - {setVariable: {variable: n, value: 3}}\n",
+		"a count down":                    head + "  - for: {start: 3, end: 1, step: -1}\n    body: {writeLine: a}\n",
+		"one round":                       head + "  - for: {start: 3, end: 3}\n    body: {writeLine: a}\n",
+		"an amount of dollars":            head + "  - writeLine: \"it costs ${5} or $${{ inputs.orderId }}\"\n",
+		"a text about inputs":             head + "  - writeLine: inputs are what a start passes\n",
+		"a template of the other side":    head + "  - sendHttpRequest: {url: \"https://a.example/{id}\", method: POST, content: {html: \"Dear {{ name }}\"}}\n",
+		"all cases":                       head + "  - switch:\n      - {when: true, then: {writeLine: a}}\n      - {when: \"${{ inputs.formal }}\", then: {writeLine: b}}\n    mode: MatchAny\n",
+		"a round with a decision":         head + "  - flowchart:\n      activities: {a: {writeLine: a}, b: {flowDecision: \"${{ inputs.formal }}\"}, c: {writeLine: c}}\n      connections: [a -> b, b.True -> a, b.False -> c]\n",
+		"a round that waits":              head + "  - flowchart:\n      activities: {a: {writeLine: a}, b: {delay: 1h}}\n      connections: [a -> b, b -> a]\n",
+		"states that go round":            head + "  - stateMachine:\n      initial: A\n      states:\n        A: {transitions: [{on: {event: x}, to: B}, {on: {delay: 1h}, to: B}]}\n        B: {transitions: [{when: \"${{ inputs.formal }}\", to: C}, {to: A}]}\n        C: {final: true}\n",
+		"an output that a script sets":    "id: fine\noutputs: {sum: number}\nroot: [{runJavaScript: \"setOutput('sum', 3)\"}]\n",
+		"an output that a result sets":    "id: fine\noutputs: {answer: object}\nroot: [{event: paid, result: answer}]\n",
+		"outputs that nobody declares":    "id: fine\nroot: [{setOutput: {outputName: sum, outputValue: 3}}]\n",
+		"a name that a script makes":      head + "  - runJavaScript: \"variables.somethingElse = 3\"\n",
+		"outcomes within a composite":     "id: fine\noutcomes: [Ok]\nroot:\n  - composite:\n    root: {complete: Inner}\n  - complete: Ok\n",
+		"an attempt that may be given up": head + "  - {sendHttpRequest: \"https://a.example\", retry: 1, onGiveUp: {writeLine: a}}\n",
+		"itself, if":                      head + "  - if: ${{ inputs.formal }}\n    then: {dispatchWorkflow: {workflowDefinitionId: fine, input: {formal: false}}}\n",
+		"fields that are there":           head + "  - {sendHttpRequest: \"https://a.example\", id: call}\n  - writeLine: ${{ outputs(\"call\").statusCode }} ${{ outputs(\"call\", \"parsedContent\").anything }}\n",
+		"names in brackets":               head + "  - writeLine: {liquid: \"{{ inputs['orderId'] }} {{ variables['n'] | plus: 1 }}\"}\n",
+		"a type of somebody's own":        "id: fine\nvariables: {a: {type: Acme.Order}, b: {type: Parcel}}\nroot: [{writeLine: a}]\n",
+	} {
+		if got := found(t, src); got != "" {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/engine"
@@ -25,13 +26,74 @@ func (c *checker) structure(p place) {
 		if p.a.Inputs["condition"].IsZero() {
 			c.report(p, workflow.Place{}, warning("no-condition", "%s has no condition, which is false", p.title()))
 		}
+	case is(p.a, "Elsa.Complete"):
+		c.completes(p)
 	case is(p.a, "Elsa.Switch"), is(p.a, "Elsa.FlowSwitch"):
+		c.shadowed(p)
 		for _, cs := range p.a.Cases {
 			if cs.Condition.IsZero() {
 				c.report(p, cs.Place, warning("no-condition", "case %s of %s has no condition, which is false", cs.Label, p.title()))
 			}
 		}
 	}
+}
+
+// shadowed reports cases that are never taken, since one before them always is.
+func (c *checker) shadowed(p place) {
+	if mode := p.a.Inputs["mode"]; !mode.IsZero() && !strings.EqualFold(engine.Text(mode.Value), "MatchFirst") {
+		return
+	}
+	always, seen := "", map[string]bool{}
+	for i, cs := range p.a.Cases {
+		name := cs.Label
+		if name == "" {
+			name = strconv.Itoa(i + 1)
+		}
+		text, code := cs.Condition.Value.(string)
+		code = code && cs.Condition.Kind == workflow.Expr
+		switch {
+		case always != "":
+			c.report(p, cs.Place, warning("unreachable", "case %s of %s is never taken: case %s before it always is", name, p.title(), always))
+		case code && seen[text]:
+			c.report(p, cs.Place, warning("unreachable", "case %s of %s is never taken: a case before it has the same condition", name, p.title()))
+		}
+		if yes, err := engine.Convert(cs.Condition.Value, "Boolean"); cs.Condition.Kind == workflow.Literal && err == nil && yes == true {
+			always = name
+		}
+		seen[text] = seen[text] || code
+	}
+}
+
+// completes looks at outcomes that do not leave the definition, since it does not declare them.
+func (c *checker) completes(p place) {
+	if p.composite || len(c.def.Outcomes) == 0 {
+		return
+	}
+	e := p.a.Inputs["outcomes"]
+	names, open := literals(e)
+	if open {
+		return
+	}
+	for _, name := range names {
+		if name != "" && !slices.Contains(c.def.Outcomes, name) {
+			q := warning("unknown-outcome", "the definition declares no outcome %s, so that none leaves it; it has %s", workflow.Shorten(name), strings.Join(c.def.Outcomes, ", "))
+			q.Within = workflow.Within{Text: name}
+			c.report(p, e.Place, meant(q, name, c.def.Outcomes))
+		}
+	}
+}
+
+// completions lists the outcomes that a composite may be completed with; open if others are
+// possible.
+func completions(a *workflow.Activity) (known []string, open bool) {
+	workflow.Walk(a, func(kid, parent *workflow.Activity, _ int) bool {
+		if is(kid, "Elsa.Complete") {
+			names, more := literals(kid.Inputs["outcomes"])
+			known, open = append(known, names...), open || more
+		}
+		return parent == nil || !is(kid, "Elsa.Composite") && kid.Ref == nil
+	})
+	return known, open
 }
 
 // sequence reports what stands behind an end.
@@ -76,17 +138,93 @@ func (c *checker) flowchart(p place) {
 			byID[a.ID] = a
 		}
 	}
+	type way struct{ source, port, target string }
+	ways := map[way]bool{}
 	for _, con := range p.a.Connections {
-		if source := byID[con.Source]; source != nil && con.Source != "" {
-			c.outcome(p, source, con)
+		source := byID[con.Source]
+		if source == nil || con.Source == "" {
+			continue
+		}
+		c.outcome(p, source, con)
+		w := way{con.Source, con.SourcePort, con.Target}
+		if ways[w] {
+			c.report(p, con.Place, warning("connected-twice", "this connection is here twice: %s → %s", con.Source, con.Target))
+		}
+		ways[w] = true
+		if ends(source, 0) || is(source, "Elsa.End") {
+			c.report(p, con.Place, warning("unreachable", "nothing goes on behind %s, so this connection is never taken", con.Source))
 		}
 	}
+	for _, a := range p.a.Activities {
+		if a != nil && is(a, "Elsa.FlowFork") {
+			c.branches(p, a)
+		}
+	}
+	c.rounds(p, byID)
 	reached := reach(p.a, byID)
 	for _, a := range p.a.Activities {
 		if a != nil && a.ID != "" && !reached[a.ID] {
 			c.report(place{a: a}, a.Place, warning("unreachable", "nothing in the flowchart leads to %s", a.ID))
 		}
 	}
+}
+
+// branches reports branches of a fork that lead nowhere.
+func (c *checker) branches(p place, fork *workflow.Activity) {
+	e := fork.Inputs["branches"]
+	names, open := literals(e)
+	if open {
+		return
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(p.a.Connections, func(con workflow.Connection) bool { return con.Source == fork.ID && con.SourcePort == name }) {
+			q := warning("unreachable", "the branch %s of %s leads nowhere", workflow.Shorten(name), fork.ID)
+			q.Within = workflow.Within{Text: name}
+			c.report(place{a: fork}, e.Place, q)
+		}
+	}
+}
+
+// rounds reports activities of a flowchart that lead to each other for ever: each has one way
+// on, and none waits.
+func (c *checker) rounds(p place, byID map[string]*workflow.Activity) {
+	next := map[string]string{}
+	count := map[string]int{}
+	for _, con := range p.a.Connections {
+		count[con.Source]++
+		next[con.Source] = con.Target
+	}
+	const going, gone = 1, 2
+	state := map[string]int{}
+	for _, a := range p.a.Activities {
+		var path []string
+		at := ""
+		if a != nil {
+			at = a.ID
+		}
+		for at != "" && byID[at] != nil && state[at] == 0 && count[at] == 1 && instant(byID[at]) {
+			state[at] = going
+			path = append(path, at)
+			at = next[at]
+		}
+		if state[at] == going && slices.Contains(path, at) {
+			round := path[slices.Index(path, at):]
+			c.report(place{a: byID[at]}, byID[at].Place, warning("endless-loop", "%s lead to each other for ever: none of them waits, or has another way on", strings.Join(append(round, at), " → ")))
+		}
+		for _, id := range path {
+			state[id] = gone
+		}
+	}
+}
+
+// instant tells whether an activity surely neither waits nor chooses, and goes on at once.
+func instant(a *workflow.Activity) bool {
+	for _, typ := range []string{"WriteLine", "SetVariable", "SetOutput", "SetName", "SetLabel", "Correlate", "PublishEvent", "WriteHttpResponse"} {
+		if is(a, "Elsa."+typ) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) outcome(p place, source *workflow.Activity, con workflow.Connection) {
@@ -126,6 +264,9 @@ func (c *checker) outcomes(a *workflow.Activity, depth int) (known []string, ope
 			known, open = append(known, cs.Label), open || cs.Label == ""
 		}
 		return append(known, "Default"), open
+	case is(a, "Elsa.Composite"):
+		known, open = completions(a.Ports["root"])
+		return append(known, engine.DoneOutcome), open
 	case is(a, "Elsa.FlowFork"):
 		return literals(a.Inputs["branches"])
 	case is(a, "Elsa.FlowSendHttpRequest"):
@@ -212,8 +353,8 @@ func start(chart *workflow.Activity) string {
 	return ""
 }
 
-// machine reports states that no transition leads to, and transitions behind one that is
-// always taken.
+// machine reports states that no transition leads to or leaves, and transitions behind one
+// that is always taken.
 func (c *checker) machine(p place) {
 	if len(p.a.States) == 0 {
 		return
@@ -239,13 +380,85 @@ func (c *checker) machine(p place) {
 				todo = append(todo, t.To)
 			}
 		}
-		if s.Final && len(s.Transitions) > 0 {
+	}
+	for i := range p.a.States {
+		s := &p.a.States[i]
+		switch {
+		case !reached[s.Name]:
+			c.report(p, s.Place, warning("unreachable", "no transition leads to the state %s", s.Name))
+		case s.Final && len(s.Transitions) > 0:
 			c.report(p, s.Place, warning("unreachable", "state %s is final, so nothing leaves it", s.Name))
+		case !s.Final && len(s.Transitions) == 0 && !c.elsa(): // Elsa writes final states so
+			c.report(p, s.Place, warning("no-way-out", "nothing leaves the state %s, so the machine ends there; write final: true if that is meant", s.Name))
+		case !s.Final:
+			c.transitions(p, s)
 		}
 	}
-	for _, s := range p.a.States {
-		if !reached[s.Name] {
-			c.report(p, s.Place, warning("unreachable", "no transition leads to the state %s", s.Name))
+	c.statesRound(p, byName)
+}
+
+// always is the transition that is taken as soon as a state was entered; -1 if none is. Those
+// without a trigger are looked at first.
+func always(s *workflow.State) int {
+	return slices.IndexFunc(s.Transitions, func(t workflow.Transition) bool { return t.Trigger == nil && t.Condition.IsZero() })
+}
+
+func (c *checker) transitions(p place, s *workflow.State) {
+	first := always(s)
+	waits := map[string]bool{}
+	for i, t := range s.Transitions {
+		if first >= 0 && i != first && (t.Trigger != nil || i > first) {
+			c.report(p, t.Place, warning("unreachable", "the transition from %s to %s is never taken: the one to %s, which waits for nothing and has no condition, always is", s.Name, t.To, s.Transitions[first].To))
+			continue
+		}
+		if t.Trigger == nil {
+			continue
+		}
+		if instant(t.Trigger) || is(t.Trigger, "Elsa.RunJavaScript") {
+			c.report(place{a: t.Trigger}, t.Trigger.Place, warning("waits-for-nothing", "on: says what the transition from %s to %s waits for, and %s waits for nothing; what it does stands in then:", s.Name, t.To, shortName(t.Trigger)))
+		}
+		if e := t.Trigger.Inputs["eventName"]; is(t.Trigger, "Elsa.Event") && e.Kind == workflow.Literal && t.Condition.IsZero() {
+			name := engine.Text(e.Value)
+			if waits[name] {
+				c.report(p, t.Place, warning("unreachable", "the transition from %s to %s is never taken: another one before it takes the event %s", s.Name, t.To, workflow.Shorten(name)))
+			}
+			waits[name] = true
+		}
+	}
+}
+
+func shortName(a *workflow.Activity) string {
+	return (&workflow.Descriptor{Type: a.Type}).ShortName()
+}
+
+// statesRound reports states that follow each other for ever, without a wait.
+func (c *checker) statesRound(p place, byName map[string]*workflow.State) {
+	at := func(a *workflow.Activity) bool { return a == nil || instant(a) }
+	next := func(s *workflow.State) string {
+		i := always(s)
+		if s.Final || i < 0 || slices.ContainsFunc(s.Transitions[:i], func(t workflow.Transition) bool { return t.Trigger == nil }) {
+			return ""
+		}
+		if t := s.Transitions[i]; at(s.Entry) && at(s.Exit) && at(t.Action) {
+			return t.To
+		}
+		return ""
+	}
+	gone := map[string]bool{}
+	for i := range p.a.States {
+		var path []string
+		name := p.a.States[i].Name
+		for byName[name] != nil && !gone[name] && !slices.Contains(path, name) {
+			path = append(path, name)
+			if name = next(byName[name]); name == "" {
+				break
+			}
+		}
+		if at := slices.Index(path, name); name != "" && at >= 0 {
+			c.report(p, byName[name].Place, warning("endless-loop", "the states %s follow each other for ever: none of them waits", strings.Join(append(path[at:], name), " → ")))
+		}
+		for _, n := range path {
+			gone[n] = true
 		}
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,9 +26,13 @@ func (c *checker) inputs(p place) {
 		if is(p.a, "Elsa.RunJavaScript") && in.Name == "script" && e.Kind == workflow.Literal {
 			e.Kind = workflow.JavaScript
 		}
+		c.written(p, e, in.Name, in.Name+" of "+p.title())
 		if e.Kind == workflow.Literal {
 			c.literal(p, e, in)
 			continue
+		}
+		if e.Kind == workflow.Object {
+			c.rules(p, e, in)
 		}
 		in.Name = "input " + in.Name + " of " + p.title()
 		q := p
@@ -66,7 +71,8 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 			}
 		}
 	}
-	if strings.Contains(engine.Text(e.Value), "{{") && in.Type == "String" && !is(p.a, "Elsa.RunJavaScript") && strings.Contains(engine.Text(e.Value), "}}") {
+	text, isText := e.Value.(string)
+	if isText && in.Type == "String" && strings.Contains(text, "{{") && strings.Contains(text, "}}") && !twoBraces.MatchString(text) {
 		c.report(p, e.Place, warning("literal-template", "%s of %s has {{ }} and is written as it is; an expression is ${{ }}, or {liquid: \"…\"}", in.Name, p.title()))
 	}
 	c.rules(p, e, in)
@@ -75,6 +81,7 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 // rules are what one input must or should be, beyond its type.
 func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescriptor) {
 	text := strings.TrimSpace(engine.Text(e.Value))
+	c.http(p, e, in, text)
 	switch {
 	case is(p.a, "Elsa.For") && in.Name == "step" && text == "0":
 		c.report(p, e.Place, problem("endless-loop", "step of %s is 0, so it would never end", p.title()))
@@ -84,8 +91,62 @@ func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescrip
 				c.report(p, e.Place, warning("unusual-value", "retries of %s is %s; it is between 0 and 10", p.title(), text))
 			}
 		}
+	case is(p.a, workflow.RetryType):
+		c.policy(p, e, in.Name, text)
 	case in.Name == "workflowDefinitionId" && c.opts.Defined != nil && text != "" && text != c.def.ID && !c.opts.Defined(text):
 		c.report(p, e.Place, warning("unknown-definition", "there is no published definition %s yet, which %s runs", workflow.Shorten(text), p.title()))
+	}
+}
+
+// http looks at inputs of activities that speak HTTP.
+func (c *checker) http(p place, e workflow.Expression, in workflow.InputDescriptor, text string) {
+	switch {
+	case is(p.a, "Elsa.HttpEndpoint") && in.Name == "path":
+		if m := colonName.FindStringSubmatch(text); m != nil {
+			c.report(p, e.Place, warning("unusual-value", "path of %s has :%s as it is written; a parameter is {%s}", p.title(), m[1], m[1]))
+		}
+	case strings.HasSuffix(strings.ToLower(in.Name), "headers") && in.Type == "Object":
+		if _, ok := e.Value.(map[string]any); !ok && !strings.HasPrefix(text, "{") && text != "" {
+			c.report(p, e.Place, problem("bad-literal", "%s of %s is an object of texts, such as {Accept: text/plain}", in.Name, p.title()))
+		}
+	case in.Name == "contentType" && text != "" && !strings.Contains(text, "/"):
+		c.report(p, e.Place, warning("unusual-value", "contentType %q of %s is no media type, such as application/json", workflow.Shorten(text), p.title()))
+	}
+}
+
+var (
+	colonName = regexp.MustCompile(`(?:^|/):([A-Za-z_]\w*)`)
+	statuses  = regexp.MustCompile(`(?i)^\d[\dx]{2}$`)
+)
+
+// policy looks at one value of a retry.
+func (c *checker) policy(p place, e workflow.Expression, name, text string) {
+	of := strings.TrimSuffix(p.a.ID, workflow.RetrySuffix)
+	switch name {
+	case "attempts":
+		if text == "1" && p.a.Ports["onGiveUp"] == nil {
+			c.report(p, e.Place, warning("no-effect", "one attempt at %s is what there is without retry: the first one counts", of))
+		}
+	case "maxDelay":
+		delay := p.a.Inputs["delay"]
+		most, err1 := engine.ParseDuration(text)
+		first, err2 := engine.ParseDuration(engine.Text(delay.Value))
+		if delay.Kind == workflow.Literal && err1 == nil && err2 == nil && most < first {
+			c.report(p, e.Place, warning("no-effect", "maxDelay of the retry of %s is shorter than its delay, so each pause is %s", of, text))
+		}
+	case "on", "notOn":
+		list, ok := e.Value.([]any)
+		if !ok {
+			list = []any{e.Value}
+		}
+		for _, v := range list {
+			s := engine.Text(v)
+			if statuses.MatchString(s) && (s[0] < '1' || s[0] > '5') {
+				q := warning("unusual-value", "%s of the retry of %s has %s, which is no status, such as 503 or 5xx", name, of, s)
+				q.Within = workflow.Within{Text: s}
+				c.report(p, e.Place, q)
+			}
+		}
 	}
 }
 
@@ -166,13 +227,13 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 	}
 	names := &engine.Names{
 		Inputs: map[string]string{}, MoreInputs: c.def.Options.AdditionalInputs || c.elsa() && len(c.def.Inputs) == 0, Variables: p.variables,
-		Made: c.made, MoreVariables: c.more, Activities: c.activities, MoreActivities: c.derived,
+		Made: c.made, MoreVariables: c.more, Activities: c.activities, MoreActivities: c.derived, Outputs: c.outputs, Given: c.given, MoreGiven: c.moreGiven,
 	}
 	for _, in := range c.def.Inputs {
 		names.Inputs[in.Name] = alias(in.Type, in.IsArray)
 	}
 	mistakes, result := ch.Check(e, names)
-	c.more = c.more || names.MoreVariables
+	c.more, c.moreGiven = c.more || names.MoreVariables, c.moreGiven || names.MoreGiven
 	return mistakes, result
 }
 
@@ -267,16 +328,22 @@ func wanted(typ string) string {
 
 // declarations looks at what the definition declares.
 func (c *checker) declarations() {
-	for _, v := range c.def.Variables {
-		c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
+	variables := func(vars []workflow.Variable) {
+		for _, v := range vars {
+			c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
+			c.declaredType(v.Type, "variable "+v.Name, v.Place)
+		}
 	}
+	variables(c.def.Variables)
 	for _, in := range c.def.Inputs {
 		c.initial(in.Default, alias(in.Type, in.IsArray), "the default of input "+in.Name, in.Place)
+		c.declaredType(in.Type, "input "+in.Name, in.Place)
+	}
+	for _, o := range c.def.Outputs {
+		c.declaredType(o.Type, "output "+o.Name, c.def.Place)
 	}
 	workflow.Walk(c.def.Root, func(a, _ *workflow.Activity, _ int) bool {
-		for _, v := range a.Variables {
-			c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
-		}
+		variables(a.Variables)
 		if a.CanStart {
 			c.trigger(a)
 		}
@@ -286,6 +353,7 @@ func (c *checker) declarations() {
 
 // initial reports a declared value of a list that is none. The compiler looks at others.
 func (c *checker) initial(v any, typ, what string, at workflow.Place) {
+	c.fixed(v, what, at)
 	if v == nil || !strings.HasSuffix(typ, "[]") {
 		return
 	}

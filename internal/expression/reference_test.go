@@ -65,7 +65,7 @@ func referencePage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(referenceHead)
-	b.WriteString("\n## Expressions in ${{ }}\n\nThe language is [expr](https://expr-lang.org), with functions of Weft's. A text that is one `${{ }}` keeps the type of what it gives; within other text the result becomes text, and nothing if there is none. `$${{` stands for the text `${{`. Names of inputs are found with any capitals, names of variables as they are written. Reading a field of what is not there is an error; with `?.` it gives nothing.\n")
+	b.WriteString("\n## Expressions in ${{ }}\n\nThe language is [expr](https://expr-lang.org), with functions of Weft's. A text that is one `${{ }}` keeps the type of what it gives; within other text the result becomes text, and nothing if there is none. `$${{` stands for the text `${{`. Names of inputs are found with any capitals, names of variables as they are written. What is not there is `nil`; reading a field of it is an error, and with `?.` gives nothing.\n")
 	section(t, &b, "Names", "name", workflow.Expr, exprNames, nil)
 	section(t, &b, "Operators", "operator", workflow.Expr, exprOperators, nil)
 	section(t, &b, "Functions", "function", workflow.Expr, exprFunctions, native.Functions())

@@ -95,20 +95,31 @@ func (c *compiler) variables(decl []workflow.Variable, place workflow.Place) []v
 		if d.Name == "" {
 			d.Name = d.ID
 		}
+		at := firstPlace(d.Place, place)
 		if d.Name == "" || seen[d.Name] {
-			c.problem("bad-variable", place, "variable %q has no name, or a name that is used twice in its scope", d.Name)
+			c.problem("bad-variable", at, "variable %q has no name, or a name that is used twice in its scope", d.Name)
 			continue
 		}
 		seen[d.Name] = true
 		v := variable{id: d.ID, name: d.Name, alias: aliasOf(d.Type, d.IsArray), memory: isMemory(d.StorageDriver)}
 		value, err := initial(d.Value, v.alias)
 		if err != nil {
-			c.problem("bad-literal", place, "initial value of variable %s: %v", d.Name, err)
+			c.problem("bad-literal", at, "initial value of variable %s: %v", d.Name, err)
 		}
 		v.value = value
 		out = append(out, v)
 	}
 	return out
+}
+
+// firstPlace is the first that is known.
+func firstPlace(places ...workflow.Place) workflow.Place {
+	for _, p := range places {
+		if p != (workflow.Place{}) {
+			return p
+		}
+	}
+	return workflow.Place{}
 }
 
 // initial gives a declared value the form of its alias. Elsa writes initial
@@ -144,15 +155,16 @@ func (c *compiler) declaredInputs(def *workflow.Definition) []declaredInput {
 	out := make([]declaredInput, 0, len(def.Inputs))
 	seen := map[string]bool{}
 	for _, d := range def.Inputs {
+		at := firstPlace(d.Place, def.Place)
 		if d.Name == "" || seen[strings.ToLower(d.Name)] {
-			c.problem("bad-input", def.Place, "input %q has no name, or a name that is used twice", d.Name)
+			c.problem("bad-input", at, "input %q has no name, or a name that is used twice; capitals make no other name", d.Name)
 			continue
 		}
 		seen[strings.ToLower(d.Name)] = true
 		in := declaredInput{Input: d, alias: aliasOf(d.Type, d.IsArray), memory: isMemory(d.StorageDriver)}
 		value, err := initial(d.Default, in.alias)
 		if err != nil {
-			c.problem("bad-literal", def.Place, "default of input %s: %v", d.Name, err)
+			c.problem("bad-literal", at, "default of input %s: %v", d.Name, err)
 		}
 		in.value = value
 		out = append(out, in)

@@ -146,7 +146,8 @@ func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Express
 			v, err = convert(v, d)
 		}
 		if err != nil {
-			c.problem("bad-literal", in.expr.Place, "input %s of %s %s: %v", d.Name, n.desc.ShortName(), n.local, err)
+			c.problem("bad-literal", in.expr.Place, "input %s of %s %s: %v%s", d.Name, n.desc.ShortName(), n.local, err, bare(e.Value))
+			v = nil
 		}
 		in.value = v
 	default:
@@ -157,6 +158,15 @@ func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Express
 		}
 	}
 	return in
+}
+
+// bare tells those who forgot it how an expression is written.
+func bare(v any) string {
+	text, _ := v.(string)
+	if !workflow.IsBareCode(text) {
+		return ""
+	}
+	return "; an expression is written ${{ " + workflow.Shorten(strings.Trim(strings.TrimSpace(text), "{} ")) + " }}"
 }
 
 // foldObject evaluates an Object expression now: it is constant.
@@ -197,6 +207,10 @@ func (c *compiler) variableInput(n *Node, in *input) {
 }
 
 func (c *compiler) unknownVariable(n *Node, what, name string, place workflow.Place) {
+	if slices.ContainsFunc(n.unit.inputs, func(in declaredInput) bool { return in.Name == name }) {
+		c.problem("unknown-variable", place, "%s of %s %s names %q, which is an input and stays what it is; declare a variable of another name", what, n.desc.ShortName(), n.local, name)
+		return
+	}
 	var names []string
 	for p := n; p != nil; p = p.parent {
 		for _, v := range p.vars {

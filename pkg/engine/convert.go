@@ -294,7 +294,7 @@ func toTexts(v any) (any, error) {
 
 // mismatch says that v is not what was wanted, quoting a short form of v.
 func mismatch(v any, want string) error {
-	raw, err := json.Marshal(v)
+	raw, err := workflow.Marshal(v)
 	text := string(raw)
 	if err != nil {
 		text = fmt.Sprint(v)

@@ -42,6 +42,10 @@ type Names struct {
 	Activities    map[string]*workflow.Descriptor // by id and by name; nil: nobody knows what it gives
 
 	MoreActivities bool // there are others, whose ids are not known
+
+	Outputs   map[string]bool // that the definition declares; nil: none are declared, and any may be set
+	Given     map[string]bool // outputs that scripts set; a Checker adds those that it sees
+	MoreGiven bool            // scripts set others, whose names are known only then
 }
 
 // Input says what is wrong with the name of an input; nil if nothing is. exact tells
@@ -96,6 +100,32 @@ func (n *Names) Output(activity, output string) *Mistake {
 		return &Mistake{Code: "unknown-output", Detail: fmt.Sprintf("activity %s is a %s, which has no outputs", activity, d.ShortName())}
 	}
 	return unknownName("unknown-output", fmt.Sprintf("activity %s has no output %q", activity, workflow.Shorten(output)), output, known)
+}
+
+// Field says what is wrong with the name of a field of what an activity gave as an output, its
+// first one if output is ""; nil if nothing is.
+func (n *Names) Field(activity, output, field string) *Mistake {
+	d := n.Activities[activity]
+	if d == nil || len(d.Outputs) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(d.Outputs, func(o workflow.OutputDescriptor) bool { return output == "" || strings.EqualFold(o.Name, output) })
+	if i < 0 || len(d.Outputs[i].Fields) == 0 || slices.Contains(d.Outputs[i].Fields, field) {
+		return nil
+	}
+	o := d.Outputs[i]
+	return unknownName("unknown-field", fmt.Sprintf("output %s of activity %s has no field %q", o.Name, activity, workflow.Shorten(field)), field, o.Fields)
+}
+
+// Result says what is wrong with the name of an output of the workflow that is set; nil if
+// nothing is. One that is not declared is kept all the same, so it may be meant.
+func (n *Names) Result(name string) *Mistake {
+	if len(n.Outputs) == 0 || n.Outputs[name] {
+		return nil
+	}
+	m := unknownName("undeclared-output", fmt.Sprintf("the definition declares no output %q", workflow.Shorten(name)), name, slices.Collect(maps.Keys(n.Outputs)))
+	m.Warning = true
+	return m
 }
 
 func unknownName(code, detail, name string, known []string) *Mistake {

@@ -31,6 +31,7 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	gates := []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
 	if name := def.Options.ActivationStrategy; name != "" && !slices.Contains(gates, name) {
 		c.problem("bad-option", def.Place, "activation strategy %q is not one of %s%s", name, strings.Join(gates, ", "), suggest(shortName(name, "Strategy"), gates))
+		c.problems[len(c.problems)-1].Within = workflow.Within{Text: name}
 	}
 	switch name := shortName(def.Options.IncidentStrategy, "Strategy"); strings.ToLower(name) {
 	case "", "fault":
@@ -38,6 +39,7 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 		s.continueOnIncident = true
 	default:
 		c.problem("bad-option", def.Place, "incident strategy %q is not one of Fault, ContinueWithIncidents", def.Options.IncidentStrategy)
+		c.problems[len(c.problems)-1].Within = workflow.Within{Text: def.Options.IncidentStrategy}
 	}
 	known := []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "ActivityExecutingStrict", "ActivityExecutedStrict", "Periodic"}
 	switch name := shortName(def.Options.CommitStrategy, "WorkflowStrategy"); strings.ToLower(strings.TrimSuffix(name, "Strategy")) {
@@ -56,11 +58,13 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 		s.every = 10 * time.Second
 	default:
 		c.problem("bad-option", def.Place, "commit strategy %q is not one of %s%s", def.Options.CommitStrategy, strings.Join(known, ", "), suggest(name, known))
+		c.problems[len(c.problems)-1].Within = workflow.Within{Text: def.Options.CommitStrategy}
 	}
 	if iv := def.Options.CommitInterval; iv != "" {
 		d, err := ParseDuration(iv)
 		if err != nil || d <= 0 {
 			c.problem("bad-literal", def.Place, "commit interval: %q is not a positive duration such as 10s", iv)
+			c.problems[len(c.problems)-1].Within = workflow.Within{Text: "commitInterval"}
 		} else if s.every > 0 {
 			s.every = d
 		}

@@ -84,12 +84,21 @@ func (r *Report) WrongShape(at Place, what, want, got string) {
 	r.Problem("wrong-shape", at, "%s must be %s, not %s", what, want, got)
 }
 
-// UnknownKey reports a key that is none of those that are known at its place.
+// UnknownKey reports a key that is none of those that are known at its place, with the one
+// that was meant, or with those that there are.
 func (r *Report) UnknownKey(at Place, where, name string, known []string) {
-	if !r.Full() { // what was meant takes time to find
-		r.Problem("unknown-key", at, "%s has no key %s%s", where, Shorten(name), DidYouMean(name, known))
+	if r.Full() { // what was meant takes time to find
+		return
 	}
+	more := DidYouMean(name, known)
+	if more == "" && len(known) > 0 && len(known) <= mostListed {
+		more = "; it has " + strings.Join(known, ", ")
+	}
+	r.Problem("unknown-key", at, "%s has no key %s%s", where, Shorten(name), more)
 }
+
+// mostListed is how many names a problem lists.
+const mostListed = 24
 
 // Full says that no more problems are kept.
 func (r *Report) Full() bool { return len(r.problems) >= MaxProblems }
@@ -251,7 +260,10 @@ func wordAt(text string, at int) string {
 	case end > 0:
 		return text[at : at+end]
 	}
-	rest := text[at:]
+	rest := strings.TrimLeft(text[at:], "\"'`") // a quote may be written otherwise there
+	if rest != text[at:] && rest != "" {
+		return wordAt(rest, 0)
+	}
 	if end = strings.IndexAny(rest, " \t\n\"'\\"); end > 0 {
 		rest = rest[:end]
 	}

@@ -87,7 +87,7 @@ func TestReportIsInOrderAndBounded(t *testing.T) {
 	r.UnknownKey(r.At(0, 0), "a thing", strings.Repeat("k", 100), []string{"key"})
 	r.UnknownKey(r.At(1, 1), "a thing", "kye", []string{"key"})
 	want := []string{
-		"f: line 1, column 1: a thing has no key " + strings.Repeat("k", 40) + "…",
+		"f: line 1, column 1: a thing has no key " + strings.Repeat("k", 40) + "…; it has key",
 		"f: line 1, column 1: a thing has no key kye (did you mean key?)",
 		"f: line 2, column 1: it must be a text, not a list",
 		"f: line 2, column 2: 5%",

@@ -1,7 +1,9 @@
 package js
 
 import (
+	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -149,6 +151,7 @@ func (c *checking) node(v reflect.Value, binds bool, depth int) {
 	case *ast.ParameterList:
 		c.walk(reflect.ValueOf(&n.Rest).Elem(), true, depth+1)
 	case *ast.Binding:
+		c.taken(n)
 		c.walk(reflect.ValueOf(&n.Target).Elem(), true, depth+1)
 		c.walk(reflect.ValueOf(&n.Initializer).Elem(), false, depth+1)
 		return
@@ -186,6 +189,48 @@ func (c *checking) look(n any) {
 		}
 	case *ast.CallExpression:
 		c.call(n)
+	case *ast.BinaryExpression:
+		if s, ok := n.Left.(*ast.StringLiteral); ok && n.Operator == token.IN {
+			c.member(n.Right, s.Value.String(), s.Idx)
+		}
+	case *ast.StringLiteral:
+		if text := n.Value.String(); writtenCode.MatchString(text) {
+			c.report(n.Idx, &engine.Mistake{Code: "literal-template", Warning: true, Detail: "${…} is filled in only in a text in backquotes, `…`; in this one it is written as it is"})
+		}
+	case *ast.IfStatement:
+		c.condition(n.Test)
+	case *ast.WhileStatement:
+		c.condition(n.Test)
+	case *ast.ConditionalExpression:
+		c.condition(n.Test)
+	}
+}
+
+// writtenCode is what somebody writes who takes a text for a template.
+var writtenCode = regexp.MustCompile(`\$\{\s*(inputs|variables|get[A-Z]\w*\()`)
+
+// condition looks for a = where == is meant.
+func (c *checking) condition(test ast.Expression) {
+	if n, ok := test.(*ast.AssignExpression); ok && n.Operator == token.ASSIGN {
+		c.report(n.Left.Idx0(), &engine.Mistake{Code: "assignment-in-condition", Warning: true, Detail: "= gives a value, and the condition is what was given; equal is ==="})
+	}
+}
+
+// taken looks at names that are taken out of inputs or variables: const {amount} = inputs.
+func (c *checking) taken(n *ast.Binding) {
+	pattern, ok := n.Target.(*ast.ObjectPattern)
+	if !ok || n.Initializer == nil {
+		return
+	}
+	for _, p := range pattern.Properties {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			c.member(n.Initializer, p.Name.Name.String(), p.Name.Idx)
+		case *ast.PropertyKeyed:
+			if key, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
+				c.member(n.Initializer, key.Value.String(), key.Idx)
+			}
+		}
 	}
 }
 
@@ -204,26 +249,53 @@ func (c *checking) into(n ast.ForInto) {
 	}
 }
 
-// assigned notes variables that are made by an assignment.
+// assigned notes variables that are made by an assignment. Inputs do not change.
 func (c *checking) assigned(n *ast.AssignExpression) {
 	switch left := n.Left.(type) {
 	case *ast.DotExpression:
-		if isName(left.Left, "variables") {
-			c.names.Made[left.Identifier.Name.String()] = true
-		}
+		c.sets(left.Left, left.Identifier.Name.String(), left.Identifier.Idx)
 	case *ast.BracketExpression:
-		if !isName(left.Left, "variables") {
-			return
-		}
 		if s, ok := left.Member.(*ast.StringLiteral); ok {
-			c.names.Made[s.Value.String()] = true
-		} else {
+			c.sets(left.Left, s.Value.String(), s.Idx)
+		} else if isName(left.Left, "variables") {
 			c.names.MoreVariables = true
 		}
 	}
 }
 
+func (c *checking) sets(of ast.Expression, name string, at file.Idx) {
+	switch {
+	case isName(of, "inputs"):
+		c.report(at, readOnly(name))
+	case isName(of, "variables"):
+		c.makes(name, at)
+	}
+}
+
+func readOnly(input string) *engine.Mistake {
+	return &engine.Mistake{Code: "read-only", Detail: "the input " + workflow.Shorten(input) + " cannot be set; give a variable what the script makes of it"}
+}
+
+// makes notes a variable that is set. One that is not declared, and is called nearly as one
+// that is, was probably meant to be that.
+func (c *checking) makes(name string, at file.Idx) {
+	c.names.Made[name] = true
+	if _, declared := c.names.Variables[name]; declared || len(c.names.Variables) > mostNames {
+		return
+	}
+	if near := workflow.Nearest(name, slices.Collect(maps.Keys(c.names.Variables))); near != "" {
+		c.report(at, &engine.Mistake{Code: "new-variable", Warning: true, Meant: near,
+			Detail: "there is no variable " + workflow.Shorten(name) + " here, so this makes one (did you mean " + near + "?)"})
+	}
+}
+
+// mostNames bounds among how many names one that was meant is looked for.
+const mostNames = 500
+
 func isName(e ast.Expression, name string) bool {
+	if o, ok := e.(*ast.Optional); ok {
+		e = o.Expression
+	}
 	id, ok := e.(*ast.Identifier)
 	return ok && id.Name.String() == name
 }
@@ -249,20 +321,29 @@ func isProperty(name string) bool {
 // call looks at the functions that take names.
 func (c *checking) call(n *ast.CallExpression) {
 	callee, ok := n.Callee.(*ast.Identifier)
-	if !ok || len(n.ArgumentList) == 0 {
+	if !ok {
 		return
 	}
 	fn := callee.Name.String()
+	if !c.called(n, fn, callee.Idx) {
+		return
+	}
 	first, literal := n.ArgumentList[0].(*ast.StringLiteral)
 	if !literal {
 		c.names.MoreVariables = c.names.MoreVariables || fn == "setVariable"
+		c.names.MoreGiven = c.names.MoreGiven || fn == "setOutput"
 		return
 	}
 	var m *engine.Mistake
 	at := first.Idx
 	switch name := first.Value.String(); fn {
 	case "setVariable":
-		c.names.Made[name] = true
+		c.makes(name, at)
+	case "setOutput":
+		if c.names.Given != nil {
+			c.names.Given[name] = true
+		}
+		m = c.names.Result(name)
 	case "getVariable":
 		m = c.names.Variable(name)
 	case "getInput":
@@ -287,6 +368,69 @@ func (c *checking) call(n *ast.CallExpression) {
 	if m != nil {
 		c.report(at, m)
 	}
+}
+
+// called looks at a call by itself; false if it has nothing that could be looked at further.
+func (c *checking) called(n *ast.CallExpression, fn string, at file.Idx) bool {
+	if len(n.ArgumentList) == 0 {
+		if what := wants[fn]; what != "" && !c.declared[fn] {
+			c.report(at, &engine.Mistake{Code: "missing-argument", Detail: fn + " takes " + what + ", and is given nothing"})
+		}
+		return false
+	}
+	if name, input := c.setsInput(fn); input {
+		c.report(at, readOnly(name))
+	}
+	return true
+}
+
+// wants are what functions take that do nothing without it.
+var wants = func() map[string]string {
+	out := map[string]string{}
+	for what, functions := range map[string]string{
+		"the name of a variable": "getVariable", "the name of a variable, and a value": "setVariable", "the name of an input": "getInput", "the id or name of an activity": "getOutputFrom",
+		"the name of an output, and a value": "setOutput", "a name": "getSecret", "the id or name of the activity that waits": "resumeUrl", "outcomes": "setOutcome setOutcomes",
+	} {
+		for _, fn := range strings.Fields(functions) {
+			out[fn] = what
+		}
+	}
+	return out
+}()
+
+// setsInput tells whether a function is the setX of an input, and of no variable.
+func (c *checking) setsInput(fn string) (input string, yes bool) {
+	name, ok := strings.CutPrefix(fn, "set")
+	if !ok || name == "" || hostFunctions[fn] != nil || c.declared[fn] {
+		return "", false
+	}
+	means := func(n string) bool { return n == name || workflow.UpperFirst(n) == name || pascal(n) == name }
+	for n := range c.names.Variables {
+		if means(n) {
+			return "", false
+		}
+	}
+	for n := range c.names.Made {
+		if means(n) {
+			return "", false
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.names.Inputs)) {
+		if means(n) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+// elsewhere are names that scripts have in other places, and what there is here.
+var elsewhere = map[string]string{
+	"console": "what a script gives is its result; writeLine writes lines", "fetch": "a script reaches nothing outside: sendHttpRequest does",
+	"XMLHttpRequest": "a script reaches nothing outside: sendHttpRequest does", "axios": "a script reaches nothing outside: sendHttpRequest does",
+	"require": "there are no modules", "process": "the environment is not read here; a secret is secrets.NAME", "window": "there is no page", "document": "there is no page",
+	"setTimeout": "a script does not wait: delay does", "setInterval": "a script does not wait: timer does", "eval": "a script is what is written",
+	"Buffer": "stringToBase64, bytesFromBase64 and their like are functions of their own", "outputs": "write getOutputFrom(\"its id\"), or getResultFromNAME()",
+	"moment": "write new Date()", "_": "lists have map, filter, find and reduce",
 }
 
 // global says what is wrong with a name that the script does not declare.
@@ -315,13 +459,15 @@ func (c *checking) global(r reference) *engine.Mistake {
 		return nil
 	}
 	m := &engine.Mistake{Code: "unknown-name", Detail: "there is no name " + workflow.Shorten(name)}
+	if ours := elsewhere[name]; ours != "" {
+		m.Detail += "; " + ours
+		return m
+	}
 	known := accessors
 	for n := range globalNames() {
 		known = append(known, n)
 	}
-	for n := range hostFunctions {
-		known = append(known, n)
-	}
+	known = append(known, Functions()...)
 	for n := range c.declared {
 		known = append(known, n)
 	}

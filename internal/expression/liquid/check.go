@@ -85,6 +85,10 @@ func (c *checking) token(t parser.Token, at int) {
 		c.values(t.Args, at+strings.Index(t.Source, t.Args))
 	case parser.TagTokenType:
 		switch t.Name {
+		case "else":
+			if t.Args != "" {
+				c.report(at, &engine.Mistake{Code: "bad-tag", Detail: "else takes no condition, and runs whatever it is; write elsif"})
+			}
 		case "if", "elsif", "unless", "case", "when", "assign", "for", "tablerow":
 			if t.Args != "" {
 				c.values(t.Args, at+strings.LastIndex(t.Source, t.Args))
@@ -113,14 +117,10 @@ func (c *checking) values(args string, at int) {
 		isName := firstName.MatchString(word)
 		switch {
 		case !isName:
-			if word != "." {
-				path = nil
-			}
+			path = c.chosen(path, before, word, at+span[0])
 		case before == "|":
 			path = nil
-			if !filterNames()[word] {
-				c.report(at+span[0], unknown("unknown-filter", "there is no filter ", word, slices.Collect(maps.Keys(filterNames()))))
-			}
+			c.filter(word, args, spans[i:], at)
 		case before == ".":
 			if path = append(path, word); len(path) == 2 {
 				c.report(at+span[0], c.field(path[0], word))
@@ -133,6 +133,37 @@ func (c *checking) values(args string, at int) {
 		}
 		before = word
 	}
+}
+
+// chosen gives the path behind a sign: a dot goes on with it, and so does a bracket, with
+// a name in quotes behind it.
+func (c *checking) chosen(path []string, before, word string, at int) []string {
+	switch {
+	case word == ".", word == "[" && len(path) == 1:
+		return path
+	case before == "[" && len(path) == 1 && len(word) > 1 && (word[0] == '"' || word[0] == '\''):
+		c.report(at+1, c.field(path[0], word[1:len(word)-1]))
+	}
+	return nil
+}
+
+// filter looks at a filter, which stands at the first of spans: whether there is one, and
+// whether it is given what it takes.
+func (c *checking) filter(name, args string, spans [][]int, at int) {
+	if !filterNames()[name] {
+		c.report(at+spans[0][0], unknown("unknown-filter", "there is no filter ", name, Filters()))
+		return
+	}
+	if what := wants[name]; what != "" && (len(spans) < 2 || args[spans[1][0]:spans[1][1]] != ":") {
+		c.report(at+spans[0][0], &engine.Mistake{Code: "missing-argument", Warning: true, Detail: "the filter " + name + " takes " + what + " behind a colon, and is given nothing"})
+	}
+}
+
+// wants are what filters take that do nothing without it.
+var wants = map[string]string{
+	"append": "a text", "prepend": "a text", "plus": "a number", "minus": "a number", "times": "a number", "divided_by": "a number", "modulo": "a number",
+	"remove": "a text", "remove_first": "a text", "replace": "two texts", "replace_first": "two texts", "split": "a text", "map": "the name of a field",
+	"concat": "a list", "default": "a value", "slice": "a number",
 }
 
 func (c *checking) field(of, name string) *engine.Mistake {

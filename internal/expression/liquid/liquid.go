@@ -91,6 +91,10 @@ func (t *template) problem(err error) error {
 			out.Line, out.Column, out.Source = at.LineNumber(), 1, evaluation.NthLine(t.source, at.LineNumber())
 		}
 	}
+	var offset int
+	if out.Message, offset = said(out.Message, t.source); offset >= 0 {
+		out.Line, out.Column, out.Source = evaluation.LineAt(t.source, offset)
+	}
 	return out
 }
 

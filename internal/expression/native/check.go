@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
@@ -17,6 +19,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/types"
 
+	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -114,7 +117,8 @@ func (c *checking) mismatch(text string, p part, err error) {
 	if !errors.As(err, &f) || strings.HasPrefix(f.Message, "unknown name") {
 		return
 	}
-	m := engine.Mistake{Code: "type-mismatch", Detail: inWords(f.Message)}
+	f.From = min(f.From, utf8.RuneCountInString(p.text))
+	m := engine.Mistake{Code: "type-mismatch", Detail: inWords(f.Message, p.text[byteOffset(p.text, f.From):])}
 	// A comparison of two kinds is no error as it runs: it is never equal.
 	if op := operator.FindStringSubmatch(f.Message); op != nil {
 		m.Warning = true
@@ -125,12 +129,20 @@ func (c *checking) mismatch(text string, p part, err error) {
 
 var operator = regexp.MustCompile(`^invalid operation: (==|!=) |in array$`)
 
-// inWords says in the words of the definition what expr says in those of Go.
-func inWords(message string) string {
+// inWords says in the words of the definition what expr says in those of Go. at is the
+// source from the place on that it is about.
+func inWords(message, at string) string {
 	for _, w := range words {
 		message = w.theirs.ReplaceAllString(message, w.ours)
 	}
-	return message
+	name := firstWord.FindString(strings.TrimLeft(at, ".? "))
+	switch {
+	case strings.HasPrefix(message, "array elements") && name != "":
+		message = "a list has no " + name
+	case !strings.Contains(message, " and so no "):
+		return message
+	}
+	return message + hint(members, strings.ToLower(name))
 }
 
 var words = []struct {
@@ -154,6 +166,9 @@ var words = []struct {
 	{regexp.MustCompile(`cannot use (.*) as argument \(type (.*)\) to call (\w+)\s*$`), "$3 takes $2, and not $1"},
 	{regexp.MustCompile(`^builtin (\w+) takes only array \(got (.*)\)`), "$1 takes a list, and not $2"},
 	{regexp.MustCompile(`^type (.*) has no field (.*)$`), "$1 has no fields, and so no $2"},
+	{regexp.MustCompile(`^type (.*) has no method (.*)$`), "$1 has no functions of its own, and so no $2"},
+	{regexp.MustCompile(`^type (.*)\[(.*)\] is undefined$`), "$1 has no items, so nothing is chosen of it by a $2"},
+	{regexp.MustCompile(`^cannot concat (.*)$`), "concat takes lists, and not $1; texts are joined with +"},
 }
 
 func (c *checking) parse(source string) (*parser.Tree, error) {
@@ -285,20 +300,23 @@ type nameVisitor struct {
 func (v nameVisitor) Visit(at *ast.Node) {
 	switch n := (*at).(type) {
 	case *ast.MemberNode:
-		of, ok := n.Node.(*ast.IdentifierNode)
-		name, named := n.Property.(*ast.StringNode)
-		if !ok || !named {
-			return
+		v.named(n.Node, n.Property)
+		v.field(n)
+	case *ast.BinaryNode:
+		switch {
+		case n.Operator == "in":
+			v.named(n.Right, n.Left)
+		case (n.Operator == "/" || n.Operator == "%") && isZero(n.Right):
+			v.report(n.Right, &engine.Mistake{Code: "division-by-zero", Detail: n.Operator + " by 0 gives nothing"})
 		}
-		var m *engine.Mistake
-		switch of.Value {
-		case "inputs":
-			m = v.names.Input(name.Value, false)
-		case "variables":
-			m = v.names.Variable(name.Value)
+	case *ast.BuiltinNode:
+		if n.Name == "get" && len(n.Arguments) == 2 {
+			v.named(n.Arguments[0], n.Arguments[1])
 		}
-		if m != nil {
-			v.report(n.Property, m)
+		v.constant(n.Name, n.Arguments)
+	case *ast.StringNode:
+		if at := writtenCode.FindStringIndex(n.Value); at != nil {
+			v.report(n, &engine.Mistake{Code: "literal-template", Warning: true, Detail: fmt.Sprintf("%s within an expression is a text as it is; texts are joined with +", workflow.Shorten(n.Value[at[0]:]))})
 		}
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
@@ -311,7 +329,117 @@ func (v nameVisitor) Visit(at *ast.Node) {
 		case "resumeUrl":
 			v.activity(n.Arguments, false)
 		}
+		v.constant(callee.Value, n.Arguments)
 	}
+}
+
+// writtenCode is what somebody writes who takes a text within an expression for a template.
+var writtenCode = regexp.MustCompile(`\$\{+\s*(inputs|variables|secrets|outputs|lastResult)\b`)
+
+func isZero(n ast.Node) bool {
+	i, ok := n.(*ast.IntegerNode)
+	return ok && i.Value == 0
+}
+
+// named looks at a name of an input or a variable.
+func (v nameVisitor) named(of, property ast.Node) {
+	root, ok := of.(*ast.IdentifierNode)
+	name, named := property.(*ast.StringNode)
+	if !ok || !named {
+		return
+	}
+	var m *engine.Mistake
+	switch root.Value {
+	case "inputs":
+		m = v.names.Input(name.Value, false)
+	case "variables":
+		m = v.names.Variable(name.Value)
+	}
+	if m != nil {
+		v.report(property, m)
+	}
+}
+
+// field looks at a field of what an activity gave.
+func (v nameVisitor) field(n *ast.MemberNode) {
+	call, ok := n.Node.(*ast.CallNode)
+	name, named := n.Property.(*ast.StringNode)
+	if !ok || !named {
+		return
+	}
+	args := []string{}
+	for _, a := range call.Arguments {
+		text, ok := a.(*ast.StringNode)
+		if !ok {
+			return
+		}
+		args = append(args, text.Value)
+	}
+	if callee, ok := call.Callee.(*ast.IdentifierNode); !ok || callee.Value != "outputs" || len(args) == 0 {
+		return
+	}
+	if m := v.names.Field(args[0], strings.Join(args[1:], ""), name.Value); m != nil {
+		v.report(n.Property, m)
+	}
+}
+
+// constant looks at a text that is given to a function which reads it: whether it can.
+func (v nameVisitor) constant(fn string, args []ast.Node) {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		text, ok := a.(*ast.StringNode)
+		if !ok {
+			return
+		}
+		texts[i] = text.Value
+	}
+	if len(args) == 0 {
+		return
+	}
+	at, err := args[0], readable(fn, texts[0], len(texts))
+	if fn == "resumeUrl" && len(texts) == 3 {
+		at, err = args[2], life(texts[2])
+	}
+	if err != nil {
+		v.report(at, &engine.Mistake{Code: "bad-literal", Detail: fn + ": " + err.Error()})
+	}
+}
+
+// readable tells whether a function that is given a text, and perhaps others, can read it.
+func readable(fn, text string, given int) (err error) {
+	short := workflow.Shorten(text)
+	switch fn {
+	case "int":
+		if _, failed := strconv.Atoi(text); failed != nil {
+			err = fmt.Errorf("%q is not a whole number", short)
+		}
+	case "float":
+		if _, failed := strconv.ParseFloat(text, 64); failed != nil {
+			err = fmt.Errorf("%q is not a number", short)
+		}
+	case "duration":
+		if _, failed := time.ParseDuration(text); failed != nil {
+			err = fmt.Errorf("%q is not a duration; write it as \"90s\", \"1h30m\" or \"48h\"", short)
+		}
+	case "timezone":
+		_, err = time.LoadLocation(text)
+	case "fromJSON":
+		_, _, err = evaluation.ParseJSON(text)
+	case "date":
+		if given == 1 && !slices.ContainsFunc(dateLayouts, func(l string) bool { _, err := time.Parse(l, text); return err == nil }) {
+			err = fmt.Errorf("%q is not a date such as 2026-01-31; another layout stands behind it: date(\"31.01.2026\", \"02.01.2006\")", short)
+		}
+	}
+	return err
+}
+
+// life tells whether a link may be good for that long.
+func life(text string) error {
+	d, err := engine.ParseDuration(text)
+	if err == nil && (d < 0 || d > engine.MaxLinkLife) {
+		return fmt.Errorf("a link is good for up to %d days; it was asked for %v", engine.MaxLinkLife/(24*time.Hour), text)
+	}
+	return err
 }
 
 // activity looks at the arguments that name an activity and one of its outputs.
@@ -330,21 +458,6 @@ func (v nameVisitor) activity(args []ast.Node, outputs bool) {
 		if m := v.names.Output(id.Value, output.Value); m != nil {
 			v.report(output, m)
 		}
-	}
-}
-
-// nearName completes what expr says of a name that it does not know.
-func nearName(message string) string {
-	name, ok := strings.CutPrefix(message, "unknown name ")
-	if !ok {
-		return message
-	}
-	near := workflow.Nearest(name, globalNames())
-	switch {
-	case near != "":
-		return fmt.Sprintf("there is no name %s (did you mean %s?)", name, near)
-	default:
-		return fmt.Sprintf("there is no name %s; inputs are inputs.%s, variables are variables.%s", name, name, name)
 	}
 }
 

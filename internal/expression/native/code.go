@@ -73,8 +73,9 @@ func (k *code) problem(err error) error {
 	e, at := &evaluation.Error{Path: k.path, Message: err.Error(), Err: err}, k.offset
 	var f *file.Error
 	if errors.As(err, &f) {
-		e.Message, e.Err = nearName(f.Message), f.Prev
-		at += byteOffset(k.source, f.From)
+		offset := byteOffset(k.source, f.From)
+		e.Message, e.Err = inOurWords(f.Message, k.source, offset), f.Prev
+		at += offset
 		if f.Message == "memory budget exceeded" { // the library's own budget, of elements
 			e.Message, e.Err = evaluation.ErrMemory.Error(), evaluation.ErrMemory
 		}

@@ -94,7 +94,7 @@ func TestExprNamesThePlaceOfAnError(t *testing.T) {
 		{"ab ${{ inputs.x", 1, 4, "", "no closing"},
 		{"ab\n ${{ 'x }} ", 2, 2, "", "no closing"},
 		{"x ${{ }}", 1, 6, "", "empty"},
-		{"x ${{ 1 + }}", 1, 10, "", "unexpected"},
+		{"x ${{ 1 + }}", 1, 10, "", "ends too early"},
 		{"ü ${{ input.x }}", 1, 7, "", "there is no name input (did you mean inputs?)"},
 		{"${{ inputs.x.y }}", 1, 14, "", "cannot fetch"},
 		{"${{ $env }}", 1, 5, "", "$env"},

@@ -8,7 +8,7 @@ import (
 
 // variable reads a variable's declaration; a text declares just a name.
 func (r *reader) variable(c cur) workflow.Variable {
-	var v workflow.Variable
+	v := workflow.Variable{Place: r.place(c)}
 	if c.kind == text {
 		v.Name = c.text
 		return v
@@ -61,7 +61,7 @@ func writeVariable(v workflow.Variable) fields {
 
 // defInput reads the declaration of an input of a definition.
 func (r *reader) defInput(c cur) workflow.Input {
-	var in workflow.Input
+	in := workflow.Input{Place: r.place(c)}
 	if c.kind != object {
 		r.shape(c, "an input", "an object")
 		return in

@@ -208,8 +208,26 @@ func (b *activityBuilder) name(key pair) {
 			return // the compiler looks for a definition of that name
 		}
 		b.reported = true
-		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", workflow.Shorten(key.name), workflow.DidYouMean(key.name, names))
+		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", workflow.Shorten(key.name), b.meant(key.name, names))
 	}
+}
+
+// meant says which type a name was probably meant for.
+func (b *activityBuilder) meant(name string, names []string) string {
+	switch {
+	case b.branches[name]:
+		return "; " + name + " is a branch: it stands beside the type that has it, without a - of its own"
+	case strings.EqualFold(name, "try"):
+		return "; what may fail has retry and onGiveUp beside it"
+	case b.lookup(typeMeant(name)) != nil:
+		return " (did you mean " + typeMeant(name) + "?)"
+	case strings.Contains(name, "."):
+		names = nil
+		for _, d := range b.types.All() {
+			names = append(names, d.Type)
+		}
+	}
+	return workflow.DidYouMean(name, names)
 }
 
 func (b *activityBuilder) typeNames() []string {

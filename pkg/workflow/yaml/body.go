@@ -183,6 +183,9 @@ func (b *activityBuilder) stranger(p pair) {
 	where, known := b.a.Type, slices.Clone(commonNames)
 	if b.d != nil {
 		where, known = b.d.ShortName(), append(known, ownKeys(b.d)...)
+		if workflow.Nearest(p.name, known) == "" && otherKeys[p.name] == "" {
+			known = ownKeys(b.d) // those that are listed
+		}
 	}
 	b.unknown(p, where, known)
 }

@@ -59,7 +59,11 @@ func (r *reader) typeName(n *yaml.Node) (string, bool) {
 	if !ok && s != "" {
 		known := append(slices.Collect(maps.Keys(typeNames)), "list")
 		slices.Sort(known)
-		r.problem("unknown-type", n, "there is no type %s%s; known are %s, with [] for lists of them", workflow.Shorten(s), workflow.DidYouMean(s, known), strings.Join(known, ", "))
+		meant := workflow.DidYouMean(s, known)
+		if ours := otherTypes[strings.ToLower(strings.TrimSuffix(s, "[]"))]; ours != "" {
+			meant = " (did you mean " + ours + s[len(strings.TrimSuffix(s, "[]")):] + "?)"
+		}
+		r.problem("unknown-type", n, "there is no type %s%s; known are %s, with [] for lists of them", workflow.Shorten(s), meant, strings.Join(known, ", "))
 	}
 	return name, isArray
 }
@@ -116,7 +120,10 @@ func (r *reader) storage(n *yaml.Node) string {
 		return ""
 	case "memory":
 		return "Memory"
-	default:
+	default: // Elsa's own have other names, and stay what they are
+		if near := workflow.DidYouMean(s, []string{"instance", "memory"}); near != "" {
+			r.problem("bad-value", n, "storage must be instance or memory, not %q%s", workflow.Shorten(s), near)
+		}
 		return s
 	}
 }

@@ -1,10 +1,12 @@
 package yaml
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -82,7 +84,20 @@ func (r *reader) syntax(err error) {
 			text += " (" + one.ContextMsg + ")"
 		}
 	}
+	if line := lineOf(r.src, at.Line); strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t") {
+		text = "the line begins with a tab; lines are indented with spaces"
+	}
 	r.report.Problem("bad-yaml", at, "this is not YAML: %s", text)
+}
+
+// lineOf gives a line, counted from 1; "" if there is none.
+func lineOf(src []byte, n int) string {
+	for line := range bytes.Lines(src) {
+		if n--; n == 0 {
+			return string(line)
+		}
+	}
+	return ""
 }
 
 // expand replaces aliases by copies of what they name, so that nothing later
@@ -193,5 +208,11 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 
 // unknown reports a key that is not known at its place.
 func (r *reader) unknown(p pair, where string, known []string) {
+	for _, ours := range strings.Fields(otherKeys[p.name]) {
+		if slices.Contains(known, ours) && !r.report.Full() {
+			r.problem("unknown-key", p.key, "%s has no key %s (did you mean %s?)", where, workflow.Shorten(p.name), ours)
+			return
+		}
+	}
 	r.report.UnknownKey(r.place(p.key), where, p.name, known)
 }

@@ -96,7 +96,7 @@ func TestLoopsWithinLoops(t *testing.T) {
 		Files flow.Value[[]string]
 		Ranks flow.Value[[]int]
 	}
-	w := flow.New("board", func(s *flow.Steps, in board) board {
+	w := flow.New("board", func(s *flow.Steps, in board) struct{} {
 		flow.Each(s, in.Files, func(s *flow.Steps, file flow.Value[string]) {
 			flow.Each(s, in.Ranks, func(s *flow.Steps, rank flow.Value[int]) {
 				flow.Each(s, flow.Of([]string{"x", "y"}), func(s *flow.Steps, end flow.Value[string]) {
@@ -106,7 +106,7 @@ func TestLoopsWithinLoops(t *testing.T) {
 			})
 			s.WriteLine(file)
 		})
-		return board{}
+		return struct{}{}
 	})
 	run := start(t, w, board{Files: flow.Of([]string{"a", "b"}), Ranks: flow.Of([]int{1, 2})}, nil)
 	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{
@@ -260,5 +260,68 @@ func TestSlipsOfTheProgramPanic(t *testing.T) {
 			}()
 			slip()
 		}()
+	}
+}
+
+// What starts instances, chooses, counts and gives up is built and runs.
+func TestMoreSteps(t *testing.T) {
+	t.Parallel()
+	type done struct{ Child, Why flow.Value[string] }
+	w := flow.New("more", func(s *flow.Steps, in order) done {
+		s.Label("customer", in.ID)
+		s.Switch(
+			flow.When(flow.More(in.Count, flow.Of(10)), func(s *flow.Steps) { s.WriteLine(flow.Of("many")) }),
+			flow.When(flow.More(in.Count, flow.Of(1)), func(s *flow.Steps) { s.WriteLine(flow.Of("some")) }),
+		).Default(func(s *flow.Steps) { s.WriteLine(flow.Of("few")) })
+		s.For(flow.Of(1), in.Count, func(s *flow.Steps, i flow.Value[int]) {
+			s.For(flow.Of(1), i, func(s *flow.Steps, j flow.Value[int]) { s.WriteLine(flow.Text("{}.{}", i, j)) })
+		})
+		flow.EachAtOnce(s, in.Items, func(s *flow.Steps, item flow.Value[string]) {
+			flow.Each(s, flow.Of([]string{"x"}), func(s *flow.Steps, other flow.Value[string]) {
+				s.Delay(time.Minute)
+				s.WriteLine(flow.Text("{}{}", item, other))
+			})
+		})
+		why := flow.Var(s, "why", flow.Of(""))
+		pack.Do(s, order{ID: in.ID, Count: flow.Of(-1)}, flow.Retry(2, time.Second), flow.GiveUp(func(s *flow.Steps, reason flow.Value[string]) { why.Set(s, reason) }))
+		return done{Child: flow.Dispatch(s, packing, order{ID: in.ID}), Why: why.Value}
+	})
+	run := start(t, w, order{ID: flow.Of("o-1"), Count: flow.Of(2), Items: flow.Of([]string{"a", "b"})}, nil, packing.Definition())
+	run.Run()
+	run.Advance(time.Minute)
+	run.Advance(time.Minute)
+	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{"some", "1.1", "2.1", "2.2", "ax", "bx"}})
+	out := result(t, w, run)
+	if out.Child.Get() == "" || !strings.Contains(out.Why.Get(), "less than nothing") {
+		t.Errorf("child %q, why %q", out.Child.Get(), out.Why.Get())
+	}
+}
+
+// A workflow that something outside starts has its trigger first.
+func TestTriggers(t *testing.T) {
+	t.Parallel()
+	type body struct{ Order flow.Value[string] }
+	for name, begin := range map[string]func(s *flow.Steps){
+		"event": func(s *flow.Steps) { s.WriteLine(flow.Wait[body](s, "placed", flow.Trigger()).Order) },
+		"cron":  func(s *flow.Steps) { s.Cron("0 0 8 * * MON-FRI", flow.Trigger()) },
+		"timer": func(s *flow.Steps) { s.Every(10*time.Minute, flow.Trigger()) },
+		"httpEndpoint": func(s *flow.Steps) {
+			r := flow.Endpoint[body](s, "orders/{id}", []string{"POST"}, flow.Trigger())
+			s.Respond(flow.Of(202), flow.Text("{} {}", flow.Expr[string](`{}["id"]`, r.Route), r.Body.Order))
+		},
+	} {
+		w := flow.New("started", func(s *flow.Steps, _ struct{}) struct{} { begin(s); return struct{}{} })
+		if problems := w.Check(); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+			continue
+		}
+		first := w.Definition().Root.Activities[0]
+		if !first.CanStart || !strings.EqualFold(first.Type, "Elsa."+name) {
+			t.Errorf("%s: %+v", name, first)
+		}
+	}
+	w := flow.New("bad", func(s *flow.Steps, _ struct{}) struct{} { s.Cron("0 8 * * *", flow.Trigger()); return struct{}{} })
+	if problems := w.Check(); len(problems) != 1 || problems[0].Code != "bad-cron" || problems[0].Place.File != "flow_test.go" {
+		t.Errorf("a cron expression of five fields: %v", problems)
 	}
 }

@@ -2,6 +2,7 @@ package recent_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,12 +52,51 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	if got := r.Like([]string{"first"}); len(got) != 0 {
 		t.Errorf("the first is still there: %s", told(got))
 	}
-	if got := r.Like([]string{"many"}); len(got) != 50 {
+	if got := r.Like([]string{"many"}); len(got) != 20 {
 		t.Errorf("%d are told", len(got))
+	}
+	for i := range 300 {
+		r.Note(recent.Event{Name: fmt.Sprintf("many%d", i/10), CorrelationID: fmt.Sprint(i), Met: i % 2})
+	}
+	if got := r.Like([]string{"many"}); len(got) != 50 || got[0].CorrelationID != "299" {
+		t.Errorf("%d are told: %s", len(got), told(got))
 	}
 	r.Note(recent.Event{Name: "last", ID: "l"})
 	if got := told(r.Like([]string{"last"})); got != "last//l " {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A flood of events that met somebody takes nothing of those that met nobody, which are few.
+func TestWhatMetNobodyIsRememberedBesideAFlood(t *testing.T) {
+	t.Parallel()
+	var r recent.Events
+	r.Note(recent.Event{ID: "before", Name: "paid", Met: 1})
+	r.Note(recent.Event{ID: "lost", Name: "aproved"})
+	for i := range recent.Most {
+		r.Note(recent.Event{Name: "approved", CorrelationID: fmt.Sprint(i), Met: 1})
+		if i%1000 == 0 {
+			r.Note(recent.Event{ID: fmt.Sprint(i), Name: "aproved", CorrelationID: fmt.Sprint(i)})
+		}
+	}
+	got := r.Like([]string{"approved"}) // which both nearly are
+	unmet := slices.DeleteFunc(slices.Clone(got), func(e recent.Event) bool { return e.Met > 0 })
+	if want := "aproved/9000/9000 aproved/8000/8000 "; len(got) != 20+11 || !strings.HasPrefix(told(unmet), want) || !strings.HasSuffix(told(unmet), "aproved//lost ") {
+		t.Errorf("%d, of which met nobody: %s", len(got), told(unmet))
+	}
+	if got := r.Like([]string{"paid"}); len(got) != 0 {
+		t.Errorf("what met somebody is still there: %s", told(got))
+	}
+}
+
+func TestOfBothKindsSomeAreChosen(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ all, want string }{
+		{"", ""}, {"mmm", "mmm"}, {"mmmmmm", "mmmm"}, {"uuuuuu", "uuuu"}, {"mmmmmu", "mmmu"}, {"mmmmmuuuuu", "mmuu"}, {"ummmmm", "ummm"}, {"uuuuum", "uuum"},
+	} {
+		if got := recent.Chosen([]byte(tc.all), 4, func(b *byte) bool { return *b == 'u' }); string(got) != tc.want {
+			t.Errorf("of %s: %s, want %s", tc.all, got, tc.want)
+		}
 	}
 }
 
@@ -72,7 +112,7 @@ func BenchmarkLike(b *testing.B) {
 				if what == "alike" {
 					name = fmt.Sprintf("%02d%s%03d", i/1000, strings.Repeat("approved.", 14)[:123], i%1000)
 				}
-				r.Note(recent.Event{Name: name})
+				r.Note(recent.Event{Name: name, Met: i % 2}) // both halves are full
 			}
 			for i := range 5 {
 				names = append(names, strings.Repeat(string(rune('v'+i)), 2)+strings.Repeat("approved.", 14)[:123]+strings.Repeat(string(rune('v'+i)), 3))
